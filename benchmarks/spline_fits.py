@@ -16,9 +16,15 @@ import numpy as np
 
 import condyle as cd
 from condyle.spatial import exp_se3, log_se3
-from condyle.studies.joints import local
-from condyle.studies.joints.knots import Knots, uniform_knots
-from condyle.studies.joints.least_squares import CurveProblem, poses, start
+from condyle.studies.joints.curve_least_squares import (
+    CurveProblem,
+    poses,
+    poses_of_rows,
+    rows_of_poses,
+    start,
+)
+from condyle.studies.joints.result import JointFit
+from condyle.studies.joints.spline_basis import Knots, uniform_knots
 
 LENGTH = 1e-3 / np.radians(0.5)
 """1 rad counts as so much [m]: all components of the noise are alike."""
@@ -29,17 +35,17 @@ def problem(frames: int, n: int) -> tuple[cd.Transform, np.ndarray, Knots]:
     a = np.linspace(0, -2, n)
     R = exp_se3(np.stack([0.075 * a * a, 0.1 * np.sin(2 * a), a, 0 * a, 0 * a, 0 * a], axis=1)).R
     G = cd.Transform(R, np.stack([0.02 * np.sin(2 * a), -0.4 + 0.02 * np.cos(a), 0.008 * a], axis=1))
-    knots = Knots(uniform_knots(n, 4, False, (0.0, 1.0)), 4, False)
+    knots = Knots(uniform_knots(n, 4, (0.0, 1.0)), 4, False)
     rng = np.random.default_rng(0)
     q = rng.uniform(0, 1, frames)
     q[:2] = 0, 1
     noise = rng.normal(size=(frames, 6)) * np.repeat([np.radians(0.5), 1e-3], 3)
-    return poses(knots, local.numbers(G), q) @ exp_se3(noise), q, knots
+    return poses(knots, rows_of_poses(G), q) @ exp_se3(noise), q, knots
 
 
 def ours(
     X: cd.Transform, q: np.ndarray, n: int, rounds: int, smoothing: float = 0.0
-) -> tuple[float, cd.JointFit]:
+) -> tuple[float, JointFit]:
     """Least seconds, and the fit."""
     best = np.inf
     for _ in range(rounds + 1):
@@ -54,11 +60,11 @@ def scipys(X: cd.Transform, q: np.ndarray, knots: Knots) -> tuple[float, float]:
     from scipy.optimize import least_squares
     from scipy.sparse import csr_matrix
 
-    G0, weight = start(knots, local.numbers(X), q), np.repeat([LENGTH, 1.0], 3)
+    G0, weight = start(knots, rows_of_poses(X), q), np.repeat([LENGTH, 1.0], 3)
     first, Bt = knots.active[knots.interval(q)][:, 0], knots.cumulative(q)
 
     def residuals(u: np.ndarray) -> np.ndarray:
-        G = local.transform(CurveProblem.moved(G0, u.reshape(-1, 6)))
+        G = poses_of_rows(CurveProblem.moved(G0, u.reshape(-1, 6)))
         z = log_se3(
             cd.Transform.unchecked(G.R[:-1], G.p[:-1]).inverse() @ cd.Transform.unchecked(G.R[1:], G.p[1:])
         )

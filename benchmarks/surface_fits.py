@@ -16,9 +16,9 @@ import numpy as np
 
 import condyle as cd
 from condyle.spatial import exp_se3
-from condyle.studies.joints.products import Grid, uniform_knots
+from condyle.studies.joints.fit_spline_surface import AXES, each_by_itself, pose, values_of
 from condyle.studies.joints.six_functions import residuals
-from condyle.studies.joints.spline_surface import AXES, each_by_itself, pose, values_of
+from condyle.studies.joints.spline_basis import Grid, uniform_knots
 
 SIGMA = np.r_[np.full(3, np.radians(0.5)), np.full(3, 1e-3)]
 METRIC = 1e-3 / np.radians(0.5)
@@ -34,7 +34,7 @@ def main() -> None:
     arguments = parser.parse_args()
     rng = np.random.default_rng(0)
     for n, N in ((5, 500), (8, 3000), (16, 10_000)):
-        grid = Grid((uniform_knots((-1.0, 1.0), n, 4),) * 2, 4)
+        grid = Grid((uniform_knots(n, 4, (-1.0, 1.0)),) * 2, 4)
         x, y = grid.greville().T
         c = np.stack(
             [

@@ -70,8 +70,8 @@ for name, (one, other) in pairs.items():
     # both round differently
     np.testing.assert_allclose(other, one, rtol=0, atol=1e-11 * np.abs(one).max())
 
-equations = maximal.of(system).at(q, u)  # C_V, gamma, M, Q, ... as arrays
+equations = maximal.formulation(system).at(q, u)  # C_V, gamma, M, Q, ... as arrays
 print(
-    f"{maximal.of(system)!r}; multipliers of the knee: "
+    f"{maximal.formulation(system)!r}; multipliers of the knee: "
     f"{equations.forward(tau).lambda_s[3:9].round(2)}"
 )

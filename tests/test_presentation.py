@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.integrate.trajectory import Trajectory
 from condyle.system.operators import METHODS, OPTIONS
 
 
@@ -39,7 +40,7 @@ def leg(thigh: str = "thigh") -> cd.System:
 
 
 @pytest.fixture(scope="module")
-def traj() -> cd.Trajectory:
+def traj() -> Trajectory:
     system = leg()
     return cd.simulate(system, system.state(u={"knee": 0.4}), 0.2, events=[cd.Event(at=[0.1], name="tick")])
 
@@ -213,7 +214,7 @@ def test_completion_of_the_package_shows_what_users_may_use():
         (cd, "PinJoint", "it is cd.Pin"),
         (cd, "read_mot", "it is cd.read_table(path)"),
         (cd, "read_trc", "it is cd.read_markers(path)"),
-        (cd.forces, "Spring", "it is TwoPointSpring, MobilitySpring"),
+        (cd.forces, "Spring", "it is MobilitySpring or PathSpring or TwoPointSpring"),
         (cd.forces, "TwoPointSprng", "did you mean TwoPointSpring"),
         (cd.constraints, "Distance", "it is Rod"),
         (cd.goals, "Marker", "it is Station"),

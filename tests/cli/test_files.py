@@ -1,4 +1,4 @@
-"""`condyle convert` and `condyle show` as a user runs them."""
+"""`condyle convert` and `condyle describe` as a user runs them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import condyle as cd
 from condyle.cli.convert import convert
-from condyle.cli.described import start_of
+from condyle.cli.systems import start_of
 from tests.cli.process import condyle_here
 from tests.opensim.files import pendulum
 from tests.opensim.setup.small import PIN
@@ -67,22 +67,24 @@ def test_a_model_is_converted_to_the_newest_version(tmp_path):
 
 def test_markers_are_no_model(tmp_path):
     cd.Markers([0.0, 0.1], ["RASI"], np.zeros((2, 1, 3))).save(tmp_path / "walk.trc")
-    with pytest.raises(cd.DescriptionError, match=r"a \.trc does not become a model"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"a \.trc does not become a model"):
         convert(tmp_path / "walk.trc", tmp_path / "walk.osim", None, None, None, False)
-    with pytest.raises(cd.DescriptionError, match=r"walk\.trc: expected a Python file or an \.osim file"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match=r"walk\.trc: expected a Python file or an \.osim file"
+    ):
         start_of(tmp_path / "walk.trc")
 
 
 def test_a_model_is_shown(tmp_path):
     (tmp_path / "rod.osim").write_text(pendulum(inside=PIN))
-    done = condyle_here("show", "rod.osim", cwd=tmp_path)
+    done = condyle_here("describe", "rod.osim", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "small: 1 bodies of 2 kg, 1 coordinates" in done.stdout
     assert "angle  5.72958  -171.887  171.887  deg" in done.stdout
-    arm = condyle_here("show", "arm26", cwd=tmp_path)
+    arm = condyle_here("describe", "arm26", cwd=tmp_path)
     lines = [line.split() for line in arm.stdout.splitlines()]
     assert ["BIClong", "Thelen2003", "624.3", "0.1157", "0.2723"] in lines
-    missing = condyle_here("show", "none.osim", cwd=tmp_path)
+    missing = condyle_here("describe", "none.osim", cwd=tmp_path)
     assert missing.returncode == 1 and "no such file; is it rod.osim?" in missing.stderr
 
 

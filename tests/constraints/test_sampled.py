@@ -39,7 +39,7 @@ def test_prescribed_motions(moved):
     with pytest.warns(UserWarning, match=rf"{SAID} after that"):
         cd.simulate(moved, [state, state], 1.5)
     with pytest.warns(UserWarning, match=rf"maximal: simulate: .*{SAID} after that"):
-        cd.maximal.of(moved).simulate(state.q, state.u, 1.2, accuracy=1e-4)
+        cd.maximal.formulation(moved).simulate(state.q, state.u, 1.2, accuracy=1e-4)
     cd.simulate(moved, moved.state(disabled=["arm"]), 1.5)
     cd.simulate(moved, state, 1.5, events=cd.Event(at=[0.9], terminal=True))
 

@@ -8,11 +8,12 @@ import pytest
 
 import condyle as cd
 from condyle import contact
-from condyle.contact.inside import numbers_of, seen
-from condyle.contact.nearest import nearest_triangle, on_triangle
+from condyle.contact.mesh import nearest_triangle, on_triangle
+from condyle.contact.point_depth import numbers_of, seen
 from condyle.contact.surfaces import GivenPose
-from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import assembled, get
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.tables.lookup import look_up
+from condyle.native.tables.staged import build_function
 from tests.contact.meshes import box, icosphere, winding
 from tests.contact.rig import STEEL, egg
 
@@ -31,7 +32,7 @@ def depths(surface, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     x, n = where.where(given, y)
     f = NativeFunction(
         "depth",
-        lambda: assembled("depth", [y], [x, n]),
+        lambda: build_function("depth", [y], [x, n]),
         key=f"test {surface.description()}",
         inputs=[("y", 3)],
         outputs=[("x", 1), ("n", 3)],
@@ -132,7 +133,7 @@ def test_parts_face_outwards_each():
 
 @pytest.mark.parametrize(("given", "words"), REFUSED, ids=range(len(REFUSED)))
 def test_refusals(given, words):
-    with pytest.raises(cd.DescriptionError, match=words):
+    with pytest.raises(cd.errors.DescriptionError, match=words):
         mesh(given)
 
 
@@ -146,7 +147,7 @@ def test_files_and_scales(tmp_path):
     ball = mesh(cd.shapes.Mesh(path, scale=0.001)).triangles
     np.testing.assert_allclose(ball.vertices, icosphere(1, 0.1)[0], atol=1e-15)
     path.write_text("\n".join(path.read_text().splitlines()[:-1]))
-    with pytest.raises(cd.DescriptionError, match=r"ball\.obj"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"ball\.obj"):
         mesh(str(path))
 
 
@@ -229,10 +230,10 @@ def test_nearest_face_of_lanes():
     """Four points at a time are one point four times; NaN finds nothing."""
     triangles = mesh(icosphere(2, 0.1)).triangles
     y = ca.SX.sym("y", 3)
-    row = get(nearest_triangle(triangles), ca.vertcat(y, ca.inf))
+    row = look_up(nearest_triangle(triangles), ca.vertcat(y, ca.inf))
     f = NativeFunction(
         "row",
-        lambda: assembled("row", [y], [row[30], *on_triangle(row, y)]),
+        lambda: build_function("row", [y], [row[30], *on_triangle(row, y)]),
         key="test nearest",
         inputs=[("y", 3)],
         outputs=[("face", 1), ("x", 1), ("n", 3)],
@@ -268,5 +269,7 @@ def test_faces_that_fold_back_are_named():
 
 def test_a_corner_far_away_is_named():
     """All others are at one point beside it."""
-    with pytest.raises(cd.DescriptionError, match="no triangle has three corners at three places, in 1e"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match="no triangle has three corners at three places, in 1e"
+    ):
         mesh((np.array([(0, 0, 0), (1e-3, 0, 0), (0, 1e-3, 0), (1e20, 0, 0)]), [(0, 1, 2), (0, 2, 1)]))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.native.sweeps.lookup import assembled
+from condyle.native.tables.staged import build_function
 from tests.contact import rig
 from tests.contact.random_pairs import CONVEX, KINDS, Asked, fibonacci, many, rotations
 from tests.contact.random_shapes import GRAIN, PEBBLE, SOAP, dot, unit
@@ -85,7 +85,7 @@ def test_furthest_points_of_surfaces_in_python():
     ways = unit(ways)
     for shape in (PEBBLE, SOAP, GRAIN):
         points = shape.surface("a", []).points
-        p = assembled("furthest", [m], [points.furthest(m)]).evaluate([ways.T])[0].T
+        p = build_function("furthest", [m], [points.furthest(m)]).evaluate([ways.T])[0].T
         short = shape.support(None, ways) - dot(p, ways)
         assert short.min() > -1e-12 and short.max() < points.apart < 0.01 * max(shape.radii)
         assert short.max() > 0.1 * points.apart  # which is not far too large
@@ -139,7 +139,7 @@ def test_named_pairs_are_errors():
     ring = cd.contact.Torus("b", None, 0.1, 0.03, rig.STEEL)
     system = rig.two(cd.contact.Sphere("a", (0, 0, 0), 0.1, rig.STEEL), ring)
     q = system.defaults()[0]
-    with pytest.raises(cd.ContactError, match="'touch' finds no closest points of Sphere"):
+    with pytest.raises(cd.errors.ContactError, match="'touch' finds no closest points of Sphere"):
         system.contact_depths(q)
     q[13] = 0.1  # above it, apart: no force acts
     assert system.contact_depths(q)[0] == pytest.approx(0.13 - np.hypot(0.1, 0.1))
@@ -163,5 +163,7 @@ def test_small_balls_in_thick_rings():
     ids=["ellipsoid", "implicit"],
 )
 def test_points_refuse_what_needs_curvatures(other):
-    with pytest.raises(cd.DescriptionError, match=f"no contact between Point and {type(other).__name__}"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match=f"no contact between Point and {type(other).__name__}"
+    ):
         rig.two(other, cd.contact.Point("b", (0, 0, 0), cd.contact.Rigid()))

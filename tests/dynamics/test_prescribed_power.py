@@ -110,7 +110,7 @@ def test_against_maximal_coordinates(monkeypatch, seed):
     """The second formulation's multipliers times the speed of each joint, less what tau does."""
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system, q, u, tau = tree(seed, forces=False)
-    solution = maximal.of(system).at(q, u, t=0.6).forward(tau)
+    solution = maximal.formulation(system).at(q, u, t=0.6).forward(tau)
     power, bodies = -tau @ u, system.bodies
     for b, F in zip(bodies, solution.reactions, strict=True):
         parent = b.parent.name
@@ -149,5 +149,5 @@ def test_a_joint_without_speeds_cannot_say():
 
     system = cd.System()
     system.add_body("load", mobilizer=Lift(), mass=2.0, inertia=(1, 1, 1))
-    with pytest.raises(cd.DescriptionError, match="time moves body 'load'"):
+    with pytest.raises(cd.errors.DescriptionError, match="time moves body 'load'"):
         system.motion_power([], [])

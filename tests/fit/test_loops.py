@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.fit import looped
-from condyle.fit.expressions import straight_errors, straight_evaluate
-from condyle.fit.layout import Layout
+from condyle.fit import kernels
+from condyle.fit.cost import Layout
+from condyle.fit.kernels import straight_errors, straight_evaluate
 from tests.constraints.rig import rig, state
 
 GOALS = [
@@ -28,7 +28,7 @@ def test_the_same_numbers():
     model, layout = system.compiled.model, Layout.of(system.compiled.model.tree, GOALS)
     q, _ = state(system, 3)
     given = [x[:, None] for x in (q, system.state(q=q).tail, layout.rows(np.zeros(1))[0])]
-    found = looped.evaluate(model, layout).evaluate(given)
+    found = kernels.evaluate_in_loops(model, layout).evaluate(given)
     wanted = [np.array(x) for x in straight_evaluate(model, layout).call(given)]
     nu = system.nu
     for x in (found, wanted):
@@ -36,7 +36,7 @@ def test_the_same_numbers():
         x[2] = np.tril(np.reshape(x[2], (nu, nu), order="F"))
     for name, x, y in zip(("cost", "g", "H", "p", "P"), found, wanted, strict=True):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-13 * max(1.0, np.abs(y).max()), err_msg=name)  # sums
-    (p,) = looped.errors(model).evaluate(given[:2])
+    (p,) = kernels.errors_in_loops(model).evaluate(given[:2])
     np.testing.assert_allclose(
         p, np.array(straight_errors(model).call(given[:2])[0]), rtol=0, atol=1e-13
     )  # as above
@@ -47,7 +47,7 @@ def test_the_same_result(monkeypatch):
     for layout in ("unrolled", "looped"):
         monkeypatch.setenv("CONDYLE_LAYOUT", layout)
         system = rig("Rod")
-        assert looped.has_loops(system.compiled.model, Layout.of(system.compiled.model.tree, GOALS)) == (
+        assert kernels.has_loops(system.compiled.model, Layout.of(system.compiled.model.tree, GOALS)) == (
             layout == "looped"
         )
         found.append(cd.assemble(system, system.state(), GOALS).q)
@@ -66,4 +66,4 @@ def test_the_same_result(monkeypatch):
 def test_goals_on_several_bodies_are_straight_lines(monkeypatch, goal):
     monkeypatch.setenv("CONDYLE_LAYOUT", "looped")
     model = rig().compiled.model
-    assert not looped.has_loops(model, Layout.of(model.tree, [*GOALS, goal]))
+    assert not kernels.has_loops(model, Layout.of(model.tree, [*GOALS, goal]))

@@ -15,7 +15,7 @@ from condyle.forces import Force
 from condyle.forces.base import Law
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.model.looped.law_rows import law_kinds
-from condyle.native.sweeps.implicit import bracketed, implicit
+from condyle.native.solvers.implicit_function import bracketed, implicit
 
 FIBER, TENDON, SLACK = 400.0, 3000.0, 0.1
 """Stiffness of the fiber [N/m] and of the tendon [N/m^2], whose force is quadratic; its slack length [m]."""
@@ -192,7 +192,7 @@ def test_time_within_a_solver():
     """Such a law depends on time: many states need t, and runs look for what happens in time."""
     system = arm(MuscleTendon, [])
     system.add_force("drive", Driven())
-    with pytest.raises(cd.DescriptionError, match="force 'drive' depends on time"):
+    with pytest.raises(cd.errors.DescriptionError, match="force 'drive' depends on time"):
         system.forward_dynamics(np.zeros((3, 2)), np.zeros((3, 2)))
     t = np.array([0.0, 0.05, 0.2])
     tau = system.applied_forces(np.tile(START, (3, 1)), np.zeros((3, 2)), t=t)[:, 0]
@@ -252,9 +252,9 @@ def test_another_model_compiles_no_solver(kept, monkeypatch, tmp_path):
 
     Both models have two muscles, whose solver runs them side by side; one muscle alone has another."""
     from condyle.native.machine import jit
-    from condyle.native.sweeps import solver
+    from condyle.native.tables import linked
 
-    monkeypatch.setattr(solver, "_known", {})
+    monkeypatch.setattr(linked, "_compiled", {})
     monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("CONDYLE_CACHE", "on" if kept == "on disk" else "off")
     texts, compile_ir = [], jit.compile_ir
@@ -264,7 +264,7 @@ def test_another_model_compiles_no_solver(kept, monkeypatch, tmp_path):
         system = arm(MuscleTendon, muscles)
         results.append(system.forward_dynamics([0.3, -0.4], [0.1, 0.2]))
         if kept == "on disk":
-            solver._known.clear()
+            linked._compiled.clear()
     assert sorted("define void @solver.fiber_length" in text for text in texts) == [False, False, True]
     assert not np.array_equal(*results)
     expected = arm(ClosedForm, PLACES[1:]).forward_dynamics([0.3, -0.4], [0.1, 0.2])

@@ -166,12 +166,12 @@ def test_gravity_leaves_out_a_body():
 def test_locked_speeds_keep_their_value(kinds):
     system, q, u, tau = random_tree(7, 6, kinds)
     # what closed forms need to hold a speed, beyond S A = 0
-    sigma = maximal.of(system).at(q, u).sigma
+    sigma = maximal.formulation(system).at(q, u).sigma
     assert kinds is None or np.abs(sigma).max() > 0.1
     locked = [system.speeds[0], system.speeds[np.abs(sigma).argmax()], system.speeds[-1]]
     found = differences(system, q, u, tau, locked=locked)
     assert max(found.values()) <= TYPICAL, found
-    solution = maximal.of(system).at(q, u, locked=locked).forward(tau)
+    solution = maximal.formulation(system).at(q, u, locked=locked).forward(tau)
     np.testing.assert_allclose(
         solution.tau - tau, system.motion_forces(q, u, tau, locked=locked), rtol=1e-9, atol=1e-9
     )

@@ -33,7 +33,7 @@ def test_each_constraint(names, evidence):
     system = shared(*names)
     (q, u), t = state(system), 0.3
     tau = np.random.default_rng(5).uniform(-3, 3, system.nu)
-    at = maximal.of(system).at(q, u, t=t)
+    at = maximal.formulation(system).at(q, u, t=t)
     solution = at.forward(tau)
     rows = np.r_[tuple(at.constraints[name] for name in names)]
     level = np.array([level for name in names for level in levels(name)])
@@ -65,7 +65,7 @@ def test_disabled_constraints_ask_for_nothing():
     system = rig("Ball", "ConstantSpeed", "CoordinateCoupler")
     q, u = state(system)
     off = ("Ball", "ConstantSpeed")
-    at = maximal.of(system).at(q, u, disabled=off)
+    at = maximal.formulation(system).at(q, u, disabled=off)
     solution = at.forward(np.zeros(system.nu))
     np.testing.assert_allclose(
         solution.udot, system.forward_dynamics(q, u, disabled=off), rtol=AGREE, atol=AGREE
@@ -79,7 +79,7 @@ def test_disabled_constraints_ask_for_nothing():
 def test_a_constraint_twice_shares_the_load():
     one, two = rig("Rod"), rig("Rod", again=EVERY["Rod"])
     q, u = state(one)
-    single, double = (maximal.of(system).at(q, u).forward(np.zeros(one.nu)) for system in (one, two))
+    single, double = (maximal.formulation(system).at(q, u).forward(np.zeros(one.nu)) for system in (one, two))
     np.testing.assert_allclose(double.udot, single.udot, rtol=0, atol=1e-9 * np.abs(single.udot).max())
     np.testing.assert_allclose(double.lambda_s[-2:], [single.lambda_s[-1] / 2] * 2, rtol=1e-9)
     assert (single.redundant, double.redundant) == (0, 1)

@@ -53,7 +53,7 @@ def test_accelerations_and_forces(name):
     system, t = driven(*MOTIONS[name]), 0.6
     q, u = state(system, t)
     tau = np.linspace(-1, 1, system.nu)
-    solution = maximal.of(system).at(q, u, t=t).forward(tau)
+    solution = maximal.formulation(system).at(q, u, t=t).forward(tau)
     udot = system.forward_dynamics(q, u, tau, t=t)
     np.testing.assert_allclose(solution.udot, udot, rtol=0, atol=AGREE * np.abs(udot).max())
     forces = system.motion_forces(q, u, tau, t=t)
@@ -75,7 +75,7 @@ def test_motion(name, evidence):
     system, t_end = driven(*MOTIONS[name]), 0.9
     q, u = state(system, 0.6)
     first = cd.simulate(system, system.state(t=0.6, q=q, u=u), t_end, accuracy=1e-9)
-    second = maximal.of(system).simulate(q, u, t_end, accuracy=1e-9, t=0.6)
+    second = maximal.formulation(system).simulate(q, u, t_end, accuracy=1e-9, t=0.6)
     assert first.finished and second.finished
     off = max(
         np.abs(a[-1] - b[-1]).max() / max(1.0, np.abs(a).max())
@@ -98,7 +98,7 @@ def test_locks_of_all_levels(level):
     locked = {"middle": level}
     q, u = system.project(*state(system, 0.0), locked=locked, tolerance=1e-13)
     tau = np.linspace(-1, 1, system.nu)
-    solution = maximal.of(system).at(q, u, locked=locked).forward(tau)
+    solution = maximal.formulation(system).at(q, u, locked=locked).forward(tau)
     udot = system.forward_dynamics(q, u, tau, locked=locked)
     assert solution.udot[3] == pytest.approx(0 if isinstance(level, str) else level, abs=1e-12)
     np.testing.assert_allclose(solution.udot, udot, rtol=0, atol=1e-9 * np.abs(udot).max())
@@ -108,7 +108,7 @@ def test_locks_of_all_levels(level):
         rtol=0,
         atol=1e-9 * np.abs(solution.tau).max(),
     )
-    second = maximal.of(system).simulate(q, u, 0.2, accuracy=1e-9, locked=locked)
+    second = maximal.formulation(system).simulate(q, u, 0.2, accuracy=1e-9, locked=locked)
     first = cd.simulate(system, system.state(q=q, u=u, locked=locked), 0.2, accuracy=1e-9)
     # a hundred times the accuracy
     np.testing.assert_allclose(second.q[-1], first.q[-1], rtol=0, atol=1e-7)

@@ -152,19 +152,19 @@ def test_closed_forms_and_massless_unknowns():
         (cd.Pin(), cd.Ball().reversed(), cd.Universal(), cd.Ball(coordinates="euler"), cd.Weld())
     ):
         system.add_body(f"b{i}", f"b{i - 1}" if i else "ground", mobilizer, mass=1.0, inertia=(1, 1, 1))
-    made = maximal.of(system)
+    made = maximal.formulation(system)
     assert [joint.closed for joint in made.joints] == [True, True, False, False, True]
     assert made.nx == 5 * 7 + 2 + 3
     assert made.nv == 5 * 6 + 2 + 3
     assert [joint.n for joint in made.joints] == [5, 3, 6, 6, 6]
     assert "3 joints in closed form" in repr(made)
-    assert maximal.of(system) is made
+    assert maximal.formulation(system) is made
 
 
 def test_lost_rank_is_said():
     system = cd.System()
     system.add_body("b", mobilizer=cd.Gimbal(), mass=1.0, inertia=(1, 1, 1))
-    with pytest.raises(cd.CondyleError, match="forward dynamics: the equations are singular here"):
+    with pytest.raises(cd.errors.CondyleError, match="forward dynamics: the equations are singular here"):
         maximal.forward_dynamics(system, [0.0, np.pi / 2, 0.0], np.zeros(3))
     assert np.isfinite(maximal.inverse_dynamics(system, [0.0, np.pi / 2, 0.0], np.zeros(3), np.ones(3))).all()
 
@@ -172,7 +172,7 @@ def test_lost_rank_is_said():
 def test_shapes_are_checked():
     system = cd.System()
     system.add_body("b", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
-    with pytest.raises(cd.ShapeError, match=r"u: expected shape \(..., 1\), got \(2,\)"):
+    with pytest.raises(cd.errors.ShapeError, match=r"u: expected shape \(..., 1\), got \(2,\)"):
         maximal.forward_dynamics(system, [0.0], [0.0, 1.0])
-    with pytest.raises(cd.UnknownNameError, match=r"unknown option 'lock'.*did you mean 'locked'"):
+    with pytest.raises(cd.errors.UnknownNameError, match=r"unknown option 'lock'.*did you mean 'locked'"):
         maximal.forward_dynamics(system, [0.0], [0.0], lock=("b",))

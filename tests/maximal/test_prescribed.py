@@ -37,7 +37,7 @@ def test_driving_forces_in_maximal_coordinates(seed, evidence):
     assert held.any() and not held.all()
     udot, force = system.forward_dynamics(q, u, tau, t=0.3), system.motion_forces(q, u, tau, t=0.3)
     driving = maximal.inverse_dynamics(system, q, u, udot, t=0.3)
-    solution = maximal.of(system).at(q, u, t=0.3).forward(tau)
+    solution = maximal.formulation(system).at(q, u, t=0.3).forward(tau)
     np.testing.assert_allclose(solution.udot, udot, rtol=0, atol=AGREE * np.abs(udot).max())
     found = max(np.abs(x - tau - force).max() for x in (driving, solution.tau)) / np.abs(driving).max()
     evidence(

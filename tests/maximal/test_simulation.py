@@ -22,7 +22,7 @@ WITHIN = 1e-7
 def both(system, q, u, t_final, **options):
     """Largest difference of q and u at the end, relative, and the two trajectories."""
     first = cd.simulate(system, system.state(q=q, u=u, **options), t_final, accuracy=ACCURACY)
-    second = maximal.of(system).simulate(q, u, t_final, accuracy=ACCURACY, **options)
+    second = maximal.formulation(system).simulate(q, u, t_final, accuracy=ACCURACY, **options)
     assert first.finished and second.finished, (first.status, second.status)
     off = max(
         np.abs(a[-1] - b[-1]).max() / max(1.0, np.abs(a).max())
@@ -72,7 +72,7 @@ def test_constraints_move_alike(names, evidence):
         off,
         WITHIN,
     )
-    made, last = maximal.of(system), slice(-1, None)
+    made, last = maximal.formulation(system), slice(-1, None)
     for t, x, V, q in zip(second.t[last], second.x[last], second.V[last], second.q[last], strict=True):
         at = made.equations(x, V, q, t=t)
         assert np.abs(at.C).max() < 1e-14  # Newton ends where rounding begins
@@ -107,7 +107,7 @@ def test_laws_with_states_inputs_and_locks():
 
 def test_error_follows_the_accuracy():
     """A pendulum of two swings, against its motion at 1e-11."""
-    made = maximal.of(built.pendulum())
+    made = maximal.formulation(built.pendulum())
     times = np.linspace(0, 2.5, 6)
     run = lambda accuracy: made.simulate([-1, 0, 0], np.zeros(3), 2.5, accuracy=accuracy, times=times)
     exact = run(1e-11)
@@ -122,7 +122,7 @@ def test_many_turns_are_counted():
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("wheel", mobilizer=cd.Pin(axis="y"), mass=1.0, inertia=(1, 1, 1))
     system.add_body("disc", "wheel", cd.Screw(0.1), X_PF=(0.1, 0, 0), mass=1e-6, inertia=(1e-6,) * 3)
-    traj = maximal.of(system).simulate([0.3, 0.0], [40.0, 0.0], 2.0)
+    traj = maximal.formulation(system).simulate([0.3, 0.0], [40.0, 0.0], 2.0)
     np.testing.assert_allclose(traj.q[-1, 0], 80.3, rtol=1e-6)
     assert (np.diff(traj.q[:, 0]) > 0).all()
 
@@ -149,7 +149,7 @@ def test_a_stop_is_explained():
     system = cd.System()
     system.add_body("b", mobilizer=cd.Slider(), mass=1.0)
     system.add_force("root", cd.forces.Custom(lambda s: {"b": 1.0 + 1e-9 * np.sqrt(1.0 - s.q("b"))}))
-    traj = maximal.of(system).simulate([0.0], [0.0], 3.0)
+    traj = maximal.formulation(system).simulate([0.0], [0.0], 3.0)
     assert not traj.finished
     assert traj.t[-1] == pytest.approx(np.sqrt(2.0), abs=1e-6)  # b = t^2 / 2 reaches 1
     assert traj.status.startswith("stopped at t = 1.4142")
@@ -157,22 +157,25 @@ def test_a_stop_is_explained():
 
 
 def test_what_is_refused():
-    made = maximal.of(built.pendulum())
+    made = maximal.formulation(built.pendulum())
     rest = np.zeros(3)
     with pytest.raises(
-        cd.DescriptionError, match=r"violates loops or constraints by 1, more than the accuracy 1e-06"
+        cd.errors.DescriptionError, match=r"violates loops or constraints by 1, more than the accuracy 1e-06"
     ):
         made.simulate([-2, 0, 0], rest, 1.0)
-    with pytest.raises(cd.DescriptionError, match=r"t_final = -1\.0 s must be finite and not before t = 0 s"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match=r"t_final = -1\.0 s must be finite and not before t = 0 s"
+    ):
         made.simulate([-1, 0, 0], rest, -1.0)
-    with pytest.raises(cd.DescriptionError, match="accuracy = 2 must be between"):
+    with pytest.raises(cd.errors.DescriptionError, match="accuracy = 2 must be between"):
         made.simulate([-1, 0, 0], rest, 1.0, accuracy=2)
-    with pytest.raises(cd.DescriptionError, match="times must rise from 0 to 1 s at most"):
+    with pytest.raises(cd.errors.DescriptionError, match="times must rise from 0 to 1 s at most"):
         made.simulate([-1, 0, 0], rest, 1.0, times=[0.5, 2.0])
-    with pytest.raises(cd.ShapeError, match="u: expected 3 finite numbers"):
+    with pytest.raises(cd.errors.ShapeError, match="u: expected 3 finite numbers"):
         made.simulate([-1, 0, 0], np.zeros(2), 1.0)
     with pytest.raises(
-        cd.ArgumentError, match=r"missing a required argument: 't_final'\. It is simulate\(q, u, t_final,"
+        cd.errors.ArgumentError,
+        match=r"missing a required argument: 't_final'\. It is simulate\(q, u, t_final,",
     ):
         made.simulate([-1, 0, 0], rest)
     assert made.simulate([-1, 0, 0], rest, 0.0).t.tolist() == [0.0]
@@ -181,7 +184,7 @@ def test_what_is_refused():
 def test_what_is_no_system_or_no_numbers():
     system = cd.System()
     system.add_body("bob", mobilizer=cd.Pin(), X_BM=(0, 1, 0), mass=1.0, inertia=(0.1, 0.1, 0.1))
-    with pytest.raises(cd.DescriptionError, match=r"a cd\.System, got State"):
-        maximal.of(system.state())
-    with pytest.raises(cd.ShapeError, match=r"q: expected 1 finite numbers, got .'bob'"):
-        maximal.of(system).simulate({"bob": 1}, [0.0], 1.0)
+    with pytest.raises(cd.errors.DescriptionError, match=r"a cd\.System, got State"):
+        maximal.formulation(system.state())
+    with pytest.raises(cd.errors.ShapeError, match=r"q: expected 1 finite numbers, got .'bob'"):
+        maximal.formulation(system).simulate({"bob": 1}, [0.0], 1.0)

@@ -8,7 +8,7 @@ import pytest
 import condyle as cd
 from condyle import maximal
 from condyle.maximal.static_optimization import _muscles
-from condyle.studies.acting import acting
+from condyle.studies.study_system import study_system
 from tests.studies.arm import arm, motion
 
 EVERY = slice(0, None, 10)
@@ -43,7 +43,7 @@ def test_two_formulations(moving, passive, evidence):
     np.testing.assert_allclose(here.reserves.values, there.reserves, rtol=0, atol=1e-8)
     np.testing.assert_allclose(arm().path_lengths(moved.q), there.lengths, rtol=0, atol=1e-13)
     np.testing.assert_allclose(arm().path_speeds(moved.q, moved.u), there.speeds, rtol=0, atol=1e-12)
-    part = acting(arm(), ["gravity"], pulled=arm().muscles)
+    part = study_system(arm(), ["gravity"], pulled=arm().muscles)
     F = part.batch(moved, pulls=here.forces.values).ask("reactions", (), {})
     reaction = (np.abs(F - there.reactions) / np.abs(F).max(axis=(0, 1))).max()
     evidence(
@@ -61,7 +61,7 @@ def test_two_formulations(moving, passive, evidence):
 def test_muscle_jacobian(frame, evidence):
     """(27) and (30) as corrected: Phi against differences of the lengths while each body moves on its own,
     apart from the joints, also the one with surfaces; and Ldot = -Phi V."""
-    moved, second = shoulder(), maximal.of(arm())
+    moved, second = shoulder(), maximal.formulation(arm())
     at = second.at(moved.q[frame], moved.u[frame], disabled=arm().muscles)
     given = {
         "x": at.x,
@@ -100,5 +100,5 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def test_a_frame_that_cannot_be_explained():
     moved = demo()
     udot = moved.udot + [[0.0, 3000.0]]
-    with pytest.raises(cd.ConvergenceError, match="frame 0: no activations explain"):
+    with pytest.raises(cd.errors.ConvergenceError, match="frame 0: no activations explain"):
         maximal.static_optimization(arm(), moved.q, moved.u, udot)

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 import condyle as cd
-from condyle.opensim.scapula import Scapulothoracic
-from condyle.opensim.writer_joints import coordinates
+from condyle.opensim.joints import Scapulothoracic, coordinates_in_file
 from condyle.opensim.writing import Writing
 from condyle.spatial import euler_from_rotation, exp_so3, rotation_from_quaternion
 
@@ -35,7 +34,11 @@ JOINTS: dict[str, cd.Mobilizer] = {
     "functions": cd.FunctionBased(
         "knee",
         (F.Polynomial((0.1, 0.2, 0.3)), F.Sine(0.3, 1.1, 0.2, 0.05), lambda q: 2 * q + 1),
-        (cd.SimmSpline(Q, np.sin(Q) / 9), cd.Spline(Q, np.cos(Q) / 8, 5), F.SmoothStep(1, -1, 0.1, 0.2)),
+        (
+            cd.functions.SimmSpline(Q, np.sin(Q) / 9),
+            cd.Spline(Q, np.cos(Q) / 8, 5),
+            F.SmoothStep(1, -1, 0.1, 0.2),
+        ),
         axes=((1, 2, 3), "z", "x", (1, 1, 0), (0, 1, 1), "x"),
     ),
     "two": cd.FunctionBased(
@@ -43,7 +46,7 @@ JOINTS: dict[str, cd.Mobilizer] = {
         ((F.Linear(1.0), "b"), None, 0.3),
         (
             (cd.Spline(Q, Q**2 / 9), "b"),
-            (F.Scaled(cd.SimmSpline(Q, Q**2), 0.1), "a"),
+            (F.Scaled(cd.functions.SimmSpline(Q, Q**2), 0.1), "a"),
             (F.Linear((0.1, 0.2), 0.3), ("b", "a")),
         ),
     ),
@@ -148,7 +151,7 @@ def forces() -> cd.System:
             0.02,
         ),
         "fitted_one": law.PathSpring(
-            cd.paths.FunctionPath(cd.SimmSpline(Q, 0.3 + Q**2 / 20), "qa"), 60.0, 0.1
+            cd.paths.FunctionPath(cd.functions.SimmSpline(Q, 0.3 + Q**2 / 20), "qa"), 60.0, 0.1
         ),
         "ligament": law.Blankevoort1991Ligament(path, 50.0, 0.2),
         "cable": law.PathActuator(path, 10.0, control=0.3),
@@ -286,7 +289,7 @@ def states(
             if b.mobilizer.quaternions:
                 turned = euler_from_rotation(rotation_from_quaternion(mine[:4]))
                 mine = np.concatenate([turned, mine[4:]])
-            names = [c.name for c in coordinates(b, to)]
+            names = [c.name for c in coordinates_in_file(b, to)]
             told |= {n: (float(x), float(v)) for n, x, v in zip(names, mine, u[b.u], strict=True)}
         own = {
             "/forceset/" + n.replace(".", "/"): float(v)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.viewer import live
+from condyle.viewer import live_view
 from condyle.viewer.hand import held, with_hand
-from condyle.viewer.live import View
+from condyle.viewer.live_view import LiveView
 from condyle.viewer.session import Session
 
 websockets = pytest.importorskip("websockets", reason="needs websockets: pip install 'condyle[live]'")
@@ -70,13 +70,13 @@ def test_sliders_keep_couplers(system):
 
 
 def test_where_no_page_can_be(system):
-    with pytest.raises(cd.DescriptionError, match=r"from 0 to 65535, .*, got 99999"):
-        cd.view(system, open=False, port=99999)
+    with pytest.raises(cd.errors.DescriptionError, match=r"from 0 to 65535, .*, got 99999"):
+        cd.live(system, open=False, port=99999)
     with (
-        cd.view(system, open=False) as first,
-        pytest.raises(cd.CondyleError, match=f"port {first.port}: .*port=0 takes a port that is free"),
+        cd.live(system, open=False) as first,
+        pytest.raises(cd.errors.CondyleError, match=f"port {first.port}: .*port=0 takes a port that is free"),
     ):
-        cd.view(system, open=False, port=first.port)
+        cd.live(system, open=False, port=first.port)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def asked(url: str, **headers: str) -> tuple[int, bytes]:
 def test_only_who_knows_the_token_gets_the_page_and_nothing_else(system):
     from websockets.sync.client import connect
 
-    with View(system) as view:
+    with LiveView(system) as view:
         assert view.url.startswith("http://127.0.0.1:")
         status, page = asked(view.url)
         assert status == 200
@@ -170,7 +170,7 @@ def test_only_who_knows_the_token_gets_the_page_and_nothing_else(system):
             assert "unknown" in json.loads(answer)["error"]
 
 
-def raw(view: View, *lines: str) -> socket.socket:
+def raw(view: LiveView, *lines: str) -> socket.socket:
     """A connection that has sent these lines."""
     out = socket.create_connection((view.host, view.port), timeout=30)
     out.sendall("".join(f"{line}\r\n" for line in lines).encode())
@@ -202,7 +202,7 @@ def test_the_page_may_talk_to_the_host_by_which_it_was_reached(system, host, giv
     name = socket.gethostname()
     if not re.fullmatch(r"[A-Za-z0-9_.-]+", name) or name == "localhost":
         name = "evil.example" if "{name}" in given and status == 403 else "127.0.0.1"
-    with View(system, host=host) as view:
+    with LiveView(system, host=host) as view:
         given = given.format(port=view.port, name=name)
         answer = asked(f"http://127.0.0.1:{view.port}/{view._token}/", Host=given)
         assert answer[0] == status
@@ -214,7 +214,7 @@ def test_the_page_may_talk_to_the_host_by_which_it_was_reached(system, host, giv
 
 def test_requests_that_are_none(system, caplog):
     """They get 400, and nothing is logged."""
-    with View(system) as view:
+    with LiveView(system) as view:
         start, host = f"GET /{view._token}/ HTTP/1.1", f"Host: 127.0.0.1:{view.port}"
         for lines in (
             (f"GET /{view._token}/é HTTP/1.1", host),
@@ -233,8 +233,8 @@ def test_stop_does_not_wait_for_pages_that_do_not_answer(system, sent, monkeypat
 
     made = server.ServerConnection
     monkeypatch.setattr(server, "ServerConnection", lambda *a, **k: made(*a, **k | {"close_timeout": None}))
-    monkeypatch.setattr(live, "PATIENCE", 1e6)
-    view = View(system)
+    monkeypatch.setattr(live_view, "PATIENCE", 1e6)
+    view = LiveView(system)
     lines = [
         f"GET /{view._token}/live HTTP/1.1",
         f"Host: 127.0.0.1:{view.port}",

@@ -24,7 +24,7 @@ def test_a_page_that_answers(browser: Any) -> None:
         coordinates=[cd.Coordinate("swing", range=(-2, 2))],
     )
     errors: list[str] = []
-    with cd.view(system, open=False) as view:
+    with cd.live(system, open=False) as view:
         tab = browser.new_page(viewport={"width": 1000, "height": 600})
         tab.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
         tab.on("pageerror", lambda e: errors.append(str(e)))
@@ -65,7 +65,7 @@ def test_the_policy_of_the_page_lets_it_talk_to_its_server(browser: Any) -> None
     system.add_body("arm", mobilizer=cd.Pin(), mass=1, inertia=(0.1, 0.1, 0.1))
     tab = browser.new_page(viewport={"width": 80, "height": 60})
     for host, by in [("127.0.0.1", "localhost"), ("0.0.0.0", "")] + [("::1", "")] * ipv6():
-        with cd.view(system, open=False, host=host) as view:
+        with cd.live(system, open=False, host=host) as view:
             tab.goto(view.url.replace(host, by) if by else view.url)
             tab.wait_for_selector("html[data-live=open]", state="attached", timeout=60_000)
     tab.close()

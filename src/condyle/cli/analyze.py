@@ -10,10 +10,10 @@ from pathlib import Path
 
 import condyle as cd
 from condyle.cli import report
-from condyle.cli.described import system_of
 from condyle.cli.output import NewFolder, refuse_unwritable
 from condyle.cli.steps import Steps
 from condyle.cli.study import CONFIGURATIONS, count, study
+from condyle.cli.systems import system_of
 from condyle.errors import DescriptionError
 from condyle.native.machine.interrupts import patient
 from condyle.opensim import read_external_loads
@@ -34,7 +34,7 @@ def run(
     """Analyze a motion and write report and tables. Returns True if all frames have been solved.
 
     Args:
-        model: see `described.system_of`.
+        model: see `systems.system_of`.
         file: the motion.
         output: folder for report and tables; None is the first unused of NAME-analysis, NAME-analysis-2, ...
         external_loads: OpenSim's .xml.

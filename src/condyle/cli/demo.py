@@ -87,7 +87,7 @@ def _run(output: Path | None, ending: str, force: bool, open_: bool) -> bool:
 NEXT = """
 Try next
   condyle demo                          again: the machine code now comes from the cache
-  condyle view arm26 MOTION.mot         see a motion of yours
+  condyle show arm26 MOTION.mot         see a motion of yours
   condyle analyze arm26 MOTION.mot      the same study for it
   condyle analyze leg.py MOTION.mot     and for a system of yours, from a Python file"""
 

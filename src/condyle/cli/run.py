@@ -195,7 +195,9 @@ def _show(report: Report | None, error: str, later: Sequence[str]) -> None:
         for text in report.notes[:SHOWN]:
             print(f"  note    {text}")
         if len(report.notes) > SHOWN:
-            print(f"  note    ... and {len(report.notes) - SHOWN} more; condyle show MODEL has the model's")
+            print(
+                f"  note    ... and {len(report.notes) - SHOWN} more; condyle describe MODEL has the model's"
+            )
         sys.stdout.flush()
     if error:
         print(f"  FAILED: {'; '.join([error, *later])}", file=sys.stderr, flush=True)

@@ -1,103 +1,48 @@
-"""`condyle show`: a model in words."""
+"""`condyle show`: a model, or a motion of it, in the browser."""
 
 from __future__ import annotations
 
-import warnings
+from pathlib import Path
 
-import numpy as np
+import condyle as cd
+from condyle.cli.analyze import check_angles, read_motion
+from condyle.cli.output import first_unused
+from condyle.cli.systems import system_of
+from condyle.errors import CondyleError
+from condyle.viewer.shown import has_screen
 
-from condyle.cli.described import system_of
-from condyle.opensim.notes import listed
-from condyle.presentation import Block, number
-from condyle.system.system import System
-from condyle.tree import scales
 
-
-def show(model: str) -> str:
-    """Bodies, coordinates, muscles, other forces, constraints and markers of a model, and notes of its
-    reader.
+def show(
+    model: str, motion: Path | None, output: Path | None, degrees: bool | None, force: bool, open_: bool
+) -> None:
+    """Write the scene and open it.
 
     Args:
-        model: see `described.system_of`.
+        model: see `systems.system_of`.
+        motion: coordinates over time.
+        output: the file; None is the first unused of NAME.html, NAME-2.html, ...
+        degrees: whether angles of the motion are in degrees; None asks the file.
+        force: overwrite what is there.
+        open_: in the browser, where there is a screen.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its notes are shown below
-        system = system_of(model)
-    parts = [_title(system, model), *(block.text() for block in _blocks(system) if block.rows)]
-    return "\n\n".join(parts)
-
-
-def _title(system: System, model: str) -> str:
-    about = system.about
-    mass = sum(float(body.mass) for body in system.bodies if isinstance(body.mass, (int, float)))
-    lines = [
-        f"{about.get('name') or model}: {len(system.bodies)} bodies of {mass:.4g} kg, "
-        f"{len(system.coordinates)} coordinates, {len(system.muscles)} muscles, "
-        f"{len(system.forces) - len(system.muscles)} other forces, {len(system.constraints)} "
-        f"constraints, {len(system.markers)} markers"
-    ]
-    lines += [
-        f"{key}: {' '.join(str(about[key]).split())[:300]}"
-        for key in ("credits", "publications")
-        if about.get(key)
-    ]
-    return "\n".join(lines)
-
-
-def _blocks(system: System) -> list[Block]:
-    units = dict(zip(system.coordinates, scales.units(system.bodies)[0], strict=True))
-    start = dict(zip(system.coordinates, system.defaults()[0], strict=True))
-    bodies = [
-        (
-            body.name,
-            body.parent.name if body.parent else "",
-            type(body.mobilizer).__name__,
-            number(body.mass) if isinstance(body.mass, (int, float)) else str(body.mass),
-            ", ".join(c.name for c in body.coordinates),
+    if output is not None and output.exists() and not force:
+        raise CondyleError(
+            f"--output {str(output)!r}: exists already; choose another file, or overwrite it by --force"
         )
-        for body in system.bodies
-    ]
-    ranges = {c.name: c.range for body in system.bodies for c in body.coordinates}
-    coordinates = [
-        (
-            name,
-            _angle(start[name], units[name]),
-            *_range(ranges.get(name), units[name]),
-            "deg" if units[name] == "rad" else units[name],
-        )
-        for name in system.coordinates
-    ]
-    kinds = {name: type(system.force(name)).__name__ for name in system.forces}
-    muscles = [(name, kinds[name], *_muscle(system, name)) for name in system.muscles]
-    others = [(name, kinds[name]) for name in system.forces if name not in system.muscles]
-    return [
-        Block("bodies", ("name", "on", "joint", "mass [kg]", "coordinates"), bodies),
-        Block("coordinates", ("name", "default", "from", "to", "unit"), coordinates),
-        Block("muscles", ("name", "kind", "force [N]", "fiber [m]", "tendon [m]"), muscles),
-        Block("other forces", ("name", "kind"), others),
-        Block("constraints", ("name",), [(name,) for name in system.constraints]),
-        Block("markers", ("names",), _lines(list(system.markers))),
-        Block("notes of the reader", (), [(line,) for line in listed(system.notes).splitlines()]),
-    ]
-
-
-def _angle(value: float, unit: str) -> str:
-    return number(np.rad2deg(value) if unit == "rad" else value)
-
-
-def _range(limits: tuple[float, float] | None, unit: str) -> tuple[str, str]:
-    return (_angle(limits[0], unit), _angle(limits[1], unit)) if limits else ("", "")
-
-
-def _muscle(system: System, name: str) -> tuple[str, str, str]:
-    force = system.force(name)
-    values = (
-        getattr(force, field, "")
-        for field in ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length")
+    system = system_of(model)
+    table = None
+    if motion is not None:
+        table, notes = read_motion(motion, degrees)
+        check_angles(system, table, motion)
+        for note in notes:
+            print(f"  note: {note}")
+    name = Path(model.partition(":")[0]).stem
+    title = name if motion is None else f"{name} moves as in {motion.name}"
+    path = output or first_unused(Path(f"{name if motion is None else motion.stem}.html"))
+    page = cd.show(system, path, motion=table, title=title, open=open_ and has_screen())
+    for note in page.scene.layers[0].notes:
+        print(f"  note: {note}")
+    print(
+        f"{path}: {len(page.html) / 1e6:.1f} MB, {len(page.scene.layers[0].t)} frames. Any browser opens "
+        "it; it needs nothing else."
     )
-    first, second, third = (number(v) if isinstance(v, (int, float)) else str(v) for v in values)
-    return first, second, third
-
-
-def _lines(names: list[str], most: int = 8) -> list[tuple[str]]:
-    return [(", ".join(names[k : k + most]),) for k in range(0, len(names), most)]

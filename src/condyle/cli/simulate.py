@@ -11,7 +11,7 @@ from types import FrameType
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.cli.described import beside, check_file, start_of
+from condyle.cli.systems import beside, check_file, start_of
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import shown
 from condyle.integrate.trajectory import Trajectory

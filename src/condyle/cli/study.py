@@ -17,7 +17,7 @@ from condyle.presentation import Block
 from condyle.quality import Quality, Verdict
 from condyle.records import dataclass
 from condyle.studies.muscle_analysis import path_geometry
-from condyle.studies.slips import slips
+from condyle.studies.path_slips import path_slips
 from condyle.tree import scales
 
 SHOWN = 3
@@ -83,7 +83,7 @@ class Study:
     problems: list[str] = field(default_factory=list)
     checked: list[Block] = field(default_factory=list)
 
-    def judge(self, title: str, quality: cd.Quality) -> None:
+    def judge(self, title: str, quality: Quality) -> None:
         """Show how good a result is; rows above their guidelines are noted with what to do."""
         if quality.checks:
             self.checked.append(Block(f"Quality: {title}", quality.block.head, quality.block.rows))
@@ -116,7 +116,7 @@ def study(
         with steps.step("lengths and moment arms of muscles"):
             L, Ldot, arms = path_geometry(motion)
             out.tables |= _paths(motion, L, arms)
-            out.notes += slips(motion, L, Ldot, arms)
+            out.notes += path_slips(motion, L, Ldot, arms)
         for name in configurations:
             _recruit(name, out, steps, loads)
     else:
@@ -157,7 +157,7 @@ def _recruit(name: str, out: Study, steps: Steps, loads: Sequence[cd.ExternalLoa
 
 def _quiet() -> Any:
     """Without warnings of quality, which is shown as a table."""
-    return warnings.catch_warnings(action="ignore", category=cd.QualityWarning)
+    return warnings.catch_warnings(action="ignore", category=cd.errors.QualityWarning)
 
 
 def _paths(motion: cd.Motion, L: Array, arms: Array) -> dict[str, cd.Table]:

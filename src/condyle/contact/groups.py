@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations, product
 from typing import Any
 
-from condyle.contact.foundation import ElasticFoundation
-from condyle.contact.law import ContactLaw, HuntCrossley
-from condyle.contact.rigid import Rigid
+from condyle.contact.elastic_foundation import ElasticFoundation
+from condyle.contact.hunt_crossley import ContactLaw, HuntCrossley
+from condyle.contact.materials import Rigid
 from condyle.contact.surfaces import Surface
 from condyle.errors import DescriptionError, warn
 from condyle.presentation import cut

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 
 if TYPE_CHECKING:
-    from condyle.contact.touch import Touch
+    from condyle.contact.surfaces import Touch
 
 ROUNDS = 6
 """Rounds of the mean: 1e-15 for k below 1e5."""

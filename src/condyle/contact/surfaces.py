@@ -1,27 +1,41 @@
-"""Surfaces on bodies that may touch each other. Each names its body first and its material last."""
+"""Surfaces on bodies that may touch each other, each with its body first and its material last; and `Touch`,
+where two of them are closest: docs/theory/contact.md (5)-(8).
+
+    n      unit normal from a to b, in ground
+    Q      the point of a's surface that is deepest in b; b's is Q - x n                                  (5)
+    x      depth, above zero where they touch; its rate is n . (v_a - v_b) at any point of this line      (6)
+    kappa_1, kappa_2   principal curvatures of the gap: those of the sum of both surfaces' tensors        (7)
+    P = Q - s_1 x n    the contact point                                                                  (8)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
+import condyle.shapes as shapes
 from condyle.arrays import Array, real
-from condyle.contact.material import Material
-from condyle.contact.rigid import Rigid
+from condyle.contact.materials import Material, Rigid
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Described, Role, Station, quantity, sx
 from condyle.laws.view import View
 from condyle.records import dataclass
+from condyle.shapes import Drawing, Mesh
+from condyle.spatial import Transform
 from condyle.trace import Number, Numbers
-from condyle.trace.parameter import Expression
+from condyle.trace.parameter import Expression, at_defaults
 from condyle.trace.symbol import is_symbolic
 
 Length = Annotated[Number, quantity("m", lowest=0.0, positive=True)]
 Folded = Annotated[Any, Role(kind="folded")]
+SLAB = 0.01
+"""Thickness of a plane as it is drawn, over its size."""
 
 
 class Pose(Protocol):
@@ -106,6 +120,24 @@ class Surface(Described):
         tables."""
         return type(self).__name__
 
+    @property
+    def X_BS(self) -> Transform:
+        """Its frame S on the body, as it is drawn: with Parameters at their defaults."""
+        raise TypeError(f"{type(self).__name__} does not say where it is: it needs a property X_BS")
+
+    def drawn(self, size: float) -> Sequence[Drawing]:
+        """What a viewer draws of it on its body: nothing, unless a surface says otherwise.
+
+        Args:
+            size: of the scene [m], for what has no size of its own.
+        """
+        return ()
+
+    def curvature_at(self, n: Array) -> Array | None:
+        """Curvature tensors in S [1/m], shape (m, 3, 3), where the normals out of it are n, shape (m, 3);
+        None where it does not say how it is curved. A viewer draws contact patches by them."""
+        return None
+
     def pieces(self, other: Surface) -> dict[str, Surface]:
         """Simpler surfaces by name that touch the other in its place; none where it touches it itself."""
         return {}
@@ -165,6 +197,8 @@ class HalfSpace(Surface):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    other_names = ("Plane", "Floor", "ContactHalfSpace", "Ground", "Wall")
+
     met_by_corners: ClassVar[bool] = True
 
     normal: Annotated[Numbers, quantity("-", 3)]
@@ -181,6 +215,24 @@ class HalfSpace(Surface):
 
     def conditions(self) -> ca.SX:
         return ca.vertcat(super().conditions(), ca.sumsqr(sx(self.normal)) > 0)
+
+    @property
+    def X_BS(self) -> Transform:
+        """z is its normal, the origin lies on the plane."""
+        z = np.ravel(at_defaults(self.normal)).astype(float)
+        z /= np.linalg.norm(z)
+        x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
+        x /= np.linalg.norm(x)
+        return Transform(np.stack([x, np.cross(z, x), z], axis=1), at_defaults(self.height) * z)
+
+    def drawn(self, size: float) -> list[Drawing]:
+        """A slab whose upper face is the plane."""
+        X = self.X_BS
+        X = Transform(X.R, X.p - SLAB * size * X.R[:, 2])
+        return [Drawing(shapes.Box((size, size, SLAB * size)), X, wide=True)]
+
+    def curvature_at(self, n: Array) -> Array:
+        return np.zeros((len(n), 3, 3))
 
     def plane(self, pose: Pose) -> tuple[ca.SX, ca.SX]:
         """Its unit normal in ground, and the distance along it from ground's origin [m]."""
@@ -203,13 +255,35 @@ class Sphere(Surface):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    other_names = ("ContactSphere", "Ball")
+    call_hints: ClassVar = {
+        "diameter": "it is radius=, half of it",
+        **dict.fromkeys(("location", "position", "station"), "it is center="),
+    }
+
     center: Station
     radius: Length
     material: Folded
 
+    @property
+    def X_BS(self) -> Transform:
+        return Transform(p=np.ravel(at_defaults(self.center)))
+
+    def drawn(self, size: float) -> list[Drawing]:
+        return [Drawing(shapes.Sphere(at_defaults(self.radius)), self.X_BS)]
+
+    def curvature_at(self, n: Array) -> Array:
+        return across_all(n) / at_defaults(self.radius)
+
     def center_at(self, pose: Pose) -> ca.SX:
         """In ground [m]."""
         return pose.point(sx(self.center))
+
+
+def across_all(n: Array) -> Array:
+    """1 - n n' for each of some unit vectors (m, 3)."""
+    out: Array = np.eye(3) - n[:, :, None] * n[:, None, :]
+    return out
 
 
 def even_directions(count: int) -> Array:
@@ -225,3 +299,130 @@ def tangents(n: ca.SX) -> tuple[ca.SX, ca.SX]:
     k = -1 / (s + n[2])
     xy = n[0] * n[1] * k
     return (ca.vertcat(1 + s * n[0] ** 2 * k, s * xy, -s * n[0]), ca.vertcat(xy, s + n[1] ** 2 * k, -n[1]))
+
+
+@dataclass(frozen=True)
+class Touch:
+    """See the module's text.
+
+    Attributes:
+        x: depth [m], (6).
+        n: normal from a to b, in ground.
+        Q: deepest point of a [m], in ground.
+        R: relative radius 2 / (kappa_1 + kappa_2) [m].
+        gap: curvature of the gap as a tensor [1/m]: of any three axes, shape (3, 3), then it maps n to zero,
+            or of two across n, shape (2, 2); None where both principal curvatures are 1 / R by construction.
+        solved: it comes from a solver, and is NaN where that finds nothing.
+    """
+
+    x: ca.SX
+    n: ca.SX
+    Q: ca.SX
+    R: ca.SX
+    gap: ca.SX | None = None
+    solved: bool = False
+
+    @property
+    def flipped(self) -> Touch:
+        """The same with a and b exchanged."""
+        return Touch(self.x, -self.n, self.Q - self.x * self.n, self.R, self.gap, self.solved)
+
+    def at(self, s_1: ca.SX) -> ca.SX:
+        """P of (8) [m]."""
+        return self.Q - s_1 * self.x * self.n
+
+
+FLAT = 1e-9
+"""Points that are nearer to a plane, over their size, are in it."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Point(Surface):
+    """A point, which touches what does not yield: a half-space, a sphere, a box, a cylinder, a torus, a
+    height field.
+
+    Args:
+        body: whose it is, or its name.
+        station: in the body's frame [m], shape (3,).
+        material: a Rigid.
+        name: how groups call it.
+        cliques: names; surfaces that share one ignore each other in groups.
+    """
+
+    station: Station
+    material: Folded
+
+    radius: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.material, Rigid):
+            raise DescriptionError(
+                f"Point: material: expected a cd.contact.Rigid, got {self.material!r}; a "
+                "point that yields has no stiffness: take a cd.contact.Sphere"
+            )
+
+    @property
+    def X_BS(self) -> Transform:
+        return Transform(p=np.ravel(at_defaults(self.station)))
+
+    def center_at(self, pose: Pose) -> ca.SX:
+        """In ground [m]."""
+        return pose.point(sx(self.station))
+
+
+def vertices(body: Any, points: Any, material: Rigid, *, cliques: tuple[str, ...] = ()) -> tuple[Point, ...]:
+    """The corners of a body as a group of points, such as `system.add_contact("block", floor, ...)` takes:
+    what a convex body touches a half-space with.
+
+    Args:
+        body: whose they are, or its name.
+        points: stations in the body's frame [m], shape (n, 3), or a mesh: its file, or a
+            cd.shapes.Mesh. Those inside of the convex hull are left out.
+        material: a Rigid.
+        cliques: names; surfaces that share one ignore each other in groups.
+
+    Returns:
+        one Point per corner, named by its place.
+    """
+    if isinstance(points, str | Path):
+        points = Mesh(points)
+    given = (
+        points.surface()[0]
+        if isinstance(points, Mesh)
+        else plain_numbers(
+            points,
+            "vertices: points",
+            "which of them are corners depends on their values; give each as "
+            "cd.contact.Point(body, station, material)",
+        )
+    )
+    if given.ndim == 2 and given.shape[1] == 3 and not np.isfinite(given).all():
+        row = int(np.flatnonzero(~np.isfinite(given).all(axis=1))[0])
+        raise DescriptionError(f"vertices: points[{row}] = {given[row].tolist()} is not finite")
+    if given.ndim != 2 or given.shape[1] != 3 or not len(given):
+        raise DescriptionError(
+            "vertices: points: expected finite stations [m], shape (n, 3), or a "
+            f"cd.shapes.Mesh, got an array of shape {given.shape}"
+        )
+    kept = np.unique(given, axis=0)
+    kept = kept[_corners(kept)]
+    return tuple(
+        Point(body, tuple(p), material, name=str(k), cliques=cliques) for k, p in enumerate(kept.tolist())
+    )
+
+
+def _corners(points: Array) -> NDArray[np.intp]:
+    """Which of some points are corners of their hull, in space, in a plane or on a line."""
+    away = points - points.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(away, full_matrices=False)
+    space = int((sizes > FLAT * sizes[0]).sum()) if len(sizes) else 0
+    if len(points) <= space + 1:
+        return np.arange(len(points))
+    along = away @ axes[:space].T
+    if space < 2:
+        return np.unique([along.argmin(), along.argmax()])
+    from scipy.spatial import ConvexHull
+
+    found: NDArray[np.intp] = np.sort(ConvexHull(along).vertices)
+    return found

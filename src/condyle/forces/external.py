@@ -8,11 +8,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import real
 from condyle.errors import DescriptionError, warn
 from condyle.forces.base import Law
@@ -20,6 +21,7 @@ from condyle.functions import Function, Spline
 from condyle.functions.pieces import Pieces, taylor
 from condyle.functions.splines import is_series, natural, straight, warn_of_overshoot
 from condyle.laws.described import BodyName, Role, Station, quantity, sx
+from condyle.laws.factors import Factors
 from condyle.laws.function import LawFunction, law_function
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
@@ -72,7 +74,7 @@ class ConstantTorque(Law):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TimeSeries:
+class TimeSeries(ExplainsCalls):
     """Numbers recorded at given times, three for a vector. Before the first and after the last time they keep
     their end values.
 
@@ -251,6 +253,8 @@ class ExternalWrench(Law):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
+    other_names = ("External", "PrescribedForce")
+
     body: BodyName
     station: Annotated[Numbers, Signal("m", (3,), kind="signal")] = (0.0, 0.0, 0.0)
     force: Annotated[Numbers, Signal("N", (3,), kind="signal")] = (0.0, 0.0, 0.0)
@@ -266,6 +270,9 @@ class ExternalWrench(Law):
                 raise DescriptionError(
                     f"ExternalWrench: {name} must be 'ground' or 'body', got {getattr(self, name)!r}"
                 )
+
+    def scaled(self, factors: Factors) -> Self:
+        return self if self.station_frame == "ground" else super().scaled(factors)
 
     def apply(self, s: View, loads: Loads) -> None:
         station, force, torque = (at_time(x, s) for x in (self.station, self.force, self.torque))

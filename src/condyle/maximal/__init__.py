@@ -3,15 +3,21 @@ first one.
 
     from condyle import maximal
     udot = maximal.forward_dynamics(system, q, u)           # the same answer as system.forward_dynamics(q, u)
-    equations = maximal.of(system).at(q, u)             # C_V, gamma, M, Q, ...; .forward(tau), .inverse(udot)
-    motion = maximal.of(system).simulate(q, u, t_final)      # the same motion as that of cd.simulate
+    equations = maximal.formulation(system).at(q, u)    # C_V, gamma, M, Q, ...; .forward(tau), .inverse(udot)
+    motion = maximal.formulation(system).simulate(q, u, t_final)   # the same motion as that of cd.simulate
 """
 
 from condyle.maximal.equations import Equations, Solution
-from condyle.maximal.operators import forward_dynamics, inverse_dynamics, of, reactions
 from condyle.maximal.simulation import MaximalTrajectory
 from condyle.maximal.static_optimization import MuscleSolution, static_optimization
-from condyle.maximal.system import Loop, MaximalSystem
+from condyle.maximal.system import (
+    Loop,
+    MaximalSystem,
+    formulation,
+    forward_dynamics,
+    inverse_dynamics,
+    reactions,
+)
 
 __all__ = [
     "Equations",
@@ -20,9 +26,9 @@ __all__ = [
     "MaximalTrajectory",
     "MuscleSolution",
     "Solution",
+    "formulation",
     "forward_dynamics",
     "inverse_dynamics",
-    "of",
     "reactions",
     "static_optimization",
 ]

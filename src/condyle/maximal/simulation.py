@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError
-from condyle.maximal.drivers import DriverValues
-from condyle.maximal.equations import accelerations
-from condyle.maximal.freedom import Freedom
+from condyle.maximal.equations import Freedom, accelerations
+from condyle.maximal.expressions import DriverValues
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.tree.scales import TIME_SCALE, length

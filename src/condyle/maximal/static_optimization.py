@@ -30,9 +30,9 @@ from condyle.arrays import Array
 from condyle.errors import ConvergenceError
 from condyle.laws.described import sx
 from condyle.maximal.equations import Equations
-from condyle.maximal.laws import Loads, View
-from condyle.maximal.numbers import Numbers
-from condyle.maximal.operators import of
+from condyle.maximal.expressions import Numbers
+from condyle.maximal.system import formulation
+from condyle.maximal.view import Loads, View
 from condyle.muscles import Muscle
 from condyle.records import dataclass
 
@@ -97,7 +97,7 @@ def static_optimization(
     Raises:
         ConvergenceError: a frame that no activations explain.
     """
-    maximal = of(system)
+    maximal = formulation(system)
     off = {*options.pop("disabled", ()), *system.muscles}
     frames = []
     for i, (q_i, u_i, udot_i) in enumerate(zip(*(np.atleast_2d(x) for x in (q, u, udot)), strict=True)):
@@ -131,7 +131,7 @@ def static_optimization(
 
 def _muscles(system: System) -> Numbers:
     """Phi (34), lengths and their rates, tensions at an activation of 1 and passive ones, made once."""
-    programs, maximal = system.compiled.programs, of(system)
+    programs, maximal = system.compiled.programs, formulation(system)
     if "maximal muscles" not in programs:
         expressions = maximal.expressions
         s = expressions._symbols("x", "V", "q", "momentum", "t", "z", "inputs", "enabled", "parameters")

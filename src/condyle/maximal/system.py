@@ -3,7 +3,7 @@ docs/theory/maximal.md."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,21 +11,24 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
 from condyle.maximal.equations import Attachment, Equations, solved
 from condyle.maximal.expressions import Expressions, PlacedJoint
-from condyle.maximal.joint import Frame, Joint
-from condyle.maximal.pairs import PAIRS
+from condyle.maximal.joint import PAIRS, Frame, Joint
 from condyle.mobilizers import Mobilizer
 from condyle.records import dataclass
 from condyle.spatial import Transform, quaternion_from_rotation
+from condyle.tree.body import Body
 
 if TYPE_CHECKING:
     from condyle.maximal.simulation import MaximalTrajectory
     from condyle.system.system import System
+if TYPE_CHECKING:
+    from condyle.system.system import System
+
 
 STEPS = 50
 """Newton needs a handful from a start nearby; from one that is far it has gone astray by then."""
@@ -293,7 +296,7 @@ class MaximalSystem:
 
     # ---- motion --------------------------------------------------------------------------------------------
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def simulate(
         self,
         q: Any,
@@ -371,3 +374,57 @@ def known_options(options: dict[str, Any]) -> dict[str, Any]:
         if name not in OPTIONS:
             raise UnknownNameError("option", name, OPTIONS)
     return options
+
+
+def formulation(system: System) -> MaximalSystem:
+    """The MaximalSystem of a System, made once."""
+    if not hasattr(system, "compiled"):
+        raise DescriptionError(f"maximal: expected a cd.System, got {system!r}")
+    if "maximal" not in system.compiled.programs:
+        system.compiled.programs["maximal"] = MaximalSystem(system)
+    return system.compiled.programs["maximal"]
+
+
+def forward_dynamics(system: System, q: Any, u: Any, tau: Any = None, **options: Any) -> Array:
+    """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and tau [N m, N], by
+    (19)."""
+    return _each(
+        system,
+        (q, u, np.zeros(system.nu) if tau is None else tau),
+        options,
+        lambda at, tau: at.forward(tau).udot,
+    )
+
+
+def inverse_dynamics(system: System, q: Any, u: Any, udot: Any, **options: Any) -> Array:
+    """tau [N m, N], shape (..., nu), that must be added to the enabled forces for udot to happen: -lambda_r
+    of (18)."""
+    return _each(system, (q, u, udot), options, lambda at, udot: at.inverse(udot).tau)
+
+
+def reactions(
+    system: System, q: Any, u: Any, udot: Any, body: Body | str | None = None, **options: Any
+) -> Array:
+    """Moment [N m] and force [N] of a body's mobilizer on it, at M's origin, in ground: shape (..., 6), or
+    (..., bodies, 6) for all, from the multipliers by (20). Includes tau, as `System.reactions` does."""
+    which: Any = slice(None) if body is None else system.body(body).index
+    return _each(system, (q, u, udot), options, lambda at, udot: at.inverse(udot).reactions[which])
+
+
+def _each(
+    system: System,
+    arrays: tuple[Any, Any, Any],
+    options: dict[str, Any],
+    answer: Callable[[Equations, Array], Array],
+) -> Array:
+    """The answer at every state of a batch."""
+    maximal = formulation(system)
+    tail = system.compiled.tail(**known_options(options))
+    values = [np.asarray(a, dtype=float) for a in arrays]
+    for name, a, n in zip(("q", "u", "tau or udot"), values, (system.nq, system.nu, system.nu)):
+        if a.shape[-1:] != (n,):
+            raise ShapeError(f"maximal: {name}: expected shape (..., {n}), got {a.shape}")
+    batch = np.broadcast_shapes(*(a.shape[:-1] for a in (*values, tail)))
+    q, u, last, tail = (np.broadcast_to(a, batch + a.shape[-1:]) for a in (*values, tail))
+    found = [answer(maximal.at_tail(q[i], u[i], tail[i]), last[i]) for i in np.ndindex(batch)]
+    return np.reshape(found, batch + np.shape(found[0])) if batch else found[0]

@@ -15,25 +15,29 @@ passes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, vector
 from condyle.errors import DescriptionError, ShapeError
 from condyle.mobilizers.constants import depends, text, valued
 from condyle.mobilizers.fitted import Bounds, fit_pose, fit_velocity
 from condyle.mobilizers.traced import JointMotion, motion, motion_at
 from condyle.mobilizers.units import coordinate_units, speed_units
-from condyle.native.sweeps.lookup import Closure, Origin
+from condyle.native.tables.lookup import Closure, RowSource, lookup_context
 from condyle.records import dataclass
 from condyle.spatial import Transform
+
+if TYPE_CHECKING:
+    from condyle.shapes import Drawing
 
 STARTS = 24
 """Random places to start from where a pose is not reached."""
@@ -62,7 +66,7 @@ class RelativeMotion:
         return [self.R, self.p, self.H_w, self.H_v, self.w_t, self.v_t, self.bias_w, self.bias_v]
 
 
-class Mobilizer:
+class Mobilizer(ExplainsCalls):
     """Grants a body its motion relative to its parent. Immutable data plus equations.
 
     Attributes:
@@ -75,6 +79,8 @@ class Mobilizer:
         named_by_user: the user gave the coordinates' names with the mobilizer; they are used as they are.
         singular: where H or N loses rank, in words; empty if nowhere.
         has_lengths: X_FM has lengths that are not coordinates, such as radii; `scaled` multiplies them.
+        scales_with_body: `cd.scale` takes the body's factors as they are, as OpenSim does, not those along
+            F's axes.
     Two are equal if they are of one class and their descriptions, names and units agree.
     """
 
@@ -85,6 +91,7 @@ class Mobilizer:
     uses_time: bool = False
     singular: str = ""
     has_lengths: bool = True
+    scales_with_body: bool = False
 
     @property
     def nq(self) -> int:
@@ -105,6 +112,7 @@ class Mobilizer:
         shifts, or "rad/s"."""
         return speed_units(*self._hinge(), self.units)
 
+    @lookup_context()
     def _hinge(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """H_w, H_v and N as expressions."""
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("u", self.nu)
@@ -256,7 +264,7 @@ class Mobilizer:
         tables = [table.text for table in closure.tables]
         return f"{closure.function.serialize()} {[s.name() for s in ca.vertsplit(closure.outside)]} {tables}"
 
-    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+    def form(self) -> tuple[str, tuple[RowSource, ...]] | None:
         """Text that determines the equations but for what is in the tables that they look up, and these
         tables: mobilizers of one form are traced once. None if that is not known before they are traced."""
         return None
@@ -326,6 +334,14 @@ class Mobilizer:
             )
         return float(s[0])
 
+    def drawn(self, size: float) -> Sequence[Drawing]:
+        """What a viewer draws of it in F: nothing, unless a joint has a shape of its own.
+
+        Args:
+            size: of the scene [m], for what has no size of its own.
+        """
+        return ()
+
     def save(self, path: str | Path) -> None:
         """Write a text file that a person can read, and that `cd.read_mobilizer` reads back to an equal
         mobilizer.
@@ -380,6 +396,7 @@ class Wrapper(Mobilizer):
             "uses_time",
             "singular",
             "has_lengths",
+            "scales_with_body",
         ):
             object.__setattr__(self, name, getattr(self.forward, name))
 
@@ -455,7 +472,7 @@ class Reversed(Wrapper):
     def description(self) -> str:
         return f"Reversed({self.forward.description()})"
 
-    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+    def form(self) -> tuple[str, tuple[RowSource, ...]] | None:
         return None if (form := self.forward.form()) is None else (f"Reversed({form[0]})", form[1])
 
     def reversed(self) -> Mobilizer:

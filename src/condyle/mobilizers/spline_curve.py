@@ -29,9 +29,10 @@ from condyle.mobilizers.frame_spline import FrameSpline, path
 from condyle.mobilizers.natural import MOST_FRAMES, naturally
 from condyle.mobilizers.screws import Path
 from condyle.mobilizers.units import LENGTHS
-from condyle.native.sweeps.lookup import Origin, get
-from condyle.native.sweeps.table import Numbers
+from condyle.native.tables.lookup import RowSource, look_up
+from condyle.native.tables.lookup_table import ConstantRow
 from condyle.records import dataclass
+from condyle.shapes import Drawing, Line
 from condyle.spatial import Metric, Transform, exp_se3, log_so3
 from condyle.trace.quantity import POSITIVE
 
@@ -43,6 +44,8 @@ REFINED = 3
 """Rounds by which the least of them is found, each a thirty-second of the one before."""
 VANISHES = 1e-3
 """Share of its mean length below which the Jacobian is said to vanish."""
+DRAWN = 240
+"""Points of a curve, as it is drawn."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -257,18 +260,18 @@ class SplineCurve(Mobilizer):
         return Pieces(breaks, rows, apart=True)
 
     @cached_property
-    def _period(self) -> Numbers:
+    def _period(self) -> ConstantRow:
         """Where a closed curve begins, and its length."""
-        return Numbers((float(self.knots[0]), float(self.knots[-1] - self.knots[0])))
+        return ConstantRow((float(self.knots[0]), float(self.knots[-1] - self.knots[0])))
 
-    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+    def form(self) -> tuple[str, tuple[RowSource, ...]] | None:
         if (form := self._pieces.form) is None:
             return None
         return f"SplineCurve({self.order}, {self.closed}, {form[0]})", (self._period, *form[1])
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         if self.closed:
-            start, period = ca.vertsplit(get(self._period))
+            start, period = ca.vertsplit(look_up(self._period))
             q = q - period * ca.floor((q - start) / period)
         R, p, w, v, dw, dv = path(q, self._pieces.at(q, look_up=True), self.order)
         uu = u * u
@@ -367,6 +370,11 @@ class SplineCurve(Mobilizer):
         lowest = np.flatnonzero((far <= around[:-2]) & (far <= around[2:]))
         for k in lowest[np.argsort(far[lowest], kind="stable")]:
             yield x[k : k + 1]
+
+    def drawn(self, size: float) -> list[Drawing]:
+        low, high = self.domain
+        points = self.pose(np.linspace(low, high, DRAWN)).p
+        return [Drawing(Line(points))] if np.ptp(points, axis=0).any() else []
 
     def _scaled(self, s: Array) -> Mobilizer:
         """Positions of the control frames by the factors along F's axes; q too where it is a length."""

@@ -32,15 +32,19 @@ from condyle.mobilizers.surface_checks import LOCKED, Look
 from condyle.mobilizers.surface_points import through
 from condyle.mobilizers.twists import AXES, chain
 from condyle.mobilizers.units import LENGTHS, given_units
-from condyle.native.sweeps.lookup import get
-from condyle.native.sweeps.table import Table
+from condyle.native.tables.lookup import look_up
+from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
+from condyle.shapes import Drawing
+from condyle.shapes.meshes import sheet
 from condyle.spatial import Transform, rotation_about
 from condyle.trace import Symbol, Traced
 
 SMALLEST = 1e-3
 """Smallest singular value of H, the mean length of its columns being 1, below which it has lost its rank:
 udot would be a thousand times as large there as elsewhere."""
+DRAWN = 33
+"""Points along a side, as it is drawn."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -245,7 +249,7 @@ class SplineSurface(Mobilizer):
         return values
 
     @cached_property
-    def _table(self) -> tuple[Table, list[tuple[list[int], slice]], list[float | None]]:
+    def _table(self) -> tuple[LookupTable, list[tuple[list[int], slice]], list[float | None]]:
         """Rows, one per cell: its corner, then coefficients of every mode; which functions a mode moves, and
         where they are in a row; the constant value of functions that never move, None of others."""
         # the turns of closed directions are with the numbers, also where all values are Parameters
@@ -265,7 +269,7 @@ class SplineSurface(Mobilizer):
             blocks.append(block)
             places.append((np.flatnonzero(f).tolist(), slice(at, at + block.shape[1])))
             at += block.shape[1]
-        return Table.of(np.hstack(blocks)), places, fixed
+        return LookupTable.from_rows(np.hstack(blocks)), places, fixed
 
     def _functions(self, t: ca.SX, q: ca.SX, u: ca.SX) -> tuple[list[ca.SX], ...]:
         """phi (6), gradient (6, n) by rows, phi_t (6), and what phidot (6) and phiddot at udot = 0 (6)
@@ -275,7 +279,7 @@ class SplineSurface(Mobilizer):
         number = ca.SX(0)
         for way, x_d in zip(self.directions, x, strict=True):
             number = number * len(way.origins) + way.number(x_d)
-        row = get(table, number)
+        row = look_up(table, number)
         x = [x_d - row[d] for d, x_d in enumerate(x)]
         phi = [zeros(1) if not value else ca.SX(value) for value in fixed]
         grad, phi_t = [zeros(1, self.nq) for _ in range(6)], [zeros(1) for _ in range(6)]
@@ -342,6 +346,15 @@ class SplineSurface(Mobilizer):
             e, x = np.array(LETTERS[axis[1]]), values[..., j]
             X = X @ (Transform(rotation_about(e, x)) if axis[0] == "r" else Transform(p=e * x[..., None]))
         return X
+
+    def drawn(self, size: float) -> list[Drawing]:
+        if len(self.domain) != 2:
+            return []
+        q = np.stack(
+            np.meshgrid(*(np.linspace(*pair, DRAWN) for pair in self.domain), indexing="ij"), axis=-1
+        )
+        points = self.pose(q).p
+        return [Drawing(sheet(points), opacity=0.35)] if np.ptp(points, axis=(0, 1)).any() else []
 
     def _scaled(self, s: Array) -> Mobilizer:
         """Translations by the factors along their axes in F, if no rotation is before them; knots too where a

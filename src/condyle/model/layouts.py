@@ -4,7 +4,7 @@ The straight line is what CasADi simplifies most, but compiling takes 40 microse
 one state a processor must fetch every instruction of it once. Loops compile at once at any size. Measured for
 forward dynamics of 30 pins: one state takes 2.9 microseconds by loops and 3.4 by a straight line, a state in
 four lanes (AVX2) 0.86 and 1.04. With eight lanes (AVX-512) the straight line was quicker, before loops became
-walks (native/sweeps/schedule.py): 0.6 against 0.9.
+walks (native/loops/schedule.py): 0.6 against 0.9.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.costs import LONGEST, LONGEST_FOR_ONE, Estimate, jacobian_cost
 from condyle.model.operators.record import ByColumns
+from condyle.native.loops.linear import Matrix
+from condyle.native.loops.sweep import Sweep
 from condyle.native.machine.jit import lane_width
 
 if TYPE_CHECKING:
     from condyle.model.looped.tables import Looped
-    from condyle.native.sweeps.matrix import Matrix
-    from condyle.native.sweeps.sweep import Sweep
+    from condyle.native.loops.linear import Matrix
+    from condyle.native.loops.sweep import Sweep
 
 LONGEST_FOR_FOUR = 12_000
 """Operations of the longest straight line for four lanes or fewer, for which the processor fetches twice the
@@ -91,7 +93,7 @@ def build_looped(model: Model, name: str, body: int | None = None) -> Sweep | Ma
     assert loops is not None, name
     if not isinstance(loops, ByColumns):
         return _sweep(model, operator.arguments, results, loops)
-    from condyle.native.sweeps.matrix import Matrix
+    from condyle.native.loops.linear import Matrix
 
     column = [(loops.result, results[0][1] // model.tree.nu)]
     write = loops.passes if body is None else partial(loops.passes, body=body)

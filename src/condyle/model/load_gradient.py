@@ -31,7 +31,7 @@ from condyle.model.looped.law_rows import LawKind
 from condyle.model.looped.path_kinds import SpanKind
 from condyle.model.looped.path_rows import SpanKernel
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 
 cross = ca.cross
 

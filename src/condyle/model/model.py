@@ -22,8 +22,8 @@ from condyle.tree.tree import Tree
 if TYPE_CHECKING:
     from condyle.constraints.base import Constraint
     from condyle.constraints.unilateral import RigidContact, Unilateral
-    from condyle.contact.foundation import ElasticFoundation
-    from condyle.contact.law import ContactLaw
+    from condyle.contact.elastic_foundation import ElasticFoundation
+    from condyle.contact.hunt_crossley import ContactLaw
     from condyle.forces.actuators import Actuator
     from condyle.forces.path import PathLaw
     from condyle.muscles import Muscle
@@ -73,12 +73,12 @@ class Model:
     @cached_property
     def contacts(self) -> dict[str, ContactLaw]:
         """Contacts that yield, by name."""
-        return _instances(self.forces, ("condyle.contact.law", "ContactLaw"))
+        return _instances(self.forces, ("condyle.contact.hunt_crossley", "ContactLaw"))
 
     @cached_property
     def foundations(self) -> dict[str, ElasticFoundation]:
         """Those of them with meshes."""
-        return _instances(self.contacts, ("condyle.contact.foundation", "ElasticFoundation"))
+        return _instances(self.contacts, ("condyle.contact.elastic_foundation", "ElasticFoundation"))
 
     @cached_property
     def rigid_contacts(self) -> dict[str, RigidContact]:

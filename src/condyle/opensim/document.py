@@ -32,7 +32,7 @@ def meant_for(tag: str) -> str:
     if tag.endswith("Tool"):
         return "; a setup file is run by: condyle run FILE.xml"
     if tag == "Model":
-        return "; a model is read by cd.read_osim(path) and shown by: condyle view MODEL.osim"
+        return "; a model is read by cd.read_osim(path) and shown by: condyle show MODEL.osim"
     if tag == "ExternalLoads":
         return "; it is read by cd.read_external_loads(path), for an argument of the studies"
     if tag.startswith(("CMC_", "Control", "IKTask")) and tag != "ControllerSet":

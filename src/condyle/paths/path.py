@@ -2,26 +2,35 @@
 
     L = constant + sum of spans                                                                            (1)
 
-The constant is what lies between points of one body. Spans (span.py) are leaves of their own.
+The constant is what lies between points of one body. Spans (span.py) are leaves of their own: `split`
+says where a path is cut, and which surface may be on which piece. `polygon` gives points along a path, for
+drawing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import Any, Self
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.laws.described import Described, text
+from condyle.laws.described import Described, placed, sx, text
+from condyle.laws.factors import Factors
 from condyle.laws.leaf import Leaf
 from condyle.laws.view import Loads, MovingView, View
+from condyle.native.tables.lookup import Closure, lookup_context
+from condyle.paths.cylinder_sphere import NONE
 from condyle.paths.points import ConditionalPoint, Point, Wrap
+from condyle.paths.segment import length
 from condyle.paths.span import TOUCHED, Span
-from condyle.paths.split import split
-from condyle.paths.surfaces import Surface
+from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree
@@ -36,6 +45,8 @@ class Path(Described):
             and last are always active.
         wraps: surfaces, `cd.paths.Wrap`.
     """
+
+    other_names = ("GeometryPath",)
 
     points: Sequence[Any]
     wraps: Sequence[Wrap] = ()
@@ -66,6 +77,13 @@ class Path(Described):
 
     def check(self, tree: Tree) -> None:
         self.length.check(tree, "Path")
+
+    def scaled(self, factors: Factors) -> Self:
+        """Points and surfaces move with their bodies, and surfaces grow with them."""
+        points, wraps = (tuple(x.scaled(factors) for x in part) for part in (self.points, self.wraps))
+        if points == self.points and wraps == self.wraps:
+            return self
+        return replace(self, points=points, wraps=wraps)
 
     def parameters(self) -> list[Parameter]:
         return [p for part in (*self.points, *self.wraps) for p in part.parameters()]
@@ -158,7 +176,7 @@ class PathLength(Leaf):
                 point.check_range(tree)
 
     def touched(self, s: View) -> ca.SX:
-        """What drawing needs (drawing.py): places of all points in ground and whether they are active, then
+        """What drawing needs (path.py): places of all points in ground and whether they are active, then
         Span.touched of all spans, pieces counted along the path."""
         q = {name: s.coordinate(name) for p in self.path.points for name in p.coordinates}
         out = [p.position.at(s) for p in self.path.points]
@@ -179,3 +197,111 @@ class PathLength(Leaf):
     def load(self, s: View, g: ca.SX, loads: Loads) -> None:
         for span in self.spans:
             span.load(s, g, loads)
+
+
+def split(points: Sequence[Point], wraps: Sequence[Wrap]) -> tuple[ca.SX, list[Span]]:
+    """A constant length [m], and the spans of a path."""
+    pieces = _pieces(points, wraps)
+    cuts = [0]
+    for i in range(1, len(points)):
+        tied = any(set(mine) & set(range(i)) and set(mine) & set(range(i, len(points))) for mine in pieces)
+        if not points[i].coordinates and not tied:
+            cuts.append(i)
+    constant, spans = ca.SX(0), []
+    for first, last in pairwise(cuts):
+        mine = [
+            (w, tuple(i - first for i in at), tuple(i - first for i in at if _never(w, *points[i : i + 2])))
+            for w, at in zip(wraps, pieces, strict=True)
+            if any(first <= i < last for i in at)
+        ]
+        ends = points[first : last + 1]
+        if last == first + 1 and not mine and all(p.fixed for p in ends) and ends[0].body == ends[1].body:
+            constant += length(sx(ends[1].p) - sx(ends[0].p))
+        else:
+            mine_wraps, at, never = zip(*mine, strict=True) if mine else ((), (), ())
+            spans.append(Span(tuple(ends), mine_wraps, at, first, never))
+    return constant, spans
+
+
+def _pieces(points: Sequence[Point], wraps: Sequence[Wrap]) -> list[tuple[int, ...]]:
+    """Where each wrap may be. Pieces on which no wrap can ever be are left out: both points are on the
+    surface's own body, and the rule says no."""
+    where = [set(range(*(w.between or (0, len(points) - 1)))) for w in wraps]
+    for i in range(len(points) - 1):
+        mine = [k for k, at in enumerate(where) if i in at]
+        if all(_never(wraps[k], points[i], points[i + 1]) for k in mine):
+            for k in mine:
+                where[k].discard(i)
+    return [tuple(sorted(at)) for at in where]
+
+
+@lookup_context()
+def _never(w: Wrap, a: Point, b: Point) -> bool:
+    """Whether a surface is on the body of two points that never go over it."""
+    if not (a.fixed and b.fixed and a.body == b.body == w.body):
+        return False
+    R, p = placed(w.X_BS)
+    kind = w.surface.rule(R.T @ (sx(a.p) - p), R.T @ (sx(b.p) - p))[0]
+    rule = Closure("rule", [], [kind])
+    return not rule.outside.numel() and float(rule.at()[0].item()) == NONE
+
+
+ALONG = 17
+"""Points of an arc, P and Q among them."""
+
+
+def numbers(path: Path) -> int:
+    """How many numbers PathLength.touched gives."""
+    return 4 * len(path.points) + TOUCHED * sum(len(span.wraps) for span in path.length.spans)
+
+
+def polygon(path: Path, touched: Array, along: int = ALONG) -> Array:
+    """Points in ground [m], shape (..., m, 3), the same number for all states: where a point is not active or
+    a surface not touched, points coincide.
+
+    Args:
+        touched: PathLength.touched, shape (..., numbers).
+        along: points of an arc.
+    """
+    points, _ = polygon_parts(path, touched.reshape(-1, touched.shape[-1]), along)
+    return points.reshape(*touched.shape[:-1], -1, 3)
+
+
+def polygon_parts(path: Path, touched: Array, along: int = ALONG) -> tuple[Array, NDArray[np.int64]]:
+    """The polygon, shape (n, m, 3), and what each point is in most states, shape (m,): a point of the path by
+    its number, or its surface by its number after those.
+
+    Args:
+        touched: PathLength.touched, shape (n, numbers).
+        along: points of an arc.
+    """
+    n, states = len(path.points), len(touched)
+    X, active = touched[:, : 3 * n].reshape(-1, n, 3).copy(), touched[:, 3 * n : 4 * n] != 0
+    for i in range(1, n):
+        X[:, i] = np.where(active[:, i, None], X[:, i], X[:, i - 1])
+    places, points = [np.tile(np.arange(n, dtype=float), (states, 1))], [X]
+    parts, there = [np.arange(n)], [np.ones((states, n), dtype=bool)]
+    for k, surface in enumerate(w.surface for span in path.length.spans for w in span.wraps):
+        on, place, P, Q, e_in, e_out, arc, R, o = np.split(
+            touched[:, 4 * n + TOUCHED * k :][:, :TOUCHED], np.cumsum([1, 1, 3, 3, 3, 3, 1, 9]), axis=1
+        )
+        s = np.linspace(0, 1, along)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            arcs = surface.along(
+                P[:, None], Q[:, None], e_in[:, None], e_out[:, None], arc[:, None], s[:, None]
+            )
+        R_GS = R.reshape(-1, 3, 3).transpose(0, 2, 1)
+        points.append(o[:, None] + np.einsum("nij,nkj->nki", R_GS, arcs))
+        touching = on != 0
+        # in states without this arc its points wait where it usually is, so that all others keep their places
+        usual = np.median(place[touching]) if touching.any() else 0.0
+        places.append(np.where(touching, place, usual) + 1 / 128 + s / 256)
+        there.append(np.repeat(touching, along, axis=1))
+        parts.append(np.full(along, n + k))
+    order = np.argsort(np.concatenate(places, axis=1), axis=1, kind="stable")
+    sorted_points = np.take_along_axis(np.concatenate(points, axis=1), order[:, :, None], axis=1)
+    is_there = np.take_along_axis(np.concatenate(there, axis=1), order, axis=1)
+    before = np.maximum.accumulate(np.where(is_there, np.arange(order.shape[1]), 0), axis=1)
+    part = np.concatenate(parts)[order]
+    usual_part = np.array([np.bincount(column).argmax() for column in part.T], dtype=np.int64)
+    return np.take_along_axis(sorted_points, before[:, :, None], axis=1), usual_part

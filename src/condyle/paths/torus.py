@@ -16,21 +16,26 @@ OpenSim 4.6 looks for the point closest to a circle of twice the radius, by mist
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
 
+import condyle.shapes.meshes as meshes
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.laws.described import Datum, quantity, sx
-from condyle.paths import round
-from condyle.paths.round import NONE, WRAPPED, Quadrant
+from condyle.laws.factors import times
+from condyle.paths import cylinder_sphere as closed_form
+from condyle.paths.cylinder_sphere import NONE, WRAPPED, Quadrant
 from condyle.paths.segment import SMALLEST, Segment, cross, dot, norm, unit
 from condyle.paths.shooting import Level, Shooting, Start
-from condyle.paths.surfaces import Surface
+from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
+from condyle.shapes import Drawing
+from condyle.trace.parameter import at_defaults
 
 ITERATIONS = 12
 """Of Newton's method for the point of a line that is closest to a circle."""
@@ -48,8 +53,20 @@ class Torus(Surface):
             straight.
     """
 
+    other_names = ("WrapTorus",)
+
     inner_radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
     outer_radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+
+    def scaled_along(self, along: Array, body: Array) -> Torus:
+        """Both radii grow by the mean of the factors along x and y."""
+        factor = float(along[:2].mean())
+        return replace(
+            self, inner_radius=times(self.inner_radius, factor), outer_radius=times(self.outer_radius, factor)
+        )
+
+    def drawn(self, size: float) -> list[Drawing]:
+        return [Drawing(meshes.torus(at_defaults(self.outer_radius), at_defaults(self.inner_radius)))]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -104,7 +121,7 @@ class Ends:
         some = ca.logic_and(ca.logic_or(on_x, on_y), around)
         return (
             ca.if_else(some, WRAPPED, NONE),
-            round.over_cylinder(A, B, self.r, downward),
+            closed_form.over_cylinder(A, B, self.r, downward),
             downward,
             ca.horzcat(c, axes),
         )
@@ -147,7 +164,7 @@ def _start(p: ca.SX) -> Start:
     r = c + axes @ over.P - ends.A
     beside = ca.if_else(downward, -1, 1) * cross(axes[:, 2], k)
     d = r - dot(r, k) * k
-    inside = dot(round.FLAT @ axes.T @ (ends.A - c), axes.T @ (ends.A - c)) < ends.r**2
+    inside = dot(closed_form.FLAT @ axes.T @ (ends.A - c), axes.T @ (ends.A - c)) < ends.r**2
     d = ca.if_else(inside, beside, d)
     theta = ca.if_else(inside, 0.5, ca.atan2(norm(d), dot(r, k)))
     rho = ca.if_else(inside, norm(ends.A - c), norm(r))
@@ -159,7 +176,7 @@ def _taut(p: ca.SX, start: Start, P: ca.SX, e_in: ca.SX, Q: ca.SX, arc: ca.SX) -
     r, R = p[6], p[7]
     (x, y), (x2, y2), (dx, dy) = (_across(X, v) for X, v in ((P, P), (Q, Q), (P, e_in)))
     x, x2 = x + R, x2 + R
-    sweep = round.arc_tangent(start.sense * (x * y2 - y * x2), x * x2 + y * y2)
+    sweep = closed_form.arc_tangent(start.sense * (x * y2 - y * x2), x * x2 + y * y2)
     sweep = ca.if_else(sweep < 0, sweep + 2 * np.pi, sweep)
     return ca.logic_and(start.sense * (x * dy - y * dx) > 0, arc < r * (sweep + 2 * np.pi))
 

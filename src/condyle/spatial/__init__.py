@@ -6,7 +6,7 @@ SX. Spatial vectors have their angular part first. Quaternions are (w, x, y, z).
 
 from condyle.spatial.algebra import too_large
 from condyle.spatial.exponential import exp_se3, exp_so3, log_se3, log_so3
-from condyle.spatial.inertia import MassProperties, possible_masses
+from condyle.spatial.mass_properties import MassProperties, possible_masses
 from condyle.spatial.metric import Metric
 from condyle.spatial.quaternions import (
     quaternion_conjugate,
@@ -25,8 +25,7 @@ from condyle.spatial.rotations import (
     rotation_z,
     skew,
 )
-from condyle.spatial.transform import Transform
-from condyle.spatial.vectors import adjoint, shift_force, shift_motion
+from condyle.spatial.transform import Transform, adjoint, shift_force, shift_motion
 
 __all__ = [
     "MassProperties",

@@ -42,8 +42,7 @@ from condyle.spatial.algebra import (
 )
 from condyle.spatial.quaternions import quaternion_from_rotation
 from condyle.spatial.rotations import skew
-from condyle.spatial.transform import Transform
-from condyle.spatial.vectors import join, split
+from condyle.spatial.transform import Transform, join, split
 
 SERIES_BELOW = 1.0
 """angle^2 up to which a, b, c, d are summed: the terms below leave out 1e-16 of d and less of the others.

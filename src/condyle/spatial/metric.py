@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, ShapeError
-from condyle.spatial.inertia import MassProperties
+from condyle.spatial.mass_properties import MassProperties
 
 DEFAULT_LENGTH = 0.1
 """[m]: 1 rad counts as 0.1 m, about half a degree as a millimeter, which is how markers on bones scatter."""

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
 from condyle.errors import DescriptionError, UnknownNameError
@@ -33,11 +33,11 @@ from condyle.presentation import Display, cut, page, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
-from condyle.studies.acting import acting, of_groups
 from condyle.studies.external_load import ExternalLoad, loads_on, stacked
-from condyle.studies.given_forces import given_forces
 from condyle.studies.inverse_dynamics import NOT_ACTUATED
-from condyle.studies.motion import Motion
+from condyle.studies.motion.motion import Motion
+from condyle.studies.prescribed_forces import prescribed_forces
+from condyle.studies.study_system import forces_of_groups, study_system
 from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.states import Batch
@@ -136,7 +136,7 @@ class InducedAccelerations(Display, Judged):
         units = [unit] * len(self.causes)
         return Table(self.total.time, self.causes, values, units, status=self.total.status)
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def plot(self, name: str, axes: Any = None) -> Any:
         """Draw what contributes to one acceleration over time; returns matplotlib's axes."""
         axes = self.of(name).plot(axes=axes)
@@ -158,7 +158,9 @@ class InducedAccelerations(Display, Judged):
         )
 
 
-@answered({"replace": "it is rigid={force: constraint}", "contacts": "it is rigid={force: constraint}"})
+@with_call_hints(
+    {"replace": "it is rigid={force: constraint}", "contacts": "it is rigid={force: constraint}"}
+)
 def induced_accelerations(
     system: System,
     motion: Table | Motion | Trajectory | Frames,
@@ -204,7 +206,7 @@ def induced_accelerations(
     check_system("induced_accelerations", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
     groups = groups or (GROUPS if isinstance(motion, Trajectory) and forces is None else NOT_ACTUATED)
-    tensions, speeds = given_forces(moved, forces)
+    tensions, speeds = prescribed_forces(moved, forces)
     if np.isnan(list(tensions.values())).any():
         bad = next(name for name, T in tensions.items() if np.isnan(T).any())
         raise DescriptionError(
@@ -213,9 +215,9 @@ def induced_accelerations(
             "out: motion[a:b]"
         )
     rigid = _rigid(rigid)
-    kept = [name for name in of_groups(system, groups) if name not in tensions and name not in rigid]
+    kept = [name for name in forces_of_groups(system, groups) if name not in tensions and name not in rigid]
     tau = generalized_forces(moved, kept, tensions, speeds, loads_on(moved, external_loads))
-    bare = acting(system, (), rigid=rigid).batch(moved)
+    bare = study_system(system, (), rigid=rigid).batch(moved)
     f = np.stack([np.zeros((len(moved), system.nu)), *tau.values(), sum(tau.values())], axis=1)
     failures = unsolved_frames(system.compiled, "induced_accelerations", moved.t, moved.q, moved.tail, f)
     lost = list(failures)
@@ -268,7 +270,7 @@ def generalized_forces(
     """Generalized forces of each cause but velocities, shape (m, nu)."""
     system = motion.system
     others = {name: T for name, T in tensions.items() if name not in system.paths}
-    part = acting(system, kept, tuple(others), tuple(loads))
+    part = study_system(system, kept, tuple(others), tuple(loads))
     batch = part.batch(motion, stacked(others), stacked(loads))
     compiled = part.system.compiled
     flat = compiled.function("each_force").fast(motion.q, motion.u, batch.tail)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
 from condyle.status import Outcome, Status
-from condyle.studies.acting import acting, of_groups, warn_of_one_way
 from condyle.studies.external_load import ExternalLoad, loads_on, stacked
-from condyle.studies.motion import Motion
-from condyle.studies.residuals import judged
+from condyle.studies.motion.motion import Motion
+from condyle.studies.residual_forces import residual_quality
+from condyle.studies.study_system import forces_of_groups, study_system, warn_unilateral_ignored
 from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.system import System
@@ -22,7 +22,7 @@ NOT_ACTUATED = ("gravity", "passive", "external")
 """Groups of forces that act in a recorded motion whoever moves it."""
 
 
-@answered(
+@with_call_hints(
     {
         "filter": "a low-pass filter is lowpass=, a frequency [Hz]",
         "cutoff": "a low-pass filter is lowpass=, a frequency [Hz]",
@@ -65,9 +65,9 @@ def inverse_dynamics(
     """
     check_system("inverse_dynamics", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
-    warn_of_one_way("inverse_dynamics", moved)
+    warn_unilateral_ignored("inverse_dynamics", moved)
     loads = loads_on(moved, external_loads)
-    part = acting(system, of_groups(system, groups), loaded=tuple(loads))
+    part = study_system(system, forces_of_groups(system, groups), loaded=tuple(loads))
     batch = part.batch(moved, loads=stacked(loads))
     tau = batch.kernel("inverse_dynamics", moved.udot)
     failures = unsolved_frames(part.system.compiled, "inverse_dynamics", moved.t, moved.q, batch.tail, tau)
@@ -79,5 +79,5 @@ def inverse_dynamics(
         tau,
         tuple(columns.values()),
         status=with_failures(status, failures, len(moved)),
-        quality=judged("inverse_dynamics", moved, tau, loads, "gravity" in groups),
+        quality=residual_quality("inverse_dynamics", moved, tau, loads, "gravity" in groups),
     )

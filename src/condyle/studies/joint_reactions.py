@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import UnknownNameError
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
 from condyle.status import Outcome, Status
-from condyle.studies.acting import acting, of_groups, warn_of_one_way
 from condyle.studies.external_load import ExternalLoad, loads_on, stacked
-from condyle.studies.given_forces import given_forces
 from condyle.studies.inverse_dynamics import NOT_ACTUATED
-from condyle.studies.motion import Motion
-from condyle.studies.residuals import judged
+from condyle.studies.motion.motion import Motion
+from condyle.studies.prescribed_forces import prescribed_forces
+from condyle.studies.residual_forces import residual_quality
+from condyle.studies.study_system import forces_of_groups, study_system, warn_unilateral_ignored
 from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.states import Batch
@@ -39,7 +39,7 @@ COLUMNS = (
 )
 
 
-@answered(
+@with_call_hints(
     {
         "express_in_frame": "it is frame=",
         "on_body": "it is on=",
@@ -101,11 +101,11 @@ def joint_reactions(
         frame = system.body(frame)
     check_system("joint_reactions", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
-    warn_of_one_way("joint_reactions", moved)
-    tensions, speeds = given_forces(moved, forces)
+    warn_unilateral_ignored("joint_reactions", moved)
+    tensions, speeds = prescribed_forces(moved, forces)
     loads = loads_on(moved, external_loads)
-    kept = [name for name in of_groups(system, groups) if name not in tensions]
-    part = acting(system, kept, tuple(tensions), tuple(loads))
+    kept = [name for name in forces_of_groups(system, groups) if name not in tensions]
+    part = study_system(system, kept, tuple(tensions), tuple(loads))
     pulls = np.array([*tensions.values(), *speeds.values()]).reshape(-1, len(moved))
     known = np.isfinite(pulls)
     finite = bool(known.all())
@@ -127,7 +127,7 @@ def joint_reactions(
         values,
         units,
         status=with_failures(status, failures, len(moved)),
-        quality=judged("joint_reactions", moved, rest, loads, "gravity" in groups),
+        quality=residual_quality("joint_reactions", moved, rest, loads, "gravity" in groups),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.fit.frames import Frames
@@ -21,10 +21,10 @@ from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.status import Outcome
-from condyle.studies.acting import acting
-from condyle.studies.given_forces import at_times, warn_of_others
-from condyle.studies.motion import Motion
-from condyle.studies.slips import warn_of_slips
+from condyle.studies.motion.motion import Motion
+from condyle.studies.path_slips import warn_of_path_slips
+from condyle.studies.prescribed_forces import at_times, warn_of_others
+from condyle.studies.study_system import study_system
 from condyle.system.given import check_system
 from condyle.system.operators.muscles import elastic_tendons
 from condyle.system.state import State
@@ -129,7 +129,7 @@ class MuscleAnalysis(Display, Judged):
         return save_all("MuscleAnalysis", named, folder, ending)
 
 
-@answered(
+@with_call_hints(
     {
         "forces": "give activations=cd.static_optimization(...).activations",
         "excitations": "give activations=, or a Trajectory, whose states are known",
@@ -181,7 +181,7 @@ def muscle_analysis(
     table = lambda values, unit, names=system.paths: Table(
         moved.t, names, values, [unit] * len(names), status=status, degrees=False
     )
-    warn_of_slips("muscle_analysis", moved, L, Ldot, arms)
+    warn_of_path_slips("muscle_analysis", moved, L, Ldot, arms)
     units = {
         name: "m" if unit == "rad/s" else "1" if unit == "m/s" else ""
         for name, unit in zip(system.speeds, scales.units(system.bodies)[1], strict=True)
@@ -240,7 +240,7 @@ def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> 
             "count as rigid, because how far they stretch depends on what was before. A Trajectory "
             "has their states; tendon='rigid' says that they are meant so"
         )
-    part, paths = acting(system, (), muscles, law=activated), system.paths
+    part, paths = study_system(system, (), muscles, law=activated), system.paths
     own = [paths.index(name) for name in muscles]
     reports = _reports(part.batch(motion, np.nan_to_num(a)), L[:, own], Ldot[:, own])
     return np.where(np.isnan(a)[..., None], np.nan, reports)

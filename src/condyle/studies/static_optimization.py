@@ -1,10 +1,11 @@
-"""`cd.static_optimization`: activations of muscles that a recorded motion takes, with the least effort:
-docs/theory/static_optimization.md. actors.py has the equations of motion, effort.py the least effort."""
+"""`cd.static_optimization`: the muscle activations of least effort that explain a recorded motion.
+docs/theory/static_optimization.md. unknown_forces.py has the equations of motion, least_effort.py the solver.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,23 +13,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.fit.frames import Frames
+from condyle.forces.actuators import CoordinateActuator
 from condyle.integrate.trajectory import Trajectory
-from condyle.muscles.checks import FULL
+from condyle.muscles.checks import FULL, fibers, saturation
 from condyle.presentation import Block, Display, cut, page, rows_of, span
-from condyle.quality import Quality
+from condyle.quality import Check, Quality
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
-from condyle.studies.acting import acting, warn_of_one_way
-from condyle.studies.actors import WHO, Actors, directions
-from condyle.studies.effort import least_effort
 from condyle.studies.external_load import ExternalLoad, Wrenches, loads_on, stacked
-from condyle.studies.motion import Motion
-from condyle.studies.recruitment import Recruitment
-from condyle.studies.residuals import Residuals
+from condyle.studies.least_effort import least_effort
+from condyle.studies.motion.motion import Motion
+from condyle.studies.residual_forces import ResidualForces
+from condyle.studies.study_system import study_system, warn_unilateral_ignored
+from condyle.studies.unknown_forces import WHO, UnknownForces, directions
 from condyle.system.given import check_system, flag, number
 from condyle.system.state import State
 from condyle.system.system import System
@@ -141,7 +142,7 @@ class StaticOptimization(Display):
         return self
 
 
-@answered(
+@with_call_hints(
     {
         "reserve": "they are reserves=1.0, or {coordinate: optimal force}",
         "use_muscle_physiology": "it is physiology=",
@@ -171,7 +172,7 @@ def static_optimization(
     frame that no activations explain is NaN; `failures` names what is missing, and a warning says so.
 
     Args:
-        system: its muscles and actuators are looked for; all other forces act as they are.
+        system: muscle and actuator forces are the unknowns; all other forces are applied as modeled.
         motion: a Table of coordinates, from which speeds and accelerations come by splines (see
             `cd.Motion.of`), or a `cd.Motion`, a Trajectory, or Frames, which have their own.
         external_loads: measured forces on bodies over time, `cd.ExternalLoad`, one or several.
@@ -204,18 +205,20 @@ def static_optimization(
         )
     check_system("static_optimization", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
-    warn_of_one_way("static_optimization", moved)
-    actors = Actors(moved, flag(f"{WHO}: physiology", physiology), flag(f"{WHO}: passive", passive), reserves)
-    (low, high), w = actors.bounds(a_min, a_max), actors.weights(weights)
+    warn_unilateral_ignored("static_optimization", moved)
+    unknowns = UnknownForces(
+        moved, flag(f"{WHO}: physiology", physiology), flag(f"{WHO}: passive", passive), reserves
+    )
+    (low, high), w = unknowns.bounds(a_min, a_max), unknowns.weights(weights)
     loads = loads_on(moved, external_loads)
     tau = _moments(moved, loads)
-    b = tau - actors.passive
+    b = tau - unknowns.passive
     m, n = len(moved), len(low)
     x, nearest, missing = np.full((m, n), np.nan), np.full((m, n), np.nan), np.zeros((m, system.nu))
     kkt, balance = np.full(m, np.nan), np.full(m, np.nan)
-    finite = np.isfinite(actors.columns).all(axis=(1, 2)) & np.isfinite(b).all(axis=1)
+    finite = np.isfinite(unknowns.columns).all(axis=(1, 2)) & np.isfinite(b).all(axis=1)
     for frames, speeds, N in directions(moved, np.flatnonzero(finite)):
-        A, right = (actors.columns, b) if len(frames) == m else (actors.columns[frames], b[frames])
+        A, right = (unknowns.columns, b) if len(frames) == m else (unknowns.columns[frames], b[frames])
         if N is not None:  # (2)
             A, right = np.swapaxes(N, 1, 2) @ A, (np.swapaxes(N, 1, 2) @ right[..., None])[..., 0]
         elif len(speeds) < system.nu:
@@ -224,8 +227,8 @@ def static_optimization(
         x[frames], nearest[frames], kkt[frames] = found.x, found.nearest, found.kkt
         missing[frames[:, None], speeds] = found.missing
         balance[frames] = np.abs((A @ found.x[..., None])[..., 0] - right).max(axis=1, initial=0.0)
-    rows = Recruitment(actors, tau, x, high, Residuals(moved, tau, loads), physiology)
-    return _result(moved, actors, x, nearest, missing, kkt, balance, high, rows)
+    rows = Recruitment(unknowns, tau, x, high, ResidualForces(moved, tau, loads), physiology)
+    return _result(moved, unknowns, x, nearest, missing, kkt, balance, high, rows)
 
 
 def _moments(motion: Motion, loads: Wrenches) -> Array:
@@ -234,13 +237,13 @@ def _moments(motion: Motion, loads: Wrenches) -> Array:
     kept = [
         name for name in system.forces if name not in model.controlled_paths and name not in model.actuators
     ]
-    batch = acting(system, kept, loaded=tuple(loads)).batch(motion, loads=stacked(loads))
+    batch = study_system(system, kept, loaded=tuple(loads)).batch(motion, loads=stacked(loads))
     return batch.kernel("inverse_dynamics", motion.udot)  # type: ignore[no-any-return]
 
 
 def _result(
     motion: Motion,
-    actors: Actors,
+    unknowns: UnknownForces,
     x: Array,
     nearest: Array,
     missing: Array,
@@ -249,13 +252,15 @@ def _result(
     high: Array,
     rows: Recruitment,
 ) -> StaticOptimization:
-    k, others = len(actors.muscles), actors.others
+    k, others = len(unknowns.muscles), unknowns.others
     n = k + len(others)
     with np.errstate(invalid="ignore"):
         full = nearest[:, :k] >= high[:k] - FULL
-    saturated = tuple(tuple(name for name, at in zip(actors.muscles, row, strict=True) if at) for row in full)
+    saturated = tuple(
+        tuple(name for name, at in zip(unknowns.muscles, row, strict=True) if at) for row in full
+    )
     failures = {
-        int(i): _why(motion, actors, int(i), missing[i], kkt[i], saturated[i])
+        int(i): _why(motion, unknowns, int(i), missing[i], kkt[i], saturated[i])
         for i in np.flatnonzero(~np.isfinite(x).all(axis=1) | (kkt > KKT))
     }
     status = Outcome(Status.FINISHED, str(motion.status))
@@ -265,16 +270,16 @@ def _result(
         warn(f"{WHO}: {status}; {next(iter(failures.values()))}")
     elif rows.suspicious():
         quality.warn()
-    forces = x[:, :n] * actors.strength[:, :n]
-    forces[:, : actors.added.shape[1]] += actors.added
+    forces = x[:, :n] * unknowns.strength[:, :n]
+    forces[:, : unknowns.added.shape[1]] += unknowns.added
     units = motion.system.compiled.generalized_forces
-    speeds = [motion.system.speeds[j] for j in actors.reserves]
+    speeds = [motion.system.speeds[j] for j in unknowns.reserves]
     table = lambda names, values, of: Table(motion.t, names, values, of, status=status, degrees=False)
     return StaticOptimization(
-        table(actors.muscles, x[:, :k], [""] * k),
+        table(unknowns.muscles, x[:, :k], [""] * k),
         table(others, x[:, k:n], [""] * len(others)),
-        table((*actors.muscles, *others), forces, actors.units),
-        table(speeds, x[:, n:] * actors.strength[:, n:], [units[s] for s in speeds]),
+        table((*unknowns.muscles, *others), forces, unknowns.units),
+        table(speeds, x[:, n:] * unknowns.strength[:, n:], [units[s] for s in speeds]),
         table(motion.system.speeds, missing, [units[s] for s in motion.system.speeds]),
         kkt,
         balance,
@@ -286,7 +291,7 @@ def _result(
 
 
 def _why(
-    motion: Motion, actors: Actors, i: int, missing: Array, kkt: float, saturated: tuple[str, ...]
+    motion: Motion, unknowns: UnknownForces, i: int, missing: Array, kkt: float, saturated: tuple[str, ...]
 ) -> Outcome:
     """Why a frame failed."""
     kind, where = Status.TOO_WEAK, f"frame {i} (t = {motion.t[i]:.6g} s)"
@@ -302,7 +307,7 @@ def _why(
     if math.isnan(kkt):
         bad = [
             name
-            for name, column in zip((*actors.muscles, *actors.others), actors.columns[i].T)
+            for name, column in zip((*unknowns.muscles, *unknowns.others), unknowns.columns[i].T)
             if not np.isfinite(column).all()
         ]
         what = f"the path of {cut(bad)} has no length here" if bad else "the joint moments are not finite"
@@ -318,3 +323,88 @@ def _why(
         f"{where}: the effort was still falling, KKT residual {kkt:.1g}; "
         "take another exponent, or leave reserves out",
     )
+
+
+RESERVE, RESERVE_FAILS = 10.0, 50.0
+"""[%] Peak of a reserve against the peak moment of its joint: OpenSim's guideline; and from where on the
+reserves rather than the muscles move the joint."""
+FELT = 0.01
+"""Reserves below this part of the largest moment of all joints do not count."""
+
+
+class Recruitment:
+    """What is looked at of a static optimization.
+
+    Args:
+        unknowns: who acts.
+        tau: what they do together [N m, N], shape (m, nu).
+        x: activations, controls and reserves found, shape (m, n).
+        most: their upper bounds, shape (n,).
+        residuals: of the same motion and loads.
+        physiology: whether tensions depended on fiber lengths.
+    """
+
+    def __init__(
+        self,
+        unknowns: UnknownForces,
+        tau: Array,
+        x: Array,
+        most: Array,
+        residuals: ResidualForces,
+        physiology: bool,
+    ) -> None:
+        self.unknowns, self.tau, self.x, self.most = unknowns, tau, x, most
+        self.residuals, self.physiology = residuals, physiology
+
+    def suspicious(self) -> bool:
+        """Whether a row may fail: found quickly."""
+        return self.residuals.suspicious() or any(check.verdict == "fail" for check in self._helped())
+
+    def checks(self) -> Iterator[Check]:
+        """Rows of a quality table."""
+        names = self.unknowns.muscles
+        yield from self.residuals.checks()
+        yield from self._helped()
+        if names:
+            yield from saturation(names, self.x[:, : len(names)], self.most[: len(names)])
+            if self.physiology:
+                yield from fibers(names, self.unknowns.fiber_lengths())
+        failed = int(np.isnan(self.x).any(axis=1).sum())
+        yield Check("frames that failed", failed, f"of {len(self.x)}", 0.0, 0.0, advice="see result.failures")
+
+    def _helped(self) -> Iterator[Check]:
+        """The largest reserve and the largest actuator of a coordinate, each against the moment there, where
+        muscles could act."""
+        unknowns, m = self.unknowns, len(self.unknowns.muscles)
+        first = m + len(unknowns.others)
+        base = {k for b in self.residuals.bases for k in (*b.forces, *b.moments)}
+        forces: list[Any] = [unknowns.system.force(name) for name in unknowns.others]
+        motors = [m + k for k, law in enumerate(forces) if isinstance(law, CoordinateActuator)]
+        reserves = [*range(first, self.x.shape[1])]
+        if not len(self.x) or not (motors or reserves):
+            return
+        reached = np.abs(unknowns.columns[..., :m]).max(axis=(0, 2), initial=0.0) > 0
+        need = np.fmax.reduce(np.abs(self.tau), axis=0, initial=0.0)
+        kinds = np.array(list(unknowns.system.compiled.generalized_forces.values()))
+        floor = FELT * np.array([need[kinds == kind].max() for kind in kinds])
+        for noun, columns, limit in (("reserve", reserves, RESERVE_FAILS), ("actuator", motors, math.inf)):
+            given = np.abs((unknowns.columns[..., columns] @ self.x[:, columns, None])[..., 0])
+            most = np.fmax.reduce(given, axis=0, initial=0.0)
+            speeds = [j for j in range(len(need)) if reached[j] and j not in base and most[j] > floor[j]]
+            if not columns or not reached.any():
+                continue
+            if not speeds:
+                yield Check(f"largest {noun} against its joint moment", 0.0, "%", RESERVE, limit)
+                continue
+            j = max(speeds, key=lambda j: most[j] / max(need[j], 1e-300))
+            i = int(np.nanargmax(given[:, j]))
+            yield Check(
+                f"largest {noun} against its joint moment",
+                100 * most[j] / max(need[j], 1e-300),
+                "%",
+                RESERVE,
+                limit,
+                f"{most[j]:.3g} {kinds[j]} at {unknowns.system.speeds[j]}, t = {unknowns.motion.t[i]:.4g} s",
+                "muscles cannot exert what this motion takes: are muscles or loads missing, or "
+                "fibers stretched far? Or the reserves are cheap: give them a lower optimal force",
+            )

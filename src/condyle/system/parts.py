@@ -13,7 +13,7 @@ from condyle.arrays import Array, Vector
 from condyle.constraints.base import Constraint
 from condyle.constraints.solve.equations import row_slices
 from condyle.constraints.unilateral import RigidContact, Unilateral
-from condyle.contact.law import ContactLaw
+from condyle.contact.hunt_crossley import ContactLaw
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity

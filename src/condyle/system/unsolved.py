@@ -1,7 +1,7 @@
 """Paths that find no way over their surfaces, and contacts without closest points: which, and at which pose,
 in words.
 
-Where none is found, all that depends on it is NaN (forces/path.py, contact/law.py). Whoever meets a NaN asks
+Where none is found, all that depends on it is NaN (forces/path.py, contact/hunt_crossley.py). Whoever meets a NaN asks
 here why.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import ContactError, PathError, warn
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.lookup import Staged
+from condyle.native.tables.staged import Staged
 from condyle.presentation import cut
 from condyle.status import Outcome, Status
 

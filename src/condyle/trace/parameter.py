@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arguments import spoken
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.trace import DEFAULTED, Symbol, to_sx
@@ -22,7 +22,7 @@ from condyle.trace import DEFAULTED, Symbol, to_sx
 _NODES: dict[tuple[type, str, float], ca.SX] = {}
 
 
-class Parameter(Symbol):
+class Parameter(ExplainsCalls, Symbol):
     """A number that describes the system and has a value in every State.
 
     Args:
@@ -111,6 +111,14 @@ def _function(text: str) -> ca.Function:
     return ca.Function.deserialize(text)
 
 
+def at_defaults(kept: Any) -> Any:
+    """A kept number, or several, with Parameters at their defaults."""
+    if not isinstance(kept, Expression):
+        return kept
+    value = kept.at()
+    return float(value.item()) if value.size == 1 else value
+
+
 class Expression:
     """A matrix computed from Parameters and Inputs. Pickles, and its text determines it exactly.
 
@@ -177,6 +185,3 @@ class Registry:
 
     def copy(self) -> Registry:
         return Registry(self.kind, list(self))
-
-
-spoken(Discrete, Input, Parameter)

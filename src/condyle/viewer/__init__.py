@@ -6,10 +6,10 @@ live.py       a page that answers, and its server        real_time.py  runs besi
 drawing.py    a scene by matplotlib                      pictures.py files of pictures and movies
 """
 
-from condyle.viewer.live import View, view
+from condyle.viewer.live_view import LiveView, live
 from condyle.viewer.marks import Arrows
 from condyle.viewer.page import Page
 from condyle.viewer.pictures import movie, picture
 from condyle.viewer.shown import show
 
-__all__ = ["Arrows", "Page", "View", "movie", "picture", "show", "view"]
+__all__ = ["Arrows", "LiveView", "Page", "live", "movie", "picture", "show"]

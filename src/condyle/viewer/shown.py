@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import real
 from condyle.errors import DescriptionError, ShapeError
 from condyle.system.system import System
@@ -21,12 +21,11 @@ from condyle.viewer.page import Page
 from condyle.viewer.scene import Scene, draw, scene
 
 
-@answered(
+@with_call_hints(
     {
         "table": "it is motion=",
         "filename": "it is path=",
         "muscles": "it is color=",
-        "color": "it is color=",
         "loads": "they are arrows=",
         "external_loads": "they are arrows=",
         "forces": "they are arrows=, of muscles color=",
@@ -115,8 +114,8 @@ def show(
     return page
 
 
-@answered(
-    {"fps": "it is rate=, pictures per second", "frame": "it is t=, a time [s]", "color": "it is color="},
+@with_call_hints(
+    {"fps": "it is rate=, pictures per second", "frame": "it is t=, a time [s]"},
     name="show",
 )
 def scene_of(

@@ -10,8 +10,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.paths import Ellipsoid, Surface
-from condyle.paths.drawing import numbers
-from condyle.paths.path import Path
+from condyle.paths.path import Path, numbers
 from condyle.paths.span import TOUCHED
 from condyle.system.state import State
 from condyle.viewer.layer import Layer, layers, of_state

@@ -6,9 +6,8 @@ import pytest
 import condyle as cd
 from condyle.mobilizers.traced import motion_at
 from condyle.spatial import Metric, exp_se3, log_se3
-from condyle.studies.joints import local
-from condyle.studies.joints.knots import Knots, uniform_knots
-from condyle.studies.joints.least_squares import CurveProblem, motion, poses
+from condyle.studies.joints.curve_least_squares import CurveProblem, motion, poses, rows_of_poses
+from condyle.studies.joints.spline_basis import Knots, uniform_knots
 from tests.studies.joints.knee import DEGREE, LENGTH, MILLIMETER, control_frames, noisy
 
 
@@ -54,7 +53,7 @@ def test_scatter_is_at_the_cramer_rao_bound(knee, evidence):
     """Over many draws the path scatters as the inverse of the normal equations says, no more."""
     curve, q, X = knee
     rng = np.random.default_rng(2)
-    knots, G = Knots(curve.knots, 4, False), local.numbers(curve.frames)
+    knots, G = Knots(curve.knots, 4, False), rows_of_poses(curve.frames)
 
     def moves(at):
         """How far frames of the path go as control frames move, by differences, shape (m, 6, 54)."""
@@ -70,7 +69,7 @@ def test_scatter_is_at_the_cramer_rao_bound(knee, evidence):
     bound = np.einsum("nij,jk,nik->ni", J, covariance, J)
     fits = [cd.fit_spline_curve(noisy(X, rng), q, n=9, metric=LENGTH).mobilizer for _ in range(80)]
     truth = poses(knots, G, at)
-    errors = np.array([log_se3(truth.inverse() @ poses(knots, local.numbers(f.frames), at)) for f in fits])
+    errors = np.array([log_se3(truth.inverse() @ poses(knots, rows_of_poses(f.frames), at)) for f in fits])
     ratio = np.array(
         [np.sqrt((errors[..., part] ** 2).mean() / bound[:, part].mean()) for part in (slice(3), slice(3, 6))]
     )
@@ -88,9 +87,9 @@ def test_derivatives_of_the_kernels_are_exact(knee):
     """M and g of residual and Hessian kernels against central differences of the residuals."""
     curve, q, X = knee
     rng = np.random.default_rng(3)
-    knots = Knots(uniform_knots(9, 4, False, (0.0, 1.0)), 4, False)
-    G, U = local.numbers(curve.frames @ exp_se3(0.1 * rng.normal(size=(9, 6)))), Metric.of(0.1).root
-    problem = CurveProblem(knots, local.numbers(X), q, U, np.ones(len(q)), smoothing=1e-3)
+    knots = Knots(uniform_knots(9, 4, (0.0, 1.0)), 4, False)
+    G, U = rows_of_poses(curve.frames @ exp_se3(0.1 * rng.normal(size=(9, 6)))), Metric.of(0.1).root
+    problem = CurveProblem(knots, rows_of_poses(X), q, U, np.ones(len(q)), smoothing=1e-3)
     points, w = knots.quadrature()
 
     def errors(u):
@@ -300,7 +299,7 @@ def test_interrupted(knee):
 )
 def test_mistakes(knee, options, words):
     _, q, X = knee
-    with pytest.raises(cd.DescriptionError, match=words.replace("(", r"\(")):
+    with pytest.raises(cd.errors.DescriptionError, match=words.replace("(", r"\(")):
         cd.fit_spline_curve(X, q, **options)
 
 
@@ -308,5 +307,5 @@ def test_given_knots(knee):
     curve, q, X = knee
     fit = cd.fit_spline_curve(X, q, knots=curve.knots)
     np.testing.assert_allclose(fit.mobilizer.frames.p, curve.frames.p, atol=1e-13)
-    with pytest.raises(cd.DescriptionError, match="13 knots are for n = 9 control frames, got n = 8"):
+    with pytest.raises(cd.errors.DescriptionError, match="13 knots are for n = 9 control frames, got n = 8"):
         cd.fit_spline_curve(X, q, n=8, knots=curve.knots)

@@ -8,9 +8,9 @@ from scipy.interpolate import BSpline
 import condyle as cd
 from condyle.mobilizers.traced import motion_at
 from condyle.spatial import exp_se3, exp_so3, log_se3
-from condyle.studies.joints.products import Grid, basis, uniform_knots
+from condyle.studies.joints.fit_spline_surface import AXES, pose, values_of
 from condyle.studies.joints.six_functions import inverse_left_jacobian
-from condyle.studies.joints.spline_surface import AXES, pose, values_of
+from condyle.studies.joints.spline_basis import Grid, basis, uniform_knots
 
 MIXED = ("rz", "rx", "tx", "ry", "ty", "tz")
 SIGMA = np.r_[np.full(3, np.radians(0.5)), np.full(3, 1e-3)]
@@ -20,7 +20,7 @@ METRIC = 1e-3 / np.radians(0.5)
 def surface(shape, axes=AXES, seed=0):
     """A grid over -1 .. 1 and coefficients (size, 6) of a gentle joint whose last two functions are q1 (and
     q2)."""
-    grid = Grid(tuple(uniform_knots((-1.0, 1.0), n, 4) for n in shape), 4)
+    grid = Grid(tuple(uniform_knots(n, 4, (-1.0, 1.0)) for n in shape), 4)
     at, rng = grid.greville(), np.random.default_rng(seed)
     c = np.stack(
         [
@@ -121,7 +121,7 @@ def test_unknown_q_is_found():
     # deg, mm: other knots than the truth's
     assert max(fit.rms) < 0.02
     assert np.abs(np.corrcoef(fit.q.T, poor.T)[[0, 1], [2, 3]]).min() > 0.99
-    with pytest.raises(cd.DescriptionError, match="little to do with the frames"):
+    with pytest.raises(cd.errors.DescriptionError, match="little to do with the frames"):
         cd.fit_spline_surface(X, np.random.default_rng(5).normal(size=q.shape), 5, project=True)
 
 
@@ -196,7 +196,7 @@ def test_gimbal_lock_is_reported():
 def test_mistakes(arguments, message):
     grid, c = surface((5, 5))
     q, X = frames(grid, c, N=60)
-    with pytest.raises(cd.CondyleError, match=message):
+    with pytest.raises(cd.errors.CondyleError, match=message):
         cd.fit_spline_surface(X, q, **arguments)
 
 

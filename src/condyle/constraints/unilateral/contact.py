@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import casadi as ca
 
 from condyle.constraints.base import Constraint
 from condyle.constraints.unilateral.base import Flag, Normal, Stick, Unilateral
-from condyle.contact.pairs import check_pair, touch
-from condyle.contact.rigid import FRICTION, Rigid, combined
+from condyle.contact.closest_points import check_pair, touch
+from condyle.contact.materials import FRICTION, Rigid, combined_rigid
 from condyle.contact.surfaces import GivenPose, Surface
 from condyle.errors import DescriptionError
 from condyle.laws.described import Part, number, quantity, sx
+from condyle.laws.factors import Factors
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.trace.parameter import Discrete, Parameter
 
@@ -110,6 +111,11 @@ class RigidContact(Unilateral):
     stick: Flag = field(default=0.0, init=False, repr=False)
     slide: Annotated[Any, quantity("-", 3)] = field(default=(0.0, 0.0, 0.0), init=False, repr=False)
 
+    def scaled(self, factors: Factors) -> Self:
+        if any(factors.change(x.body) for x in (self.a, self.b)):
+            factors.notes.append(": its surfaces are where and as large as they were")
+        return self
+
     def __init__(self, a: Surface, b: Surface) -> None:
         what = type(self).__name__
         check_pair(a, b, what)
@@ -129,8 +135,8 @@ class RigidContact(Unilateral):
         made = {
             "a": a,
             "b": b,
-            "restitution": combined(one, other, "restitution", f"{what}: restitution"),
-            "friction": combined(one, other, "friction", f"{what}: friction"),
+            "restitution": combined_rigid(one, other, "restitution", f"{what}: restitution"),
+            "friction": combined_rigid(one, other, "friction", f"{what}: friction"),
             "law": one.law,
             "closed": 0.0,
             "stick": 0.0,

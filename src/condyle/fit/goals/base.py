@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import gaps, real
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.user import Holonomic
@@ -52,7 +53,7 @@ class Residuals(Holonomic):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Goal:
+class Goal(ExplainsCalls):
     """What all goals share. A goal of one's own is a subclass; one method is enough:
 
         @dataclass(frozen=True, eq=False, repr=False)
@@ -74,7 +75,7 @@ class Goal:
         about: the field that holds the target; if empty, the target is zero.
         pooled: goals of one `code` are summed up into one block of numbers.
         looped: "pose" if `add` asks for the pose of its field `body` alone, "coordinate" if for coordinates
-            of one body alone: then it may run in loops over bodies (looped.py).
+            of one body alone: then it may run in loops over bodies (kernels.py).
         data: fields that machine code reads as numbers only (`constants`): others may be part of it.
         is_place: it is about the place of a point in ground: `Frames.rms` counts it.
         weight_at: where the weight is in a block of numbers.

@@ -134,8 +134,8 @@ def _sums(
     goals = [g for block in blocks for g in block]
     n, B = len(goals), len(blocks)
     w, x = np.empty((n, frames)), np.empty((n, frames, 3))
-    for k, g in enumerate(goals):
-        w[k], x[k] = g.weight, g.position
+    for i, g in enumerate(goals):
+        w[i], x[i] = g.weight, g.position
     w, x = np.ascontiguousarray(w.T), np.ascontiguousarray(x.T)
     absent = np.isnan(x).any(axis=0)
     if absent.any():

@@ -1,6 +1,6 @@
 """Closest points of surfaces: gap, normal from a to b, and the point halfway between.
 
-Of balls with balls, half-spaces and boxes in kernels, as contact/pairs.py has them. A row of a pair begins with
+Of balls with balls, half-spaces and boxes in kernels, as contact/closest_points.py has them. A row of a pair begins with
 its bodies a and b, restitution and friction.
 
 Of boxes with boxes in NumPy, many pairs at once: separating axes, then points. Edges are sharp here. Of 15 axes

@@ -13,10 +13,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.contact.points import Point
-from condyle.contact.rigid import Rigid
+from condyle.contact.materials import Rigid
 from condyle.contact.solids import Box, placed
-from condyle.contact.surfaces import HalfSpace, Sphere, Surface
+from condyle.contact.surfaces import HalfSpace, Point, Sphere, Surface
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.integrate.stepping.closest_points import NARROW, POINTS, touching
 from condyle.laws.described import sx

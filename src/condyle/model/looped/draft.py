@@ -16,7 +16,7 @@ from condyle.dynamics.row import BodyFields, Field, Fields
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import Mobilizer, sines_first
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.sweep import RowKernel
+from condyle.native.loops.sweep import RowKernel
 from condyle.records import dataclass
 from condyle.tree.layout import LOWER, BodyConstants
 

@@ -18,15 +18,16 @@ from condyle.model.operators.record import Operator, Stage
 if TYPE_CHECKING:
     from condyle.constraints.solve import equations
     from condyle.constraints.unilateral import RigidContact
-    from condyle.contact import hertz, law, touch
+    from condyle.contact import hertz, hunt_crossley, surfaces
     from condyle.dynamics.view import View
     from condyle.model.symbols import Symbols
 else:
     equations = Deferred("condyle.constraints.solve.equations")
-    hertz, law, touch = (Deferred(f"condyle.contact.{room}") for room in ("hertz", "law", "touch"))
+    hertz, surfaces = Deferred("condyle.contact.hertz"), Deferred("condyle.contact.surfaces")
+    hunt_crossley = Deferred("condyle.contact.hunt_crossley")
 
 
-def _touches(s: Symbols) -> Iterator[tuple[law.ContactLaw | None, touch.Touch]]:
+def _touches(s: Symbols) -> Iterator[tuple[hunt_crossley.ContactLaw | None, surfaces.Touch]]:
     """Where each is, with the law of those that yield."""
     view = s.view(s.kinematics(moving=False))
     for _ in s.laws(view):
@@ -36,12 +37,14 @@ def _touches(s: Symbols) -> Iterator[tuple[law.ContactLaw | None, touch.Touch]]:
         yield None, _rigid_touch(c.places[0].at(view))
 
 
-def _rigid_touch(x: ca.SX) -> touch.Touch:
+def _rigid_touch(x: ca.SX) -> surfaces.Touch:
     """From depth, normal and point of unilateral/contact.py, Touching."""
-    return touch.Touch(x[0], x[1:4], x[4:7] + x[0] / 2 * x[1:4], ca.SX.nan())
+    return surfaces.Touch(x[0], x[1:4], x[4:7] + x[0] / 2 * x[1:4], ca.SX.nan())
 
 
-def _forces(s: Symbols, lambda_: ca.SX) -> Iterator[tuple[ca.SX, law.ContactLaw | RigidContact, law.Forces]]:
+def _forces(
+    s: Symbols, lambda_: ca.SX
+) -> Iterator[tuple[ca.SX, hunt_crossley.ContactLaw | RigidContact, hunt_crossley.Forces]]:
     """What each exerts; lambda_: of all constraint equations."""
     view = s.view(s.kinematics())
     for enabled, _ in s.laws(view):
@@ -53,7 +56,7 @@ def _forces(s: Symbols, lambda_: ca.SX) -> Iterator[tuple[ca.SX, law.ContactLaw 
             yield s.enabled[first + k], c, _rigid_forces(c, view, lambda_[slices[name]])
 
 
-def _rigid_forces(c: RigidContact, view: View, lambda_: ca.SX) -> law.Forces:
+def _rigid_forces(c: RigidContact, view: View, lambda_: ca.SX) -> hunt_crossley.Forces:
     """docs/theory/rigid_contact.md (23) from its multipliers, which are zero where it is open."""
     x = [leaf.at(view) for leaf in c.moving]
     where, slip, f_t, none = _rigid_touch(x[0]), c.slip(x), ca.SX(3, 1), ca.SX(3, 1)
@@ -62,7 +65,7 @@ def _rigid_forces(c: RigidContact, view: View, lambda_: ca.SX) -> law.Forces:
         slides = -sx(c.friction) * lambda_[0] * c.direction(x)
         f_t = ca.if_else(c.sliding(), slides, 0) - t_1 * lambda_[1] - t_2 * lambda_[2]
     lost = ca.if_else(c.sliding(), ca.fmax(-ca.dot(f_t, slip), 0), 0) if c.has_friction else ca.SX(0)
-    return law.Forces(where, x[0][4:7], slip, slip, lambda_[0], lambda_[0], f_t, none, lost)
+    return hunt_crossley.Forces(where, x[0][4:7], slip, slip, lambda_[0], lambda_[0], f_t, none, lost)
 
 
 def _lambda(s: Symbols) -> list[ca.SX]:
@@ -72,7 +75,9 @@ def _lambda(s: Symbols) -> list[ca.SX]:
     return [ca.SX(s.model.equations(), 1), ca.SX(0)]
 
 
-def _at(quantity: Callable[[law.ContactLaw | None, touch.Touch], ca.SX]) -> Callable[[Symbols], list[ca.SX]]:
+def _at(
+    quantity: Callable[[hunt_crossley.ContactLaw | None, surfaces.Touch], ca.SX],
+) -> Callable[[Symbols], list[ca.SX]]:
     """A quantity of each contact's position."""
     return lambda s: [column(quantity(contact, where) for contact, where in _touches(s))]
 
@@ -81,7 +86,7 @@ def _slips(s: Symbols) -> list[ca.SX]:
     return [column(done.v_t for _, _, done in _forces(s, ca.SX(s.model.equations(), 1)))]
 
 
-def _of(quantity: Callable[[law.Forces], ca.SX]) -> Callable[[Symbols], list[ca.SX]]:
+def _of(quantity: Callable[[hunt_crossley.Forces], ca.SX]) -> Callable[[Symbols], list[ca.SX]]:
     """A quantity of what each contact exerts, zero of those that are disabled; and the status."""
 
     def expressions(s: Symbols) -> list[ca.SX]:

@@ -36,7 +36,7 @@ from condyle.records import dataclass
 if TYPE_CHECKING:
     from condyle.model.looped.tables import Looped
     from condyle.model.symbols import Symbols
-    from condyle.native.sweeps.lookup import Staged
+    from condyle.native.tables.staged import Staged
 
 
 class Stage(enum.IntEnum):
@@ -190,12 +190,14 @@ class Operator:
     def build(self, model: Model, name: str, **which: Any) -> ca.Function | Staged:
         """The kernel as a Function of its arguments."""
         from condyle.model.symbols import Symbols
-        from condyle.native.sweeps.lookup import assembled
+        from condyle.native.tables.staged import build_function
 
         s = Symbols(model, plain=self.plain)
         results = self.expressions(s, **which)
         # laws along paths ask for the same things again and again
-        return assembled(name, [s[a] for a in self.arguments], ca.cse(results) if model.paths else results)
+        return build_function(
+            name, [s[a] for a in self.arguments], ca.cse(results) if model.paths else results
+        )
 
 
 PATHS = ("path_lengths", "path_speeds", "moment_arms", "path_points")
@@ -208,7 +210,7 @@ def _path_numbers(model: Model) -> int:
     """How many numbers path_points gives."""
     if not model.paths:
         return 0
-    from condyle.paths.drawing import numbers
+    from condyle.paths.path import numbers
 
     return sum(map(numbers, model.paths.values()))
 

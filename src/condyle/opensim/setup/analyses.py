@@ -15,9 +15,9 @@ from condyle.opensim.reading import Reading
 from condyle.opensim.setup.coordinates import file_order, in_degrees, speed_names
 from condyle.opensim.setup.file import SI, Setup
 from condyle.spatial import Transform, euler_from_rotation
-from condyle.studies.given_forces import given_forces
 from condyle.studies.joint_reactions import COLUMNS, joint_reactions
-from condyle.studies.motion import Motion
+from condyle.studies.motion.motion import Motion
+from condyle.studies.prescribed_forces import prescribed_forces
 from condyle.system.system import System
 from condyle.table import Table
 
@@ -238,7 +238,7 @@ def _forced(trial: Trial, table: Table) -> tuple[Motion, Table]:
     """The frames with the accelerations that given forces of muscles and actuators cause, as in OpenSim, and
     these forces; actuators without a column exert what their controls say."""
     forces = table[[n for n in table.names if n in trial.system.forces]]
-    return trial.forced(given_forces(trial.motion, forces)[0]), forces
+    return trial.forced(prescribed_forces(trial.motion, forces)[0]), forces
 
 
 def joints_of(trial: Trial) -> dict[str, tuple[str, str]]:

@@ -22,7 +22,7 @@ from condyle.arrays import Array
 from condyle.errors import warn
 from condyle.laws.described import sx
 from condyle.muscles.thelen2003 import Thelen2003
-from condyle.studies.motion import Motion, with_states
+from condyle.studies.motion.motion import Motion, with_states
 from condyle.studies.muscle_analysis import path_geometry
 from condyle.system.operators.muscles import equilibrium
 

@@ -14,10 +14,10 @@ from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
 from condyle.opensim.setup.constraint_report import constraint_columns
 from condyle.opensim.setup.file import FORCES, SI
-from condyle.studies.acting import acting
 from condyle.studies.external_load import ExternalLoad
-from condyle.studies.motion import Motion
+from condyle.studies.motion.motion import Motion
 from condyle.studies.muscle_analysis import path_geometry
+from condyle.studies.study_system import study_system
 from condyle.system.system import System
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Exerted:
         """What a kernel gives of each force that does not run along a path, by its name, rows first."""
         if operator not in self._known:
             system = self.trial.system
-            part = acting(system, [n for n in system.forces if n not in system.paths])
+            part = study_system(system, [n for n in system.forces if n not in system.paths])
             compiled, batch = part.system.compiled, part.batch(self.run)
             values = compiled.shaped(
                 operator, compiled.function(operator).fast(self.run.q, self.run.u, batch.tail)

@@ -24,7 +24,7 @@ from condyle.opensim.setup.states import columns_of, default_state, state_column
 from condyle.opensim.setup.trial import Trial
 from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad
-from condyle.studies.motion import Motion
+from condyle.studies.motion.motion import Motion
 from condyle.studies.simulate import simulate
 from condyle.system.state import State
 from condyle.system.system import System

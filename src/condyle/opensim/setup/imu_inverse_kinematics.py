@@ -12,8 +12,8 @@ from condyle.opensim.setup.coordinates import clamped, file_order, in_degrees, s
 from condyle.opensim.setup.file import Setup
 from condyle.spatial import rotation_x, rotation_y, rotation_z
 from condyle.studies.kinematics.imus import IMUs, sensor_data
+from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.kinematics.result import InverseKinematics
-from condyle.studies.kinematics.solve import inverse_kinematics
 from condyle.system.system import System
 from condyle.table import Table
 

@@ -23,10 +23,10 @@ from condyle.opensim.setup.coordinates import file_order, in_degrees, speed_name
 from condyle.opensim.setup.file import SI
 from condyle.opensim.setup.force_report import actuators
 from condyle.records import dataclass
-from condyle.studies.acting import acting, of_groups
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.induced_accelerations import each_answer, generalized_forces
-from condyle.studies.motion import Motion
+from condyle.studies.motion.motion import Motion
+from condyle.studies.study_system import forces_of_groups, study_system
 
 if TYPE_CHECKING:
     from condyle.opensim.setup.trial import Trial
@@ -151,7 +151,7 @@ def _contributions(trial: Trial, run: Motion, held: list[Held], potentials: bool
     """Causes, and their contributions to the accelerations, (m, causes, nu); of potentials those of muscles
     are of 1 N, and there is no total."""
     system = trial.system
-    tau = generalized_forces(run, of_groups(system, GROUPS), {}, {}, {})
+    tau = generalized_forces(run, forces_of_groups(system, GROUPS), {}, {}, {})
     if potentials:
         arms = system.moment_arms(run.q, coupled=False)
         for k, name in enumerate(system.paths):
@@ -162,7 +162,7 @@ def _contributions(trial: Trial, run: Motion, held: list[Held], potentials: bool
     zero = np.zeros((len(run), system.nu))
     each = [zero, *(tau[n] for n in names), tau.get("gravity", zero), sum((tau[n] for n in passive), zero)]
     G = [h.G[:, r] for h in held for r in range(h.G.shape[1])]
-    bare = acting(system, ()).batch(run)
+    bare = study_system(system, ()).batch(run)
     found = each_answer(bare, "forward_dynamics", np.stack([*each, *G], axis=1))
     n = len(each)
     velocity, parts, response = found[:, 0], found[:, 1:n] - found[:, :1], found[:, n:] - found[:, :1]

@@ -11,7 +11,7 @@ from condyle.opensim.setup.coordinates import speed_names
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.motion import loads_of, motion_of, rows
 from condyle.studies.inverse_dynamics import inverse_dynamics
-from condyle.studies.motion import FEWEST, Motion
+from condyle.studies.motion.motion import FEWEST, Motion
 from condyle.system.system import System
 from condyle.tree import scales
 

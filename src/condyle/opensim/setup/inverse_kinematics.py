@@ -13,9 +13,9 @@ from condyle.opensim.element import Element
 from condyle.opensim.setup.coordinates import clamped, file_order, in_degrees
 from condyle.opensim.setup.file import SI, Setup
 from condyle.presentation import cut
+from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.kinematics.result import TOTALS, InverseKinematics, sums
-from condyle.studies.kinematics.solve import inverse_kinematics
-from condyle.studies.smoothing import spline
+from condyle.studies.motion.splines import spline
 from condyle.system.system import System
 from condyle.table import Table
 

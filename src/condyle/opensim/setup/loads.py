@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from condyle.studies.external_load import ExternalLoad
-from condyle.studies.smoothing import spline
+from condyle.studies.motion.splines import spline
 from condyle.table import Table
 
 BEYOND = 0.25

@@ -9,11 +9,11 @@ from condyle.opensim.loads import labeled_loads
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.loads import BEYOND, continued, jumps
 from condyle.presentation import cut
-from condyle.studies.columns import Columns
 from condyle.studies.external_load import ExternalLoad
-from condyle.studies.low_pass import low_pass
-from condyle.studies.motion import TOLD, Motion
-from condyle.studies.recorded import even_times
+from condyle.studies.motion.coordinate_columns import CoordinateColumns
+from condyle.studies.motion.low_pass import low_pass
+from condyle.studies.motion.motion import TOLD, Motion
+from condyle.studies.motion.recordings import even_times
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree import scales
@@ -91,7 +91,7 @@ def apart(setup: Setup, table: Table) -> Table:
 
 def with_defaults(setup: Setup, system: System, table: Table) -> Table:
     """A table with columns for the coordinates that it lacks: their defaults."""
-    lacking = [system.coordinates[k] for k in Columns.of(system, table).missing]
+    lacking = [system.coordinates[k] for k in CoordinateColumns.find(system, table).missing]
     if len(lacking) == len(system.coordinates):
         raise setup.error(
             "the table of the motion has no coordinate of the model; it has "

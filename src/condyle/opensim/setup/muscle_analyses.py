@@ -11,7 +11,7 @@ from condyle.opensim.element import Element
 from condyle.opensim.setup.controls import write_controls
 from condyle.opensim.setup.file import SI
 from condyle.opensim.setup.force_report import Exerted, columns_of, save_forces
-from condyle.studies.motion import FEWEST
+from condyle.studies.motion.motion import FEWEST
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 from condyle.studies.static_optimization import StaticOptimization, static_optimization
 

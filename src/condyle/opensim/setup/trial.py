@@ -13,9 +13,9 @@ from condyle.forces.base import GROUPS
 from condyle.opensim.element import Element
 from condyle.opensim.setup.file import Setup
 from condyle.records import dataclass
-from condyle.studies.acting import acting, of_groups
 from condyle.studies.external_load import ExternalLoad, loads_on, stacked
-from condyle.studies.motion import Motion, with_states
+from condyle.studies.motion.motion import Motion, with_states
+from condyle.studies.study_system import forces_of_groups, study_system
 from condyle.system.states import Batch
 from condyle.system.system import System
 
@@ -68,8 +68,8 @@ class Trial:
         """The frames under given forces of muscles and actuators, shape (m,) by name, and all others."""
         system, motion = self.system, self.still
         loads = loads_on(motion, self.loads)
-        kept = [name for name in of_groups(system, GROUPS) if name not in tensions]
-        part = acting(system, kept, tuple(tensions), tuple(loads))
+        kept = [name for name in forces_of_groups(system, GROUPS) if name not in tensions]
+        part = study_system(system, kept, tuple(tensions), tuple(loads))
         return part.batch(motion, stacked(tensions), stacked(loads))
 
     def forced(self, tensions: dict[str, Array]) -> Motion:

@@ -9,7 +9,7 @@
 Projection and fit alternate until nothing changes. How q runs along the path is a free choice, which the data
 do not make: (2) makes it. Distances between neighboring frames are not used: with noise and many frames they
 are many times the length of the path. Where there is next to no noise, the last digits come from steps in
-which q_k is eliminated, local.py (3); with noise these would let q drift along the path.
+which q_k is eliminated, curve_least_squares.py (4); with noise these would let q drift along the path.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.spatial import log_se3
-from condyle.studies.joints import local
-from condyle.studies.joints.knots import Knots
-from condyle.studies.joints.least_squares import CurveProblem, motion, start
+from condyle.studies.joints.curve_least_squares import CurveProblem, motion, poses_of_rows, start
+from condyle.studies.joints.frames import LARGEST_STEP
+from condyle.studies.joints.spline_basis import Knots
 
 ROUNDS, TRIAL = 40, 6
 """Rounds of (1) and (2), and of those in which starts are compared."""
@@ -40,8 +40,6 @@ POLISH, GAIN = 25, 1e-2
 BEYOND = 0.025
 """Share of the frames at each end of the principal component that may be outliers, if these are looked
 for."""
-TURN = np.deg2rad(170.0)
-"""Rotations from the middle frame up to which their logarithms are coordinates."""
 
 
 def found_q(
@@ -65,7 +63,7 @@ def found_q(
         note += ", then q eliminated"
     elif not settled:
         note += f"; residuals still changed by more than {SETTLED:g} of themselves"
-    return replace(problem, q=q, history=[]), G, note
+    return at_q(problem, q), G, note
 
 
 def _starts(problem: CurveProblem, beyond: float) -> list[tuple[str, Array]]:
@@ -74,15 +72,14 @@ def _starts(problem: CurveProblem, beyond: float) -> list[tuple[str, Array]]:
     low, high = problem.knots.domain
     N = len(problem.q)
     even = low + (high - low) * (np.arange(N) / N if problem.knots.closed else np.linspace(0, 1, N))
-    X = local.transform(problem.D)
-    middle = local.transform(problem.D[N // 2])
+    X = poses_of_rows(problem.D)
+    middle = poses_of_rows(problem.D[N // 2])
     logs = np.asarray(log_se3(middle.inverse() @ X))
     starts = [("the order of the frames", even)]
-    if np.linalg.norm(logs[:, :3], axis=1).max() < TURN:
+    if np.linalg.norm(logs[:, :3], axis=1).max() < LARGEST_STEP:  # these logarithms are coordinates
         logs = logs @ problem.U.T
         logs = logs - logs.mean(axis=0)
-        along = np.linalg.svd(logs.T @ logs)[0][:, :2]
-        x, y = (logs @ along).T
+        x, y = (logs @ np.linalg.svd(logs.T @ logs)[0][:, :2]).T
         if problem.knots.closed:
             turn = np.arctan2(y, x)
             turn = np.mod((turn - turn[0]) * _sign(np.sin(np.diff(turn)).sum()), 2 * np.pi)
@@ -90,13 +87,8 @@ def _starts(problem: CurveProblem, beyond: float) -> list[tuple[str, Array]]:
         else:
             x = x * _sign(x[-1] - x[0])
             first, last = np.quantile(x, [beyond, 1 - beyond])
-            starts.insert(
-                0,
-                (
-                    "the first principal component",
-                    low + np.clip((x - first) / (last - first), 0, 1) * (high - low),
-                ),
-            )
+            along = np.clip((x - first) / (last - first), 0, 1)
+            starts.insert(0, ("the first principal component", low + along * (high - low)))
     return starts
 
 
@@ -115,7 +107,7 @@ def _alternated(
     """The cost, q, control frames, rounds, and whether they settled."""
     before = np.inf
     for i in range(rounds):
-        at = replace(problem, q=q, history=[])
+        at = at_q(problem, q)
         G = start(at.knots, at.D, q) if G is None else G
         G, _ = at.run(G, iterations=1 if i else 3)
         q = project(at, G, q)
@@ -161,10 +153,10 @@ def project(problem: CurveProblem, G: Array, q: Array, steps: int = 3) -> Array:
     knots, U = problem.knots, problem.U
     low, high = knots.domain
     longest = 2 * (high - low) / len(knots.left)
-    D = local.transform(problem.D)
+    D = poses_of_rows(problem.D)
     for _ in range(steps):
         X, s, _ = motion(knots, G, q)
-        r, s = log_se3(local.transform(X).inverse() @ D) @ U.T, s @ U.T
+        r, s = log_se3(poses_of_rows(X).inverse() @ D) @ U.T, s @ U.T
         step = np.einsum("ni,ni->n", s, r) / np.maximum(np.einsum("ni,ni->n", s, s), 1e-300)
         q = knots.wrapped(q + np.clip(step, -longest, longest))
     return q
@@ -184,7 +176,7 @@ def _polished(problem: CurveProblem, q: Array, G: Array) -> tuple[Array, Array] 
     that q stays natural."""
     first = before = float(at_q(problem, q).evaluate(G)[0])
     for _ in range(POLISH):
-        at = replace(problem, q=q, free=ELIMINATED, history=[])
+        at = replace(at_q(problem, q), free=ELIMINATED)
         _, M, g, _ = at.evaluate(G)
         G = at.moved(G, at.solve(M, g))
         q = project(at, G, q)

@@ -1,7 +1,7 @@
 """Which coordinates the markers and sensors of each frame determine, and what stands in frames that do not.
 
 Frames in which the same markers and sensors were measured are alike. Of each kind some are looked at
-(`condyle.fit.normal`); where a coordinate is not determined, all frames of that kind are.
+(`condyle.fit.observability`); where a coordinate is not determined, all frames of that kind are.
 
 The rule: a coordinate that nothing in the whole trial depends on keeps its value (`held`). Else a gap between
 two frames that determine the coordinate is filled, if it is at most `fill_gaps` long: by a cubic through both
@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
-from condyle.fit.doubts import reach
 from condyle.fit.frames import Frames, _continuous
-from condyle.fit.normal import NormalMatrices, undetermined
+from condyle.fit.missed_goals import reach
+from condyle.fit.observability import NormalMatrices, undetermined
 from condyle.records import dataclass
 from condyle.studies.kinematics.tasks import Tasks
 from condyle.system.system import System

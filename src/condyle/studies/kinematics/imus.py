@@ -22,14 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, gaps, real
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.presentation import Block, Display, cut, page
 from condyle.records import dataclass
 from condyle.spatial import exp_so3, log_so3, rotation_from_quaternion, rotation_x, rotation_y, rotation_z
-from condyle.studies.kinematics.given import times, weights_over
-from condyle.studies.kinematics.tasks import SensorTasks
+from condyle.studies.kinematics.tasks import SensorTasks, times, weights_over
 from condyle.system.given import check_state, check_system
 from condyle.system.state import State
 from condyle.system.system import System
@@ -100,7 +99,7 @@ class IMUs(Display):
         return page(repr(self), Block("", ("sensor", "body", "turned by [deg]"), rows))
 
 
-@answered(
+@with_call_hints(
     {
         "base_imu_label": "it is base=, the name of a sensor",
         "base_heading_axis": "it is axis=",

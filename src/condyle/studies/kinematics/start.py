@@ -10,6 +10,9 @@ the centroids taken away, and the three axes of each sensor as three more points
 takes x to y. So if markers or sensors of the first frame are missed by far, that pose moved by R as a whole
 is another start; so is what was found, without whole turns of angles. If that leads nowhere, the pose is
 turned by half a turn about each axis, and some starts by chance follow. The least cost wins.
+
+Markers whose data has another vertical axis than the model are followed by a free pelvis without an error, and
+gravity comes from the side: `lies_along` finds that axis for a warning.
 """
 
 from __future__ import annotations
@@ -24,9 +27,9 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.errors import CondyleError
 from condyle.fit.configurations import Configurations
-from condyle.fit.doubts import FAR, GAIN, reach
 from condyle.fit.frames import Frames
-from condyle.fit.loop import INFO, VIOLATED
+from condyle.fit.gauss_newton import INFO, VIOLATED
+from condyle.fit.missed_goals import FAR, GAIN, reach
 from condyle.spatial import Transform, exp_so3
 from condyle.studies.kinematics.tasks import Tasks
 from condyle.system.state import State
@@ -262,3 +265,27 @@ def _root(body: Body) -> Body | None:
     while body.parent is not None and not body.parent.is_ground:
         body = body.parent
     return body
+
+
+SOME = 7
+"""Frames that are looked at."""
+NEAR = np.cos(np.radians(12.0))
+"""A standing subject is within 12 degrees of the axis that points up."""
+
+
+def lies_along(state: State, tasks: Tasks) -> str:
+    """The axis of the data, such as "z", along which what points up in a pose lies in most frames; empty if
+    that is up, or no axis, or if it is not known."""
+    gravity = getattr(state.system.force("gravity"), "acceleration", None)
+    if tasks.markers is None or not isinstance(gravity, tuple) or not np.any(gravity):
+        return ""
+    up = -np.array(gravity) / np.linalg.norm(gravity)
+    some = np.unique(np.linspace(0, len(tasks.t) - 1, SOME).astype(int)).tolist()
+    turned = whole_rotations(state, tasks, some) @ up
+    if not len(turned):
+        return ""
+    along = np.median(turned, axis=0)
+    k = int(np.argmax(np.abs(along)))
+    if abs(along[k]) < NEAR or along @ up > NEAR:
+        return ""
+    return "-" * bool(along[k] < 0) + "xyz"[k]

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.fit.configurations import Configurations
-from condyle.fit.doubts import FAR as OFF
-from condyle.fit.doubts import reach
 from condyle.fit.frames import Frames
+from condyle.fit.missed_goals import FAR as OFF
+from condyle.fit.missed_goals import reach
 from condyle.records import dataclass
 from condyle.studies.kinematics.start import SolveEach, aligned, solved_again
 from condyle.studies.kinematics.tasks import MarkerTasks, Rows, Tasks

@@ -11,8 +11,7 @@ import numpy as np
 from condyle.presentation import Block, Display, page
 from condyle.quality import Check, Judged, Verdict
 from condyle.records import dataclass
-from condyle.studies.kinematics.checks import STATIC_LARGEST, STATIC_RMS, marker_checks
-from condyle.studies.kinematics.result import InverseKinematics
+from condyle.studies.kinematics.result import STATIC_LARGEST, STATIC_RMS, InverseKinematics, marker_checks
 from condyle.studies.scaling.measurements import Measured
 from condyle.system.system import System
 

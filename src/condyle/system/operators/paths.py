@@ -8,7 +8,7 @@ import numpy as np
 
 from condyle.arrays import Array, Vector
 from condyle.errors import ShapeError
-from condyle.paths.drawing import numbers, polygon
+from condyle.paths.path import numbers, polygon
 from condyle.system.operators.base import Operators
 from condyle.system.operators.options import Options
 from condyle.system.operators.public import operator

@@ -1,0 +1,77 @@
+"""The command `condyle`, and the arguments that its commands share (condyle.cli.commands has the commands)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="condyle",
+    help="From a recorded motion to joint moments, muscle forces and joint loads; and the dynamics of any "
+    "system of bodies, joints and muscles that a few lines of Python describe.",
+    epilog="Begin with: `condyle demo`",
+    rich_markup_mode="markdown",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+class Format(StrEnum):
+    """Endings of tables."""
+
+    csv = "csv"
+    sto = "sto"
+    npz = "npz"
+
+
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="DIR",
+        show_default=False,
+        help="Folder for report and tables; a new one if not given.",
+    ),
+]
+Tables = Annotated[
+    Format, typer.Option("--format", help="Of the tables: comma-separated with units, OpenSim's, or NumPy's.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
+Open = Annotated[
+    bool, typer.Option("--open/--no-open", help="Open the result in the browser, where there is a screen.")
+]
+ModelName = Annotated[
+    str,
+    typer.Argument(
+        show_default=False,
+        help="A ready model, such as arm26; OpenSim's FILE.osim; or a Python file that makes a System, or "
+        "FILE.py:NAME if it makes several.",
+    ),
+]
+Degrees = Annotated[
+    bool | None,
+    typer.Option(
+        "--degrees/--radians", show_default=False, help="Of the motion's angles, where the file does not say."
+    ),
+]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"condyle {version('condyle')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options before a command."""

@@ -1,0 +1,73 @@
+"""`condyle analyze`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from condyle.cli.app import Degrees, Force, Format, ModelName, Output, Tables, app
+
+
+class Configuration(StrEnum):
+    """Assumptions of static optimization."""
+
+    isometric = "isometric"
+    active = "active"
+    passive = "passive"
+
+
+@app.command()
+def analyze(
+    model: ModelName,
+    motion: Annotated[
+        Path, typer.Argument(help="Coordinates over time: .mot, .sto, .csv or .npz.", show_default=False)
+    ],
+    output: Output = None,
+    external_loads: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.xml",
+            show_default=False,
+            help="Measured forces on bodies, such as ground reactions: OpenSim's ExternalLoads.",
+        ),
+    ] = None,
+    configuration: Annotated[
+        list[Configuration] | None,
+        typer.Option(
+            metavar="NAME",
+            show_default=False,
+            help="Of the muscles: isometric, active or passive, see above; may be repeated; all if not given.",
+        ),
+    ] = None,
+    lowpass: Annotated[
+        float | None,
+        typer.Option(
+            metavar="HZ",
+            show_default=False,
+            help="Filter the motion at this frequency; measured ones need it, 6 is usual for walking.",
+        ),
+    ] = None,
+    degrees: Degrees = None,
+    format: Tables = Format.csv,
+    force: Force = False,
+) -> None:
+    """From a motion to joint moments, muscle lengths, muscle forces and joint loads.
+
+    Muscle forces are those of the least sum of squared activations, in three configurations:
+
+    - isometric: a muscle's force is its activation times its greatest force;
+    - active: its activation times what its fibers can do at their length and velocity;
+    - passive: and stretched fibers pull by themselves.
+
+    For example: `condyle analyze arm26 elbow.mot --output elbow`
+    """
+    print(f"Condyle {version('condyle')}: {model} moves as in {motion}", flush=True)
+    from condyle.cli.analyze import run
+
+    chosen = [c.value for c in configuration] if configuration else None
+    if not run(model, motion, output, external_loads, chosen, lowpass, degrees, format.value, force):
+        raise typer.Exit(1)

@@ -1,0 +1,47 @@
+"""`condyle run`."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from condyle.cli.app import app
+
+
+@app.command()
+def run(
+    setups: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SETUP.xml...",
+            show_default=False,
+            help="Setup files of OpenSim's tools, run as they are.",
+        ),
+    ],
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            min=1,
+            show_default=False,
+            help="How many files run at once; all cores if not given.",
+        ),
+    ] = None,
+) -> None:
+    """Run setup files of OpenSim, and write the files that OpenSim writes.
+
+    Paths in a setup file are taken from its own folder. What to check is said: errors of markers, residuals
+    and reserves beyond what OpenSim's guidelines name. A file that fails does not stop the others; the exit
+    code is 1 then.
+
+    For example: `condyle run */Setup_ID.xml`
+    """
+    print(f"Condyle {version('condyle')}: {len(setups)} setup file{'s' * (len(setups) > 1)}", flush=True)
+    from condyle.cli.run import run as run_all
+
+    if not run_all(setups, jobs):
+        raise typer.Exit(1)

@@ -1,0 +1,99 @@
+"""What laws, events, goals, measures and constraints may ask of a contact: `s.ask(cd.contact.Depth(a,
+b))`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+
+from condyle.arguments import ExplainsCalls
+from condyle.contact.closest_points import check_pair, touch
+from condyle.contact.elastic_foundation import check_foundation, deepest
+from condyle.contact.hunt_crossley import ContactLaw
+from condyle.contact.surfaces import GivenPose, Surface
+from condyle.errors import DescriptionError
+from condyle.laws.leaf import Composed, Leaf
+from condyle.laws.leaves import Rotation, StationPosition
+from condyle.laws.view import View
+from condyle.records import dataclass
+from condyle.trace.parameter import Parameter
+from condyle.tree.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Depth(ExplainsCalls, Composed):
+    """How deep two surfaces overlap [m]; below zero where they are apart. A force on it pushes both bodies
+    along the normal.
+
+    Args:
+        a: one surface.
+        b: the other, on another body.
+    """
+
+    a: Surface
+    b: Surface
+
+    def __post_init__(self) -> None:
+        meshes = any(getattr(surface, "by_points", False) for surface in (self.a, self.b))
+        (check_foundation if meshes else check_pair)(self.a, self.b, "Depth")
+
+    @property
+    def label(self) -> str:
+        a, b = ((type(x).__name__, x.body) for x in (self.a, self.b))
+        return f"depth of {b[0]} on {b[1]!r} in {a[0]} on {a[1]!r}"
+
+    @property
+    def text(self) -> str:
+        return f"depth {self.a.description()} {self.b.description()}"
+
+    @property
+    def parts(self) -> Sequence[Leaf]:
+        return [leaf for x in (self.a, self.b) for leaf in (Rotation(x.body), StationPosition(x.body))]
+
+    def parameters(self) -> list[Parameter]:
+        return [*super().parameters(), *self.a.parameters(), *self.b.parameters()]
+
+    def of(self, *y: ca.SX) -> ca.SX:
+        R_a, p_a, R_b, p_b = y
+        find = deepest if self.a.by_points or self.b.by_points else touch
+        return find(self.a, GivenPose(R_a, p_a), self.b, GivenPose(R_b, p_b)).x
+
+
+@dataclass(frozen=True, eq=False)
+class Loss(ExplainsCalls, Leaf):
+    """Power that a contact loses by dissipation and friction [W], at least 0, and 0 while it is disabled; its
+    integral over a run, by `cd.measures.Integral`, is the energy lost.
+
+    Args:
+        law: the contact, as it was added: `system.force("heel")`.
+    """
+
+    law: ContactLaw
+
+    level = "velocity"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.law, ContactLaw):
+            raise DescriptionError(
+                f"Loss: expected a contact such as cd.contact.HuntCrossley(a, b), got {self.law!r}"
+            )
+
+    @property
+    def label(self) -> str:
+        a, b = self.law.surfaces()
+        return f"loss of contact between {a.body!r} and {b.body!r}"
+
+    @property
+    def text(self) -> str:
+        return f"loss {self.law.description()}"
+
+    def parameters(self) -> list[Parameter]:
+        return list(self.law.parameters())
+
+    def check(self, tree: Tree, where: str) -> None:
+        self.law.check(tree)
+
+    def value(self, s: View) -> ca.SX:
+        on = getattr(s, "enabled_contacts", {}).get(self.law.description(), 1)
+        return ca.if_else(on, self.law.forces(s).lost, 0)

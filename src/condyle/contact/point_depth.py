@@ -1,0 +1,445 @@
+"""A point in a surface: how deep, and which way out. docs/theory/contact.md (44)-(47).
+
+For a point y, in the frame of whoever asks, and the point S of the other surface that is nearest to it,
+
+    S = y + x n,   n: unit normal of the surface at S, outwards;   x: depth, below zero outside           (44)
+
+x has the slope -n, and grows at most as fast as y moves. What is seen of a surface is one column of
+numbers, its pose and sizes in that frame; the rest of it is in the equations.
+
+An ellipsoid of radii a, least one a_m, with tau the largest root of                                      (45)
+
+    g(tau) = sum of (a_i y_i / (tau + a_i^2 - a_m^2))^2 - 1 = 0,     S_i = a_i^2 y_i / (tau + a_i^2 - a_m^2)
+
+which falls and is convex: Newton's method from the left never goes too far. An implicit surface f = 0, with
+t_1, t_2 across its gradient at S:
+
+    f(S) / |grad f| = 0,   t_1 . (S - y) = t_2 . (S - y) = 0                                              (46)
+
+A mesh: the nearest point of the nearest triangle (47), by a search in a tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.contact.closest_points import sphere_box, sphere_cylinder, sphere_torus
+from condyle.contact.implicit_overlap import OUTWARDS
+from condyle.contact.implicit_surface import Implicit
+from condyle.contact.mesh import Mesh, most, nearest_triangle, on_triangle
+from condyle.contact.solids import Box, Cylinder, Ellipsoid, Framed, Torus
+from condyle.contact.surfaces import (
+    GivenPose,
+    HalfSpace,
+    Pose,
+    Sphere,
+    Surface,
+    Touch,
+    even_directions,
+    tangents,
+)
+from condyle.contact.terrain import HeightField, height, nearest_ground
+from condyle.errors import DescriptionError
+from condyle.laws.described import Datum, sx
+from condyle.native.solvers.implicit_function import implicit
+from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup import look_up
+from condyle.records import dataclass
+from condyle.trace import Traced
+
+LIMIT, NEAR = 60, 1e-10
+"""Newton's steps at most; the last one over the size of the surface."""
+TINY = 1e-14
+"""Of the smallest radius: points of an ellipsoid nearer to a plane of symmetry count as so far from it."""
+SLABS = 24
+"""Pairs of planes around a mesh, beside those of its box."""
+Near = Callable[[ca.SX, ca.SX, ca.SX], ca.SX]
+Where = Callable[[ca.SX, ca.SX], tuple[ca.SX, ca.SX]]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A surface as seen by points of another body. Two of equal keys are the same.
+
+    Attributes:
+        key: what the equations depend on beside the numbers.
+        size: of the numbers.
+        where: numbers, y -> x and n of (44).
+        above: numbers, y -> at least x; it grows at most as fast as y moves.
+        near: numbers, y, r -> above 0 where a point at most r from y may be inside; by default above + r. A
+            second number may be above 0 where all these points are inside.
+        quick: numbers, y, r -> the first of these where it is soon known, else infinity.
+        within: numbers, y, r -> as where; x may be any number below -r for points that are as far outside.
+        solved: x and n are NaN where a solver finds nothing.
+    """
+
+    key: tuple[Any, ...]
+    size: int
+    where: Where
+    above: Callable[[ca.SX, ca.SX], ca.SX]
+    solved: bool = False
+    near: Near | None = None
+    within: Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]] | None = None
+    quick: Near | None = None
+
+    def close(self, given: ca.SX, y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """As `where` where y may be inside, or less than r outside; elsewhere x is any number below -r."""
+        return self.where(given, y) if self.within is None else self.within(given, y, r)
+
+    def reach(self, given: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
+        """Above 0 where a point at most r from y may be inside."""
+        return self.above(given, y) + r if self.near is None else self.near(given, y, r)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Seen) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def numbers_of(surface: Surface, pose: Pose, R: ca.SX, p: ca.SX) -> ca.SX:
+    """The numbers of a surface in a frame that has the rotation R and the origin p in ground [m]."""
+    if isinstance(surface, HalfSpace):
+        n, height = surface.plane(pose)
+        return ca.vertcat(R.T @ n, height - ca.dot(n, p))
+    if isinstance(surface, Sphere):
+        return ca.vertcat(R.T @ (surface.center_at(pose) - p), sx(surface.radius))
+    assert isinstance(surface, Framed)
+    R_S, p_S = surface.frame(pose)
+    sizes = [ca.vec(sx(getattr(surface, f))) for f in SIZES[type(surface)]]
+    return ca.densify(ca.vertcat(ca.vec(R.T @ R_S), R.T @ (p_S - p), *sizes))
+
+
+def seen(surface: Surface) -> Seen:
+    """How points see a surface.
+
+    Raises:
+        DescriptionError: points do not meet surfaces of this kind.
+    """
+    kind: Any = type(surface)
+    if kind is HalfSpace:
+        return Seen(("plane",), 4, _in_plane, lambda g, y: _in_plane(g, y)[0])
+    if kind is Sphere:
+        return Seen(("sphere",), 4, _in_sphere, lambda g, y: _in_sphere(g, y)[0])
+    if isinstance(surface, Mesh):
+        return _mesh(surface.triangles)
+    if isinstance(surface, Implicit):
+        return _implicit(surface.law)
+    if isinstance(surface, HeightField):
+        return _ground(surface)
+    if kind not in SIZES:
+        known = ", ".join(sorted(k.__name__ for k in (HalfSpace, Sphere, *SIZES)))
+        raise DescriptionError(f"no contact between Mesh and {kind.__name__}; Mesh touches {known}")
+    return _framed(kind)
+
+
+def _unit(v: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Length and direction; zero of zero, with finite derivatives."""
+    square = ca.sumsqr(v)
+    some = square > 0
+    length = ca.sqrt(ca.if_else(some, square, 1))
+    return ca.if_else(some, length, 0), ca.if_else(some, v / length, 0)
+
+
+def _in_plane(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+    return g[3] - ca.dot(g[:3], y), g[:3]
+
+
+def _in_sphere(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """At the center there is no way out: n is zero there."""
+    distance, n = _unit(y - g[:3])
+    return g[3] - distance, n
+
+
+SIZES: dict[type, tuple[str, ...]] = {
+    Ellipsoid: ("radii",),
+    Cylinder: ("radius", "length", "rim"),
+    Torus: ("radius", "tube_radius", "flat"),
+    Box: ("half_lengths", "edge"),
+    Implicit: ("size",),
+    Mesh: (),
+    HeightField: (),
+}
+"""Surfaces with a frame that points meet, and the numbers of each."""
+
+
+def _within(
+    where: Where,
+    above: Callable[[ca.SX, ca.SX], ca.SX] | None,
+    key: tuple[Any, ...],
+    sizes: int,
+    solved: bool = False,
+    near: Near | None = None,
+    close: Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]] | None = None,
+    quick: Near | None = None,
+) -> Seen:
+    """Of functions in the surface's own frame S; numbers are R_S, p_S and its sizes."""
+
+    def local(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+        R = ca.reshape(g[:9], 3, 3)
+        return R, R.T @ (y - g[9:12])
+
+    def turned(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+        R, y_S = local(g, y)
+        x, n = where(g[12:], y_S)
+        return x, R @ n
+
+    def bound(g: ca.SX, y: ca.SX) -> ca.SX:
+        y_S = local(g, y)[1]
+        return where(g[12:], y_S)[0] if above is None else above(g[12:], y_S)
+
+    def within(g: ca.SX, y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+        R, y_S = local(g, y)
+        assert close is not None
+        x, n = close(g[12:], y_S, r)
+        return x, R @ n
+
+    def asked(f: Near | None) -> Near | None:
+        return f and (lambda g, y, r: f(g[12:], local(g, y)[1], r))
+
+    return Seen(key, 12 + sizes, turned, bound, solved, asked(near), close and within, asked(quick))
+
+
+CLOSED: dict[type, tuple[Callable[..., Touch], int]] = {
+    Cylinder: (sphere_cylinder, 3),
+    Torus: (sphere_torus, 3),
+    Box: (sphere_box, 4),
+}
+"""Kinds whose contact with a sphere is a closed form: a point is a sphere of radius zero."""
+
+
+@cache
+def _framed(kind: type) -> Seen:
+    if kind is Ellipsoid:
+        return _within(_in_ellipsoid, _above_ellipsoid, ("ellipsoid",), 3, solved=True)
+    pair, sizes = CLOSED[kind]
+
+    def where(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+        fields, start = {}, 0
+        for name in SIZES[kind]:
+            n = 3 if name == "half_lengths" else 1
+            fields[name], start = Datum(g[start : start + n]), start + n
+        point = bare(Sphere, center=(0.0,) * 3, radius=0.0)
+        found = pair(
+            point,
+            GivenPose(ca.SX.eye(3), y),
+            bare(kind, X=(np.eye(3), np.zeros(3)), **fields),
+            GivenPose(ca.SX.eye(3), ca.SX(3, 1)),
+        )
+        return found.x, -found.n
+
+    return _within(where, None, (kind.__name__,), sizes)
+
+
+def bare(kind: type, **fields: Any) -> Any:
+    """A surface of kept values, without checks: they may be symbols."""
+    surface: Any = object.__new__(kind)
+    for name, value in fields.items():
+        object.__setattr__(surface, name, value)
+    return surface
+
+
+# ellipsoids
+
+
+def _above_ellipsoid(radii: ca.SX, y: ca.SX) -> ca.SX:
+    """|y / a| has at most the slope 1 / a_m."""
+    return ca.mmin(radii) * (1 - ca.norm_2(y / radii))
+
+
+def _roots(tau: ca.SX, p: ca.SX) -> ca.SX:
+    """S / a of (45), p = radii, y."""
+    a, y = p[:3], p[3:6]
+    return a * y / (tau + a**2 - ca.mmin(a) ** 2)
+
+
+def _in_ellipsoid(radii: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+    least = TINY * ca.mmin(radii)
+    away = ca.if_else(ca.fabs(y) < least, ca.if_else(y < 0, -least, least), y)
+    p = ca.vertcat(radii, away)
+    tau = implicit(_ellipsoid(), lambda t, p: ca.sumsqr(_roots(t[0], p)) - 1, p, unknowns=1)[0]
+    S = radii * _roots(tau, p)
+    n = S / radii**2
+    n = n / ca.norm_2(n)
+    return ca.dot(n, S - y), n
+
+
+@cache
+def _ellipsoid() -> Solver:
+    """Radii, y -> tau of (45)."""
+
+    def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        a, y = p[:3], p[3:6]
+        tau = ca.mmax(a * ca.fabs(y) - a**2) + ca.mmin(a) ** 2  # one term is 1, the sum is more
+        return tau, ca.if_else(ca.sumsqr(p) < ca.inf, 1, ca.SX.nan())
+
+    def step(p: ca.SX, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
+        a = p[:3]
+        root = _roots(tau, p)
+        g = ca.sumsqr(root) - 1
+        slope = -2 * ca.sum1(root**2 / (tau + a**2 - ca.mmin(a) ** 2))
+        after = ca.fmax(tau - g / slope, tau)
+        return after, after - tau > NEAR * after
+
+    return Solver.trace("point_in_ellipsoid", 6, start, step, lambda p, tau: tau, LIMIT)
+
+
+# implicit surfaces
+
+
+@lru_cache(maxsize=64)
+def _implicit(law: Traced) -> Seen:
+    f = law.function
+
+    def derivatives(z: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Value and gradient."""
+        y = ca.SX.sym("y", 3)
+        value = f.call([y[0], y[1], y[2]], True, False)[0]
+        g = ca.gradient(value, y)
+        return tuple(ca.substitute([value, ca.densify(g)], [y], [ca.densify(z)]))  # type: ignore[return-value]
+
+    def residual(z: ca.SX, p: ca.SX) -> ca.SX:
+        """(46), p = size, y."""
+        value, g = derivatives(z)
+        long = ca.norm_2(g)
+        return ca.vertcat(value / long, *(ca.dot(t, z - p[1:4]) for t in tangents(g / long)))
+
+    def outwards(size: ca.SX, y: ca.SX) -> ca.SX:
+        """Where the line from the origin through y leaves the surface."""
+        distance, w = _unit(y)
+        w = ca.if_else(distance > 0, w, ca.SX([1, 0, 0]))
+        rho = size
+        for _ in range(OUTWARDS):
+            value, g = derivatives(rho * w)
+            rho = ca.fmax(rho - value / ca.dot(g, w), 1e-3 * size)
+        return rho * w
+
+    def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        z = outwards(p[0], p[1:4])
+        return ca.vertcat(z, ca.inf, ca.SX(3, 1)), ca.if_else(ca.sumsqr(p) < ca.inf, 1, ca.SX.nan())
+
+    def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
+        z, before, s, size = state[:3], state[3], state[4:], p[0]
+        trial = z + s
+        at = ca.SX.sym("z", 3)
+        r = residual(at, p)
+        r, J = ca.substitute([r, ca.densify(ca.jacobian(r, at))], [at], [trial])
+        error = ca.norm_2(r)
+        newton = -ca.solve(J, r)
+        long = ca.norm_2(newton)
+        newton = newton * ca.if_else(long > 0.3 * size, 0.3 * size / long, 1)
+        kept = ca.if_else(error <= before, ca.vertcat(trial, error, newton), ca.vertcat(z, before, s / 3))
+        far = ca.norm_2(kept[4:]) > NEAR * size
+        lost = ca.logic_and(ca.logic_not(far), kept[3] > 1e-6 * size)
+        return kept, ca.if_else(lost, ca.SX.nan(), far)
+
+    solver = Solver.trace("point_in_implicit", 4, start, step, lambda p, state: state[:3] + state[4:], LIMIT)
+
+    def where(sizes: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+        S = implicit(solver, residual, ca.vertcat(sizes[0], y), unknowns=3)[:3]
+        g = derivatives(S)[1]
+        n = g / ca.norm_2(g)
+        return ca.dot(n, S - y), n
+
+    def above(sizes: ca.SX, y: ca.SX) -> ca.SX:
+        """A convex surface is below each of its tangent planes, and within its ball."""
+        z = outwards(sizes[0], y)
+        g = derivatives(z)[1]
+        beyond = ca.dot(g, z - y) / ca.norm_2(g)
+        ball = sizes[0] - ca.norm_2(y)
+        # within, all points may touch
+        return ca.if_else(beyond < 0, ca.fmin(ball, beyond), ca.inf)
+
+    return _within(where, above, ("implicit", law.text), 1, solved=True)
+
+
+# terrain
+
+
+def _ground(ground: HeightField) -> Seen:
+    """(42). Where a point is above the ground by z, the ground is at least z / sqrt(1 + slope^2) away."""
+    x0, y0, dx, dy, m, n = ground.grid()
+    per = (1 + ground.steepest**2) ** 0.5
+
+    def where(_: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+        Q, out = nearest_ground(ground, y)[:2]
+        return ca.dot(out, Q - y), out
+
+    def below(y: ca.SX) -> ca.SX:
+        """How far the ground is above y; beyond the grid it goes on as at its border, and may be as steep."""
+        s, t = ca.fmin(ca.fmax(y[0], x0), x0 + m * dx), ca.fmin(ca.fmax(y[1], y0), y0 + n * dy)
+        return height(ground, s, t) - y[2] + ground.steepest * ca.norm_2(ca.vertcat(y[0] - s, y[1] - t))
+
+    def above(_: ca.SX, y: ca.SX) -> ca.SX:
+        z = below(y)
+        return ca.if_else(z < 0, z / per, z)
+
+    return _within(
+        where,
+        above,
+        ("terrain", ground.cells.text, ground.grid()),
+        0,
+        solved=True,
+        near=lambda _, y, r: below(y) + r * per,
+    )
+
+
+# meshes
+
+
+@lru_cache(maxsize=64)
+def _mesh(triangles: Any) -> Seen:
+    """(47). Pairs of planes around the mesh tell of most points outside that they are: no search."""
+    search, of_one = nearest_triangle(triangles, together=True), nearest_triangle(triangles)
+    extent = np.ptp(triangles.vertices, axis=0)
+    deepest = float(extent.min()) / 2
+    out = np.vstack([np.eye(3), even_directions(2 * SLABS)[:SLABS]])
+    heights = out @ triangles.vertices.T
+    low, high = heights.min(axis=1), heights.max(axis=1)
+    middles, halves = (low + high) / 2, (high - low) / 2 + 1e-12 * extent.max()
+
+    def beyond(y: ca.SX) -> ca.SX:
+        """At most how far y is from the mesh."""
+        each = ca.fabs(ca.DM(out) @ y - ca.DM(middles)) - ca.DM(halves)
+        while each.numel() > 1:  # pairs: none waits for all others
+            half = each.numel() // 2
+            each = ca.vertcat(most(each[:half], each[half : 2 * half]), each[2 * half :])
+        return each
+
+    def where(_: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+        return on_triangle(look_up(of_one, ca.vertcat(y, ca.inf)), y)
+
+    def close(_: ca.SX, y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+        off = beyond(y)
+        far = off > r
+        row = look_up(search, ca.vertcat(y, ca.if_else(far, -ca.inf, ca.inf)))
+        row = ca.if_else(far, ca.DM(search.rows[0]), row)  # any face: slopes stay finite
+        x, n = on_triangle(row, y)
+        return ca.if_else(far, -off, x), ca.if_else(far, 0, n)
+
+    def soon(y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """How far beyond, and whether that is all to know: where there are no points r is -inf."""
+        off = beyond(y)
+        return off, ca.logic_or(off > 0, r < 0)
+
+    def near(_: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
+        """Beyond a plane, that one tells. A point that is further from all faces than half the mesh's
+        smallest side is outside."""
+        off, known = soon(y, r)
+        furthest = ca.if_else(known, -ca.inf, (ca.fmax(r, deepest) * (1 + 1e-9)) ** 2)
+        row = look_up(search, ca.vertcat(y, furthest))
+        x, found = on_triangle(row, y)[0], row[30] >= 0
+        searched = ca.if_else(found, x + r, ca.if_else(ca.sumsqr(y) < ca.inf, -1, ca.inf))
+        sure = ca.if_else(ca.logic_and(found, ca.logic_not(known)), x - r, -1)
+        return ca.vertcat(ca.if_else(known, r - off, searched), sure)
+
+    def quick(_: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
+        off, known = soon(y, r)
+        return ca.if_else(known, r - off, ca.inf)
+
+    return _within(where, None, ("mesh", triangles.digest), 0, near=near, close=close, quick=quick)

@@ -1,0 +1,259 @@
+"""Explicit Runge-Kutta methods by their tableaux.
+
+    k_i = f(t + c_i h, y + h sum_j A_ij k_j),   y+ = y + h sum_i b_i k_i,   error = h sum_i e_i k_i        (1)
+
+Where f = max(0, x - k) has a kink at k, error and estimate of a step are
+
+    |(1 - k)^2 / 2 - sum_i b_i max(0, c_i - k)|,   |sum_i e_i max(0, c_i - k)|                             (2)
+
+in units of h^2 and of the jump of f's slope. The largest error over the largest estimate is `blind`: 1.9 for
+Merson's method, 12 for Dormand and Prince's of order 5, whose two solutions see much the same of a kink, 3.3
+for that of order 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.integrate.equations import Equations, RightHandSide
+from condyle.integrate.integrators import dormand_prince_8 as dp8
+from condyle.integrate.integrators.base import Method, Step, Weights, combined
+from condyle.integrate.projection import Rate
+from condyle.native.programs.nodes import Node, kernel
+from condyle.records import dataclass
+
+ROUNDING = 1e-12
+"""Sums of published coefficients are right to this."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explicit(Method):
+    """An explicit Runge-Kutta method, for `cd.simulate(..., integrator=method)`:
+
+        midpoint = cd.integrators.Explicit("midpoint", 2, 2, A=((), (1/2,)), b=(0, 1), e=(-1, 1))
+
+    Args:
+        name: for messages.
+        order: of a step's end.
+        estimate: order of the error estimate of one step; 0 if there is none, and then steps are fixed.
+        A: rows of the strictly lower triangle, the first empty, the next with one number, and so on.
+        b: weights of the stages, shape (s,).
+        e: weights of the error estimate, shape (s,), or (s + 1,) where it also needs f at the new point;
+            empty without one.
+        second: weights of a second estimate E3 beside E; then |E|^2 / sqrt(|E|^2 + 0.01 |E3|^2) is the error.
+        more: rows of stages that only the output between steps needs; the stage before them is f at the new
+            point.
+        dense: weights of F3, F4, ... between steps, each a row over the stages (times h).
+
+    Raises:
+        DescriptionError: numbers that do not fit together.
+    """
+
+    A: tuple[Weights, ...]
+    b: Weights
+    e: Weights = ()
+    second: Weights = ()
+    more: tuple[Weights, ...] = ()
+    dense: tuple[Weights, ...] = ()
+
+    def __post_init__(self) -> None:
+        what = f"Explicit({self.name!r})"
+        for f in ("b", "e", "second"):
+            object.__setattr__(self, f, _numbers(getattr(self, f), f"{what}: {f}"))
+        for f in ("A", "more", "dense"):
+            rows = getattr(self, f)
+            if not isinstance(rows, Iterable):
+                raise DescriptionError(f"{what}: {f}: expected rows of numbers, got {rows!r}")
+            object.__setattr__(self, f, tuple(_numbers(row, f"{what}: {f}") for row in rows))
+        for f, least in (("order", 1), ("estimate", 0)):
+            if not isinstance(n := getattr(self, f), int) or n < least:
+                raise DescriptionError(f"{what}: {f}: expected a whole number from {least} on, got {n!r}")
+        s = len(self.b)
+        if [len(row) for row in self.A] != list(range(s)):
+            raise DescriptionError(
+                f"{what}: A must have {s} rows of 0, 1, 2, ... numbers, one per weight of "
+                f"b, got rows of {[len(row) for row in self.A]}: only what is below the "
+                "diagonal, A=((), (1/2,), (0, 1))"
+            )
+        if not abs(sum(self.b) - 1) <= ROUNDING:
+            raise DescriptionError(f"{what}: the weights b must add up to 1, got {sum(self.b)!r}")
+        if self.e and (len(self.e) not in (s, s + 1) or not abs(sum(self.e)) <= ROUNDING):
+            raise DescriptionError(
+                f"{what}: the weights e of the error must be {s} or {s + 1} numbers that "
+                f"add up to 0, got {len(self.e)} that add up to {sum(self.e)!r}"
+            )
+        if bool(self.e) != bool(self.estimate):
+            raise DescriptionError(
+                f"{what}: e and estimate, the order of the error estimate, belong "
+                f"together; got e = {self.e!r} and estimate = {self.estimate!r}"
+            )
+
+    @property
+    def first_same_as_last(self) -> bool:
+        """Whether an attempt evaluates f at the new point: the next step starts with it."""
+        return len(self.e) > len(self.b)
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        return ("error", "other")[: bool(self.e) + bool(self.second)]
+
+    @property
+    def blind(self) -> float:
+        """By (2)."""
+        b, e = np.array(self.b), np.array(self.e)
+        if not e.size:
+            return 1.0
+        c = np.append([sum(row) for row in self.A], 1.0)
+        kinks = np.arange(1, 200) / 200
+        ramps = np.maximum(c - kinks[:, None], 0.0)
+        estimate = np.abs(ramps[:, : e.size] @ e)
+        if self.second:
+            other = ramps[:, : len(self.second)] @ np.array(self.second)
+            estimate = estimate**2 / np.sqrt(estimate**2 + 0.01 * other**2)
+        error = np.abs((1 - kinks) ** 2 / 2 - ramps[:, : b.size] @ b)
+        return max(1.0, float(error.max() / estimate.max()))
+
+    def step(self, eq: Equations, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]) -> Step:
+        n, s, end, more = eq.n, len(self.A), self.first_same_as_last, len(self.more)
+        k = [f"k{i}" for i in range(s + (end or bool(more)) + more)]
+        sizes |= dict.fromkeys(k, n)
+
+        def stage(i: int, row: Sequence[float]) -> Node:
+            used, weights = [k[j] for j, a in enumerate(row) if a != 0], [a for a in row if a != 0]
+            at = kernel(
+                lambda t, h, y, *ks: (t + sum(row) * h, y + h * combined(weights, ks, n)),
+                ["t", "h_try", "y", *used],
+                ["t_stage", "y_stage"],
+                sizes,
+                f"stage{i}",
+            )
+            return [at, rate("t_stage", "y_stage", k[i])]
+
+        def estimated(h: ca.SX, *ks: ca.SX) -> list[ca.SX]:
+            return [h * combined(e, ks, n) for e in (self.e, self.second) if e]
+
+        def advance(y: ca.SX, h: ca.SX, *ks: ca.SX) -> list[ca.SX]:
+            return [y + h * combined(self.b, ks, n), *([] if end else estimated(h, *ks))]  # (1)
+
+        at_end: list[Node] = []
+        if end or more:
+            at_end = [
+                kernel(lambda t, h: t + h, "t h_try", "t_stage", sizes, "end"),
+                rate("t_stage", "y_next", k[s]),
+            ]
+        attempt: list[Node] = [
+            *(stage(i, self.A[i]) for i in range(1, s)),
+            kernel(advance, ["y", "h_try", *k[:s]], ["y_next", *(() if end else self.errors)], sizes),
+        ]
+        if end:
+            attempt += [*at_end, kernel(estimated, ["h_try", *k[: s + 1]], self.errors, sizes)]
+        step = Step(attempt, s - 1 + end, dense=len(self.dense), new_rate=k[s] if end or more else "")
+        if more:
+            step.accepted = [*at_end, *(stage(s + 1 + i, row) for i, row in enumerate(self.more))]
+            step.accepted_evaluations = 1 + more
+        if self.dense:
+            step.accepted.append(
+                kernel(
+                    lambda h, *ks: ca.vertcat(*(h * combined(row, ks, n) for row in self.dense)),
+                    ["h_try", *k],
+                    ["dense"],
+                    sizes | {"dense": n * step.dense},
+                    "between",
+                )
+            )
+        return step
+
+
+def _numbers(given: Any, what: str) -> Weights:
+    """Finite numbers, as a tuple."""
+    try:
+        numbers = np.array(given, dtype=float) if not isinstance(given, str) else np.empty((0, 0))
+    except (TypeError, ValueError):
+        numbers = np.empty((0, 0))
+    if numbers.ndim != 1 or not np.isfinite(numbers).all():
+        raise DescriptionError(f"{what}: expected finite numbers, got {given!r}")
+    return tuple(numbers.tolist())
+
+
+def _row(entries: Mapping[int, float], n: int) -> Weights:
+    return tuple(entries.get(j, 0.0) for j in range(n))
+
+
+EULER = Explicit("euler", 1, A=((),), b=(1.0,))
+RK2 = Explicit("rk2", 2, 2, A=((), (1.0,)), b=(1 / 2, 1 / 2), e=(1 / 2, -1 / 2))
+RK3 = Explicit(
+    "rk3", 3, 3, A=((), (1 / 2,), (0.0, 3 / 4)), b=(2 / 9, 1 / 3, 4 / 9), e=(5 / 72, -1 / 12, -1 / 9, 1 / 8)
+)
+RK4 = Explicit("rk4", 4, A=((), (1 / 2,), (0, 1 / 2), (0, 0, 1)), b=(1 / 6, 1 / 3, 1 / 3, 1 / 6))
+MERSON = Explicit(
+    "merson",
+    4,
+    4,
+    A=((), (1 / 3,), (1 / 6, 1 / 6), (1 / 8, 0, 3 / 8), (1 / 2, 0, -3 / 2, 2)),
+    b=(1 / 6, 0, 0, 2 / 3, 1 / 6),
+    e=(1 / 15, 0, -3 / 10, 4 / 15, -1 / 30),
+)
+FEHLBERG = Explicit(
+    "fehlberg",
+    4,
+    5,
+    A=(
+        (),
+        (1 / 4,),
+        (3 / 32, 9 / 32),
+        (1932 / 2197, -7200 / 2197, 7296 / 2197),
+        (439 / 216, -8.0, 3680 / 513, -845 / 4104),
+        (-8 / 27, 2.0, -3544 / 2565, 1859 / 4104, -11 / 40),
+    ),
+    b=(25 / 216, 0.0, 1408 / 2565, 2197 / 4104, -1 / 5, 0.0),
+    e=(1 / 360, 0.0, -128 / 4275, -2197 / 75240, 1 / 50, 2 / 55),
+)
+
+_HALF_WAY = (
+    6025192743 / 60171106304,
+    0.0,
+    51252292925 / 130801643196,
+    -2691868925 / 90256659456,
+    187940372067 / 3189068634112,
+    -1776094331 / 39487288512,
+    11237099 / 470086768,
+)  # y half-way = y + h sum m_i k_i, of order 4
+_B5 = (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84)
+DORMAND_PRINCE = Explicit(
+    "dormand-prince",
+    5,
+    5,
+    A=(
+        (),
+        (1 / 5,),
+        (3 / 40, 9 / 40),
+        (44 / 45, -56 / 15, 32 / 9),
+        (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+        (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+    ),
+    b=_B5,
+    e=(-71 / 57600, 0, 71 / 16695, -71 / 1920, 17253 / 339200, -22 / 525, 1 / 40),
+    # F3 = 16 (half-way - Hermite's)
+    dense=(
+        tuple(
+            16 * m - 8 * b + (-2 if i == 0 else 2 if i == 6 else 0)
+            for i, (m, b) in enumerate(zip(_HALF_WAY, (*_B5, 0.0), strict=True))
+        ),
+    ),
+)
+DORMAND_PRINCE_8 = Explicit(
+    "dormand-prince-8",
+    8,
+    8,
+    A=tuple(_row(a, i) for i, a in enumerate(dp8.A)),
+    b=_row(dp8.B, 12),
+    e=_row(dp8.E5, 12),
+    second=_row(dp8.E3, 12),
+    more=tuple(_row(a, 13 + i) for i, a in enumerate(dp8.MORE)),
+    dense=tuple(_row(d, 16) for d in dp8.DENSE),
+)

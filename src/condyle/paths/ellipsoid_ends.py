@@ -1,0 +1,202 @@
+"""Ends of a path over an ellipsoid: what they see of it, whether the path goes over it, and where a search
+begins.
+
+In scaled space y = x / radii the ellipsoid is the unit sphere. Its points whose tangent planes hold an
+outside point U are a circle, the silhouette of U. A path that is tangent to the ellipsoid touches it there.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import casadi as ca
+
+from condyle.paths.cylinder_sphere import MANDATORY, NONE, Quadrant, arc_tangent
+from condyle.paths.segment import across_to, cross, dot, inverse, norm, unit
+from condyle.records import dataclass
+
+OUTSIDE = 1e-4
+"""An end is inside where sum (x/radii)^2 - 1 is below minus this: OpenSim's rule."""
+CENTRAL = 0.15
+"""Scaled distance of the chord from the center from which on a path that is forced to the longer side begins
+in the plane through the center."""
+SHORT = 1e-6
+"""Scaled arcs below this are geodesics where the search begins: to their square in direction, to their fourth
+power in length. In a search their own direction is lost in rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Silhouette:
+    """A circle on the unit sphere: center, radius and two directions."""
+
+    center: ca.SX
+    radius: ca.SX
+    f: ca.SX
+    g: ca.SX
+
+    @staticmethod
+    def seen_from(U: ca.SX) -> Silhouette:
+        """The points whose tangent planes hold U."""
+        per = inverse(norm(U))
+        k = per * U
+        f = across_to(k)
+        return Silhouette(per * k, ca.sqrt(ca.fmax(1 - per * per, 0)), f, cross(k, f))
+
+    @property
+    def column(self) -> ca.SX:
+        return ca.vertcat(self.center, self.radius, self.f, self.g)
+
+    @staticmethod
+    def of(column: ca.SX) -> Silhouette:
+        return Silhouette(column[:3], column[3], column[4:7], column[7:10])
+
+    def at(self, phi: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """A point of the circle, and its derivative by phi."""
+        c, s = ca.cos(phi), ca.sin(phi)
+        return self.center + self.radius * (self.f * c + self.g * s), self.radius * (self.g * c - self.f * s)
+
+    def angle(self, y: ca.SX) -> ca.SX:
+        """phi of a point on, or near, the circle."""
+        return arc_tangent(dot(y - self.center, self.g), dot(y - self.center, self.f))
+
+
+def closest(m: ca.SX, radii: ca.SX, steps: int = 6) -> ca.SX:
+    """The scaled surface point that is closest, in space, to the inside point radii * m.
+
+    y = a m / (t + a) with a = radii^2 and the largest t <= 0 at which 1/|y| = 1; Newton's method comes from
+    below the root, quickly: 1/|y| is nearly straight.
+    """
+    a = radii * radii
+    t = -ca.mmin(a) * (1 - 1e-9)
+    for i in range(3):
+        t = ca.fmax(t, a[i] * (ca.fabs(m[i]) - 1))
+    for _ in range(steps):
+        per = inverse(t + a)
+        y = a * m * per
+        yy = dot(y, y)
+        t = ca.fmin(t + (ca.sqrt(yy) - 1) * yy / dot(y, y * per), 0)
+    return unit(a * m * inverse(t + a))
+
+
+def section(U: ca.SX, axis: ca.SX, V: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Where the path from U to V in the plane across an axis, about which it turns, touches and leaves the
+    unit sphere."""
+    center = axis * dot(axis, U)
+    rho = ca.sqrt(ca.fmax(1 - dot(center, center), 1e-12))
+
+    def tangent(X: ca.SX, sign: int) -> ca.SX:
+        d = X - center
+        per = inverse(norm(d))
+        cosine = ca.fmin(rho * per, 1)
+        sine = ca.sqrt(ca.fmax(1 - cosine * cosine, 0))
+        return center + (rho * per) * (cosine * d + sign * sine * cross(axis, d))
+
+    return tangent(U, 1), tangent(V, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """What a solver is given, and what the rules say of it.
+
+    Attributes:
+        p: A, B, radii, quadrant, shape (12,).
+    """
+
+    p: ca.SX
+
+    @property
+    def A(self) -> ca.SX:
+        return self.p[:3]
+
+    @property
+    def B(self) -> ca.SX:
+        return self.p[3:6]
+
+    @property
+    def radii(self) -> ca.SX:
+        return self.p[6:9]
+
+    @cached_property
+    def per(self) -> ca.SX:
+        """1/radii."""
+        return inverse(self.radii)
+
+    @cached_property
+    def scaled(self) -> tuple[ca.SX, ca.SX]:
+        return self.per * self.A, self.per * self.B
+
+    @cached_property
+    def silhouettes(self) -> tuple[Silhouette, Silhouette]:
+        U, V = self.scaled
+        return Silhouette.seen_from(U), Silhouette.seen_from(V)
+
+    @cached_property
+    def _chord(self) -> tuple[ca.SX, ca.SX]:
+        """Its point nearest to the center, scaled; and whether it passes through the ellipsoid between its
+        ends."""
+        U, V = self.scaled
+        d = V - U
+        per = inverse(ca.fmax(dot(d, d), 1e-300))
+        s = -dot(U, d) * per
+        m = U + s * d
+        half = ca.sqrt(ca.fmax(1 - dot(m, m), 0) * per)
+        through = ca.logic_and(dot(m, m) < 1, ca.logic_and(s - half > 0, s + half < 1))
+        outside = ca.logic_and(dot(U, U) > 1 - OUTSIDE, dot(V, V) > 1 - OUTSIDE)
+        return m, ca.logic_and(through, outside)
+
+    @property
+    def kind(self) -> ca.SX:
+        """OpenSim's rule: NONE or MANDATORY."""
+        return ca.if_else(self._chord[1], MANDATORY, NONE)
+
+    def start(self) -> Begin:
+        """The section through the side point c, the surface point that is closest to the chord.
+
+        A quadrant without c mirrors it. Where this is on the other side of the center than the chord, the
+        path is the longer one, which passes near the plane through the center.
+        """
+        U, V = self.scaled
+        quadrant = Quadrant(self.p[9:12])
+        chord = self._chord[0]
+        # through the center all sides are as good
+        chord = ca.if_else(dot(chord, chord) > 1e-24, chord, 1e-9 * across_to(unit(V - U)))
+        c = closest(chord, self.radii)
+        # from the chord to its closest point it goes along the normal, by however little
+        axis = cross(self.per * self.per * c, V - U)
+        inside = ca.logic_or(quadrant.all, quadrant.has(c))
+        c = ca.if_else(inside, c, c - 2 * dot(c, quadrant.c) * quadrant.c)
+        forced = ca.logic_and(ca.logic_not(inside), dot(c, chord) < 0)
+        c = ca.if_else(forced, unit(ca.fmax(0, CENTRAL - norm(chord)) * c - chord), c)
+        axis = unit(ca.if_else(inside, axis, cross(V - c, U - c)))
+        P, Q = section(U, axis, V)
+        middle = P + Q
+        short = ca.logic_and(inside, ca.logic_and(dot(middle, c) > 0, dot(P - Q, P - Q) < SHORT * SHORT))
+        middle = ca.if_else(dot(middle, c) < 0, -middle, middle)
+        m = unit(middle + ca.fmax(0, 0.2 - norm(middle)) * c)  # of half a turn the middle is c
+        w = unit(axis - dot(axis, m) * m)
+        A, B = self.silhouettes
+        half = (_arc(P, m, self.radii) + _arc(m, Q, self.radii)) / 2
+        return Begin(m, w, A.angle(P), B.angle(Q), half, forced, short)
+
+
+@dataclass(frozen=True, eq=False)
+class Begin:
+    """Where a search begins: the middle m of the curve and the pole w about which it turns, scaled; P and Q
+    on their silhouettes; half of the length between them [m]; whether the quadrant forces it to the longer
+    side; whether the path is so short that this is where the search ends."""
+
+    m: ca.SX
+    w: ca.SX
+    phi: ca.SX
+    psi: ca.SX
+    half: ca.SX
+    forced: ca.SX
+    short: ca.SX
+
+
+def _arc(y: ca.SX, z: ca.SX, radii: ca.SX) -> ca.SX:
+    """About how long the way from y to z on the unit sphere is in space: the chord by theta / (2 sin
+    theta/2)."""
+    d = y - z
+    q = dot(d, d) / 4
+    return norm(radii * d) * (1 + q / 6 + 0.23 * q * q * q)

@@ -1,0 +1,252 @@
+"""Geodesics over an ellipsoid to rounding: two halves that meet in the middle.
+
+Lengths are in units of the mean radius. With W = diag(1/radii^2) and G = |W x|^2, C = G t'Wt is constant
+along a geodesic with unit tangent t (Joachimsthal). Hence one number, G^-2, drives the geodesic and the
+Jacobi fields a, r of segment.py alike:
+
+    y'' = -G(x)^-2 D y,    y = (x, a, r),    D = (C / radii^2, det W, det W)                               (1)
+
+One step is a Taylor series of (1), whose coefficients follow from each other; its last ones say how long the
+step may be. The halves begin at P(phi) and Q(psi) on the silhouettes of both ends, along the lines to these,
+so that the path is smooth there whatever phi and psi are, and are equally long. With a gap d in place and a
+kink f in direction across them, and K = l a + r, of either half,
+
+    [K1  K2; K1' -K2'] (eta_1 dphi / l1, eta_2 dpsi / l2) = (d, f),    eta = b . dx/dphi                   (2)
+
+is one step of Newton's method. Each half turns b about its own direction. The transfer matrix M of segment.py
+(3) is the product of those of both halves.
+
+`solvers` gives both stages: least length in four modes (ellipsoid_length.py), which suffices for the arcs of
+anatomy, and these halves where it does not.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import ClassVar
+
+import casadi as ca
+import numpy as np
+
+from condyle.native.solvers.solver import Solver
+from condyle.paths.ellipsoid_ends import Ends, Silhouette
+from condyle.paths.ellipsoid_length import LeastLength, Length
+from condyle.paths.segment import ROW, Segment, cross, dot, norm, unit
+
+ORDER, ERROR = 12, 1e-12
+"""Terms of a series; what its last ones may contribute to a step."""
+LONGEST, BACK, MET = 0.5, 0.35, 1e-6
+"""Longest change in one step of (2); factor after one that did not help; that at which to stop, which leaves
+its square."""
+FARTHEST, ASTRAY, ROUNDS, STEPS = 6.0, 2.0, 20, 4000
+"""How long a half may be; by which factor a path that is forced to its side may become longer or shorter;
+steps of (2) from one beginning, and steps of (1) in all, at most."""
+
+
+def series(y: ca.SX, v: ca.SX, w: ca.SX, D: ca.SX, order: int) -> list[ca.SX]:
+    """Taylor coefficients of (1) for y, y' = v; w = 1/radii^2."""
+    Y, g, G, u = [y, v], [w * y[:3], w * v[:3]], [], []
+    for k in range(order - 1):
+        half = sum((2 * dot(g[j], g[k - j]) for j in range((k + 1) // 2)), ca.SX(0))
+        G.append(half + dot(g[k // 2], g[k // 2]) if k % 2 == 0 else half)
+        if k == 0:
+            per = 1 / G[0]
+            u.append(per * per)
+        else:  # k G0 u_k = sum (-2 j - (k - j)) G_j u_{k-j}
+            u.append(-per / k * sum((float(k + j) * G[j] * u[k - j] for j in range(1, k + 1)), ca.SX(0)))
+        total = sum((u[j] * Y[k - j] for j in range(k + 1)), ca.SX(0))
+        Y.append(-D / ((k + 1) * (k + 2)) * total)
+        g.append(w * Y[-1][:3])
+    return Y
+
+
+def advance(y: ca.SX, v: ca.SX, rest: ca.SX, w: ca.SX, D: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """One step of (1), at most `rest` long: y, v, and how much is left."""
+    Y = series(y, v, w, D, ORDER)
+    h = rest
+    for k in (ORDER - 1, ORDER):
+        h = ca.fmin(h, ca.exp(ca.log(ERROR / ca.fmax(ca.norm_inf(Y[k][:3]), 1e-30)) / k))
+    y, v = Y[-1], ORDER * Y[-1]
+    for k in reversed(range(ORDER)):
+        y = y * h + Y[k]
+        if k:
+            v = v * h + k * Y[k]
+    return y, v, ca.if_else(h < rest, rest - h, 0)
+
+
+class Halves:
+    """start, step and finish of a Solver: each step is one of (1), and at the end of the second half one of
+    (2).
+
+    It is given p of ellipsoid_ends.py and the row of the search of least length. It begins where that has ended
+    and, if this leads nowhere, where that has begun, then without care for what is left. A path that is not
+    forced to its side must be a shortest one: without conjugate points, K > 0 and M12 > 0.
+    """
+
+    sizes: ClassVar = {
+        "z": 3,
+        "before": 3,
+        "merit": 1,
+        "second": 1,
+        "rest": 1,
+        "y": 5,
+        "v": 5,
+        "launch": 3,
+        "least": 1,
+        "first": 13,
+        "fields": 8,
+        "found": 1,
+        "count": 1,
+        "tries": 1,
+        "active": 1,
+    }
+    needs: ClassVar = 12 + LeastLength.width
+
+    def state(self, x: ca.SX) -> dict[str, ca.SX]:
+        parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
+        return dict(zip(self.sizes, parts, strict=True))
+
+    def idle(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """What was found, and whether that does not suffice."""
+        return p[12 : 12 + 1 + ROW + 6 + 2], ca.logic_not(p[-9])
+
+    def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        A, _, a, size = _scaled(p)
+        needed, half, phi, psi = ca.logic_not(p[-9]), p[-6] / size, p[-5], p[-4]
+        y, v, launch = _launch(Silhouette.seen_from(A / a), phi, A, a)
+        z = ca.vertcat(phi, psi, half)
+        return ca.vertcat(z, z, 1e300, 0, half, y, v, launch, 1, ca.SX.zeros(24), needed), needed
+
+    def step(self, p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
+        s = self.state(x)
+        A, B, a, size = _scaled(p)
+        w = 1 / (a * a)
+        k = w[0] * w[1] * w[2]
+        g = w * s["y"][:3]
+        C = dot(g, g) * dot(w, s["v"][:3] ** 2)
+        y, v, rest = advance(s["y"], s["v"], s["rest"], w, ca.vertcat(C * w, k, k))
+        least = ca.fmin(s["least"], s["launch"][0] * y[3] + y[4])
+        done, second = rest <= 0, s["second"]
+        here = ca.vertcat(y, v, s["launch"])
+
+        dz, merit, turn, fields = _meet(s["first"], here, w)
+        change = norm(dz)
+        met = ca.logic_and(done, second)
+        worse = ca.logic_and(merit > s["merit"], s["tries"] == 0)
+        new = ca.logic_and(met, ca.logic_not(worse))
+        onward = s["z"] + ca.fmin(1, LONGEST / change) * dz
+        onward[2] = ca.fmin(ca.fmax(onward[2], s["z"][2] / 4), FARTHEST)
+        z = ca.if_else(met, ca.if_else(worse, s["before"] + BACK * (s["z"] - s["before"]), onward), s["z"])
+        begin = ca.vertcat(p[-3] / size, p[-2:])
+        shortest = ca.logic_or(p[-7], ca.logic_and(least > 0, turn > 0))
+        longer = z[2] / begin[0]
+        astray = ca.logic_and(p[-7], ca.logic_or(longer < 1 / ASTRAY, longer > ASTRAY))
+        near, count = ca.logic_and(new, change <= MET), s["count"] + met
+        right = ca.logic_and(shortest, ca.logic_not(astray))
+        found = ca.logic_and(near, right)
+        lost = ca.logic_and(met, ca.logic_or(ca.logic_or(near, astray), count >= ROUNDS))
+        lost = ca.logic_and(lost, ca.logic_not(found))
+        tries = s["tries"] + lost
+        again = ca.logic_and(lost, tries < 2)
+        z = ca.if_else(again, ca.vertcat(begin[1:], begin[0]), z)
+        busy = ca.logic_not(ca.logic_or(found, ca.logic_and(lost, tries > 1)))
+
+        U, V = Silhouette.seen_from(A / a), Silhouette.seen_from(B / a)
+        to_B = ca.logic_not(second)
+        circle = Silhouette.of(ca.if_else(to_B, V.column, U.column))
+        y0, v0, launch = _launch(circle, ca.if_else(to_B, z[1], z[0]), ca.if_else(to_B, B, A), a)
+        x = ca.vertcat(
+            z,
+            ca.if_else(new, s["z"], s["before"]),
+            ca.if_else(again, 1e300, ca.if_else(new, merit, s["merit"])),
+            ca.if_else(done, to_B, second),
+            ca.if_else(done, z[2], rest),
+            ca.if_else(done, y0, y),
+            ca.if_else(done, v0, v),
+            ca.if_else(done, launch, s["launch"]),
+            ca.if_else(met, 1, least),
+            ca.if_else(ca.logic_and(done, to_B), here, s["first"]),
+            ca.if_else(new, fields, s["fields"]),
+            found,
+            ca.if_else(again, 0, count),
+            tries,
+            s["active"],
+        )
+        return x, busy
+
+    def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
+        """kind, the segment, its ends, whether it was found, steps of (2)."""
+        s = self.state(x)
+        A, B, a, size = _scaled(p)
+        P, Q = Silhouette.seen_from(A / a).at(s["z"][0])[0], Silhouette.seen_from(B / a).at(s["z"][1])[0]
+        n_P, n_Q, P, Q = unit(P / a), unit(Q / a), a * P, a * Q
+        l1, l2 = norm(P - A), norm(B - Q)
+        (a1, r1, a1_, r1_), (a2, r2, a2_, r2_) = (ca.vertsplit(s["fields"][i : i + 4]) for i in (0, 4))
+        K1, K1_, K2, K2_ = a1 * l1 + r1, a1_ * l1 + r1_, a2 * l2 + r2, a2_ * l2 + r2_
+        M11, M12, M22 = K2_ * a1 + K2 * a1_, K2_ * K1 + K2 * K1_, a2_ * K1 + a2 * K1_
+        over = Segment(
+            size * (l1 + 2 * s["z"][2] + l2),
+            (P - A) / l1,
+            (B - Q) / l2,
+            n_P,
+            n_Q,
+            ca.vertcat(M11, M22, 1) / (size * M12),
+            ca.vertcat(1 / l1, 1 / l2, 0) / size,
+            size * P,
+            size * Q,
+            ca.SX(1),
+        )
+        mine = ca.vertcat(p[12], over.row, p[:6], s["found"], s["count"])
+        return ca.if_else(s["active"], mine, p[12 : 12 + mine.numel()])
+
+    def solver(self) -> Solver:
+        return Solver.trace(
+            "ellipsoid_halves", self.needs, self.start, self.step, self.finish, STEPS, idle=self.idle
+        )
+
+
+def _scaled(p: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+    size = ca.sum1(p[6:9]) / 3
+    return p[:3] / size, p[3:6] / size, p[6:9] / size, size
+
+
+def _launch(circle: Silhouette, phi: ca.SX, A: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """y and y' where a half begins; and l, eta, and e . dP/dphi."""
+    y, y1 = circle.at(phi)
+    P, dP = a * y, a * y1
+    l = norm(P - A)
+    e = (P - A) / l
+    return (
+        ca.vertcat(P, 1, 0),
+        ca.vertcat(e, 0, 1),
+        ca.vertcat(l, dot(cross(e, unit(y / a)), dP), dot(e, dP)),
+    )
+
+
+def _meet(first: ca.SX, second: ca.SX, w: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+    """(2): dphi, dpsi, how much longer each half becomes; the square of what is left; M12 of the whole; the
+    fields a, r, a', r' of both halves."""
+    (X1, t1, l1, eta1, along1), (X2, t2, l2, eta2, along2) = (
+        (h[:3], h[5:8], h[10], h[11], h[12]) for h in (first, second)
+    )
+    n = unit(w * (X1 + X2))
+    b = unit(cross(t1 - t2, n))
+    t = cross(n, b)
+    gap = X2 - X1
+    d, f = dot(gap, b), -dot(t1 + t2, b)
+    (K1, K1_), (K2, K2_) = ((l * h[3] + h[4], l * h[8] + h[9]) for l, h in ((l1, first), (l2, second)))
+    D = K1 * K2_ + K2 * K1_
+    dphi, dpsi = l1 * (K2_ * d + K2 * f) / (D * eta1), l2 * (K1_ * d - K1 * f) / (D * eta2)
+    dhalf = (dot(gap, t) - along1 * dphi - along2 * dpsi) / 2
+    fields = ca.vertcat(first[3:5], first[8:10], second[3:5], second[8:10])
+    return ca.vertcat(dphi, dpsi, dhalf), dot(gap, gap) + f * f, D, fields
+
+
+__all__ = ["Ends", "solvers"]
+
+
+@cache
+def solvers(modes: int = 4) -> tuple[Solver, Solver]:
+    """Two solvers: of p (ellipsoid_ends.py), and of p and the row of the first without its status. The second
+    goes on where the first does not suffice."""
+    return LeastLength(Length(modes, 2 * modes - 1)).solver(f"ellipsoid{modes}"), Halves().solver()

@@ -1,0 +1,408 @@
+"""Geodesics over an ellipsoid by least length in a few modes, without trigonometry for each point.
+
+In scaled space (ellipsoid_ends.py) the curve, s in [0, 1], before it is normalized to |y| = 1, is
+
+    y(s) = (1-s)^2 p + 2 s (1-s) m + s^2 q + (sum_k tau_k B_k(s)) w,     B_k = s (1-s) P_k(2s-1)           (1)
+
+with p(phi) on the silhouette of A and q(psi) on that of B, so that the path is tangent along the normal at
+both ends. m is the middle of the start, w the pole about which it turns. With tau = 0 it is an exact circle
+of any arc below 2 pi.
+
+    L(z) = |A - P| + int |x'| ds + |B - Q|,     z = (phi, psi, tau_1 .. tau_K),     Gauss points           (2)
+
+The gradient g of the discrete L is exact. The Hessian is that of length at a geodesic, its second variation,
+with eta_k = b . dx/dz_k and the Gauss curvature Kg = det(W) / |grad f|^4, W = diag(1/radii^2), f = (x' W x -
+1) / 2:
+
+    H_kl = int (eta_k' eta_l' / |x'| - Kg eta_k eta_l |x'|) ds
+           + eta_k(0) eta_l(0) / l1 + eta_k(1) eta_l(1) / l2                                               (3)
+
+What (3) leaves out is proportional to g, so that Newton's method stays quadratic at a quarter of the
+operations. Only phi moves P and only psi moves Q: the last 2 x 2 block of the elimination gives alpha_A,
+alpha_B and gamma of segment.py (2).
+
+Where modes become large, or the search takes long, it goes on in a new chart through the middle of what was
+found: that is what makes nearly antipodal ends converge.
+
+The merit is L, and pivots count by their size, so that each step descends. A path that a quadrant forces to
+the longer side may be a saddle of length: it is not looked for here.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from condyle.native.solvers.solver import Solver
+from condyle.paths.cylinder_sphere import NONE
+from condyle.paths.ellipsoid_ends import Ends, Silhouette
+from condyle.paths.segment import ROW, Segment, cross, dot, either, inverse, norm, straight, unit
+from condyle.records import dataclass
+
+STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
+"""Longest step in z; factor after a step that did not help; |dz| at which to stop, which leaves |dz|^2 in z
+and |dz|^3 in L; steps at most."""
+LARGE, LATE = 0.5, 16
+"""Modes above which the chart is made anew, before so many steps; at that step it is made anew in any case.
+A chord near the center begins with its ends far from where they belong: the middle must follow them."""
+KINK = 5e-11
+"""1 - cos of an angle between the line and the curve, where they meet, above which the modes do not suffice:
+of 1e-5, which leaves 1e-10 in L. P moves along the silhouette only, so that stationary lengths with a kink
+exist."""
+WIDE = 0.3
+"""Cosine of the arc in scaled space below which the Gauss points do not suffice."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """The frame of (1): middle m, pole w, and the silhouettes of both ends."""
+
+    m: ca.SX
+    w: ca.SX
+    A: Silhouette
+    B: Silhouette
+
+    @property
+    def column(self) -> ca.SX:
+        return ca.vertcat(self.m, self.w, self.A.column, self.B.column)
+
+    def tips(self, z: ca.SX) -> ca.SX:
+        """p, dp/dphi, q, dq/dpsi, shape (12,)."""
+        return ca.vertcat(*self.A.at(z[0]), *self.B.at(z[1]))
+
+    def renewed(self, tips: ca.SX, offset: ca.SX) -> ca.SX:
+        """m and w of the chart through the middle of a curve, which is off by so much along w, shape (6,)."""
+        p, q = tips[:3], tips[6:9]
+        m = unit(p / 4 + self.m / 2 + q / 4 + offset * self.w)
+        return ca.vertcat(m, unit(cross(m, q - p)))
+
+    @staticmethod
+    def of(column: ca.SX) -> Chart:
+        return Chart(column[:3], column[3:6], Silhouette.of(column[6:16]), Silhouette.of(column[16:26]))
+
+
+class Length:
+    """(2) with its gradient and Hessian (3), for K modes: a sum over Gauss points, and what the ends add.
+
+    Attributes:
+        size: of z.
+        table: a row per Gauss point: its weight; factors of p, q and w in dy/dz; their derivatives by s;
+            those of m in (1).
+    """
+
+    def __init__(self, modes: int, points: int) -> None:
+        self.modes, self.size = modes, 2 + modes
+        x, weights = np.polynomial.legendre.leggauss(points)
+        s, basis = (x + 1) / 2, [np.polynomial.legendre.Legendre.basis(k) for k in range(modes)]
+        B = [s * (1 - s) * f(x) for f in basis]
+        D = [(1 - 2 * s) * f(x) + 2 * s * (1 - s) * f.deriv()(x) for f in basis]
+        self.table = np.stack(
+            [weights / 2, (1 - s) ** 2, s * s, *B, -2 * (1 - s), 2 * s, *D, 2 * s * (1 - s), 2 - 4 * s],
+            axis=1,
+        )
+        self.middle = np.array([f(0) / 4 for f in basis])
+
+    def term(self, tau: ca.SX, chart: Chart, tips: ca.SX, a: ca.SX, per: ca.SX, c: ca.SX) -> ca.SX:
+        """What a Gauss point adds: L, g (n,), rows of the lower half of H. per: 1/radii."""
+        n = self.size
+        p, p1, q, q1 = (tips[3 * k : 3 * k + 3] for k in range(4))
+        weight, by, bd, (in_y, in_d) = c[0], c[1 : 1 + n], c[1 + n : 1 + 2 * n], ca.vertsplit(c[1 + 2 * n :])
+        y = by[0] * p + in_y * chart.m + by[1] * q + dot(by[2:], tau) * chart.w  # (1)
+        d = bd[0] * p + in_d * chart.m + bd[1] * q + dot(bd[2:], tau) * chart.w
+        point = Point.of(y, d, a, per)
+        x = [point.along(v, weight) for v in (p1, q1, chart.w)]
+        x = [*x[:2], *[x[2]] * self.modes]  # dy/dz are these, by factors of s
+        eta = [by[i] * x[i][0] for i in range(n)]
+        eta1 = [by[i] * x[i][1] + bd[i] * x[i][0] for i in range(n)]
+        g = [by[i] * x[i][2] + bd[i] * x[i][3] for i in range(n)]
+        turned, bent = (
+            [f * e for e in etas] for f, etas in zip(point.factors(weight), (eta1, eta), strict=True)
+        )
+        H = [turned[i] * eta1[j] + bent[i] * eta[j] for i in range(n) for j in range(i + 1)]  # (3)
+        return ca.vertcat(weight * point.F, *g, *H)
+
+    def whole(self, total: ca.SX, ends: Ends, tips: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """L, g (n,), H (n, n) of the sum and of both ends."""
+        n, a = self.size, ends.radii
+        L, g, H = total[0], total[1 : 1 + n], ca.SX(n, n)
+        for i in range(n):
+            for j in range(i + 1):
+                H[i, j] = H[j, i] = total[1 + n + i * (i + 1) // 2 + j]
+        for i, X in enumerate((ends.A, ends.B)):
+            r, t = a * tips[6 * i : 6 * i + 3] - X, a * tips[6 * i + 3 : 6 * i + 6]
+            l = norm(r)
+            slope = dot(r, t) / l
+            L, g[i], H[i, i] = L + l, g[i] + slope, H[i, i] + (dot(t, t) - slope * slope) / l
+        return L, g, H
+
+    def direction(self, y: ca.SX, end: int, tau: ca.SX, chart: Chart, a: ca.SX) -> ca.SX:
+        """The unit tangent of the curve (1) at its start y = p, end = 0, or at its end y = q, end = 1."""
+        slopes = ca.DM([-1.0 if end else (-1.0) ** k for k in range(self.modes)])
+        d = (2 - 4 * end) * (chart.m - y) + dot(slopes, tau) * chart.w
+        return unit(a * (d - dot(d, y) * y))
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A point of the curve y(s), normalized: x = radii y/|y|, x' = i1^3 v, t = v/|v|, b = t x n.
+
+    Only products with vectors are formed, and one division: in lanes it takes as long as twenty products.
+
+    Attributes:
+        y, d: y and y'.
+        F: |x'|.
+        per_F: 1/|x'|.
+        at, ab: v and b by the radii, b not of unit length.
+        i1, i2: 1/|y| and its square.
+        k: y . d / |y|^2.
+        per_v: 1/|v|.
+        per_b: by which b is to be multiplied.
+        Kg: Gauss curvature.
+    """
+
+    y: ca.SX
+    d: ca.SX
+    F: ca.SX
+    per_F: ca.SX
+    at: ca.SX
+    ab: ca.SX
+    i1: ca.SX
+    i2: ca.SX
+    k: ca.SX
+    per_v: ca.SX
+    per_b: ca.SX
+    Kg: ca.SX
+
+    @staticmethod
+    def of(y: ca.SX, d: ca.SX, a: ca.SX, per: ca.SX) -> Point:
+        """At y and y' = d. a: radii; per: 1/radii."""
+        yy, yd, h = dot(y, y), dot(y, d), per * y
+        v = a * (yy * d - yd * y)
+        root, size, long = ca.sqrt(yy), ca.sqrt(dot(h, h)), norm(v)
+        one = inverse(root * size * long)
+        per_v, per_h = one * root * size, one * root * long
+        i1 = one * size * long
+        i2 = i1 * i1
+        curved = per[0] * per[1] * per[2] * yy * per_h * per_h
+        return Point(
+            y,
+            d,
+            long * i1 * i2,
+            per_v * root * yy,
+            a * v,
+            a * cross(v, h),
+            i1,
+            i2,
+            yd * i2,
+            per_v,
+            per_v * per_h,
+            curved * curved,
+        )
+
+    @cached_property
+    def _products(self) -> tuple[ca.SX, ...]:
+        """at, ab and ab . d / |y|^2: what y and d have of them."""
+        return dot(self.at, self.y) * self.i2, dot(self.ab, self.y) * self.i2, dot(self.ab, self.d) * self.i2
+
+    def along(self, v: ca.SX, weight: ca.SX) -> tuple[ca.SX, ...]:
+        """Where dy = by v and dd = bd v: eta = by x0, eta' = by x1 + bd x0, weight dF = by x2 + bd x3; eta
+        without the factor i1 per_b. b' is along the normal: it has no share in eta'."""
+        k, (c, e, f) = self.k, self._products
+        yv, dv, av, bv = (dot(part, v) for part in (self.y, self.d, self.at, self.ab))
+        slope = weight * self.i1 * self.per_v
+        across = bv - e * yv
+        outward = 2 * k * c * slope - weight * self.F * self.i2
+        return (
+            across,
+            (2 * k * e - f) * yv - e * dv - k * across,
+            outward * yv - slope * (k * av + c * dv),
+            slope * (av - c * yv),
+        )
+
+    def factors(self, weight: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Of eta' eta' and eta eta in (3)."""
+        square = weight * (self.i1 * self.per_b) ** 2
+        return square * self.per_F, -square * self.Kg * self.F
+
+
+def _across_short(l1: ca.SX, arc: ca.SX, l2: ca.SX, y: ca.SX, a: ca.SX) -> ca.SX:
+    """alpha_A, alpha_B, gamma of segment.py (3) over a short arc: a = 1, r = arc, a' = -Kg arc."""
+    bend = -arc / (dot(y / a, y / a) * a[0] * a[1] * a[2]) ** 2
+    return ca.vertcat(1 + l2 * bend, 1 + l1 * bend, 1) / (l1 + arc + l2 + l1 * l2 * bend)
+
+
+def eliminate(H: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """-H^-1 g by L |D| L', tau first, then phi, psi. And 1/d_phi, 1/d_psi, l_psi,phi."""
+    n = g.numel()
+    order = [*range(2, n), 0, 1]
+    l, u, per = np.zeros((n, n), dtype=object), np.zeros((n, n), dtype=object), [ca.SX(0)] * n  # u = l d
+    floor = 1e-9 * sum((ca.fabs(H[i, i]) for i in range(n)), ca.SX(0)) / n
+    for j in range(n):
+        pivot = H[order[j], order[j]] - sum((u[j, k] * l[j, k] for k in range(j)), ca.SX(0))
+        per[j] = inverse(ca.fmax(ca.fabs(pivot), floor))
+        for i in range(j + 1, n):
+            u[i, j] = H[order[i], order[j]] - sum((u[i, k] * l[j, k] for k in range(j)), ca.SX(0))
+            l[i, j] = u[i, j] * per[j]
+    x = [-g[order[i]] for i in range(n)]
+    for i in range(n):
+        x[i] = x[i] - sum((l[i, k] * x[k] for k in range(i)), ca.SX(0))
+    x = [x[i] * per[i] for i in range(n)]
+    for i in reversed(range(n)):
+        x[i] = x[i] - sum((l[k, i] * x[k] for k in range(i + 1, n)), ca.SX(0))
+    dz = [x[order.index(i)] for i in range(n)]
+    return ca.vertcat(*dz), ca.vertcat(per[n - 2], per[n - 1], l[n - 1, n - 2])
+
+
+class LeastLength:
+    """start, step and finish of a Solver: Newton's method on (2) for p of Ends.
+
+    Its row: kind, segment, A, B, whether that was found, rounds; whether the side is forced; half of the arc
+    [m], phi and psi as found, and those of the start.
+    """
+
+    width = 1 + ROW + 6 + 2 + 1 + 6
+
+    def __init__(self, length: Length) -> None:
+        self.length = length
+        n = length.size
+        self.sizes = {
+            "z": n,
+            "before": n,
+            "merit": 1,
+            "L": 1,
+            "left": 1,
+            "count": 1,
+            "pivots": 3,
+            "active": 1,
+            "forced": 1,
+            "start": 3,
+            "per": 3,
+            "tips": 12,
+            "chart": 26,
+        }
+
+    def state(self, x: ca.SX) -> dict[str, ca.SX]:
+        parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
+        return dict(zip(self.sizes, parts, strict=True))
+
+    def idle(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """A straight path, and whether there may be another."""
+        ends = Ends(p)
+        row = ca.vertcat(NONE, straight(ends.A, ends.B).row, ends.A, ends.B, 1, ca.SX.zeros(8))
+        return row, ends.kind != NONE
+
+    def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        ends = Ends(p)
+        begin, active = ends.start(), ends.kind != NONE
+        chart = Chart(begin.m, begin.w, *ends.silhouettes)
+        z = ca.vertcat(begin.phi, begin.psi, ca.SX.zeros(self.length.modes))
+        x = ca.vertcat(
+            z,
+            z,
+            1e300,
+            0,
+            1e300,
+            0,
+            1,
+            1,
+            0,
+            active,
+            begin.forced,
+            begin.half,
+            begin.phi,
+            begin.psi,
+            ends.per,
+            chart.tips(z),
+            chart.column,
+        )
+        return x, ca.logic_and(active, ca.logic_not(ca.logic_or(begin.forced, begin.short)))
+
+    def term(self, p: ca.SX, x: ca.SX, c: ca.SX) -> ca.SX:
+        s = self.state(x)
+        return self.length.term(s["z"][2:], Chart.of(s["chart"]), s["tips"], Ends(p).radii, s["per"], c)
+
+    def step(self, p: ca.SX, x: ca.SX, total: ca.SX) -> tuple[ca.SX, ca.SX]:
+        s = self.state(x)
+        z, before, count = s["z"], s["before"], s["count"]
+        L, g, H = self.length.whole(total, Ends(p), s["tips"])
+        dz, pivots = eliminate(H, g)
+        size = norm(dz)
+        worse, good = s["merit"] * (1 + 1e-13) < L, size <= CONVERGED
+        onward = z + ca.fmin(1, STEP / size) * dz
+        following = ca.if_else(worse, before + BACK * (z - before), onward)
+        done = ca.logic_and(good, ca.logic_not(worse))
+        large = ca.logic_and(ca.norm_inf(following[2:]) > LARGE, count < LATE)
+        renew = ca.logic_or(large, ca.logic_and(ca.logic_not(done), count == LATE))
+        chart = Chart.of(s["chart"])
+        tips = chart.tips(following)
+        new = chart.renewed(tips, dot(ca.DM(self.length.middle), following[2:]))
+        x = ca.vertcat(
+            following[:2],
+            ca.if_else(renew, 0, following[2:]),
+            ca.if_else(worse, before, z),
+            ca.if_else(renew, 1e300, ca.if_else(worse, s["merit"], L)),
+            ca.if_else(worse, s["L"], L + ca.if_else(good, dot(g, dz) / 2, 0)),
+            ca.if_else(worse, s["left"], size),
+            count + 1,
+            pivots,
+            s["active"],
+            s["forced"],
+            s["start"],
+            s["per"],
+            tips,
+            ca.if_else(renew, new, s["chart"][:6]),
+            s["chart"][6:],
+        )
+        return x, ca.logic_and(ca.logic_or(renew, ca.logic_not(done)), count < ROUNDS - 1)
+
+    def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
+        s, ends = self.state(x), Ends(p)
+        a, z, chart, (by_phi, by_psi, l) = ends.radii, s["z"], Chart.of(s["chart"]), ca.vertsplit(s["pivots"])
+        y_P, y_P1, y_Q, y_Q1 = (s["tips"][3 * k : 3 * k + 3] for k in range(4))
+        P, Q = a * y_P, a * y_Q
+        l1, l2 = norm(P - ends.A), norm(ends.B - Q)
+        by1, by2 = inverse(l1), inverse(l2)
+        e_in, e_out = by1 * (P - ends.A), by2 * (ends.B - Q)
+        n_P, n_Q = unit(s["per"] * y_P), unit(s["per"] * y_Q)
+        h_P, h_Q = by1 * dot(cross(e_in, n_P), a * y_P1), by2 * dot(cross(e_out, n_Q), a * y_Q1)
+        across = ca.vertcat(
+            by1 - h_P * h_P * (by_phi + l * l * by_psi), by2 - h_Q * h_Q * by_psi, -h_P * h_Q * l * by_psi
+        )
+        short = ca.logic_and(s["count"] == 0, ca.logic_not(s["forced"]))
+        across = ca.if_else(short, _across_short(l1, norm(P - Q), l2, y_P, a), across)
+        L = ca.if_else(short, l1 + norm(P - Q) + l2, s["L"])
+        over = Segment(L, e_in, e_out, n_P, n_Q, across, ca.vertcat(by1, by2, 0), P, Q, ca.SX(1))
+        ways = z[2:], chart, a
+        smooth = ca.fmin(
+            dot(e_in, self.length.direction(y_P, 0, *ways)), dot(e_out, self.length.direction(y_Q, 1, *ways))
+        )
+        suffices = ca.logic_and(smooth > 1 - KINK, dot(y_P, y_Q) > WIDE)
+        active, found = s["active"], ca.logic_or(short, ca.logic_and(s["left"] <= CONVERGED, suffices))
+        half = ca.if_else(s["forced"], s["start"][0], ca.fmax(L - l1 - l2, norm(P - Q)) / 2)
+        return ca.vertcat(
+            ends.kind,
+            either(active, over, straight(ends.A, ends.B)).row,
+            ends.A,
+            ends.B,
+            ca.if_else(active, found, 1),
+            s["count"],
+            s["forced"],
+            half,
+            z[:2],
+            s["start"],
+        )
+
+    def solver(self, name: str) -> Solver:
+        return Solver.trace(
+            name,
+            12,
+            self.start,
+            self.step,
+            self.finish,
+            ROUNDS,
+            term=self.term,
+            table=self.length.table,
+            idle=self.idle,
+        )

@@ -1,0 +1,529 @@
+"""Several surfaces on one span of a path: which of them it goes over, in which order, and where it is.
+
+Which and in which order: OpenSim's rule. The surfaces are visited in the order of their list, again and
+again. A visit takes the surface out of the path and tries all straight parts of what is left: between points,
+or from where another surface is left to where the next is touched. The first part that must go over the
+surface has it; else the one that may and grows least. Sweeps end when one changes nothing. What the rules say
+of pieces without a surface is asked once, at the start; if they say no to all, that is the end.
+
+Where: between two surfaces i, i + 1 there is a gap. Its point X is free in the plane across the gap, and
+there the path has no corner:
+
+    r = T' (e_out,i - e_in,i+1) = 0,    X = X0 + T x                                                       (1)
+    dr/dx = T' (H_i,BB + H_i+1,AA) T,   with neighbors T' H_i,AB T                                        (2)
+
+with the derivatives of segment.py: Newton's method, two unknowns per gap, whatever the surfaces. The order is
+held while it iterates. At the end the rules are asked once more: if they now answer otherwise, the sweeps go
+on from there.
+
+Derivatives never see this: span.py has the length as a function of y and x, and from (2) how x follows y.
+
+OpenSim also swaps the first two surfaces after the first sweep if the first is off the path and an end of the
+second's part is inside it. Both are off the path then, so that the second sweep finds the same in any order;
+here they are not swapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.native.solvers.solver import Solver
+from condyle.paths.cylinder_sphere import MANDATORY, WRAPPED
+from condyle.paths.segment import Segment, across_to, cross, dot, norm, unit
+from condyle.paths.wrap_surfaces import WIDTH, Surface
+from condyle.records import dataclass
+
+SWEEP, NEWTON, CHECK = 0, 1, 2
+SWEEPS, MORE, RETURNS, ROUNDS = 8, 40, 6, 100
+"""Sweeps at most before Newton's method (OpenSim's number), and where it begins badly; how often a check may
+send back to sweeps; steps at most in all."""
+LEAST = 1e-3
+"""A step of a gap point is at most half the gap, or this part of the length."""
+CONVERGED = 1e-10
+"""Last step of the gap points over the length of the path. It is taken at the end, and leaves its square."""
+NO_GAP = 1e-12
+"""Relative width of a gap below which two surfaces touch there: no way leads between them."""
+SAME = 1e-12
+"""Relative difference of the lengths of two orders of surfaces between which the rules cannot decide: a path
+that grazes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """Which surfaces a path goes over: per surface whether, on which piece, and after which other (or -1)."""
+
+    on: list[ca.SX]
+    piece: list[ca.SX]
+    prev: list[ca.SX]
+
+    @cached_property
+    def depth(self) -> list[ca.SX]:
+        """How many surfaces come before on the same piece."""
+        depth = [ca.SX(0)] * len(self.on)
+        for _ in range(len(self.on) - 1):
+            depth = [ca.if_else(p >= 0, 1 + _pick(p, depth), 0) for p in self.prev]
+        return depth
+
+    @cached_property
+    def gaps(self) -> tuple[list[ca.SX], list[ca.SX]]:
+        """Of each surface the gaps before and after it, counted along the path; -1 at points of the path."""
+        n = range(len(self.on))
+
+        def earlier(j: int, k: int) -> ca.SX:
+            same = ca.logic_and(self.piece[j] == self.piece[k], self.depth[j] < self.depth[k])
+            return ca.logic_and(self.on[j], ca.logic_or(self.piece[j] < self.piece[k], same))
+
+        rank = [sum((earlier(j, k) for j in n if j != k), ca.SX(0)) for k in n]
+        before = [ca.if_else(ca.logic_and(self.on[k], self.prev[k] >= 0), rank[k] - 1, -1) for k in n]
+        after = [ca.if_else(ca.logic_and(self.on[k], self.next(k) >= 0), rank[k], -1) for k in n]
+        return before, after
+
+    def next(self, k: Any, piece: ca.SX | None = None) -> ca.SX:
+        """The surface after k; with k = -1 the first of a piece; -1 if there is none."""
+        out = ca.SX(-1)
+        for j in range(len(self.on)):
+            mine = ca.logic_and(self.on[j], self.prev[j] == k)
+            out = ca.if_else(mine if piece is None else ca.logic_and(mine, self.piece[j] == piece), j, out)
+        return out
+
+    def without(self, k: int) -> Order:
+        """With surface k taken out."""
+        prev = [ca.if_else(p == k, self.prev[k], p) for p in self.prev]
+        return Order(_set(self.on, k, 0), self.piece, _set(prev, k, -1))
+
+    def placed(self, k: int, on: ca.SX, piece: ca.SX, prev: ca.SX) -> Order:
+        """With surface k, which was not in it, put in after another; or not, unless `on`."""
+        after = self.next(prev, piece)
+        moved = [ca.if_else(ca.logic_and(on, after == j), k, p) for j, p in enumerate(self.prev)]
+        return Order(
+            _set(self.on, k, on), _set(self.piece, k, piece), _set(moved, k, ca.if_else(on, prev, -1))
+        )
+
+    def same(self, other: Order) -> ca.SX:
+        pairs = zip(self.on + self.piece + self.prev, other.on + other.piece + other.prev, strict=True)
+        return ca.logic_not(sum((a != b for a, b in pairs), ca.SX(0)))
+
+
+class Chain:
+    """The solver of spans of one signature. It is given all points in ground; of each surface R_GS by columns
+    and the origin in ground; whether each may be on each of its pieces; and the surfaces' numbers.
+
+    Args:
+        surfaces: the surfaces with these numbers, a column at the end of p.
+        pieces: where each may be.
+        never: of these, where each may be only if another is there too.
+        n: number of points.
+    """
+
+    def __init__(
+        self,
+        surfaces: Callable[[ca.SX], Sequence[Surface]],
+        pieces: Sequence[tuple[int, ...]],
+        never: Sequence[tuple[int, ...]],
+        n: int,
+    ) -> None:
+        self._surfaces, self.pieces, self.never, self.n, self.m = surfaces, pieces, never, n, len(pieces)
+        self.gaps = self.m - 1
+        g = 2 * self.gaps
+        self.sizes = {
+            "on": self.m,
+            "piece": self.m,
+            "prev": self.m,
+            "rows": self.m * WIDTH,
+            "X": 3 * self.gaps,
+            "e": 3 * self.gaps,
+            "before": 3 * self.gaps,
+            "last": 3 * self.gaps,
+            "merit": 1,
+            "before_L": 1,
+            "W": g * g,
+            "phase": 1,
+            "count": 1,
+            "returns": 1,
+            "L": 1,
+            "plain": sum(map(len, pieces)),
+        }
+
+    # ---- what it is given ----------------------------------------------------------------------------------
+
+    def surfaces(self, p: ca.SX) -> Sequence[Surface]:
+        return self._surfaces(p[3 * self.n + 12 * self.m + sum(map(len, self.pieces)) :])
+
+    def ends(self, p: ca.SX, k: int, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Points of ground in the frame of surface k."""
+        R, o = self.frame(p, k)
+        return R.T @ (A - o), R.T @ (B - o)
+
+    def frame(self, p: ca.SX, k: int) -> tuple[ca.SX, ca.SX]:
+        at = 3 * self.n + 12 * k
+        return ca.reshape(p[at : at + 9], 3, 3), p[at + 9 : at + 12]
+
+    def point(self, p: ca.SX, i: Any) -> ca.SX:
+        """Point i, a number or an expression."""
+        if not isinstance(i, ca.SX):
+            return p[3 * i : 3 * i + 3]
+        return _pick(i, [p[3 * j : 3 * j + 3] for j in range(self.n)])
+
+    def of_piece(self, k: int, i: ca.SX, values: ca.SX) -> ca.SX:
+        """What belongs to piece i among values for all pieces of all surfaces; zero if k is never there."""
+        at, out = sum(len(q) for q in self.pieces[:k]), ca.SX(0)
+        for j, piece in enumerate(self.pieces[k]):
+            out = ca.if_else(i == piece, values[at + j], out)
+        return out
+
+    def usable(self, p: ca.SX) -> ca.SX:
+        """Whether each surface may be on each of its pieces now."""
+        at = 3 * self.n + 12 * self.m
+        return p[at : at + sum(map(len, self.pieces))]
+
+    # ---- the loop ------------------------------------------------------------------------------------------
+
+    def state(self, x: ca.SX) -> dict[str, ca.SX]:
+        parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
+        return dict(zip(self.sizes, parts, strict=True))
+
+    def idle(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """What `finish` gives of a path that goes over no surface, and whether it may go over some."""
+        usable, places = ca.vertsplit(self.usable(p)), [(k, i) for k in range(self.m) for i in self.pieces[k]]
+        may, surfaces = [], self.surfaces(p)
+        for flag, (k, i) in zip(usable, places, strict=True):
+            if i not in self.never[k]:
+                ends = self.ends(p, k, self.point(p, i), self.point(p, i + 1))
+                may.append(ca.logic_and(flag, surfaces[k].near(*ends)))
+        return self.finish(p, self.nothing(ca.SX.zeros(len(places)))), _any(may)
+
+    def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        plain: list[ca.SX] = []
+        for k, (surface, pieces) in enumerate(zip(self.surfaces(p), self.pieces, strict=True)):
+            for i in pieces:
+                if i in self.never[k]:
+                    plain.append(ca.SX(np.inf))
+                    continue
+                may = self.usable(p)[len(plain)]
+                cost = self.cost(surface, *self.ends(p, k, self.point(p, i), self.point(p, i + 1)), 64 * i)
+                plain.append(ca.if_else(may, cost, np.inf))
+        return self.nothing(ca.vertcat(*plain)), _any(c < np.inf for c in plain)
+
+    def nothing(self, plain: ca.SX) -> ca.SX:
+        """The state where no surface is on the path."""
+        first = {name: ca.SX.zeros(size) for name, size in self.sizes.items()}
+        first |= {
+            "prev": -ca.SX.ones(self.m),
+            "W": ca.vec(ca.SX.eye(2 * self.gaps)),
+            "merit": ca.SX(1e300),
+            "before_L": ca.SX(1e300),
+            "piece": ca.SX([pieces[0] for pieces in self.pieces]),
+            "L": ca.SX(-1),
+            "plain": plain,
+        }
+        return ca.vertcat(*(first[name] for name in self.sizes))
+
+    def cost(self, surface: Surface, A: ca.SX, B: ca.SX, place: Any) -> ca.SX:
+        """Of parts of a path, the one with the least cost has the surface; infinite where it does not go over
+        it. `place` counts along the path."""
+        kind, more = surface.rule(A, B)
+        return ca.if_else(kind == MANDATORY, place, ca.if_else(kind == WRAPPED, 1e6 + more, np.inf))
+
+    def step(self, p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
+        s = self.state(x)
+        sweeping, solving, checking = (s["phase"] == phase for phase in (SWEEP, NEWTON, CHECK))
+        before = Order(*(ca.vertsplit(s[name]) for name in ("on", "piece", "prev")))
+        rows = [s["rows"][k * WIDTH : (k + 1) * WIDTH] for k in range(self.m)]
+        X = [s["X"][3 * j : 3 * j + 3] for j in range(self.gaps)]
+        order, surfaces = before, self.surfaces(p)
+        for k in range(self.m):
+            tried, A, B = self.visit(p, k, order, rows, s["plain"])
+            order = Order(
+                *(
+                    [ca.if_else(solving, a, b) for a, b in zip(old, new, strict=True)]
+                    for old, new in zip(_lists(before), _lists(tried), strict=True)
+                )
+            )
+            gap_A, gap_B = self.between(p, k, before, X)
+            A, B = ca.if_else(solving, gap_A, A), ca.if_else(solving, gap_B, B)
+            A, B = self.ends(p, k, A, B)
+            # What is known, off the path or only to be checked is not solved again: ends that coincide.
+            known = ca.logic_not(ca.sum1(ca.vertcat(A, B) != rows[k][WIDTH - 6 :]))
+            idle = ca.logic_or(ca.logic_or(known, ca.logic_not(order.on[k])), checking)
+            found = surfaces[k].row(A, ca.if_else(idle, A, B))
+            rows[k] = ca.if_else(idle, rows[k], found)
+        settled = order.same(before)
+        segments = [Segment.of(row[1:]) for row in rows]
+        gaps = [_any(order.gaps[0][k] == j for k in range(self.m)) for j in range(self.gaps)]
+        length = sum((ca.if_else(on, row.L, 0) for on, row in zip(order.on, segments, strict=True)), ca.SX(0))
+
+        r, J, e = self.equations(p, order, segments, s)
+        W, downhill = _inverses(J)
+        dx = -downhill @ r
+        step = [_tangents(e[j]) @ dx[2 * j : 2 * j + 2] for j in range(self.gaps)]
+        largest = ca.SX(0)
+        for d in step:
+            largest = ca.fmax(largest, norm(d))
+        merit = dot(r, r)
+        worse = ca.logic_and(
+            ca.logic_and(merit > s["merit"], length > s["before_L"]), largest > CONVERGED * length
+        )
+        better = ca.logic_and(solving, ca.logic_not(worse))
+        first, starts, wide = self.middles(order, rows, p)
+        onward = [
+            ca.if_else(
+                worse, b + 0.35 * (a - b), a + ca.fmin(1, ca.fmax(wide[j] / 2, LEAST * length) / norm(d)) * d
+            )
+            for j, (a, b, d) in enumerate(zip(X, ca.vertsplit(s["before"], 3), step, strict=True))
+        ]
+        converged = ca.logic_and(solving, largest <= CONVERGED * length)
+
+        # what comes next
+        into = ca.logic_and(sweeping, ca.logic_and(ca.logic_or(settled, s["count"] >= SWEEPS), _any(gaps)))
+        # a gap point that begins inside a surface: more sweeps bring it out
+        bare = _any(
+            ca.logic_and(on, ca.logic_not(row.wrapped)) for on, row in zip(order.on, segments, strict=True)
+        )
+        inside = ca.logic_and(
+            ca.logic_and(solving, bare), ca.logic_and(s["merit"] >= 1e300, s["count"] < MORE)
+        )
+        alone = ca.logic_and(sweeping, ca.logic_and(ca.logic_not(_any(gaps)), settled))
+        settled = ca.logic_and(settled, ca.logic_not(ca.logic_and(checking, bare)))
+        back = ca.logic_or(inside, ca.logic_and(checking, ca.logic_not(settled)))
+        again = ca.logic_and(
+            ca.logic_and(checking, ca.fabs(length - s["L"]) <= SAME * length), ca.logic_not(bare)
+        )
+        done = ca.logic_or(alone, ca.logic_and(checking, ca.logic_or(settled, again)))
+        stuck = ca.logic_or(
+            ca.logic_and(back, s["returns"] >= RETURNS), ca.logic_and(sweeping, s["count"] > MORE)
+        )
+        touching = _any(ca.logic_and(gap, w <= NO_GAP * length) for gap, w in zip(gaps, wide, strict=True))
+        lost = _any(
+            [
+                ca.logic_and(checking, touching),
+                *(
+                    ca.logic_and(on, ca.logic_not(row[0] >= 0))
+                    for on, row in zip(order.on, rows, strict=True)
+                ),
+            ]
+        )
+        out = {
+            # an order that a check found is for the sweeps to find: its surfaces are not solved yet
+            **{
+                name: [ca.if_else(checking, a, b) for a, b in zip(old, new, strict=True)]
+                for name, old, new in zip(("on", "piece", "prev"), _lists(before), _lists(order), strict=True)
+            },
+            "rows": rows,
+            "X": [
+                ca.if_else(into, a, ca.if_else(ca.logic_and(solving, ca.logic_not(converged)), b, c))
+                for a, b, c in zip(first, onward, X, strict=True)
+            ],
+            "e": [ca.if_else(into, a, b) for a, b in zip(starts, e, strict=True)],
+            "before": [
+                ca.if_else(ca.logic_and(solving, worse), b, a)
+                for a, b in zip(X, ca.vertsplit(s["before"], 3), strict=True)
+            ],
+            "last": [ca.if_else(solving, ca.vertcat(*step), s["last"])],
+            **{
+                name: [ca.if_else(into, 1e300, ca.if_else(better, value, s[name]))]
+                for name, value in (("merit", merit), ("before_L", length))
+            },
+            "W": [ca.if_else(solving, ca.vec(W), s["W"])],
+            "phase": [
+                ca.if_else(into, NEWTON, ca.if_else(back, SWEEP, ca.if_else(converged, CHECK, s["phase"])))
+            ],
+            "count": [ca.if_else(sweeping, s["count"] + 1, ca.if_else(checking, 1, s["count"]))],
+            "returns": [s["returns"] + ca.logic_and(checking, back)],
+            "L": [ca.if_else(checking, length, s["L"])],
+            "plain": [s["plain"]],
+        }
+        busy = ca.if_else(ca.logic_or(stuck, lost), np.nan, ca.logic_not(done))
+        return ca.vertcat(*(v for name in self.sizes for v in out[name])), busy
+
+    def visit(
+        self, p: ca.SX, k: int, order: Order, rows: Sequence[ca.SX], plain: ca.SX
+    ) -> tuple[Order, ca.SX, ca.SX]:
+        """The order after a visit of surface k, and the ends in ground of its part of the path."""
+        left, surface, first = order.without(k), self.surfaces(p)[k], sum(len(q) for q in self.pieces[:k])
+        others = [j for j in range(self.m) if j != k and set(self.pieces[j]) & set(self.pieces[k])]
+        touched = {j: self.touches(p, j, rows[j]) for j in others}
+        best, piece, prev = ca.SX(np.inf), ca.SX(self.pieces[k][0]), ca.SX(-1)
+        for at, own in enumerate(self.pieces[k]):
+            if own in self.never[k]:
+                continue
+            taken = _any(ca.logic_and(left.on[j], left.piece[j] == own) for j in others)
+            better = ca.logic_and(ca.logic_not(taken), plain[first + at] < best)
+            best, piece = ca.if_else(better, plain[first + at], best), ca.if_else(better, own, piece)
+        A, B = self.point(p, piece), self.point(p, piece + 1)
+        for j in others:
+            i = left.piece[j]
+            may = ca.logic_and(left.on[j], self.of_piece(k, i, self.usable(p)))
+            end = self.point(p, i + 1)
+            for o in others:
+                if o != j:
+                    follows = ca.logic_and(left.on[o], left.prev[o] == j)
+                    end = ca.if_else(follows, touched[o][0], end)
+            for here, after, a, b, place in (
+                (left.prev[j] < 0, -1, self.point(p, i), touched[j][0], 64 * i),
+                (1, j, touched[j][1], end, 64 * i + 1 + left.depth[j]),
+            ):
+                cost = self.cost(surface, *self.ends(p, k, a, b), place)
+                better = ca.logic_and(ca.logic_and(may, here), cost < best)
+                best, piece, prev, A, B = (
+                    ca.if_else(better, new, old)
+                    for new, old in ((cost, best), (i, piece), (after, prev), (a, A), (b, B))
+                )
+        return left.placed(k, best < np.inf, piece, prev), A, B
+
+    def touches(self, p: ca.SX, k: int, row: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Where the path touches and leaves surface k, in ground."""
+        R, o = self.frame(p, k)
+        segment = Segment.of(row[1:])
+        return o + R @ segment.P, o + R @ segment.Q
+
+    def between(self, p: ca.SX, k: int, order: Order, X: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
+        """The ends of surface k's part in ground: points of the path, or of gaps."""
+        before, after = order.gaps[0][k], order.gaps[1][k]
+        A, B = self.point(p, order.piece[k]), self.point(p, order.piece[k] + 1)
+        for j, at in enumerate(X):
+            A, B = ca.if_else(before == j, at, A), ca.if_else(after == j, at, B)
+        return A, B
+
+    def middles(
+        self, order: Order, rows: Sequence[ca.SX], p: ca.SX
+    ) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
+        """The middle, the direction and the width of each gap."""
+        touched = [self.touches(p, k, rows[k]) for k in range(self.m)]
+        points, directions, widths = [], [], []
+        for j in range(self.gaps):
+            Q = _pick_where(
+                [order.gaps[1][k] == j for k in range(1, self.m)], [t[1] for t in touched[1:]], touched[0][1]
+            )
+            P = _pick_where(
+                [order.gaps[0][k] == j for k in range(1, self.m)], [t[0] for t in touched[1:]], touched[0][0]
+            )
+            points.append((P + Q) / 2)
+            directions.append(unit(P - Q))
+            widths.append(norm(P - Q))
+        return points, directions, widths
+
+    def equations(
+        self, p: ca.SX, order: Order, segments: Sequence[Segment], s: dict[str, ca.SX]
+    ) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
+        """(1), (2); gaps that are not there have r = 0 and dr/dx = 1. And directions of the gaps."""
+        e = [s["e"][3 * j : 3 * j + 3] for j in range(self.gaps)]
+        T = [_tangents(v) for v in e]
+        r = [ca.SX.zeros(2) for _ in T]
+        J = [[ca.SX.zeros(2, 2) for _ in T] for _ in T]
+        there = [ca.SX(0) for _ in T]
+        for k, segment in enumerate(segments):
+            R, _ = self.frame(p, k)
+            before, after = order.gaps[0][k], order.gaps[1][k]
+            e_in, e_out = R @ segment.e_in, R @ segment.e_out
+            directions = [(R @ u, R @ v, numbers) for u, v, numbers in segment.directions()]
+            for i in range(self.gaps):
+                there[i] = ca.logic_or(there[i], before == i)
+                r[i] += T[i].T @ (ca.if_else(after == i, e_out, 0) - ca.if_else(before == i, e_in, 0))
+                for u, v, (alpha_A, alpha_B, gamma) in directions:
+                    a, b = T[i].T @ u, T[i].T @ v
+                    J[i][i] += (
+                        ca.if_else(after == i, alpha_B, 0) * b @ b.T
+                        + ca.if_else(before == i, alpha_A, 0) * a @ a.T
+                    )
+                    if i + 1 < self.gaps:
+                        both = ca.logic_and(before == i, after == i + 1)
+                        J[i][i + 1] -= ca.if_else(both, gamma, 0) * a @ (T[i + 1].T @ v).T
+        for i in range(self.gaps):
+            J[i][i] = ca.if_else(there[i], J[i][i], ca.SX.eye(2))
+            if i + 1 < self.gaps:
+                J[i + 1][i] = J[i][i + 1].T
+        return ca.vertcat(*r), ca.blockcat(J), e
+
+    def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
+        """Per surface: whether the path goes over it, piece, gaps before and after, row; per gap X and T; (2)
+        inverted."""
+        s = self.state(x)
+        order = Order(*(ca.vertsplit(s[name]) for name in ("on", "piece", "prev")))
+        out, (X, e, last) = [], (ca.vertsplit(s[name], 3) for name in ("X", "e", "last"))
+        for k in range(self.m):
+            before, after = order.gaps[0][k], order.gaps[1][k]
+            dA, dB = (
+                _pick_where([at == j for j in range(self.gaps)], last, ca.SX.zeros(3))
+                for at in (before, after)
+            )
+            out += [
+                order.on[k],
+                order.piece[k],
+                before,
+                after,
+                self.moved(p, k, s["rows"][k * WIDTH : (k + 1) * WIDTH], dA, dB),
+            ]
+        for j in range(self.gaps):
+            out += [X[j] + last[j], ca.vec(_tangents(e[j]))]
+        return ca.vertcat(*out, s["W"])
+
+    def moved(self, p: ca.SX, k: int, row: ca.SX, dA: ca.SX, dB: ca.SX) -> ca.SX:
+        """The row of surface k for ends that are moved by the last step, which is small: lengths and
+        directions are right to its square."""
+        R, _ = self.frame(p, k)
+        dA, dB = R.T @ dA, R.T @ dB
+        segment = Segment.of(row[1:])
+        L, e_in, e_out = segment.moving(dA, dB)
+        return ca.vertcat(
+            row[0], replace(segment, L=L, e_in=e_in, e_out=e_out).row, row[WIDTH - 6 :] + ca.vertcat(dA, dB)
+        )
+
+    def solver(self, needs: int) -> Solver:
+        return Solver.trace("path_chain", needs, self.start, self.step, self.finish, ROUNDS, idle=self.idle)
+
+
+def _tangents(e: ca.SX) -> ca.SX:
+    """T: two directions across a unit vector, shape (3, 2)."""
+    n = across_to(e)
+    return ca.horzcat(n, cross(e, n))
+
+
+def _inverses(J: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Of a symmetric matrix J = L D L': its inverse, and that of L |D| L', along which a length descends."""
+    n = J.shape[0]
+    l, d = np.eye(n, dtype=object), [ca.SX(0)] * n
+    for j in range(n):
+        d[j] = J[j, j] - sum((l[j, k] ** 2 * d[k] for k in range(j)), ca.SX(0))
+        for i in range(j + 1, n):
+            l[i, j] = (J[i, j] - sum((l[i, k] * l[j, k] * d[k] for k in range(j)), ca.SX(0))) / d[j]
+    M = ca.SX(n, n)  # L^-1
+    for c in range(n):
+        for i in range(c, n):
+            M[i, c] = ca.SX(i == c) - sum((l[i, k] * M[k, c] for k in range(c, i)), ca.SX(0))
+    D = ca.vertcat(*d)
+    return M.T @ ca.diag(1 / D) @ M, M.T @ ca.diag(1 / ca.fabs(D)) @ M
+
+
+def _lists(order: Order) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
+    return order.on, order.piece, order.prev
+
+
+def _set(values: Sequence[ca.SX], k: int, x: Any) -> list[ca.SX]:
+    return [*values[:k], ca.SX(x), *values[k + 1 :]]
+
+
+def _pick(i: ca.SX, values: Sequence[ca.SX]) -> ca.SX:
+    out = values[0]
+    for j, value in enumerate(values[1:], 1):
+        out = ca.if_else(i == j, value, out)
+    return out
+
+
+def _pick_where(conditions: Sequence[ca.SX], values: Sequence[ca.SX], out: ca.SX) -> ca.SX:
+    """The value whose condition holds, `out` if none does."""
+    for condition, value in zip(conditions, values, strict=True):
+        out = ca.if_else(condition, value, out)
+    return out
+
+
+def _any(conditions: Any) -> ca.SX:
+    out = ca.SX(0)
+    for condition in conditions:
+        out = ca.logic_or(out, condition)
+    return out

@@ -1,0 +1,312 @@
+"""Surfaces that a path may wrap over, each in a frame S of its own.
+
+A surface says by OpenSim's rules whether a path between two points goes over it and on which side, and finds
+the geodesic: a row of numbers (segment.py) from a solver that is compiled once for all surfaces of its kind.
+
+A new surface is a subclass with numbers, rule and row, and its signature if its equations are not determined
+by its class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import field, replace
+from functools import cache
+from typing import Annotated, Any, ClassVar
+
+import casadi as ca
+import numpy as np
+
+import condyle.shapes as shapes
+from condyle.arrays import Array
+from condyle.errors import DescriptionError
+from condyle.laws.described import Datum, Described, quantity, sx
+from condyle.laws.factors import times
+from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup import look_up
+from condyle.paths import cylinder_sphere
+from condyle.paths.cylinder_sphere import NONE
+from condyle.paths.ellipsoid_ends import Ends
+from condyle.paths.ellipsoid_halves import solvers
+from condyle.paths.segment import ROW, Segment, dot, norm
+from condyle.records import dataclass
+from condyle.shapes import Drawing
+from condyle.trace.parameter import Expression, at_defaults
+
+QUADRANTS = {
+    "all": (0, 0, 0),
+    "x": (1, 0, 0),
+    "-x": (-1, 0, 0),
+    "y": (0, 1, 0),
+    "-y": (0, -1, 0),
+    "z": (0, 0, 1),
+    "-z": (0, 0, -1),
+}
+DIRECTION = quantity("-", 3)
+WIDTH = 1 + ROW + 6
+"""Numbers of a row: the rule's answer, the segment, and the ends A, B that it was found for."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Surface(Described):
+    """A surface in its frame S.
+
+    Attributes:
+        quadrant: the half of the surface that a path may pass over, by an axis of S: "x", "-x", .., "-z"; or
+            "all". Or a direction in S, shape (3,): with a `cd.Discrete` in it a path keeps the side that this
+            says, (0, cd.Discrete("side", 1.0), 0), until somebody changes it.
+    """
+
+    quadrant: Any = field(default="all", kw_only=True)
+
+    several: ClassVar[bool] = True  # may say WRAPPED beside MANDATORY
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.quadrant, str):
+            kept = DIRECTION.take(self.quadrant, f"{type(self).__name__}: quadrant")
+            if isinstance(kept, (tuple, np.ndarray)) and not np.any(kept):
+                raise DescriptionError(
+                    f"{type(self).__name__}: quadrant: a direction of length 0 has no "
+                    'side; "all" is every side'
+                )
+            object.__setattr__(self, "quadrant", kept)
+        elif self.quadrant not in QUADRANTS:
+            raise DescriptionError(
+                f"{type(self).__name__}: quadrant must be one of {', '.join(QUADRANTS)}, "
+                f"or a direction of three numbers, got {self.quadrant!r}"
+            )
+
+    def scaled_along(self, along: Array, body: Array) -> Surface:
+        """Itself on a body of another size.
+
+        Args:
+            along: factors along its own axes x, y, z, shape (3,).
+            body: factors along the axes of its body, shape (3,).
+        """
+        raise DescriptionError(
+            f"surface {self!r} is not known to scale, and its body has the factors {body}; give that body the "
+            "factors 1"
+        )
+
+    def drawn(self, size: float) -> Sequence[Drawing]:
+        """What a viewer draws of it in S: nothing, unless a surface says otherwise.
+
+        Args:
+            size: of the scene [m], for what has no size of its own.
+        """
+        return ()
+
+    def numbers(self) -> ca.SX:
+        """What solvers are given beside A and B, a column."""
+        raise TypeError(f"{type(self).__name__} needs numbers")
+
+    @property
+    def signature(self) -> Hashable:
+        """Surfaces with equal ones have the same equations: their `numbers` and their quadrants differ
+        alone."""
+        return type(self), bool(self.parameters())
+
+    def given(self, A: ca.SX, B: ca.SX) -> ca.SX:
+        """What a solver is given: A, B, numbers, quadrant."""
+        return ca.vertcat(A, B, self.numbers(), self.side())
+
+    def side(self) -> ca.SX:
+        """The quadrant as a direction of unit length, or zero for all, shape (3,)."""
+        if isinstance(self.quadrant, Datum):
+            return self.quadrant.sx
+        if isinstance(self.quadrant, str):
+            return ca.densify(ca.SX(QUADRANTS[self.quadrant]))
+        c = ca.densify(ca.vec(sx(self.quadrant)))
+        return c / norm(c)
+
+    def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """NONE, WRAPPED or MANDATORY for ends in S, and how much longer than straight the path is [m]."""
+        raise TypeError(f"{type(self).__name__} needs a rule")
+
+    def near(self, A: ca.SX, B: ca.SX) -> ca.SX:
+        """Zero only where the rule says NONE: a quick look before it is asked."""
+        return self.rule(A, B)[0] != NONE
+
+    def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
+        """The row for ends in S, shape (WIDTH,); all NaN where no geodesic was found."""
+        raise TypeError(f"{type(self).__name__} needs a row")
+
+    def over(self, A: ca.SX, B: ca.SX, row: ca.SX) -> ca.SX:
+        """The length between ends in S, of the row for them, with its derivatives [m]."""
+        return Segment.of(row[1:]).moving(A - row[WIDTH - 6 : WIDTH - 3], B - row[WIDTH - 3 :])[0]
+
+    def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
+        """Points of an arc in S, for drawing, shape (..., 3): a cubic with its ends and tangents, unless a
+        subclass knows better.
+
+        Args:
+            P: first end [m], shape (..., 3).
+            Q: last end [m], shape (..., 3).
+            e_in: tangent at P, shape (..., 3).
+            e_out: tangent at Q, shape (..., 3).
+            arc: its length [m], shape (..., 1).
+            s: from 0 at P to 1 at Q, shape (..., 1).
+        """
+        return (
+            (1 + 2 * s) * (1 - s) ** 2 * P
+            + s * (1 - s) ** 2 * arc * e_in
+            + s**2 * (3 - 2 * s) * Q
+            - s**2 * (1 - s) * arc * e_out
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Round(Surface):
+    """A surface whose geodesics have closed forms."""
+
+    def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
+        row = self.row(A, B)
+        return row[0], row[1] - ca.sqrt(ca.fmax(dot(B - A, B - A), 0))
+
+    def near(self, A: ca.SX, B: ca.SX) -> ca.SX:
+        return getattr(cylinder_sphere, f"{type(self).__name__.lower()}_near")(self.given(A, B))
+
+    def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
+        p = self.given(A, B)
+        return look_up(_closed_form(type(self).__name__.lower(), p.numel()), p)[:WIDTH]
+
+    def over(self, A: ca.SX, B: ca.SX, row: ca.SX) -> ca.SX:
+        if not self.parameters():
+            return super().over(A, B, row)
+        # a row has no derivatives by sizes
+        return getattr(cylinder_sphere, type(self).__name__.lower())(self.given(A, B))[1].L
+
+
+@cache
+def _closed_form(name: str, needs: int) -> Solver:
+    """A closed form as a solver that is always idle: compiled once, and its row is constant for
+    derivatives."""
+
+    def idle(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        kind, segment = getattr(cylinder_sphere, name)(p)
+        return ca.vertcat(kind, segment.row, p[:6]), ca.SX(0)
+
+    return Solver.trace(
+        f"path_{name}",
+        needs,
+        lambda p: (ca.SX.zeros(WIDTH), ca.SX(0)),
+        lambda p, x: (x, ca.SX(0)),
+        lambda p, x: x,
+        0,
+        idle=idle,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cylinder(_Round):
+    """A cylinder about the z axis of S, as high as long above the origin as below.
+
+    Args:
+        radius: [m], positive.
+        length: along z [m], positive. A path whose points of touch both lie beyond it does not wrap.
+        quadrant: see Surface.
+    """
+
+    other_names = ("WrapCylinder",)
+
+    radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+    length: Annotated[Any, quantity("m", lowest=0.0, positive=True, infinite=True)] = float("inf")
+
+    def numbers(self) -> ca.SX:
+        return ca.vertcat(sx(self.radius), sx(self.length))
+
+    def scaled_along(self, along: Array, body: Array) -> Cylinder:
+        """Its radius grows by the mean of the factors along x and y."""
+        return replace(self, radius=times(self.radius, along[:2].mean()), length=times(self.length, along[2]))
+
+    def drawn(self, size: float) -> list[Drawing]:
+        half = min(at_defaults(self.length), 0.3 * size) / 2
+        return [Drawing(shapes.Cylinder(at_defaults(self.radius), half))]
+
+    def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
+        """A helix."""
+        flat, up = P * [1, 1, 0], np.cross(np.broadcast_to([0.0, 0.0, 1.0], P.shape), P * [1, 1, 0])
+        r = np.linalg.norm(flat, axis=-1, keepdims=True)
+        turn = s * np.sum(e_in * up, axis=-1, keepdims=True) / r**2 * arc
+        return flat * np.cos(turn) + up * np.sin(turn) + (P + s * (Q - P)) * [0, 0, 1]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sphere(_Round):
+    """A sphere about the origin of S.
+
+    Args:
+        radius: [m], positive.
+        quadrant: see Surface.
+    """
+
+    other_names = ("WrapSphere",)
+
+    radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+
+    def numbers(self) -> ca.SX:
+        return sx(self.radius)
+
+    def scaled_along(self, along: Array, body: Array) -> Sphere:
+        """Its radius grows by the mean of the body's factors."""
+        return replace(self, radius=times(self.radius, body.mean()))
+
+    def drawn(self, size: float) -> list[Drawing]:
+        return [Drawing(shapes.Sphere(at_defaults(self.radius)))]
+
+    def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
+        """A great circle."""
+        r = np.linalg.norm(P, axis=-1, keepdims=True)
+        return P * np.cos(s * arc / r) + r * e_in * np.sin(s * arc / r)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ellipsoid(Surface):
+    """An ellipsoid about the origin of S, its axes along those of S.
+
+    Args:
+        radii: half axes [m], shape (3,), positive; no Parameters, by which its geodesics have no derivatives.
+        quadrant: see Surface.
+    """
+
+    other_names = ("WrapEllipsoid",)
+
+    radii: Annotated[Any, quantity("m", 3, lowest=0.0, positive=True)]
+
+    several = False
+
+    def scaled_along(self, along: Array, body: Array) -> Ellipsoid:
+        return replace(self, radii=times(self.radii, along))
+
+    def drawn(self, size: float) -> list[Drawing]:
+        return [Drawing(shapes.Ellipsoid(np.ravel(at_defaults(self.radii))))]  # type: ignore[arg-type]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        held = self.radii.parameters if isinstance(self.radii, Expression) else ()
+        if names := sorted({p.name for p in held}):
+            raise DescriptionError(
+                "Ellipsoid: radii: expected numbers [m], got Parameters "
+                f"({', '.join(names)}), by which its geodesics have no derivatives; the "
+                "radius of a Cylinder or a Sphere may be one"
+            )
+
+    def numbers(self) -> ca.SX:
+        return sx(self.radii)
+
+    def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
+        """The cubic, brought out to the surface along rays from the center."""
+        x = super().along(P, Q, e_in, e_out, arc, s)
+        return x / np.linalg.norm(x / np.array(self.radii), axis=-1, keepdims=True)
+
+    def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
+        return Ends(self.given(A, B)).kind, ca.SX(0)
+
+    def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
+        p = self.given(A, B)
+        coarse, fine = solvers()
+        found = look_up(coarse, p)
+        found = look_up(fine, ca.vertcat(p, found[:-1]))
+        bad = ca.logic_and(found[0] != NONE, ca.logic_not(found[WIDTH]))
+        return ca.if_else(bad, float("nan"), found[:WIDTH])

@@ -1,0 +1,340 @@
+"""`cd.inverse_kinematics`: the motion of a system that follows measured markers, sensors and coordinates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from condyle.arguments import with_call_hints
+from condyle.arrays import Array
+from condyle.errors import DescriptionError, warn
+from condyle.fit.frames import Frames, frame_count
+from condyle.fit.goals import Goal
+from condyle.fit.missed_goals import BEYOND, FAR, reach
+from condyle.fit.observability import NormalMatrices
+from condyle.integrate.progress import check_progress
+from condyle.io.markers import Markers
+from condyle.presentation import cut
+from condyle.studies.assemble import Limits, checked, follow, follow_each
+from condyle.studies.kinematics.determined import determine, samples
+from condyle.studies.kinematics.imus import IMUs, sensor_data, sensor_tasks
+from condyle.studies.kinematics.result import RMS, InverseKinematics, gap_text, sums
+from condyle.studies.kinematics.start import better_start, lies_along, solved_again
+from condyle.studies.kinematics.swaps import find_swaps
+from condyle.studies.kinematics.tasks import (
+    ALL,
+    WHO,
+    Rows,
+    Tasks,
+    coordinate_tasks,
+    marker_data,
+    marker_tasks,
+    times,
+)
+from condyle.studies.motion.motion import _default
+from condyle.system.given import check_state, check_system, number
+from condyle.system.state import State
+from condyle.system.system import System
+from condyle.table import Table
+from condyle.tree import scales
+
+Weights = Mapping[str, ArrayLike] | Table
+WORST, FEW, MOST = 4, 2, 0.75
+"""Markers that are named; and so few that cause this part of all squares."""
+
+
+@with_call_hints(
+    {
+        "marker_weights": "they are weights=",
+        "tasks": "markers have weights=, coordinates get values by coordinates=",
+        "imu": "it is imus=",
+        "times": "times are t=",
+        "constraint_weight": "constraints hold exactly",
+        "marker_names": "it is names=",
+    }
+)
+def inverse_kinematics(
+    system: System,
+    markers: Markers | Mapping[str, ArrayLike] | None = None,
+    weights: Weights | None = None,
+    coordinates: Mapping[str, ArrayLike] | Table | None = None,
+    *,
+    coordinate_weights: float | Weights | None = None,
+    orientations: Table | Mapping[str, ArrayLike] | None = None,
+    imus: IMUs | None = None,
+    orientation_weights: Weights | None = None,
+    names: Mapping[str, str] | None = None,
+    goals: Sequence[Goal] = (),
+    t: ArrayLike | None = None,
+    state: State | None = None,
+    locked: Iterable[str] = (),
+    limits: Limits | None = None,
+    fill_gaps: float = 0.1,
+    accuracy: float = 1e-6,
+    progress: bool | Callable[[float], object] = False,
+) -> InverseKinematics:
+    """Coordinates of a system over time that bring its markers nearest to measured ones, frame by frame.
+
+    What is made least is what OpenSim's tool makes least: the weighted mean of squared distances of the
+    markers seen in a frame, plus weighted squares of coordinates from their values, halved. Constraints hold;
+    locked coordinates stay, prescribed ones follow their functions. All frames are one native run, each from
+    the one before; the first from the state, or, if it ends far from the markers, from that pose moved to
+    them as a whole.
+
+    Args:
+        system: with markers: `system.add_marker(name, body, station)`.
+        markers: as `cd.read_markers` gives them, or {name: positions (T, 3) [m]} with t=; NaN where one was
+            not seen. Those of the model and of the data that have a name in common are used; `report()` names
+            the others.
+        weights: of markers by name, one number or one per frame, or a Table of them over time (between its
+            rows they are interpolated). 1 where none is given; zero leaves a marker out.
+        coordinates: values that coordinates should come near to [rad, m] by name, one or one per frame, or
+            a Table of coordinates (between its rows: the natural spline of degree 5).
+        coordinate_weights: of these, one for all or by name, as `weights`. A coordinate of weight 1 that is
+            off by 1 rad costs as much as all markers off by 1 m.
+        orientations: quaternions of sensors over time, as for `cd.calibrate_imus`. They take part as markers
+            do, with their angle [rad] for the distance.
+        imus: where the sensors sit: `cd.calibrate_imus(system, ...)`.
+        orientation_weights: of sensors by name, as `weights`.
+        names: what the model calls markers of the data, {name in the data: name in the model}.
+        goals: others of `cd.goals` to come near to, with the weights that they have.
+        t: times [s], shape (T,), where markers or orientations have none of their own.
+        state: the pose to start from, with its parameters and locks; `system.state()` by default.
+        locked: names of speeds that do not take part.
+        limits: by default coordinates that are clamped, `cd.Coordinate(..., clamped=True)`, stay in their
+            ranges; True keeps all that have one, False none; or (low, high) by name: see `cd.assemble`.
+        fill_gaps: a coordinate that the markers and sensors of some frames do not determine, because those of
+            a segment are missing or lie on one line, is interpolated over gaps of up to this length [s]. In
+            longer gaps, and at the ends of the trial, it is NaN. Zero fills none; np.inf fills all, and keeps
+            the value of the frame before at the ends. A coordinate that nothing in the trial depends on keeps
+            its value.
+        accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth of
+            it.
+        progress: True shows a bar; a function is called a few times per second with the share of frames done.
+
+    Returns:
+        the motion and the errors, also where some frames failed: see `status` and `report()`. Warnings name
+        coordinates that some frames do not determine, and when; markers that look exchanged; and markers that
+        are far off, with likely causes.
+
+    Raises:
+        UnknownNameError: names that neither the model nor the data has, or no marker in common.
+        CondyleError: arguments that cannot be.
+    """
+    check_system(WHO, system, "markers")
+    state = _default(system) if state is None else state
+    check_state(WHO, system, state)
+    check_progress(WHO, progress)
+    longest = number(f"{WHO}: fill_gaps", fill_gaps, "the longest gap that is filled [s], zero or more")
+    if not longest >= 0:
+        raise DescriptionError(f"{WHO}: fill_gaps = {longest:g}: expected zero or more [s]")
+    tasks = _tasks(
+        system,
+        markers,
+        weights,
+        coordinates,
+        coordinate_weights,
+        orientations,
+        imus,
+        orientation_weights,
+        names,
+        goals,
+        t,
+    )
+
+    within = _clamped(system) if limits is None else limits
+    if locks := system.compiled.tails.levels(locked):
+        state = state.replace(locked={**state.locked, **locks})
+
+    def solve(
+        tasks: Tasks, start: State, rows: Rows, progress: Any = False, normal: NormalMatrices | None = None
+    ) -> Frames:
+        return follow(
+            WHO,
+            start,
+            tuple(tasks.goals(rows)),
+            tasks.t[rows],
+            dict(start.locked),
+            within,
+            accuracy,
+            progress,
+            normal,
+        )
+
+    def solve_each(tasks: Tasks, rows: Rows, q: Array, normal: NormalMatrices | None = None) -> Frames:
+        return follow_each(start, tuple(tasks.goals(rows)), tasks.t[rows], within, accuracy, q, normal)
+
+    start = state.replace(t=float(tasks.t[0]))
+    kinds, looked_at = samples(tasks)
+    normal = NormalMatrices(looked_at)
+    frames = solve(tasks, start, ALL, progress, normal)
+    better = better_start(start, tasks, frames, solve)
+    if better is not None:
+        frames = solve(tasks, better.replace(t=start.t), ALL, progress, normal)
+    frames = solved_again(frames, tasks, np.arange(len(frames)), solve_each)
+    frames, determined = determine(frames, tasks, kinds, normal, longest, solve_each)
+    result = InverseKinematics(frames, tasks, determined)
+    vars(result)["swaps"] = find_swaps(frames, tasks, result._places, solve, solve_each)
+    _warn(result, start, longest)
+    return result
+
+
+def _clamped(system: System) -> Limits:
+    """The ranges of coordinates that are clamped."""
+    return {
+        c.name: c.range
+        for body in system.bodies
+        for c in body.coordinates
+        if c.clamped and c.range is not None
+    } or False
+
+
+def _tasks(
+    system: System,
+    markers: Any,
+    weights: Any,
+    coordinates: Any,
+    coordinate_weights: Any,
+    orientations: Any,
+    imus: Any,
+    orientation_weights: Any,
+    names: Any,
+    goals: Any,
+    t: Any,
+) -> Tasks:
+    """What is followed, from what was given."""
+    if markers is None and orientations is None:
+        raise DescriptionError(
+            f"{WHO}: nothing to follow; give markers= or orientations= with imus=; "
+            "cd.assemble_frames follows other goals"
+        )
+    if markers is None and (weights is not None or names is not None):
+        raise DescriptionError(
+            f"{WHO}: weights= and names= are those of markers, and there are none; "
+            "sensors have orientation_weights="
+        )
+    if orientations is None and (imus is not None or orientation_weights is not None):
+        raise DescriptionError(f"{WHO}: imus= and orientation_weights= need orientations=")
+    if coordinates is None and coordinate_weights is not None:
+        raise DescriptionError(f"{WHO}: coordinate_weights= needs coordinates=, the values")
+    found = sensed = None
+    if markers is not None:
+        time, called, positions = marker_data(markers, t)
+        found = marker_tasks(system, time, called, positions, weights, names)
+    if orientations is not None:
+        own = isinstance(orientations, Table)
+        clock, sensors, R_WS = sensor_data(WHO, orientations, None if own else t if found is None else time)
+        if found is not None and not np.array_equal(clock, time):
+            raise DescriptionError(
+                f"{WHO}: markers and orientations have other times; bring them to the same frames first"
+            )
+        if found is None and t is None and not own:
+            raise DescriptionError(
+                f"{WHO}: orientations given by name need times: t=times [s], shape ({len(clock)},)"
+            )
+        time = clock if own or found is not None else times(t, len(clock))
+        sensed = sensor_tasks(system, time, sensors, R_WS, imus, orientation_weights)
+    values = coordinate_tasks(system, time, coordinates, coordinate_weights)
+    others = checked(WHO, system, goals)
+    frame_count(others, time)
+    return Tasks(system, time, found, sensed, values, others)
+
+
+def _warn(result: InverseKinematics, start: State, longest: float) -> None:
+    if len(result.unseen):
+        first = int(result.unseen[0])
+        lost = int(result.missing[result.unseen].any(axis=1).sum())
+        warn(
+            f"{WHO}: nothing was measured in {len(result.unseen)} of {len(result)} frames, the "
+            f"first frame {first} (t = {result.time[first]:.6g} s); coordinates are NaN in {lost} of them, "
+            "and interpolated in the others",
+            RuntimeWarning,
+        )
+    unseen = set(result.unseen.tolist())
+    gaps = [gap for gap in result.gaps if not unseen.issuperset(range(gap.frames[0], gap.frames[1] + 1))]
+    markers = result.tasks.markers
+    strange = (
+        ""
+        if markers is None or not markers.not_in_model
+        else (
+            f". The model has no markers {cut(markers.not_in_model)}: names={{'name in the data': 'name in the "
+            "model'} maps names"
+        )
+    )
+    if gaps:
+        warn(
+            f"{WHO}: what was measured does not determine {gap_text(gaps)}. Gaps of up to fill_gaps = "
+            f"{longest:g} s are filled, if frames before and after determine the coordinate. Fill those of "
+            "the markers, give the coordinate a value with a small weight by coordinates=, or lock it; see "
+            f"result.gaps{strange}",
+            RuntimeWarning,
+        )
+    sensed = result.tasks.sensors is not None
+    if held := [name for name in result.held if not (sensed and _shifts(result.system, name))]:
+        warn(
+            f"{WHO}: no marker or sensor tells {cut(held)} in any frame: the value of the start stays. Lock "
+            f"it by locked= if that is meant, or give a value by coordinates={strange if not gaps else ''}",
+            RuntimeWarning,
+        )
+    if text := _far_off(result):
+        warn(f"{WHO}: {text}", RuntimeWarning)
+    elif _one_marker_fails(result):
+        result.quality.warn()
+    if axis := lies_along(start, result.tasks):
+        warn(
+            f"{WHO}: what points up in the model lies along {axis} in most frames. Does {axis} point up in "
+            f"the data, cd.read_markers(path, vertical={axis!r})? Then gravity comes from the side here; "
+            "if the subject lies down, all is well",
+            RuntimeWarning,
+        )
+    for swap in result.swaps:
+        warn(f"{WHO}: {swap}", RuntimeWarning)
+
+
+def _one_marker_fails(result: InverseKinematics) -> bool:
+    """Whether a marker is farther off than can be, though all together are not."""
+    verdicts = [c.verdict for c in result.quality if "marker error" in c.what]
+    return not result.swaps and verdicts in (["ok", "fail"], ["check", "fail"])
+
+
+def _shifts(system: System, name: str) -> bool:
+    """Whether a coordinate is a length: sensors of orientation tell none."""
+    return scales.units(system.bodies)[0][system.coordinates.index(name)] == "m"
+
+
+def _far_off(result: InverseKinematics) -> str:
+    """Words if markers are far from the model in frames without exchanged ones; empty if not."""
+    markers, size = result.tasks.markers, reach(result.system)
+    if markers is None:
+        return ""
+    zero = (markers.positions[: len(result)] == 0).all(axis=2).any(axis=1)  # markers at zero are asked about
+    e = np.where(zero[:, None], np.nan, result._distances)
+    e[[i for swap in result.swaps for i in swap.frames]] = np.nan
+    rms = sums(e)[1]
+    far = np.flatnonzero(rms > FAR * min(size or 1.0, 1.0))
+    squares, seen = np.nansum(e[far] ** 2, axis=0), np.isfinite(e[far]).sum(axis=0)
+    off = math.sqrt(squares.sum() / max(seen.sum(), 1))
+    if not 0 < off < BEYOND * (size or np.inf):  # beyond it, units are asked about
+        return ""
+    worst = np.argsort(-squares)[:WORST]
+    names = [f"{markers.names[k]} {100 * math.sqrt(squares[k] / seen[k]):.0f} cm" for k in worst if seen[k]]
+    alone = len(squares) > WORST and squares[worst[:FEW]].sum() > MOST * squares.sum()
+    why = (
+        f"{' and '.join(repr(markers.names[k]) for k in worst[:FEW])} cause most of it: are they named "
+        "right, and where the model has them? weights={name: 0} leaves one out."
+        if alone
+        else "Is the model scaled to the subject? Are positions in meters, and does y point up in the data: "
+        "cd.read_markers(path, vertical='z')? Are names right, markers where the model has them, "
+        "coordinates= in radians?"
+    )
+    times = dict.fromkeys(f"{result.time[i]:.6g}" for i in (far[0], far[-1]))
+    where = "" if len(far) == len(result) else f", {' to '.join(times)} s"
+    return (
+        f"markers are {100 * off:.0f} cm from the model in {len(far)} of {len(result)} frames{where} "
+        f"(RMS; the guideline is {100 * RMS:.0f} cm), worst: {', '.join(names)}. {why} result.report() "
+        "tells more"
+    )

@@ -1,0 +1,141 @@
+"""`cd.low_pass`: a recorded Table without what is faster than a cut-off frequency."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from condyle.arguments import with_call_hints
+from condyle.errors import DescriptionError, ShapeError
+from condyle.io.markers import Markers
+from condyle.status import Outcome, Status
+from condyle.studies.motion.recordings import even_times, same_signs, steps, unwrapped, warn_of_gaps
+from condyle.studies.motion.splines import low_pass as filtered
+from condyle.studies.motion.splines import low_pass_resampled
+from condyle.system.given import number
+from condyle.table import Table, after_events
+
+
+@with_call_hints()
+def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
+    """A Table of recorded numbers, filtered: Butterworth of order 3, forward and backward, so that nothing is
+    delayed. Each end goes on as the cubic nearest to its outermost rows (0.8 periods of the cut-off
+    frequency): rows that are nearer to an end than a period depend on it. Studies do the same to coordinates
+    with `lowpass=`.
+
+    Before that, jumps by whole turns are taken out of angles: columns in degrees or radians, and those of
+    unknown unit that stay within a turn and are smooth but for jumps of about a whole one. So are changes of
+    sign of quaternions: four columns, one after the other, whose length stays the same. Times that were
+    rounded count as the even ones that they were.
+
+    Args:
+        table: columns over time, without gaps.
+        cutoff: frequency [Hz] above which movement is taken as noise.
+        as_opensim: give what OpenSim's tools go on with, to its last digits: half of the rows is added at
+            each end by point reflection, and where steps of time differ in their last bit (rounded times do)
+            all is brought to the smallest step. Times are then not those of the table. By default they are.
+            A frequency of half of the frames per second or more is taken as 0.49 of them.
+
+    Returns:
+        a Table with the same columns. Its status says by how much the filter changed them.
+
+    Raises:
+        ShapeError: gaps, or times that do not increase.
+        DescriptionError: a frequency that the frames cannot show, or too few frames.
+    """
+    given: Any = table
+    if not isinstance(given, Table):
+        hint = (
+            "; markers.table() is one, and cd.Markers.from_table(table) makes markers of it again"
+            if isinstance(given, Markers)
+            else "; a file is read by cd.read_table"
+        )
+        raise DescriptionError(f"low_pass: expected a cd.Table, got {type(given).__name__}{hint}")
+    table = after_events("low_pass", table)
+    t, x = table.time, table.values
+    if not len(t) or not (np.diff(t) > 0).all():
+        raise ShapeError("low_pass: the table needs rows whose times increase")
+    if not np.isfinite(x).all():
+        i, j = np.argwhere(~np.isfinite(x))[0]
+        raise ShapeError(
+            f"low_pass: {table.names[j]!r} is {x[i, j]} at t = {t[i]:g} s (row {i}): fill the "
+            "gap, or leave that column out: table[[...]]"
+        )
+    cutoff = number("cutoff", cutoff, "a frequency [Hz]")
+    warn_of_gaps("low_pass", t, *steps(t))
+    x, notes = _continuous(table)
+    before = Table(t, table.names, x, table.units)
+    if as_opensim:
+        rate = (len(t) - 1) / (t[-1] - t[0]) if len(t) > 1 else 0.0
+        if cutoff >= rate / 2 > 0:
+            said = (
+                f"; {cutoff:g} Hz is not below half of the {rate:.4g} frames per second; 0.49 of them is "
+                "taken, as in OpenSim"
+            )
+        else:
+            said = _change(before, filtered(t, x, cutoff, reflected=True), cutoff)
+        t, y = low_pass_resampled(t, x, cutoff)
+    else:
+        y = filtered(even_times(t)[0], x, cutoff)
+        said = _change(before, y, cutoff)
+    status = Outcome(Status.FINISHED, f"finished{''.join(notes)}{said}")
+    return Table(t, table.names, y, table.units, status=status, degrees=table.degrees)
+
+
+SAME_LENGTH = 1e-2
+"""Four columns are a quaternion if their length changes by less than this part."""
+SMOOTH = 1.5
+"""A jump is one of a whole turn if what is left of it is at most so many times the largest other step."""
+
+
+def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
+    """Values without jumps by whole turns and changes of sign, which no filter may see; what was done."""
+    x, notes = table.values.copy(), []
+    for j, (name, unit) in enumerate(zip(table.names, table.units, strict=True)):
+        turn = 360.0 if unit in ("deg", "degrees", "°") or (not unit and table.degrees) else 2 * math.pi
+        if unit in ("deg", "degrees", "°", "rad") or (not unit and _wraps(x[:, j] / turn)):
+            x[:, j], turns = unwrapped(x[:, j], turn)
+            if turns:
+                notes.append(f"; {turns} jump{'s' * (turns > 1)} of a whole turn taken out of {name}")
+    smoother = sorted((-gain, j) for j in range(len(table.names) - 3) if (gain := _gain(x[:, j : j + 4])) > 0)
+    taken: set[int] = set()
+    for _, j in smoother:  # others share columns with it by chance
+        if taken.isdisjoint(range(j, j + 4)):
+            taken.update(range(j, j + 4))
+            changes = same_signs(x[:, j : j + 4])
+            notes.append(
+                f"; quaternion {table.names[j]} ..: {changes} change{'s' * (changes > 1)} of sign taken out"
+            )
+    return x, notes
+
+
+def _wraps(x: np.ndarray) -> bool:
+    """Whether numbers (m,) of unknown unit, in turns, can be an angle that wraps: within one turn, and smooth
+    but for jumps of about a whole one. A switch from 0 to 5 V is not."""
+    size = np.abs(np.diff(x))
+    jumps = size > 0.75
+    usual = size[~jumps].max(initial=0.0)
+    return bool(usual < 0.25 and np.ptp(x) < 1.01 and (np.abs(size[jumps] - 1) <= SMOOTH * usual).all())
+
+
+def _gain(four: np.ndarray) -> float:
+    """By how much the steps of a quaternion (m, 4) shrink with its changes of sign; 0 of other columns."""
+    size = np.linalg.norm(four, axis=1)
+    several = (four != 0).any(axis=0).sum() > 1  # one alone is a switch between -1 and 1
+    if not several or not np.ptp(size) < SAME_LENGTH * size.max():
+        return 0.0
+    even = four.copy()
+    same_signs(even)
+    return float(np.abs(np.diff(four, axis=0)).sum() - np.abs(np.diff(even, axis=0)).sum())
+
+
+def _change(table: Table, y: np.ndarray, cutoff: float) -> str:
+    """The column that changed most, in parts of what it spans."""
+    if not table.names:
+        return ""
+    change = abs(y - table.values).max(axis=0)
+    j = int(np.argmax(change / np.maximum(np.ptp(table.values, axis=0), np.finfo(float).tiny)))
+    unit = table.units[j] and f" {table.units[j]}"
+    return f"; low-pass filter of {cutoff:g} Hz changed {table.names[j]} by up to {change[j]:.2g}{unit}"

@@ -1,0 +1,686 @@
+"""Motion: coordinates over time with their speeds and accelerations, where studies of recorded motions begin.
+
+From a Table of coordinates, in this order:
+
+    1. times that were rounded are taken as the even ones that they were;
+    2. angles in degrees become radians, jumps by whole turns and changes of sign of quaternions are taken
+       out; coordinates that are not in it are found, or named in an error;
+    3. a low-pass filter, if one is asked for: Butterworth of order 3, forward and backward;
+    4. configurations that satisfy the position constraints, if there are any;
+    5. qdot and qddot by the spline of degree 5 through all frames, whose ends follow the outermost frames,
+       then u = N^-1 qdot and udot = N^-1 (qddot - Ndot u), as the constraints allow.
+
+OpenSim's tools take times as they stand, reflect at the ends of the filter, and have natural splines
+(GCVSpline at zero error): `Motion.of(..., as_opensim=True)`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from condyle.arguments import ExplainsCalls, with_call_hints
+from condyle.arrays import Array, Vector
+from condyle.constraints.sampled import warn_of_samples
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.fit.frames import Frames
+from condyle.fit.goals import Coordinate
+from condyle.integrate.trajectory import Trajectory
+from condyle.io.markers import Markers
+from condyle.plausible import of_times
+from condyle.presentation import Block, cut, rows_of, span
+from condyle.records import dataclass
+from condyle.status import Outcome, Status
+from condyle.studies.assemble import assemble_frames, coordinates_of_speeds
+from condyle.studies.motion.coordinate_columns import CoordinateColumns
+from condyle.studies.motion.recordings import (
+    JUMP,
+    LEAP,
+    even_times,
+    jump,
+    repeats,
+    rounded_to,
+    same_signs,
+    steps,
+    unwrapped,
+    warn_of_gaps,
+)
+from condyle.studies.motion.splines import END_ROWS, low_pass, rates, rows_at_ends
+from condyle.system.given import check_system, number
+from condyle.system.state import State
+from condyle.system.states import Batch, States
+from condyle.system.system import System
+from condyle.system.variables import place, variable_names, variables
+from condyle.table import Table, after_events, is_frame
+from condyle.tree import scales
+
+NO_FRAMES = "there are no frames; was a time cut out that was not recorded?"
+FEWEST = 4
+"""Frames that the spline of degree 5 needs."""
+TOO_NEAR = 1e-7
+"""Times that are nearer, over the mean step, are one time with rounding."""
+TWICE = 0.05
+"""Where more of the times occur twice they were rounded."""
+TOLD = 1e-4
+"""Rounding of times that is a larger part of a step is told."""
+UNIT_LENGTH = 0.1
+"""By how much the length of a quaternion may differ from one: measured ones are rounded."""
+ASSEMBLED, CLOSED = 1e-10, 1e-11
+"""What constraints hold to, in their units: found from coordinates alone; with speeds."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """By how much filter and constraints changed one coordinate of a Table.
+
+    Attributes:
+        rms: root of the mean square over all frames, in the coordinate's unit.
+        largest: at one frame.
+        unit: of both.
+    """
+
+    rms: float
+    largest: float
+    unit: str
+
+
+class Motion(ExplainsCalls, States[State]):
+    """A motion: q, u and udot at times t. Studies take one, or a Table, and make one of it by `Motion.of`.
+
+    `motion["knee"]` is a coordinate (or speed) over time, `motion[10:20]` fewer frames. Every operator of the
+    System is a method, for all frames at once: `motion.station_position("hand", p)`.
+
+    Args:
+        system: whose motion it is.
+        t: times [s], shape (m,), increasing.
+        q: coordinates [rad, m], shape (m, nq).
+        u: speeds, shape (m, nu); those of the spline through q by default, of which jumps by whole turns are
+            taken out.
+        udot: accelerations, shape (m, nu); likewise.
+        state: its parameters, inputs, auxiliary states, locks and what is disabled hold in all frames;
+            `system.state()` by default.
+
+    Attributes:
+        steady: whether all but the time is as in one state.
+        changes: what filter and constraints changed, a `Change` by coordinate; empty if there was neither.
+        ignored: columns of the Table that are no coordinates.
+        filled: coordinates that the Table did not have: constraints, motions or locks determine them.
+        notes: what was taken otherwise than it was written, in words: rounded times, angles that wrap.
+        end_rows: which frames are so near to an end of the recording that their speeds and accelerations
+            depend on what a spline, and a filter, take to be beyond it; shape (m,).
+
+    Raises:
+        ShapeError: shapes that do not fit, times that do not increase, numbers that are not finite.
+    """
+
+    called, _item = "motion", "frame"
+    plumbing = frozenset({"tail", "steady", "called"})
+
+    def __new__(cls, system: Any = None, t: Any = None, *_: Any, **__: Any) -> Self:
+        if isinstance(t, (Table, Trajectory, Frames, Motion)) or is_frame(t):
+            raise DescriptionError(
+                f"Motion: t: expected times [s], shape (m,), got a {type(t).__name__}: "
+                "that motion is cd.Motion.of(system, it)"
+            )
+        return super().__new__(cls)
+
+    def __init__(
+        self,
+        system: System,
+        t: Any,
+        q: Vector,
+        u: Vector | None = None,
+        udot: Vector | None = None,
+        *,
+        state: State | None = None,
+    ) -> None:
+        check_system("Motion", system, "t, q")
+        compiled = system.compiled
+        self.start = _default(system) if state is None else state
+        if self.start.system is not system:
+            raise DescriptionError("Motion: the state belongs to another system; make it with system.state()")
+        self.t = check_times("Motion", t)
+        m = len(self.t)
+        self.q = compiled.normalized(np.array(compiled.vector("q", q, "Motion")))
+        if self.q.shape != (m, system.nq):
+            raise ShapeError(f"Motion: q: expected ({m}, {system.nq}), one row per time, got {self.q.shape}")
+        self._tail: Array | None = None
+        self.steady = True
+        self._unsaid()
+        if u is None or udot is None:
+            self.notes += _mended(
+                system,
+                self.t,
+                self.q,
+                np.flatnonzero(np.array(scales.units(system.bodies)[0], dtype=object) == "rad"),
+            )
+            _warn_of_jumps(system, self.t, self.q, range(system.nq))
+            found_u, found_udot = _rates(self)
+            u, udot = found_u if u is None else u, found_udot if udot is None else udot
+        self.u, self.udot = (
+            np.array(compiled.vector(name, x, "Motion")) for name, x in (("u", u), ("udot", udot))
+        )
+        for name, x in (("u", self.u), ("udot", self.udot)):
+            if x.shape != (m, system.nu):
+                raise ShapeError(
+                    f"Motion: {name}: expected ({m}, {system.nu}), one row per time, got {x.shape}"
+                )
+
+    def _unsaid(self) -> None:
+        self.changes: dict[str, Change] = {}
+        self.ignored: tuple[str, ...] = ()
+        self.filled: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()
+        self.lowpass: float | None = None
+        self.end_rows = np.zeros(len(self.t), dtype=bool)
+
+    @classmethod
+    @with_call_hints(
+        {"filter": "it is lowpass=, a frequency [Hz]", "cutoff": "it is lowpass=, a frequency [Hz]"},
+        skip=1,
+        name="Motion.of",
+    )
+    def of(
+        cls,
+        system: System,
+        motion: Table | Motion | Trajectory | Frames,
+        *,
+        lowpass: float | None = None,
+        state: State | None = None,
+        as_opensim: bool = False,
+    ) -> Motion:
+        """The motion that a Table of coordinates, a run or assembled frames have.
+
+        Args:
+            system: whose motion it is.
+            motion: a Table with a column per coordinate, by name, or a pandas DataFrame with times in its
+                column "time" or its index; OpenSim's names of states (.../knee_angle/value) are known too.
+                Angles are in the unit of their column, or as `table.degrees` says. What is no coordinate is
+                left out. Coordinates may be missing where constraints, motions or locks determine them. Or
+                a Trajectory or Frames, with their own speeds and accelerations.
+            lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table; none by default.
+            state: as for `Motion`.
+            as_opensim: differentiate a Table as OpenSim's tools do, which is less exact: natural splines, so
+                that accelerations near both ends are wrong, point reflection at the ends of the filter, and
+                times as they stand even if they were rounded.
+
+        Raises:
+            UnknownNameError: a coordinate that is missing.
+            ShapeError: times that do not increase, numbers that are missing.
+            ConstraintError: coordinates that no configuration has.
+        """
+        check_system("Motion.of", system, "motion")
+        if is_frame(motion):
+            motion = Table.from_pandas(motion)
+        if isinstance(motion, Table):
+            return _of_table(
+                system, motion, lowpass, _default(system) if state is None else state, as_opensim
+            )
+        _check_motion(motion)
+        if motion.system is not system:
+            raise DescriptionError(
+                "motion: it belongs to another system; give that system, or its table(): "
+                "Tables go by the names of coordinates"
+            )
+        if as_opensim:
+            raise DescriptionError("as_opensim: it says how a Table is differentiated; give motion.table()")
+        if lowpass is not None:
+            raise DescriptionError("lowpass: only coordinates of a Table are filtered; give motion.table()")
+        if isinstance(motion, Motion):
+            if state is not None:
+                raise DescriptionError("state: this Motion has one already; make it with state=...")
+            if not len(motion):
+                raise ShapeError(f"motion: {NO_FRAMES}")
+            return motion
+        batch = motion._batch()
+        return _made(
+            state or motion.start,
+            batch.t,
+            motion.q,
+            motion.u,
+            motion.udot,
+            batch.tail if state is None else None,
+        )
+
+    # ---- as States -----------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        return f"Motion({len(self)} frames{span(self.t)}: {cut(self.system.coordinates)}{self._said})"
+
+    @property
+    def _said(self) -> str:
+        said = [f"{', '.join(self.filled)} filled in"] if self.filled else []
+        said += [f"{len(self.ignored)} other columns left out"] if self.ignored else []
+        said += [*self.notes, *([self.change] if self.change else [])]
+        return "".join(f"; {text}" for text in said)
+
+    @property
+    def change(self) -> str:
+        """What filter and constraints did, in words: the coordinate that they changed most."""
+        if not self.changes:
+            return ""
+        share = scales.weights(self.system.bodies)[0]
+        most = max(
+            self.changes,
+            key=lambda name: self.changes[name].largest * share[self.system.coordinates.index(name)],
+        )
+        c = self.changes[most]
+        by = "constraints" if self.lowpass is None else f"low-pass filter of {self.lowpass:g} Hz"
+        return f"{by} changed {most} by up to {c.largest:.2g} {c.unit} (RMS {c.rms:.2g})"
+
+    @property
+    def system(self) -> System:
+        return self.start.system
+
+    @property
+    def tail(self) -> Array:
+        """What kernels take after q and u, shape (m, k); made when it is first asked for."""
+        if self._tail is None:
+            self._tail = Batch.tails(self.system, self.start.tail, self.t)
+        return self._tail
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        """The same as `t`."""
+        return self.t
+
+    @property
+    def status(self) -> Outcome:
+        return Outcome(Status.FINISHED, f"finished{self._said}")
+
+    def table(self) -> Table:
+        """Coordinates and speeds by name."""
+        names, units = variables(self.system)
+        n = self.system.nq + self.system.nu
+        return Table(
+            self.t,
+            names[:n],
+            np.concatenate([self.q, self.u], axis=1),
+            units[:n],
+            status=self.status,
+            degrees=False,
+        )
+
+    def plot(self, *names: str, axes: Any = None) -> Any:
+        """Draw coordinates (all, if none is named) or speeds over time; returns matplotlib's axes."""
+        return self.table().plot(*(names or self.system.coordinates), axes=axes)
+
+    def _column(self, name: str) -> Array:
+        n = self.system.nq + self.system.nu
+        return self.table().values[:, place(self.system, name, variable_names(self.system)[:n])]
+
+    def _one(self, i: int) -> State:
+        where = self.system.compiled.model.tail
+        tail = self.start.tail if self.steady else self.tail[i]
+        own = {name: tail[where[name]] for name in ("z", "inputs", "discrete")}
+        return self.start.replace(t=float(self.t[i]), q=self.q[i], u=self.u[i], **own)
+
+    def _some(self, i: NDArray[np.intp]) -> Motion:
+        out = _made(
+            self.start, self.t[i], self.q[i], self.u[i], self.udot[i], None if self.steady else self.tail[i]
+        )
+        out.changes, out.ignored, out.filled, out.lowpass = (
+            self.changes,
+            self.ignored,
+            self.filled,
+            self.lowpass,
+        )
+        out.notes, out.end_rows = self.notes, self.end_rows[i]
+        return out
+
+    def _batch(self, t: Any = None) -> Batch:
+        if t is not None:
+            raise ShapeError("t: a Motion knows its own times only")
+        arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
+        return Batch(self.system, self.t, self.tail, arrays, self.status)
+
+    def _blocks(self) -> list[Block]:
+        table = self.table()
+        changed = [
+            (name, f"{c.rms:.3g} {c.unit}", f"{c.largest:.3g} {c.unit}") for name, c in self.changes.items()
+        ]
+        return [
+            rows_of(["time [s]", *table.titles], self.t, table.values),
+            Block("changed by filter and constraints", ("coordinate", "rms", "largest"), changed),
+            Block("left out", (), [(name,) for name in self.ignored]),
+        ]
+
+
+def _check_motion(motion: Any) -> None:
+    if not isinstance(motion, (Motion, Trajectory, Frames)):
+        is_path = isinstance(motion, str) or hasattr(motion, "__fspath__")
+        hint = (
+            "; read it by cd.read_table"
+            if is_path
+            else "; its coordinates over time are .motion"
+            if hasattr(motion, "motion")
+            else "; cd.inverse_kinematics(system, markers).motion has the angles"
+            if isinstance(motion, Markers)
+            else "; name its columns: cd.Table(t, system.coordinates, values, degrees=False)"
+            if isinstance(motion, (np.ndarray, dict))
+            else ""
+        )
+        raise DescriptionError(
+            "motion: expected a Table of coordinates, a cd.Motion, a Trajectory or "
+            f"Frames, got {type(motion).__name__}{hint}"
+        )
+
+
+def _default(system: System) -> State:
+    """`system.state()`, made once."""
+    known = system.compiled.programs
+    if "default state" not in known:
+        known["default state"] = system.state()
+    return known["default state"]  # type: ignore[no-any-return]
+
+
+def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array | None) -> Motion:
+    """A Motion of arrays that are known to fit; without tails all but the time is as in the state."""
+    out = object.__new__(Motion)
+    out.start, out.t, out.q, out.u, out.udot, out._tail = start, t, q, u, udot, tail
+    out.steady = tail is None
+    out._unsaid()
+    return out
+
+
+def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Array | None = None) -> Motion:
+    """A motion with auxiliary states (m, nz), inputs (m, k) and accelerations (m, nu) of its own in every
+    frame; inputs and accelerations are as they were by default."""
+    where, tail = motion.system.compiled.model.tail, motion.tail.copy()
+    tail[:, where["z"]] = z
+    if inputs is not None:
+        tail[:, where["inputs"]] = inputs
+    out = _made(motion.start, motion.t, motion.q, motion.u, motion.udot if udot is None else udot, tail)
+    out.notes, out.end_rows = motion.notes, motion.end_rows
+    return out
+
+
+# ---- from a Table ------------------------------------------------------------------------------------------
+
+
+def _of_table(system: System, table: Table, lowpass: float | None, state: State, as_opensim: bool) -> Motion:
+    if not _rounded_together(table.time):
+        table = after_events("motion", table, CoordinateColumns.find(system, table).columns)
+    t = check_times("motion", table.time)
+    known_steps = steps(t)
+    _refuse_doubles(t, known_steps[0])
+    warn_of_gaps("motion", t, *known_steps)
+    for text in of_times(t):
+        warn(f"motion: {text}")
+    given = CoordinateColumns.find(system, table)
+    x, least, most, inside = given.read(table, t)
+    if not given.warn_of_range(least, most, inside):
+        given.warn_of_degrees()
+    missing, q = given.missing, x
+    if missing:
+        q = np.empty((len(t), system.nq))
+        q[...] = state.q
+        q[:, given.places] = x
+    notes = _mended(system, t, q, given.angles[(most - least)[given.rotating] > JUMP])
+    _warn_of_jumps(system, t, q, [k for k, far in zip(given.places, most - least, strict=True) if far > LEAP])
+    changes = lowpass is not None or bool(system.constraints)
+    known = q.copy() if changes else q
+    if lowpass is not None:
+        q[:, given.places] = low_pass(
+            t if as_opensim else even_times(t, known_steps)[0],
+            q[:, given.places],
+            number("lowpass", lowpass, "a frequency [Hz]"),
+            reflected=as_opensim,
+        )
+    before = q.copy() if system.constraints else q
+    motion = _made(state, t, q, np.empty(0), np.empty(0), None)
+    motion.lowpass, motion.notes = lowpass, notes
+    warn_of_samples("motion", system, t.item(0), t.item(-1), state.tail)
+    if missing or system.compiled.moves:
+        motion.q = _filled(system, table, state, t, q, motion.tail, given.places, missing)
+    motion.u, motion.udot = _rates(motion, known_steps, as_opensim)
+    motion.q = system.compiled.normalized(motion.q)
+    motion.filled = tuple(system.coordinates[k] for k in missing)
+    motion.ignored = given.ignored
+    given.warn_of_followers(system, table, motion.q if lowpass is None else known)
+    if system.constraints:
+        given.warn_of_constraints(system, table, (motion.q - before)[:, given.places])
+    if changes:
+        for k, unit in zip(given.places, given.units, strict=True):
+            d = motion.q[:, k] - known[:, k]
+            motion.changes[system.coordinates[k]] = Change(
+                float(np.sqrt((d**2).mean())), float(abs(d).max()), unit
+            )
+    return motion
+
+
+def _rounded_together(t: Array) -> bool:
+    """Whether so many times are equal to the next ones because they are rounded: steps are then none, one or
+    two units of the last digit. Events leave few such times, among other steps."""
+    same = t[1:] == t[:-1]
+    return bool(
+        same.sum() > 1
+        and same.mean() > TWICE
+        and (t[1:] >= t[:-1]).all()
+        and np.diff(t).max() < 2.5 * rounded_to(t)
+    )
+
+
+def check_times(what: str, t: Any) -> Array:
+    """Times [s] that are finite and increase, shape (m,); ShapeError otherwise."""
+    try:
+        t = np.array(t, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{what}: times must be numbers [s], shape (m,), got {t!r}") from None
+    if t.ndim != 1 or not len(t):
+        raise ShapeError(
+            f"{what}: "
+            + (NO_FRAMES if t.shape == (0,) else f"expected times [s] of shape (m,), got shape {t.shape}")
+        )
+    later = t[1:] > t[:-1]
+    if later.all() and math.isfinite(t[0]) and math.isfinite(t[-1]):
+        return t
+    if not np.isfinite(t).all():
+        raise ShapeError(f"{what}: time[{int(np.argmin(np.isfinite(t)))}] is not a finite number")
+    i = int(np.argmin(later))
+    which = (
+        "comes before it: sort the rows"
+        if t[i] > t[i + 1]
+        else f"occurs twice: these times are rounded to {rounded_to(t):g} s; write more digits, or give "
+        "np.arange(m) / rate"
+        if _rounded_together(t)
+        else "occurs twice: leave one of the rows out"
+    )
+    raise ShapeError(
+        f"{what}: times must increase, but time[{i}] = {t[i]:g} s and time[{i + 1}] = {t[i + 1]:g} s {which}"
+    )
+
+
+def _refuse_doubles(t: Array, shortest: float) -> None:
+    """Raise an error if two times are equal but for rounding: rates of a spline through both are noise."""
+    if len(t) > 2 and shortest < TOO_NEAR * (t.item(-1) - t.item(0)) / (len(t) - 1):
+        step = t[1:] - t[:-1]
+        i = int(np.argmin(step))
+        raise ShapeError(
+            f"motion: time[{i}] = {t[i]:.9g} s and time[{i + 1}] are {step[i]:.2g} s apart, "
+            f"others about {np.median(step):.2g} s: leave one of these rows out"
+        )
+
+
+def _filled(
+    system: System,
+    table: Table,
+    state: State,
+    t: Array,
+    q: Array,
+    tail: Array,
+    given: list[int],
+    missing: list[int],
+) -> Array:
+    """q with the coordinates that the table does not have, and on the constraints."""
+    compiled = system.compiled
+    q = compiled.prescribed(q, np.zeros((len(t), system.nu)), tail)[0]
+    if not missing:
+        return q
+    held = compiled.tails.held(tail[0])
+    known = {k for k, h in zip(coordinates_of_speeds(system), held, strict=True) if h and k >= 0}
+    open_ = [k for k in missing if k not in known]
+    if not open_:
+        return q
+    if not any(level == "position" for _, level in system.equation_names()):
+        _refuse_missing(system, table, open_)
+    options = _options(system, tail[0])
+    G = system.constraint_jacobian(q[0], np.zeros(system.nu), "position", **options)
+    free = [j for j, k in enumerate(coordinates_of_speeds(system)) if k in open_]
+    if len(free) < len(open_) or np.linalg.matrix_rank(G[:, free]) < len(free):
+        _refuse_missing(system, table, open_)
+    goals = [Coordinate(system.coordinates[k], q[:, k]) for k in given]
+    frames = assemble_frames(system, state.replace(t=float(t[0]), q=q[0]), goals, t=t, accuracy=ASSEMBLED)
+    return np.array(frames.check().q)
+
+
+def _refuse_missing(system: System, table: Table, missing: list[int]) -> None:
+    names = [system.coordinates[k] for k in missing]
+    more = f"; also missing: {cut(names[1:])}" if len(names) > 1 else ""
+    near = difflib.get_close_matches(names[0], table.names, n=2, cutoff=0.6)
+    similar = f" Is it {' or '.join(map(repr, near))}?" if near else ""
+    error = UnknownNameError("column", names[0], [])
+    error.message = (
+        f"motion: the table has no column {names[0]!r}, a coordinate of the "
+        f"system{more}.{similar} Its columns: {cut(table.names)}. A coordinate that stays is a "
+        "column of one value"
+    )
+    error.near = near
+    raise error
+
+
+# ---- rates -------------------------------------------------------------------------------------------------
+
+
+def _mended(system: System, t: Array, q: Array, angles: NDArray[np.intp]) -> tuple[str, ...]:
+    """Take jumps by whole turns out of some angles, and changes of sign out of quaternions of q (m, nq), in
+    place; what was done, in words.
+
+    Warns of quaternions whose length is far from one.
+    """
+    notes, names = [], system.coordinates
+    for k in angles:
+        found, turns = unwrapped(q[:, k])
+        if turns:
+            q[:, k] = found + _turns_away(system, names[k], found)
+            notes.append(f"{turns} jump{'s' * (turns > 1)} of a whole turn taken out of {names[k]}")
+    for part in system.compiled.quaternions:
+        size = np.linalg.norm(q[:, part], axis=1)
+        if not size.min() > 0:
+            raise ShapeError(
+                f"motion: {', '.join(names[part])} are zero at t = {t[int(np.argmin(size))]:g} "
+                "s: a quaternion has length one"
+            )
+        if np.abs(size - 1).max() > UNIT_LENGTH:
+            i = int(np.argmax(np.abs(size - 1)))
+            warn(
+                f"motion: {', '.join(names[part])} have the length {size[i]:.3g} at t = {t[i]:g} s, and are "
+                "divided by it: a quaternion has length one. Are these other numbers?"
+            )
+        q[:, part] /= size[:, None]
+        same_signs(q[:, part])
+    return tuple(notes)
+
+
+def _warn_of_jumps(system: System, t: Array, q: Array, places: Sequence[int]) -> None:
+    """Warn of the first of some coordinates of q (m, nq) that jumps, and of rows that repeat others."""
+    for k in places:
+        if i := jump(q[:, k]):
+            unit = scales.units(system.bodies)[0][k]
+            by = f"{abs(q[i, k] - q[i - 1, k]):.3g} {unit}"
+            warn(
+                f"motion: {system.coordinates[k]!r} jumps by {by} between t = {t[i - 1]:g} and {t[i]:g} s "
+                f"(row {i}), far more than in the steps around it, and by no "
+                "whole turn: accelerations there are wrong. Are there zeros in a gap, are rows missing or "
+                "exchanged, was another trial added? Or do three angles flip together, as Euler angles do?"
+            )
+            break
+    if places and (count := repeats(q)):
+        warn(
+            f"motion: {count} times a row begins to repeat the one before, in all coordinates: were rows "
+            "repeated to make them more, or numbers rounded? Then accelerations are wrong. Leave the "
+            "repeated rows out, or filter (lowpass=6)"
+        )
+
+
+def _turns_away(system: System, name: str, x: Array) -> float:
+    """Whole turns [rad] that bring an angle (m,) nearest to the middle of its range, if it leaves it."""
+    limits = [c.range for body in system.bodies for c in body.coordinates if c.name == name and c.range]
+    if not limits or (x.min() >= limits[0][0] and x.max() <= limits[0][1]):
+        return 0.0
+    turn = 2 * math.pi
+    return turn * round((sum(limits[0]) - x.min() - x.max()) / 2 / turn)
+
+
+def _rates(
+    motion: Motion, known: tuple[float, float] | None = None, as_opensim: bool = False
+) -> tuple[Array, Array]:
+    """u and udot of a motion that has q; q is taken to the constraints where it is a little off.
+
+    Args:
+        known: steps of its times.
+        as_opensim: by natural splines at times as they stand.
+    """
+    system, t = motion.system, motion.t
+    if len(t) < FEWEST:
+        raise ShapeError(
+            f"motion: {len(t)} frames are too few for accelerations: a spline of degree 5 needs "
+            f"{FEWEST}; or give cd.Motion(system, t, q, u, udot)"
+        )
+    q, unit = motion.q, 0.0
+    if not as_opensim:
+        t, unit = even_times(t, known)
+    mean = (t.item(-1) - t.item(0)) / (len(t) - 1)
+    if unit:
+        known = None
+        if unit > TOLD * mean:
+            motion.notes += (f"times rounded to {unit:.1g} s taken as even, {1 / mean:.5g} per second",)
+    near = max(END_ROWS, rows_at_ends(1 / mean, motion.lowpass) if motion.lowpass else 0)
+    motion.end_rows[:near] = motion.end_rows[-near:] = True
+    qdot, qddot = rates(t, q, known, natural=as_opensim)
+    t = motion.t
+    if not system.constraints and coordinates_of_speeds(system) == tuple(range(system.nq)):
+        return qdot, qddot  # u = qdot
+    for part in system.compiled.quaternions:  # those of the quaternion of unit length
+        n, ndot, nddot = q[:, part], qdot[:, part], qddot[:, part]
+        size = np.linalg.norm(n, axis=1, keepdims=True)
+        r = (n * ndot).sum(axis=1, keepdims=True) / size**2
+        n /= size
+        qdot[:, part] = ndot / size - r * n
+        # the part of nddot along n does not count
+        qddot[:, part] = nddot / size - 2 * r * qdot[:, part]
+    batch = Batch(system, t, motion.tail, {"q": lambda: q}, Status.FINISHED)
+    u = batch.ask("u_from_qdot", (qdot,), {})
+    if system.constraints:
+        q, u = system.project(q, u, tolerance=CLOSED, **_options(system, motion.tail))
+    batch.arrays["u"] = lambda: u
+    udot = batch.ask("udot_from_qddot", (qddot,), {})
+    motion.q = q
+    if not system.constraints:
+        return u, udot
+    free, W = ~system.compiled.tails.held(motion.tail), scales.weights(system.bodies)[1]
+    G, bias = batch.ask("constraint_jacobian", (), {}), batch.ask("constraint_bias", (), {})
+    error = (G @ udot[..., None])[..., 0] + bias
+    return u, udot - free / W * (np.linalg.pinv(G * (free / W)[:, None]) @ error[..., None])[..., 0]
+
+
+def _options(system: System, tail: Array) -> dict[str, Any]:
+    """The keyword options that a tail (..., n) was made of."""
+    model = system.compiled.model
+    out = {name: tail[..., model.tail[name]] for name in ("z", "inputs", "discrete", "parameters")}
+    on = np.atleast_2d(tail[..., model.tail["enabled"]])[0]
+    held = np.atleast_2d(tail[..., model.tail["lock"]])[0]
+    return {
+        **out,
+        "t": tail[..., 0],
+        "locked": [s for s, k in zip(system.speeds, held, strict=True) if k],
+        "disabled": [name for name, flag in zip(model.switches, on, strict=True) if not flag],
+    }

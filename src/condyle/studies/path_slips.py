@@ -1,0 +1,105 @@
+"""Paths that slip over their surfaces between two frames of a recorded motion.
+
+Either a rule makes the length jump, or the path goes over to the other side where both sides are equally
+long: then the moment arm leaps. Frames between which a length does not follow from its rates, or a moment arm
+changes its sign, are looked at closely (integrate/path_jumps.py), on the straight line between them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import warn
+from condyle.integrate.interrupts.path_jumps import Branches
+from condyle.studies.motion.motion import Motion
+
+LEAP = 0.25
+"""Of the largest moment arm: one that changes its sign from more than this to more than this has leapt."""
+SMALL = 1e-6
+"""Moment arms below this [m], such as the rounding of zero, do not leap."""
+OFF = 1e-4
+"""Lengths that change by so much more than by their rates [m] may have jumped."""
+
+RULE = (
+    "where a rule of its surface changes its answer. Move the surface or the points, or choose another "
+    "quadrant=."
+)
+POINT = "where a point of it comes or goes: at the end of its range it is not on the way of the others."
+"""Why a path jumps."""
+NEAR = 1e-7
+"""When a path slips is told to this time [s]."""
+
+
+def path_slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
+    """In words, the first slip of each path.
+
+    Args:
+        motion: whose frames they are.
+        L: lengths of all paths [m], shape (m, paths).
+        Ldot: their rates [m/s], shape (m, paths).
+        arms: moment arms [m], shape (m, paths, nu).
+    """
+    system, t = motion.system, motion.t
+    branches = Branches.of(system)
+    if branches is None or len(t) < 2:
+        return []
+    with np.errstate(invalid="ignore"):
+        size = np.abs(arms)
+        wide = np.fmax(LEAP * np.fmax.reduce(size, axis=0, initial=0.0), SMALL)
+        leapt = (arms[:-1] * arms[1:] < 0) & (np.minimum(size[:-1], size[1:]) > wide)
+        off = np.abs(np.diff(L, axis=0) - (Ldot[:-1] + Ldot[1:]) / 2 * np.diff(t)[:, None]) > OFF
+    owners = {name for names in branches.owners for name in names}
+    mine = np.array([name in owners for name in system.paths])
+    steps = np.flatnonzero(((leapt.any(axis=2) | off) & mine).any(axis=1))
+    if not len(steps):
+        return []
+    y = np.concatenate([motion.q, motion.u, np.zeros((len(t), system.compiled.model.nz))], axis=1)
+    tails_at, ends = (lambda k: motion.tail[steps[k]]), np.stack([steps, steps + 1], axis=1).ravel()
+
+    def y_at(k: Array, times: Array) -> Array:
+        i = steps[k]
+        share = ((times - t[i]) / (t[i + 1] - t[i]))[:, None]
+        return system.compiled.normalized(y[i] * (1 - share) + y[i + 1] * share)
+
+    seen = branches.look(motion.tail[ends], t[ends], y[ends])
+    pairs = branches.suspects(t[ends], seen.signatures, 2 * np.arange(len(steps)))
+    pairs.step[:] //= 2
+    out: dict[str, tuple[float, str]] = {}
+    for found in branches.located(pairs, tails_at, y_at, near=NEAR).values():
+        for span, by in found.sizes.items():
+            where = " and ".join(branches.where[s] for s in found.switches if branches.of_span[s] == span)
+            for name in branches.owners[span]:
+                if name not in out or found.after < out[name][0]:
+                    out[name] = (
+                        found.after,
+                        (
+                            f"The path of {name} jumps by {1e3 * by:+.3g} mm at {where} at t = {found.after:.6g} s, "
+                            f"{POINT if where.startswith('point ') else RULE}"
+                        ),
+                    )
+    turned = (seen.n[::2] * seen.n[1::2]).sum(axis=2) < 0  # the other side of a surface
+    for k, s in np.argwhere(turned).tolist():
+        for name in branches.owners[branches.of_span[s]]:
+            i, j = int(steps[k]), system.paths.index(name)
+            for speed in np.flatnonzero(leapt[i, j])[:1]:
+                out.setdefault(
+                    name,
+                    (
+                        float(t[i + 1]),
+                        (
+                            f"The moment arm of {name} about {system.speeds[speed]} leaps from "
+                            f"{1e3 * arms[i, j, speed]:.3g} to {1e3 * arms[i + 1, j, speed]:.3g} mm at t = "
+                            f"{t[i + 1]:g} s: its path slips to the other side of {branches.where[s]}. The surface's "
+                            "quadrant= keeps it on one."
+                        ),
+                    ),
+                )
+    return [words for _, words in sorted(out.values())]
+
+
+def warn_of_path_slips(what: str, motion: Motion, L: Array, Ldot: Array, arms: Array, depth: int = 0) -> None:
+    """Warn of the first of them: what a study finds there is the rule's, not the motion's."""
+    if found := path_slips(motion, L, Ldot, arms):
+        more = f" {len(found) - 1} more paths slip." if len(found) > 1 else ""
+        warn(f"{what}: {found[0]}{more}")

@@ -1,0 +1,192 @@
+"""Forces that a user gives over time: tensions of muscles and other paths, forces of actuators, by their
+names; and generalized forces, by the names of speeds."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.forces.actuators import Actuator
+from condyle.forces.path import PathLaw
+from condyle.plausible import ask, of_tensions
+from condyle.presentation import cut
+from condyle.records import dataclass
+from condyle.studies.external_load import ExternalLoad
+from condyle.studies.motion.motion import Motion
+from condyle.system.system import System
+from condyle.table import Table, is_frame
+
+SAME_TIME = 1e-6
+"""Times count as equal if they differ by less than this part of the shortest step."""
+
+
+def prescribed_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Forces of paths and actuators by their names, and generalized forces by speed, each of shape (m,).
+
+    Columns with other names are left out with a warning; every muscle must have one. NaN stays: such a frame
+    has no answer.
+
+    Args:
+        motion: where the forces act.
+        forces: a Table of tensions [N], forces of actuators [N, N m] and generalized forces, or None.
+
+    Raises:
+        UnknownNameError: a muscle without a column.
+    """
+    if forces is None:
+        return {}, {}
+    if is_frame(forces):
+        forces = Table.from_pandas(forces)
+    if not isinstance(forces, Table):
+        several = forces if isinstance(forces, (list, tuple)) else [forces]
+        hint = (
+            "; give its .forces"
+            if hasattr(forces, "forces")
+            else "; loads from outside are external_loads="
+            if any(isinstance(x, ExternalLoad) for x in several)
+            else "; read it by cd.read_table"
+            if isinstance(forces, str)
+            else ""
+        )
+        raise DescriptionError(
+            f"forces: expected a Table with a column per muscle [N], got {type(forces).__name__}{hint}"
+        )
+    given = _Columns.of(motion.system, forces)
+    rows = at_times("forces", forces, motion.t).T.copy()  # all times of a column in one piece
+    if given.unknown:
+        warn_of_others("forces", forces, given.known)
+    if given.bare:
+        _warn_of_activations(rows[given.muscles])
+    if given.muscles and np.fmin.reduce(rows[given.muscles], axis=None, initial=0.0) < 0:
+        for name, x in zip(motion.system.muscles, rows[given.muscles], strict=True):
+            for text in of_tensions(name, float(np.nanmin(x)), float(np.nanmax(x))):
+                ask(f"forces: {text}")
+    return (
+        {name: rows[k] for name, k in given.tensions.items()},
+        {name: rows[k] for name, k in given.speeds.items()},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """What the columns of a Table of forces are. For Tables with the same names and units it is made once.
+
+    Attributes:
+        of_table: names and units of the Table.
+        tensions: columns of paths and actuators, by their names.
+        speeds: columns of generalized forces, by speed.
+        muscles: columns of muscles.
+        bare: whether no muscle has a unit.
+        known: all names that a column may have.
+        unknown: whether some columns have others.
+    """
+
+    of_table: tuple[tuple[str, ...], tuple[str, ...]]
+    tensions: dict[str, int]
+    speeds: dict[str, int]
+    muscles: list[int]
+    bare: bool
+    known: tuple[str, ...]
+    unknown: bool
+
+    @classmethod
+    def of(cls, system: System, forces: Table) -> _Columns:
+        """Those of a table; errors as `prescribed_forces` has them."""
+        last: _Columns | None = system.compiled.programs.get("columns of forces")
+        if last is None or last.of_table != (forces.names, forces.units):
+            last = system.compiled.programs["columns of forces"] = cls._found(system, forces)
+        return last
+
+    @classmethod
+    def _found(cls, system: System, forces: Table) -> _Columns:
+        place = {name: k for k, name in enumerate(forces.names)}
+        for name in system.muscles:
+            if name not in place:
+                raise UnknownNameError(
+                    "column",
+                    name,
+                    forces.names,
+                    "forces: every muscle needs a column [N]; one that does not pull is a column of zeros",
+                )
+        acting = {name: None for name, law in system._forces.items() if isinstance(law, (PathLaw, Actuator))}
+        tensions = {name: k for name, k in place.items() if name in acting}
+        speeds = {name: k for name, k in place.items() if name in system.speeds and name not in tensions}
+        refuse_units("forces", forces, dict.fromkeys((*tensions, *speeds), ("N", "N m")))
+        known = (*acting, *system.speeds)
+        if not tensions and not speeds:
+            raise UnknownNameError(
+                "column",
+                forces.names[0] if forces.names else "",
+                known,
+                "forces: columns go by the names of muscles, other paths and actuators",
+            )
+        muscles = [place[name] for name in system.muscles]
+        return cls(
+            (forces.names, forces.units),
+            tensions,
+            speeds,
+            muscles,
+            not any(forces.units[k] for k in muscles),
+            known,
+            len(tensions) + len(speeds) < len(forces.names),
+        )
+
+
+def refuse_units(what: str, table: Table, wanted: Mapping[str, Sequence[str]]) -> None:
+    """Raise an error if a column has a unit that is none of those wanted, by its name."""
+    for name, unit in zip(table.names, table.units, strict=True):
+        if unit and unit not in wanted.get(name, (unit,)):
+            raise DescriptionError(
+                f"{what}: column {name!r} is in {unit!r}; expected "
+                f"{' or '.join(map(repr, wanted[name]))}: convert it"
+            )
+
+
+def warn_of_others(what: str, table: Table, known: Sequence[str]) -> None:
+    """Warn of columns that are left out because nothing has their names."""
+    own = set(known)
+    others = [name for name in table.names if name not in own]
+    if others:
+        near = difflib.get_close_matches(others[0], [n for n in known if n not in table.names], n=1)
+        hint = f"; is {others[0]!r} {near[0]!r}?" if near else ""
+        warn(
+            f"{what}: columns were left out, because nothing in the system has their names: "
+            f"{cut(others)}{hint}"
+        )
+
+
+def _warn_of_activations(tensions: Array) -> None:
+    """Warn of tensions without units, (muscles, m), that look like activations."""
+    if 0 < np.fmax.reduce(tensions, axis=None, initial=0.0) <= 1:
+        warn(
+            "forces: no muscle pulls by more than 1 N: are these activations? Tensions are "
+            "cd.static_optimization(...).forces"
+        )
+
+
+def at_times(what: str, table: Table, t: Array) -> Array:
+    """The values of a Table at other times, shape (m, columns): linear between its rows, as in OpenSim. Where
+    two of its rows have one time, the last counts, but the first for the first of two such times in t."""
+    near = SAME_TIME * np.diff(t).min(initial=1.0)
+    if len(table) == len(t) and abs(table.time - t).max(initial=0.0) <= near:
+        return table.values
+    if not len(table) or not (np.diff(table.time) >= 0).all():
+        raise ShapeError(f"{what}: the Table needs rows whose times increase")
+    first, last = table.time[0], table.time[-1]
+    step = (last - first) / max(len(table) - 1, 1)
+    if t[0] < first - step / 2 or t[-1] > last + step / 2:
+        raise ShapeError(
+            f"{what}: known from {first:g} to {last:g} s, the motion goes from {t[0]:g} to "
+            f"{t[-1]:g} s; cut it: motion[a:b]"
+        )
+    out = np.stack([np.interp(t, table.time, x) for x in table.values.T], axis=1)
+    before = np.flatnonzero(t[1:] == t[:-1])
+    rows = np.searchsorted(table.time, t[before]).clip(max=len(table) - 1)
+    known = table.time[rows] == t[before]
+    out[before[known]] = table.values[rows[known]]
+    return out

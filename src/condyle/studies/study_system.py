@@ -1,0 +1,279 @@
+"""The system of a study: a user's system with some of its forces, and with what the study applies itself.
+
+Forces that a study leaves out are left out of the machine code, not switched off in it: inverse dynamics of
+an arm does not look for the paths of its muscles. What a study applies comes with each frame as Inputs:
+
+    tension of a path [N]                      instead of the muscle that runs along it
+    force of an actuator [N, N m]              instead of its control
+    moment about ground's origin and force     on a body, in ground [N m, N]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import field, replace
+from typing import Annotated, Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from condyle.arrays import Array
+from condyle.constraints.base import Constraint
+from condyle.errors import UnknownNameError, warn
+from condyle.forces.actuators import Actuator
+from condyle.forces.base import GROUPS, Force
+from condyle.forces.external import ExternalWrench
+from condyle.forces.path import PathLaw
+from condyle.laws.described import quantity, sx
+from condyle.laws.leaves import StateVariable
+from condyle.laws.view import View
+from condyle.model.model import Model
+from condyle.records import dataclass
+from condyle.studies.motion.motion import Motion
+from condyle.system.states import Batch
+from condyle.system.system import System
+from condyle.trace.parameter import Input
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pull(PathLaw):
+    """A given tension along a path.
+
+    Args:
+        path: where it runs.
+        pull: the tension [N].
+    """
+
+    pull: Annotated[Any, quantity("N")]
+
+    def tension(self, s: View) -> ca.SX:
+        return sx(self.pull)
+
+
+@dataclass(frozen=True, eq=False)
+class StudySystem:
+    """A copy of a user's system with the forces that a study applies.
+
+    Attributes:
+        system: with these forces.
+        pulled: names of the paths and actuators with given forces.
+        loaded: names of the bodies with given loads.
+        silent: names of forces that are there for their auxiliary states only.
+        left_out: words for the forces of the user's system that are not there.
+    """
+
+    system: System
+    pulled: tuple[str, ...] = ()
+    loaded: tuple[str, ...] = ()
+    silent: frozenset[str] = frozenset()
+    left_out: str = ""
+    _places: list[_Places] = field(default_factory=list, repr=False)  # when it is first needed
+
+    def batch(self, motion: Motion, pulls: Array | None = None, loads: Array | None = None) -> Batch:
+        """The frames of a motion, for operators of this system.
+
+        Args:
+            motion: of the user's system.
+            pulls: their forces [N, N m], shape (m, pulled).
+            loads: wrenches about ground's origin, in ground [N m, N], shape (m, loaded, 6).
+        """
+        if not self._places or self._places[0].model is not motion.system.compiled.model:
+            self._places[:] = [_Places.of(self, motion.system.compiled.model)]
+        places = self._places[0]
+        shape = len(motion), len(places.constants)
+        if motion.steady:  # all but the time is the same in all frames
+            row = places.constants.copy()
+            row[places.into] = motion.start.tail[places.source]
+            if self.system.compiled.timed.operators or pulls is not None or loads is not None:
+                tail = np.empty(shape)
+                tail[...] = row
+                tail[:, 0] = motion.t
+            else:  # as np.broadcast_to, in a tenth of the time
+                tail = np.ndarray(shape, buffer=row, strides=(0, row.itemsize))
+        else:
+            tail = np.empty(shape)
+            tail[...] = places.constants
+            tail[:, places.into] = motion.tail[:, places.source]
+        if pulls is not None:
+            tail[:, places.pulls] = pulls
+        if loads is not None:
+            for k, where in enumerate(places.loads):
+                tail[:, where] = loads[:, k]
+        arrays = {"q": lambda: motion.q, "u": lambda: motion.u, "udot": lambda: motion.udot}
+        return Batch(self.system, motion.t, tail, arrays, motion.status)
+
+
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Where the tail of a study's system comes from.
+
+    Attributes:
+        model: of the user's system.
+        constants: of the tail, zero where it comes from elsewhere.
+        into: places in the tail that come from the user's.
+        source: and where they are there.
+        pulls: places of the given forces.
+        loads: places of the given loads, by body.
+    """
+
+    model: Model
+    constants: Array
+    into: NDArray[np.intp]
+    source: NDArray[np.intp]
+    pulls: list[int] | slice
+    loads: list[list[int] | slice]
+
+    @classmethod
+    def of(cls, part: StudySystem, theirs: Model) -> _Places:
+        own = part.system.compiled.model
+        constants, source = np.zeros(own.tail_size), np.full(own.tail_size, -1)
+        for name in ("t", "discrete", "lock", "held", "parameters", "table"):
+            if own.tail[name].stop > own.tail[name].start:
+                source[own.tail[name]] = range(theirs.tail[name].start, theirs.tail[name].stop)
+        for name, mine, known in (
+            ("z", own.state_variables, theirs.state_variables),
+            ("enabled", own.switches, theirs.switches),
+        ):
+            at = {n: k for k, n in enumerate(known, theirs.tail[name].start)}
+            for k, n in enumerate(mine, own.tail[name].start):
+                constants[k], source[k] = (0.0, at[n]) if n in at else (1.0, -1)
+        for k, name in enumerate(own.switches, own.tail["enabled"].start):
+            if name in part.silent or name in part.pulled:  # a given force acts
+                constants[k], source[k] = float(name not in part.silent), -1
+        controls, first = theirs.tail["inputs"], own.tail["inputs"].start
+        source[first : first + controls.stop - controls.start] = range(controls.start, controls.stop)
+        place = {name: k for k, name in enumerate(part.system.inputs, first)}
+        into = np.flatnonzero(source >= 0)
+        return cls(
+            theirs,
+            constants,
+            into,
+            source[into],
+            _run([place[_tension(name)] for name in part.pulled]),
+            [_run([place[name] for name in _wrench(body)]) for body in part.loaded],
+        )
+
+
+def _run(places: list[int]) -> list[int] | slice:
+    """A slice, where places follow each other."""
+    a = places[0] if places else 0
+    return slice(a, a + len(places)) if places == [*range(a, a + len(places))] else places
+
+
+def _tension(force: str) -> str:
+    """The Input of a path or an actuator."""
+    return f"given force of {force}"
+
+
+def _wrench(body: str) -> list[str]:
+    """The six Inputs of a body."""
+    return [f"given load on {body}: {axis}" for axis in ("mx", "my", "mz", "fx", "fy", "fz")]
+
+
+def given(law: Force, value: Input) -> Force:
+    """A path or an actuator with a given force."""
+    if isinstance(law, PathLaw):
+        return Pull(law.path, value)
+    assert isinstance(law, Actuator)
+    changes: dict[str, Any] = {"control": value, "optimal_force": 1.0}
+    return replace(law, **changes)
+
+
+def warn_unilateral_ignored(who: str, motion: Motion) -> None:
+    """Warn of rigid contacts, stops and ropes, which push nothing in a study of a recorded motion."""
+    system = motion.system
+    if names := [name for name in system.unilateral if name not in motion.start.disabled]:
+        some = ", ".join(map(repr, names[:3])) + ", ..." * (len(names) > 3)
+        warn(
+            f"{who}: {some}: rigid contacts, stops and ropes act one way, and count as open in "
+            "recorded motions: they exert nothing. Give what they exert as external_loads=, or "
+            "disable them if that is meant: state=system.state(disabled=[...])",
+            RuntimeWarning,
+        )
+
+
+def study_system(
+    system: System,
+    kept: Collection[str],
+    pulled: Iterable[str] = (),
+    loaded: Iterable[str] = (),
+    rigid: Mapping[str, Constraint] | None = None,
+    law: Callable[[Force, Input], Force] = given,
+) -> StudySystem:
+    """A system with some of its forces, made once.
+
+    Args:
+        system: the user's.
+        kept: names of the forces that act as they are.
+        pulled: names of paths and actuators, on which given forces act.
+        loaded: names of bodies on which given loads act.
+        rigid: constraints that take the place of forces, by the forces' names.
+        law: makes the law of a force in `pulled` from that force and its Input.
+    """
+    pulled, loaded, rigid = tuple(pulled), tuple(loaded), dict(rigid or {})
+    constrained = tuple((name, c.description()) for name, c in rigid.items())
+    key = ("study system", frozenset(kept), pulled, loaded, constrained, law)
+    known = system.compiled.programs
+    if key not in known:
+        known[key] = _made(system, kept, pulled, loaded, rigid, law)
+    return known[key]  # type: ignore[no-any-return]
+
+
+def _made(
+    system: System,
+    kept: Collection[str],
+    pulled: tuple[str, ...],
+    loaded: tuple[str, ...],
+    rigid: Mapping[str, Constraint],
+    law: Callable[[Force, Input], Force],
+) -> StudySystem:
+    silent = frozenset({"gravity"} - set(kept)) | _asked(system, kept) - set(kept)
+    copy = system.copy()
+    copy._forces = {name: force for name, force in copy._forces.items() if name in kept or name in silent}
+    for name in pulled:
+        copy.add_force(name, law(system.force(name), Input(_tension(name), 0.0)))
+    for body in loaded:
+        m = [Input(name, 0.0) for name in _wrench(body)]
+        copy.add_force(
+            f"given load on {body}", ExternalWrench(body, (0, 0, 0), m[3:], m[:3], station_frame="ground")
+        )
+    for name, constraint in rigid.items():
+        copy.add_constraint(name, constraint)
+    return StudySystem(copy, pulled, loaded, silent, _left_out(system, copy))
+
+
+def _left_out(system: System, part: System) -> str:
+    out = [name for name in system.forces if name not in part.forces]
+    which = f"{', '.join(out[:6])}{', ...' * (len(out) > 6)}"
+    return f"; {len(out)} forces left out: {which}" if out else ""
+
+
+def _asked(system: System, kept: Collection[str]) -> set[str]:
+    """Forces whose auxiliary states the kept forces, constraints or measures read."""
+    laws: list[Any] = [system.force(name) for name in kept]
+    laws += [system.constraint(name) for name in system.constraints]
+    laws += [system.measure(name) for name in system.measures]
+    names = {
+        ask.name.rpartition(".")[0]
+        for law in laws
+        for ask in getattr(law, "asks", ())
+        if isinstance(ask, StateVariable)
+    }
+    return names & set(system.forces)
+
+
+def forces_of_groups(system: System, groups: Iterable[str]) -> tuple[str, ...]:
+    """Names of the forces of some groups.
+
+    Raises:
+        UnknownNameError: of a group that there is not.
+    """
+    groups = (groups,) if isinstance(groups, str) else tuple(groups)
+    for group in groups:
+        if group not in GROUPS:
+            raise UnknownNameError("group of forces", group, GROUPS)
+    key, known = ("of groups", *groups), system.compiled.programs
+    if key not in known:
+        known[key] = tuple(name for name, force in system._forces.items() if force.group in groups)
+    return known[key]  # type: ignore[no-any-return]

@@ -1,0 +1,307 @@
+"""`cd.live`: a system in the browser that answers sliders and the hand, over a websocket.
+
+The server is on this machine alone unless told otherwise. Its address has a random token; requests with
+another Host or Origin, which pages of other sites would have, are refused, and there is nothing but the page.
+A Host is an address in digits, localhost, host= or, where other machines may ask, the name of this machine:
+a site that points its own name at this machine (DNS rebinding) has none of these.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import json
+import re
+import secrets
+import socket
+import threading
+import weakref
+import webbrowser
+from http import HTTPStatus
+from typing import Any, Self
+
+from condyle.arguments import with_call_hints
+from condyle.errors import CondyleError, DescriptionError
+from condyle.system.given import check_system, number
+from condyle.system.state import State
+from condyle.system.system import System
+from condyle.viewer.page import page_of
+from condyle.viewer.session import Session
+from condyle.viewer.shown import titled
+
+LOOPBACK = "127.0.0.1"
+STATUS = 0.1
+"""Seconds between two lines of status."""
+LARGEST = 65536
+"""Bytes of a message from a page."""
+PATIENCE = 10.0
+"""Seconds that a connection may take to send its request."""
+GRACE = 0.5
+"""Seconds that a page has to answer when the server closes."""
+BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+class LiveView:
+    """A server with the page of one system, from `cd.live`. Each page that opens it has a pose and a run of
+    its own.
+
+    Attributes:
+        url: where the page is; only who knows it can open it.
+        saved: poses that were saved on a page, coordinates by name, newest last.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        state: State | None = None,
+        *,
+        host: str = LOOPBACK,
+        port: int = 0,
+        rate: float = 50.0,
+        delay: float = 0.12,
+        title: str | None = None,
+    ) -> None:
+        try:
+            from websockets.sync.server import serve
+        except ImportError:
+            raise CondyleError(
+                "live: the package websockets is missing; install it: pip install 'condyle[live]'"
+            ) from None
+        check_system("live", system)
+        if state is not None and state.system is not system:
+            raise DescriptionError("live: the state belongs to another system; make it with system.state()")
+        if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
+            raise DescriptionError(
+                f"live: port: expected a whole number from 0 to 65535, 0 for any that is free, got {port!r}"
+            )
+        self.system, self.saved = system, []  # type: ignore[var-annotated]
+        self._given = (
+            state,
+            number("live: rate", rate, "frames per second"),
+            number("live: delay", delay, "[s]"),
+        )
+        self._token = secrets.token_urlsafe(18)
+        self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._session = self._new()  # compiles, and refuses what cannot be
+        try:
+            self._server = serve(
+                self._talk,
+                host,
+                port,
+                process_request=self._answer,
+                max_size=LARGEST,
+                compression=None,
+                close_timeout=GRACE,
+                create_connection=self._connect,  # type: ignore[arg-type]
+                family=socket.AF_INET6 if ":" in host else socket.AF_INET,
+                dualstack_ipv6=host == "::" and socket.has_dualstack_ipv6(),
+            )
+        except OSError as error:
+            self._session.close()
+            raise CondyleError(
+                f"live: cannot listen at {host!r}, port {port}: {error.strerror or error}; "
+                "host= is an address of this machine, port=0 takes a port that is free"
+            ) from None
+        self.host, self.port = host, self._server.socket.getsockname()[1]
+        shown = _reachable(host)
+        self.url = f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/{self._token}/"
+        self._names = {"localhost", host.lower()}
+        if host not in (LOOPBACK, "::1", "localhost"):
+            self._names |= {name := socket.gethostname().lower(), f"{name}.local"}
+        live = {"path": f"/{self._token}/live", **self._session.controls()}
+        page = page_of(self._session.stream.scene(title or titled(system)), play=False, live=live)
+        self._page = page.encode()
+        self._thread = threading.Thread(target=self._server.serve_forever, name="condyle-live", daemon=True)
+        self._thread.start()
+
+    def _new(self) -> Session:
+        state, rate, delay = self._given
+        return Session(self.system, state, rate=rate, delay=delay)
+
+    # ---- requests ----------------------------------------------------------------------------------------
+
+    def _connect(self, connected: socket.socket, *rest: Any, **options: Any) -> Any:
+        """A connection, which `stop` can end. websockets gives no answer to a request line that is not
+        ASCII."""
+        from websockets.sync.server import ServerConnection
+
+        self._sockets.add(connected)
+        connected.settimeout(PATIENCE)
+        if not connected.recv(LARGEST, socket.MSG_PEEK).partition(b"\r\n")[0].isascii():
+            connected.recv(LARGEST)
+            connected.sendall(BAD_REQUEST)
+            raise ValueError("a request line that is not ASCII")  # websockets closes the connection
+        connected.settimeout(None)
+        return ServerConnection(connected, *rest, **options)
+
+    def _is_ours(self, host: str) -> bool:
+        """Whether a Host is one that this server may have."""
+        parts = re.fullmatch(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::\d+)?", host.lower())
+        if parts is None:
+            return False
+        name = parts[1] or parts[2]
+        with contextlib.suppress(ValueError):
+            return bool(ipaddress.ip_address(name))
+        return name in self._names
+
+    def _answer(self, connection: Any, request: Any) -> Any:
+        """The page, a refusal, or None: a websocket may be opened."""
+        hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
+        if len(hosts) > 1 or len(origins) > 1 or not request.path.isascii():
+            return connection.respond(HTTPStatus.BAD_REQUEST, "not a request\n")
+        if not hosts or not self._is_ours(hosts[0]):
+            return connection.respond(HTTPStatus.FORBIDDEN, "another host\n")
+        if origins and origins[0] != f"http://{hosts[0]}":
+            return connection.respond(HTTPStatus.FORBIDDEN, "another origin\n")
+        token, _, rest = request.path.lstrip("/").partition("/")
+        if not secrets.compare_digest(token.encode(), self._token.encode()):
+            return connection.respond(HTTPStatus.NOT_FOUND, "nothing here\n")
+        if rest == "live":
+            return None
+        if rest != "":
+            return connection.respond(HTTPStatus.NOT_FOUND, "nothing here\n")
+        out = connection.respond(HTTPStatus.OK, "")
+        # 'self' is the websocket too, but not in older browsers; sources of a policy cannot be IPv6 addresses
+        own = "" if "[" in hosts[0] else f" ws://{hosts[0]}"
+        out.body = self._page.replace(
+            b"img-src data: blob:", f"img-src data: blob:; connect-src 'self'{own}".encode(), 1
+        )
+        for name, value in {
+            "Content-Type": "text/html; charset=utf-8",
+            "Content-Length": str(len(out.body)),
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+        }.items():
+            if name in out.headers:
+                del out.headers[name]
+            out.headers[name] = value
+        return out
+
+    def _talk(self, socket: Any) -> None:
+        """One page, until it closes: orders come in, frames go out."""
+        from websockets.exceptions import ConnectionClosed
+
+        session, ending, lock = self._new(), threading.Event(), threading.Lock()
+
+        def send() -> None:
+            last = float("-inf")
+            try:
+                while not ending.is_set():
+                    frame, status = session.next()
+                    with lock:
+                        if frame is not None:
+                            socket.send(frame)
+                        if not status["playing"] or status["t"] - last >= STATUS or status["t"] < last:
+                            socket.send(json.dumps({"status": status}))
+                            last = status["t"]
+            except ConnectionClosed:
+                pass
+
+        sender = threading.Thread(target=send, name="condyle-live-send", daemon=True)
+        sender.start()
+        try:
+            for text in socket:
+                try:
+                    message = json.loads(text)
+                except (ValueError, RecursionError):
+                    message = None
+                answer = session.obey(message)
+                self.saved += session.saved
+                session.saved.clear()
+                if answer is not None:
+                    with lock:
+                        socket.send(json.dumps(answer))
+        except ConnectionClosed:
+            pass
+        finally:
+            ending.set()
+            session.changed.set()  # the sender waits for it
+            sender.join()
+            session.close()
+
+    # ---- the end ----------------------------------------------------------------------------------------
+
+    def stop(self) -> None:
+        """Close the pages and the server. Pages that do not answer within half a second are cut off."""
+        cut = threading.Timer(GRACE, self._cut)
+        cut.start()
+        try:
+            self._server.shutdown()
+        finally:
+            cut.cancel()
+        self._thread.join()
+
+    def _cut(self) -> None:
+        for connected in list(self._sockets):
+            with contextlib.suppress(OSError):
+                connected.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def wait(self) -> None:
+        """Go on until Ctrl-C."""
+        try:
+            self._thread.join()
+        except KeyboardInterrupt:
+            self.stop()
+
+    def __repr__(self) -> str:
+        return f"LiveView({self.url})"
+
+
+def _reachable(host: str) -> str:
+    """The address to open: of this machine in its network, where the server listens at all of them."""
+    if host not in ("", "0.0.0.0", "::"):
+        return host
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        out.connect(("192.0.2.1", 9))  # finds the way; nothing is sent
+        return str(out.getsockname()[0])
+    return LOOPBACK
+
+
+@with_call_hints()
+def live(
+    system: System,
+    state: State | None = None,
+    *,
+    host: str = LOOPBACK,
+    port: int = 0,
+    rate: float = 50.0,
+    delay: float = 0.12,
+    title: str | None = None,
+    open: bool = True,
+) -> LiveView:
+    """Look at a system in the browser, move its coordinates by sliders, run it and pull at its bodies.
+
+    Sliders keep couplers and other constraints. The run keeps pace with the clock: frames are shown `delay`
+    behind it, so that slow spells are not seen (sherman2011, section 3.4); where a system is too large, it
+    slows evenly and says so. Parameters, Inputs and excitations of muscles have sliders too.
+
+    Args:
+        system: what is looked at.
+        state: the first pose; `system.state()` by default.
+        host: the address that the server listens at: "127.0.0.1", which only this machine reaches, "0.0.0.0"
+            for all addresses of this machine, or one of them. Anybody who reaches it and knows the token
+            can open the page.
+        port: 0 takes a free one.
+        rate: frames per second.
+        delay: [s].
+        title: of the page.
+        open: whether to open the page in the browser.
+
+    Returns:
+        a LiveView: `view.url`, `view.saved` poses, `view.stop()`; `with cd.live(system) as view:` stops by
+        itself.
+
+    Raises:
+        CondyleError: websockets is not installed, or arguments that cannot be.
+    """
+    made = LiveView(system, state, host=host, port=port, rate=rate, delay=delay, title=title)
+    if open:
+        webbrowser.open(made.url)
+    return made
