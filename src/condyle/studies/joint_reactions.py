@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import UnknownNameError
 from condyle.fit.frames import Frames
@@ -28,7 +28,7 @@ from condyle.tree.body import Body
 COLUMNS = [(f"{kind}{axis}", unit) for kind, unit in (("f", "N"), ("m", "N m"), ("p", "m")) for axis in "xyz"]
 
 
-@answered(
+@with_call_hints(
     {
         "express_in_frame": "it is frame=",
         "on_body": "it is on=",

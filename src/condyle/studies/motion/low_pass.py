@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
 from condyle.io.markers import Markers
@@ -32,7 +32,7 @@ SMOOTH = 1.5
 """A jump is one of a whole turn if what is left of it is at most so many times the largest other step."""
 
 
-@answered()
+@with_call_hints()
 def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
     """A Table of recorded numbers, filtered: Butterworth of order 3, forward and backward, so that nothing is
     delayed. Each end goes on as the cubic nearest to its outermost rows (0.8 periods of the cut-off
