@@ -30,7 +30,7 @@ def test_import_loads_no_room():
             "cd.System().add_body('a', mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1))",
             ("studies", "fit", "integrate", "io", "models", "opensim", "viewer", "maximal", "cli"),
         ),
-        ("cd.read_table", ("native.sweeps", "mobilizers", "system", "studies", "opensim")),
+        ("cd.read_table", ("native.tables", "mobilizers", "system", "studies", "opensim")),
         (
             "cd.simulate",
             (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import condyle.files as files
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.constraints import Constraint
 from condyle.errors import CondyleError, DescriptionError, UnknownNameError
 from condyle.forces.base import Force
@@ -46,7 +46,7 @@ SETS = {
 """Sets of a model in the order in which they are read, and what follows from what is not read."""
 
 
-@answered()
+@with_call_hints()
 @collector_paused()
 def read_osim(
     path: str | Path,
