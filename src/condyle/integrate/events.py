@@ -16,14 +16,14 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.arguments import spoken
+from condyle.arguments import ExplainsCalls
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.laws.ask import answers, check_function, traced_law
 from condyle.laws.leaf import Leaf
 from condyle.model.model import description
 from condyle.model.symbols import Symbols
-from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
 from condyle.system.given import number, seconds
 from condyle.system.state import State
@@ -35,7 +35,7 @@ Action = Callable[[State], State | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class Event(ExplainsCalls):
     """Something that happens at an instant: when a witness changes sign, at given times, or every so often.
 
     Args:
@@ -171,9 +171,6 @@ def _float(event: Event, value: Any) -> float:
     return float(value)
 
 
-spoken(Event)
-
-
 class Scalars:
     """Traced functions of one number each as one kernel.
 
@@ -206,7 +203,7 @@ class Scalars:
         s = Symbols(self._model)
         view = s.view(s.kinematics())
         values = [law.apply(*answers(asks, view)) for _, law, asks in self._laws]
-        return assembled("scalars", [s["q"], s["u"], s["tail"]], [ca.vertcat(*values)])
+        return build_function("scalars", [s["q"], s["u"], s["tail"]], [ca.vertcat(*values)])
 
     def __call__(self, t: np.ndarray, y: np.ndarray, tail: np.ndarray) -> np.ndarray:
         """Values (m, functions) at times t (m,) and q, u, z side by side (m, n), all else from tails (k,) or

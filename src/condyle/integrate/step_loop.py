@@ -44,9 +44,8 @@ from condyle.integrate.steps import ROW, polynomial
 from condyle.model.layouts import prefers_loops
 from condyle.model.model import description
 from condyle.native.machine.jit import lane_width
-from condyle.native.programs.kept import Made, kept
 from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Stream, Take, While, kernel
-from condyle.native.programs.program import Program
+from condyle.native.programs.program import Program, ProgramAndTables, cached_program
 from condyle.records import dataclass
 from condyle.system.system import System
 
@@ -488,7 +487,7 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
     ), tables
 
 
-def native(system: System, method: Method, many: str = "") -> Made:
+def native(system: System, method: Method, many: str = "") -> ProgramAndTables:
     """The program, and the tables that it needs.
 
     Args:
@@ -501,10 +500,10 @@ def native(system: System, method: Method, many: str = "") -> Made:
     if key not in system.compiled.programs:
         loops = prefers_loops(system.compiled.model, lanes=bool(many))
         text = f"simulate {method.text} {many} {W} {loops}\n{description(system.compiled.model)}"
-        system.compiled.programs[key] = kept(text, lambda: _build(system, method, many, W))
+        system.compiled.programs[key] = cached_program(text, lambda: _build(system, method, many, W))
     return system.compiled.programs[key]
 
 
-def _build(system: System, method: Method, many: str, W: int) -> Made:
+def _build(system: System, method: Method, many: str, W: int) -> ProgramAndTables:
     eq = equations(system, derivatives=method.needs_jacobian, W=W)
     return ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Vector, real
 from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError, UnknownNameError, warn
@@ -107,7 +107,7 @@ def simulate(
 ) -> Ensemble: ...
 
 
-@answered(ELSEWHERE)
+@with_call_hints(ELSEWHERE)
 def simulate(
     system: System,
     state: State | Sequence[State] | Mapping[str, Any],

@@ -14,7 +14,6 @@ from typing import ClassVar
 
 import casadi as ca
 
-from condyle.arguments import spoken
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.integrators.base import Method, Step, Weights, combined
 from condyle.integrate.projection import Rate
@@ -113,8 +112,6 @@ class Rosenbrock(Method):
             dense=len(self.between),
         )
 
-
-spoken(Rosenbrock)
 
 # Hairer, Wanner: Solving Ordinary Differential Equations II, section IV.7; as in their RODAS
 RODAS = Rosenbrock(

@@ -39,10 +39,10 @@ from condyle.integrate.steps import polynomial
 from condyle.laws.view import View
 from condyle.model.model import Model, description
 from condyle.model.symbols import Symbols
-from condyle.native.calls.function import SIMD_FROM, NativeFunction
+from condyle.native.calls.native_function import SIMD_FROM, NativeFunction
 from condyle.native.programs.nodes import If, Kernel, Node, Scan, kernel
 from condyle.native.programs.program import Workspace
-from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.native.tables.staged import Staged, build_function
 from condyle.paths.path import PathLength
 from condyle.paths.span import Span
 from condyle.records import dataclass
@@ -235,7 +235,7 @@ class _Kind:
         view = _Poses(links, given[n : n + m], names, given[n + m :])
         code, normal = twin.branches(twin.found(view))  # type: ignore[arg-type]
         out = ca.vertcat(twin.at(view), code, ca.vec(normal))  # type: ignore[arg-type]
-        return assembled("branches", [given], [ca.densify(out)])
+        return build_function("branches", [given], [ca.densify(out)])
 
     @cached_property
     def _plain(self) -> np.ndarray | None:
@@ -323,7 +323,7 @@ class Branches:
             ca.vertcat(ca.vec(ca.densify(view.rotation(b))), view.station_position(b, ca.SX.zeros(3)))
             for b in self._bodies
         ]
-        return assembled("branch_poses", [s["q"], s["u"], s["tail"]], [ca.densify(ca.vertcat(*poses))])
+        return build_function("branch_poses", [s["q"], s["u"], s["tail"]], [ca.densify(ca.vertcat(*poses))])
 
     def signature(self, view: View) -> tuple[ca.SX, ca.SX]:
         """What changes where a branch does, at a view: codes of all switches, then their normals; and the

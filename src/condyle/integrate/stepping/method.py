@@ -50,7 +50,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from condyle.arguments import spoken
+from condyle.arguments import ExplainsCalls
 from condyle.constraints.unilateral import RigidContact
 from condyle.errors import DescriptionError, warn
 from condyle.integrate.interrupts.samples import samples
@@ -73,7 +73,7 @@ DEEP = 1e-4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TimeStepping:
+class TimeStepping(ExplainsCalls):
     """Rigid contacts with fixed steps, without events, for piles and long runs:
     `cd.simulate(system, state, 10.0, step=1e-3, integrator=cd.integrators.TimeStepping())`.
 
@@ -92,6 +92,12 @@ class TimeStepping:
         stiffness: of soft contacts [N/m, N m/rad], all of them; None: contacts are hard.
         damping: of soft contacts [N s/m, N m s/rad]. They have no restitution beside it.
     """
+
+    call_hints: ClassVar = {
+        "surfaces": "it is among=, or the first argument",
+        "step": "the step is cd.simulate(..., step=1e-3)",
+        "iterations": "it is sweeps=",
+    }
 
     among: Iterable[Any] = ()
     sweeps: int = 50
@@ -160,16 +166,6 @@ class TimeStepping:
     ) -> Trajectory:
         """A run of one state; see `cd.simulate`."""
         return _Run(self, start, t_final, step, Manifold.of(start.system, weights, ACCURACY), report).go()
-
-
-spoken(
-    TimeStepping,
-    answers={
-        "surfaces": "it is among=, or the first argument",
-        "step": "the step is cd.simulate(..., step=1e-3)",
-        "iterations": "it is sweeps=",
-    },
-)
 
 
 @dataclass

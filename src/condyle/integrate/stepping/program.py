@@ -32,9 +32,8 @@ import numpy as np
 from condyle.integrate.equations import RightHandSide, equations
 from condyle.integrate.stepping.closest_points import NARROW, apart, box, plane
 from condyle.integrate.steps import ROW
-from condyle.native.programs.kept import Made
 from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Scan, Stream, While, kernel
-from condyle.native.programs.program import Program
+from condyle.native.programs.program import Program, ProgramAndTables
 from condyle.system.system import System
 
 MU, W_N, W_T, FIRST, PUSH, SPRING, A, B, PLACE = -10, -9, -8, -7, -5, -4, -3, -2, -1
@@ -386,7 +385,7 @@ class StepProgram(ABC):
         following = self.k(lambda row: row + 1, "row", "row")
         return [count, If("record", [Put("t_next", ROW + "t", "row"), Put("y", ROW + "y", "row"), following])]
 
-    def build(self) -> Made:
+    def build(self) -> ProgramAndTables:
         """The program and its tables."""
         enter = self.enter()
         if self.surfaces:

@@ -16,7 +16,7 @@ from condyle.integrate.stepping.closest_points import NARROW
 from condyle.integrate.stepping.crowd import Crowd, Listed
 from condyle.integrate.steps import ROW
 from condyle.model.model import description
-from condyle.native.programs.kept import Made, kept
+from condyle.native.programs.program import ProgramAndTables, cached_program
 from condyle.system.state import State
 from condyle.system.system import System
 
@@ -49,7 +49,7 @@ class SteppingRun(ABC):
     """Contacts that are always looked at, before those of the lists."""
 
     def __init__(
-        self, start: State, method: TimeStepping, crowd: Crowd, key: str, make: Callable[[], Made]
+        self, start: State, method: TimeStepping, crowd: Crowd, key: str, make: Callable[[], ProgramAndTables]
     ) -> None:
         self.start, self.method, self.crowd, self.system = start, method, crowd, start.system
         self.by_hand = len(crowd.boxes) > 1  # two boxes are looked at in Python
@@ -58,7 +58,7 @@ class SteppingRun(ABC):
         model, programs = self.system.compiled.model, self.system.compiled.programs
         key = f"time stepping of {key}"
         if key not in programs:
-            programs[key] = kept(f"{key}\n{description(model)}", make)
+            programs[key] = cached_program(f"{key}\n{description(model)}", make)
         self.program, tables = programs[key]
         self.ws = ws = self.program.workspace()
         self.streams: dict[str, np.ndarray] = dict(tables)

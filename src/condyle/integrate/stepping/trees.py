@@ -31,9 +31,9 @@ from condyle.integrate.stepping.program import METHOD, Record, StepProgram, swee
 from condyle.integrate.stepping.run import ROOM, SteppingRun
 from condyle.model.operators import OPERATORS
 from condyle.model.symbols import Symbols
-from condyle.native.programs.evaluated import Evaluated
 from condyle.native.programs.nodes import Call, Get, If, Ints, Node, While
-from condyle.native.sweeps.lookup import assembled
+from condyle.native.programs.slice_function import SliceFunction
+from condyle.native.tables.staged import build_function
 from condyle.records import dataclass
 from condyle.system.state import State
 from condyle.system.system import System
@@ -259,13 +259,15 @@ class Trees(StepProgram):
 
     # ---- functions of the whole state ----------------------------------------------------------------------
 
-    def _function(self, label: str, s: Symbols, outputs: list[ca.SX], *more: ca.SX) -> Evaluated:
+    def _function(self, label: str, s: Symbols, outputs: list[ca.SX], *more: ca.SX) -> SliceFunction:
         """outputs of (t, y, p, more)."""
         inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][s.model.tail["inputs"].start :], *more]
-        return Evaluated(assembled(label, inputs, outputs), label, self.sizes, self.streams, self.tables)
+        return SliceFunction(
+            build_function(label, inputs, outputs), label, self.sizes, self.streams, self.tables
+        )
 
     @cached_property
-    def _state(self) -> tuple[Evaluated, list[str]]:
+    def _state(self) -> tuple[SliceFunction, list[str]]:
         """Masses, speeds, and where bodies are: the function and its slices."""
         b = self.b
         M = crba.mass_matrix(b.model.tree, b.kinematics())
@@ -276,7 +278,7 @@ class Trees(StepProgram):
         return self._function("state", b, outs), names
 
     @cached_property
-    def _bias(self) -> Evaluated:
+    def _bias(self) -> SliceFunction:
         """b of method.py (6a)."""
         b, kin, none = self.b, self.b.kinematics(), ca.SX.zeros(self.system.nu)
         loads = Loads(b.view(kin))
@@ -284,7 +286,7 @@ class Trees(StepProgram):
         return self._function("bias", b, [udot])
 
     @cached_property
-    def _jump(self) -> Evaluated:
+    def _jump(self) -> SliceFunction:
         """Changes of speeds by an impulse, other constraints met."""
         b, f = self.b, ca.SX.sym("f", self.system.nu)
         du, _ = aba.solve_mass_matrix(b.model.tree, b.kinematics(moving=False), f, b.lock)

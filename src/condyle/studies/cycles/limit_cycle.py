@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import CondyleError, ConvergenceError, DescriptionError, UnknownNameError
 from condyle.integrate.events import Event
@@ -103,7 +103,7 @@ class LimitCycle(Judged):
         )
 
 
-@answered()
+@with_call_hints()
 def limit_cycle(
     system: System,
     state: State,
