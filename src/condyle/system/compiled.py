@@ -25,6 +25,7 @@ from condyle.model.operators import OPERATORS
 from condyle.model.operators.columns import generalized_forces
 from condyle.model.operators.record import Operator
 from condyle.native.calls.native_function import NativeFunction
+from condyle.native.fastcall.builtin import DirectCall
 from condyle.system.locks import resting
 from condyle.system.refusals import refuse_rates, refuse_singular
 from condyle.system.tails import Tails
@@ -139,11 +140,14 @@ class Compiled:
                 key=f"{name} {static} looped: {looped}\n{self.key}",
                 inputs=operator.inputs(model),
                 outputs=operator.outputs(model),
-                direct=operator.direct,
-                optional=operator.may_end,
+                direct=DirectCall(
+                    optional=operator.may_end,
+                    options=tuple(self.tails.parts),
+                    finite=self._looked_at(name),
+                )
+                if operator.direct
+                else None,
                 refuse=self.refusal(operator, operator.label),
-                looked_at=self._looked_at(name),
-                options=self.tails.parts if operator.direct else (),
                 entries=self.entries if operator.watched else {},
             )
         return self.functions[key]
