@@ -274,7 +274,9 @@ def _warn(result: InverseKinematics, start: State, longest: float) -> None:
             RuntimeWarning,
         )
     sensed = result.tasks.sensors is not None
-    if held := [name for name in result.held if not (sensed and _shifts(result.system, name))]:
+    units = dict(zip(result.system.coordinates, scales.units(result.system.bodies)[0], strict=True))
+    # sensors of orientation tell no lengths
+    if held := [name for name in result.held if not (sensed and units[name] == "m")]:
         warn(
             f"{WHO}: no marker or sensor tells {cut(held)} in any frame: the value of the start stays. Lock "
             f"it by locked= if that is meant, or give a value by coordinates={strange if not gaps else ''}",
@@ -299,11 +301,6 @@ def _one_marker_fails(result: InverseKinematics) -> bool:
     """Whether a marker is farther off than can be, though all together are not."""
     verdicts = [c.verdict for c in result.quality if "marker error" in c.what]
     return not result.swaps and verdicts in (["ok", "fail"], ["check", "fail"])
-
-
-def _shifts(system: System, name: str) -> bool:
-    """Whether a coordinate is a length: sensors of orientation tell none."""
-    return scales.units(system.bodies)[0][system.coordinates.index(name)] == "m"
 
 
 def _far_off(result: InverseKinematics) -> str:
