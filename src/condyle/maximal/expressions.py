@@ -149,6 +149,7 @@ class Drivers:
         if self._values is None:
             return DriverValues(locked, locked_udot, none, 0 * locked_udot, 0 * locked_udot, 0.0)
         found = self._values({**given, "q": q, "u": u})
+        N = found["N"].reshape(len(q), len(u))  # of one speed it comes as a vector
         acts, has_u, apart, off = none.copy(), none.copy(), np.zeros(len(locked)), 0.0
         for i, body in enumerate(self.tree.driven):
             motion, first = body.motion, body.q.start
@@ -166,7 +167,7 @@ class Drivers:
                     and acts[columns].all()
                 ):
                     step = found["q"][rows] - q[rows]
-                    apart[columns] = np.linalg.lstsq(found["N"][np.ix_(rows, columns)], step, rcond=None)[0]
+                    apart[columns] = np.linalg.lstsq(N[np.ix_(rows, columns)], step, rcond=None)[0]
                     off = max(off, float(np.abs(step).max()))
         return DriverValues(
             locked | acts, np.where(acts, found["udot"], locked_udot), has_u, found["u"], apart, off
