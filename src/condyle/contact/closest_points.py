@@ -23,6 +23,7 @@ from condyle.contact.surfaces import HalfSpace, Point, Pose, Sphere, Surface, To
 from condyle.contact.terrain import HeightField, field_sphere
 from condyle.errors import DescriptionError
 from condyle.laws.described import sx
+from condyle.spatial.algebra import all_of, any_of
 
 LEAST = 0.1
 """Cosine below which the curvature around a ring does not fall on a half-space."""
@@ -80,7 +81,7 @@ def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
     reach = sx(b.tube_radius) + ca.sqrt(ca.fmax(square, 0))
     around = (length * math.cos(1) - sx(b.radius)) ** 2 + y[2] ** 2 < reach**2
     x = sx(a.radius) + sx(b.tube_radius) - distance
-    x = ca.if_else(ca.logic_and(square > 0, around), ca.SX.nan(), x)
+    x = ca.if_else(all_of(square > 0, around), ca.SX.nan(), x)
     return Touch(x, n, a.center_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature, True)
 
 
@@ -116,8 +117,8 @@ def sphere_box(a: Sphere, A: Pose, b: Box, B: Pose) -> Touch:
     inside = core - ca.fabs(y)  # all above 0 within
     nearest = ca.mmin(inside)
     first = inside[0] <= nearest
-    second = ca.logic_and(ca.logic_not(first), inside[1] <= nearest)
-    face = ca.vertcat(first, second, ca.logic_not(ca.logic_or(first, second))) * ca.if_else(y < 0, -1, 1)
+    second = all_of(ca.logic_not(first), inside[1] <= nearest)
+    face = ca.vertcat(first, second, ca.logic_not(any_of(first, second))) * ca.if_else(y < 0, -1, 1)
     outside = distance > 0
     n = -(R @ ca.if_else(outside, u, face))
     x = sx(a.radius) + sx(b.edge) - ca.if_else(outside, distance, -nearest)

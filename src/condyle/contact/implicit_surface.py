@@ -21,6 +21,7 @@ from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.table import Table
 from condyle.native.sweeps.tree import Tree
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of
 from condyle.trace import Traced, trace
 from condyle.trace.parameter import Expression
 
@@ -122,7 +123,7 @@ class Rounded:
     def furthest(self, m: ca.SX) -> ca.SX:
         """The point furthest along m, of those in the table."""
         size = ca.fabs(m)
-        first = ca.logic_and(size[0] >= size[1], size[0] >= size[2])
+        first = all_of(size[0] >= size[1], size[0] >= size[2])
         second = size[1] >= size[2]
         pick = lambda x, y, z: ca.if_else(first, x, ca.if_else(second, y, z))
         major = pick(*ca.vertsplit(m))

@@ -21,6 +21,7 @@ from condyle.arguments import answered
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.laws.described import Described, number, quantity, sx
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of
 from condyle.trace import Number
 from condyle.trace.parameter import Expression, as_sx
 
@@ -112,7 +113,7 @@ class Material(Described):
         share: Any = 1 - nu * nu
         if isinstance(kept, Expression):  # at other values the modulus is not finite
             nu = kept.sx
-            share = ca.if_else(ca.logic_and(nu > -1, nu <= 0.5), 1 - nu * nu, 0)
+            share = ca.if_else(all_of(nu > -1, nu <= 0.5), 1 - nu * nu, 0)
         modulus = (sx(E) if isinstance(E, Expression) else E) / share
         return cls(
             modulus, dissipation, static_friction, dynamic_friction, viscous_friction, transition_speed

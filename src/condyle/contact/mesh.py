@@ -22,6 +22,7 @@ from condyle.errors import DescriptionError, warn
 from condyle.native.sweeps.tree_best import TreeBest
 from condyle.records import dataclass
 from condyle.shapes import Mesh as MeshShape
+from condyle.spatial.algebra import all_of
 
 
 def _weights(corners: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
@@ -149,7 +150,7 @@ def on_triangle(row: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
     pseudo, within = normal, ca.SX(1)
     for k, place in reversed(list(enumerate(places))):
         pseudo = ca.if_else(place, of_place[3 * k : 3 * k + 3], pseudo)
-        within = ca.logic_and(within, ca.logic_not(place))
+        within = all_of(within, ca.logic_not(place))
     away = S - y
     square = ca.sumsqr(away)
     some = square > 0

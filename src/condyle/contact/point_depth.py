@@ -50,6 +50,7 @@ from condyle.native.sweeps.implicit import implicit
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of, any_of
 from condyle.trace import Traced
 
 LIMIT, NEAR = 60, 1e-10
@@ -335,7 +336,7 @@ def _implicit(law: Traced) -> Seen:
         newton = newton * ca.if_else(long > 0.3 * size, 0.3 * size / long, 1)
         kept = ca.if_else(error <= before, ca.vertcat(trial, error, newton), ca.vertcat(z, before, s / 3))
         far = ca.norm_2(kept[4:]) > NEAR * size
-        lost = ca.logic_and(ca.logic_not(far), kept[3] > 1e-6 * size)
+        lost = all_of(ca.logic_not(far), kept[3] > 1e-6 * size)
         return kept, ca.if_else(lost, ca.SX.nan(), far)
 
     solver = Solver.of("point_in_implicit", 4, start, step, lambda p, state: state[:3] + state[4:], LIMIT)
@@ -425,7 +426,7 @@ def _mesh(triangles: Any) -> Seen:
     def soon(y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
         """How far beyond, and whether that is all to know: where there are no points r is -inf."""
         off = beyond(y)
-        return off, ca.logic_or(off > 0, r < 0)
+        return off, any_of(off > 0, r < 0)
 
     def near(_: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
         """Beyond a plane, that one tells. A point that is further from all faces than half the mesh's
@@ -435,7 +436,7 @@ def _mesh(triangles: Any) -> Seen:
         row = get(search, ca.vertcat(y, furthest))
         x, found = on_triangle(row, y)[0], row[30] >= 0
         searched = ca.if_else(found, x + r, ca.if_else(ca.sumsqr(y) < ca.inf, -1, ca.inf))
-        sure = ca.if_else(ca.logic_and(found, ca.logic_not(known)), x - r, -1)
+        sure = ca.if_else(all_of(found, ca.logic_not(known)), x - r, -1)
         return ca.vertcat(ca.if_else(known, r - off, searched), sure)
 
     def quick(_: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:

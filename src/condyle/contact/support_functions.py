@@ -41,6 +41,7 @@ from condyle.native.sweeps.solver import Solver
 from condyle.native.sweeps.tree import Tree
 from condyle.native.sweeps.tree_best import TreeBest
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of
 
 LIMIT = 1000
 NEAR = 1e-9
@@ -231,7 +232,7 @@ def _around(one: int, other: int, ball: bool, ahead: bool) -> TreeBest:
         det, most = H[0, 0] * H[1, 1] - H[0, 1] ** 2, APART * ca.norm_2(slope)
         u, v = slope[0], slope[1]
         by = (H[1, 1] * u**2 - 2 * H[0, 1] * u * v + H[0, 0] * v**2) / (2 * det)
-        convex = ca.logic_and(H[0, 0] > 0, det > 0)
+        convex = all_of(H[0, 0] > 0, det > 0)
         known = ca.dot(way, p[size : size + 3]) > AWAY
         return ca.if_else(known, ca.inf, d - ca.if_else(convex, ca.fmin(by, most), 0))
 
@@ -320,7 +321,7 @@ def _solver(one: int, other: int, ball: bool) -> Solver:
         best, least = ca.SX([0, 0, 1]), overlap(p, ca.SX([0, 0, 1]))[0]
         for n in (ca.SX([0, 0, -1]), R[:, 2], -R[:, 2], across, -across):
             d = overlap(p, n)[0]
-            some = ca.logic_and(d < least, ca.sumsqr(n) > 0)
+            some = all_of(d < least, ca.sumsqr(n) > 0)
             best, least = ca.if_else(some, n, best), ca.if_else(some, d, least)
         return best, least < most
 

@@ -58,13 +58,13 @@ class MuscleSolution:
         speeds: their rates [m/s], shape (m, n).
     """
 
-    activations: NDArray[np.float64]
-    forces: NDArray[np.float64]
-    reserves: NDArray[np.float64]
-    lambda_s: NDArray[np.float64]
-    reactions: NDArray[np.float64]
-    lengths: NDArray[np.float64]
-    speeds: NDArray[np.float64]
+    activations: Array
+    forces: Array
+    reserves: Array
+    lambda_s: Array
+    reactions: Array
+    lengths: Array
+    speeds: Array
 
 
 def static_optimization(

@@ -56,6 +56,7 @@ from condyle.paths.points import Point, Wrap
 from condyle.paths.segment import Segment, cross, dot, inverse, length, norm
 from condyle.paths.wrap_surfaces import QUADRANTS, WIDTH, Surface
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of, any_of
 from condyle.trace.parameter import Expression, Parameter
 
 
@@ -286,9 +287,8 @@ class Span(Twinned):
             for i in pieces:
                 kind, more = surface.rule(S[i], S[i + 1])
                 kind = ca.if_else(self._usable(k, i, active), kind, NONE)
-                better = ca.logic_and(
-                    best != MANDATORY,
-                    ca.logic_or(kind == MANDATORY, ca.logic_and(kind == WRAPPED, more < least)),
+                better = all_of(
+                    best != MANDATORY, any_of(kind == MANDATORY, all_of(kind == WRAPPED, more < least))
                 )
                 chosen, best, least = (
                     ca.if_else(better, a, b) for a, b in ((i, chosen), (kind, best), (more, least))
@@ -395,8 +395,8 @@ class Span(Twinned):
                 moment = R @ (cross(A, g.e_in) - cross(B, g.e_out))
                 wraps.append(ca.if_else(on, ca.vertcat(moment, e_in - e_out), 0))
                 for i in pieces:
-                    here = ca.logic_and(on, piece == i)
-                    begins, ends = ca.logic_and(here, before < 0), ca.logic_and(here, after < 0)
+                    here = all_of(on, piece == i)
+                    begins, ends = all_of(here, before < 0), all_of(here, after < 0)
                     first[i], last[i] = ca.if_else(begins, e_in, first[i]), ca.if_else(ends, e_out, last[i])
                     L[i] = ca.if_else(begins, 0, L[i])
                 L.append(ca.if_else(on, g.L, 0))

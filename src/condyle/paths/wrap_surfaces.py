@@ -28,6 +28,7 @@ from condyle.paths.ellipsoid_ends import Ends
 from condyle.paths.ellipsoid_halves import solvers
 from condyle.paths.segment import ROW, Segment, dot, norm
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of
 from condyle.trace.parameter import Expression
 
 QUADRANTS = {
@@ -258,5 +259,5 @@ class Ellipsoid(Surface):
         coarse, fine = solvers()
         found = get(coarse, p)
         found = get(fine, ca.vertcat(p, found[:-1]))
-        bad = ca.logic_and(found[0] != NONE, ca.logic_not(found[WIDTH]))
+        bad = all_of(found[0] != NONE, ca.logic_not(found[WIDTH]))
         return ca.if_else(bad, float("nan"), found[:WIDTH])
