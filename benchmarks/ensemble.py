@@ -19,6 +19,7 @@ import condyle as cd
 from benchmarks.constraints import four_bars
 from benchmarks.report import Claim, Report, Time, machine
 from benchmarks.trees import condyle_system, random_tree
+from condyle.integrate.ensemble import Ensemble
 
 
 def cases(bodies: list[int], members: int) -> list[tuple[str, int, cd.System, dict[str, Any]]]:
@@ -60,7 +61,7 @@ def measure(
             start = clock()
             result = way()
             least[name] = min(least[name], (clock() - start) / options.members)
-            if isinstance(result, cd.Ensemble):
+            if isinstance(result, Ensemble):
                 used = result.utilization
             elif name == "one after the other":
                 evaluations = sum(traj.statistics.evaluations for traj in result)

@@ -38,6 +38,7 @@ import numpy as np
 import condyle as cd
 from benchmarks.real_time import arms
 from condyle.tree import scales
+from condyle.viewer import Page
 from condyle.viewer.page import CLIENT
 from condyle.viewer.pictures import chromium
 
@@ -78,7 +79,7 @@ def motion(system: cd.System, frames: int) -> tuple[cd.Table, cd.Table]:
 # ---- the peer ----------------------------------------------------------------------------------------------
 
 
-def peer(page: cd.Page, folder: Path) -> Path | None:
+def peer(page: Page, folder: Path) -> Path | None:
     """The same muscles, by three.js's own parts."""
     if shutil.which("npm") is None:
         return None

@@ -23,6 +23,7 @@ from condyle.studies.joints.curve_least_squares import (
     rows_of_poses,
     start,
 )
+from condyle.studies.joints.result import JointFit
 from condyle.studies.joints.spline_basis import Knots, uniform_knots
 
 LENGTH = 1e-3 / np.radians(0.5)
@@ -44,7 +45,7 @@ def problem(frames: int, n: int) -> tuple[cd.Transform, np.ndarray, Knots]:
 
 def ours(
     X: cd.Transform, q: np.ndarray, n: int, rounds: int, smoothing: float = 0.0
-) -> tuple[float, cd.JointFit]:
+) -> tuple[float, JointFit]:
     """Least seconds, and the fit."""
     best = np.inf
     for _ in range(rounds + 1):

@@ -22,6 +22,7 @@ from benchmarks.opensim_process import OpenSimProcess
 
 if TYPE_CHECKING:  # OpenSim's process imports this module and cannot import condyle
     import condyle as cd
+    from condyle.studies.static_optimization import StaticOptimization
 
 INNER = slice(10, 91)
 """Frames that OpenSim's splines do not spoil."""
@@ -45,7 +46,7 @@ def wave(system: cd.System) -> cd.Table:
     return cd.Table(t, system.coordinates, q, ["rad"] * system.nq)
 
 
-def ours(system: cd.System, motion: cd.Table, rounds: int) -> tuple[float, float, cd.StaticOptimization]:
+def ours(system: cd.System, motion: cd.Table, rounds: int) -> tuple[float, float, StaticOptimization]:
     """Seconds of the first call; least seconds per frame; the result."""
     import condyle as cd
 

@@ -21,10 +21,14 @@ from typing import Any
 import numpy as np
 
 import condyle as cd
+from condyle.fit.frames import Frames
+from condyle.integrate.ensemble import Ensemble
+from condyle.integrate.trajectory import Trajectory
+from condyle.viewer import Page
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 VIEWER = Path(cd.__file__).parent / "viewer"
-SHOWN = (cd.Trajectory, cd.Frames, cd.Motion, cd.Ensemble, cd.State, cd.System)
+SHOWN = (Trajectory, Frames, cd.Motion, Ensemble, cd.State, cd.System)
 """What is shown of an example: the first kind that it has, and of several the one with most bodies, then the
 longest motion."""
 MOTIONS: dict[str, Callable[[Any], tuple[cd.System, Any]]] = {
@@ -76,7 +80,7 @@ def made(example: Path, folder: Path) -> Path:
     return page
 
 
-def scene(variables: dict[str, Any], name: str) -> cd.Page:
+def scene(variables: dict[str, Any], name: str) -> Page:
     """What an example has to show."""
     v, options = SimpleNamespace(**variables), {"title": name, "play": False, "frames": FRAMES, "open": False}
     if name in MORE:

@@ -11,7 +11,7 @@ import numpy as np
 
 import condyle as cd
 
-forward = cd.SimmSpline(
+forward = cd.functions.SimmSpline(
     [
         -2.0944,
         -1.74533,
@@ -41,7 +41,7 @@ forward = cd.SimmSpline(
         -0.00525,
     ],
 )  # [rad], [m]
-up = cd.SimmSpline(
+up = cd.functions.SimmSpline(
     [-2.0944, -1.22173, -0.523599, -0.349066, -0.174533, 0.159149, 2.0944],
     [-0.4226, -0.4082, -0.399, -0.3976, -0.3966, -0.395264, -0.396],
 )

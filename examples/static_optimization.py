@@ -32,7 +32,7 @@ print(next(iter(tired.failures.values())))
 assert tired.status == cd.Status.SOME_FAILED
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", cd.QualityWarning)  # reserves do the work
+    warnings.simplefilter("ignore", cd.errors.QualityWarning)  # reserves do the work
     helped = cd.static_optimization(arm, motion, a_max=weak, reserves=1.0)
 print(helped.quality.worst)
 assert not helped.failures and helped.quality.verdict == "fail"

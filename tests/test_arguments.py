@@ -65,7 +65,7 @@ STATE = LEG.state(q=[1.0, 0.1])
     ],
 )
 def test_the_answer_says_what_to_do(mistake, words):
-    with pytest.raises(cd.CondyleError) as told:
+    with pytest.raises(cd.errors.CondyleError) as told:
         mistake()
     assert words in str(told.value)
 
@@ -94,4 +94,4 @@ def test_wrong_calls_are_type_errors_too_and_signatures_stay():
 def test_a_type_error_of_a_users_own_function_stays_itself():
     with pytest.raises(TypeError, match="can only concatenate str") as told:
         F.Custom(lambda s: {"hip": "a" + 1})
-    assert not isinstance(told.value, cd.CondyleError)
+    assert not isinstance(told.value, cd.errors.CondyleError)

@@ -121,7 +121,7 @@ def test_who_may_read_it(tmp_path):
 @pytest.mark.parametrize("name", ["9" * 400, "a\0b"], ids=["long", "zero"])
 def test_names_that_no_file_can_have(read, name):
     for ending in (".sto", ".trc", ".osim", ".c3d"):
-        with pytest.raises(cd.CondyleError):
+        with pytest.raises(cd.errors.CondyleError):
             read(name + ending)
 
 
@@ -200,7 +200,7 @@ def test_links_to_no_place(tmp_path):
     with pytest.raises(OSError, match="symbolic links"):
         written(tmp_path / "b")
     (tmp_path / "c").symlink_to(tmp_path)
-    with pytest.raises(cd.DescriptionError, match="it is a folder"):
+    with pytest.raises(cd.errors.DescriptionError, match="it is a folder"):
         written(tmp_path / "c")
     assert names(tmp_path) == ["a", "b", "c"] and (tmp_path / "b").is_symlink()
 
@@ -278,5 +278,5 @@ def test_results_keep_links_and_modes_in_a_folder_that_exists(tmp_path):
 
 
 def test_names_too_long_to_write(tmp_path):
-    with pytest.raises(cd.DescriptionError, match="a name of 254 letters is too long"):
+    with pytest.raises(cd.errors.DescriptionError, match="a name of 254 letters is too long"):
         cd.Table([0.0], ["a"], [[1.0]]).save(tmp_path / ("9" * 250 + ".csv"))

@@ -57,7 +57,7 @@ ASKED = {
 @pytest.mark.parametrize("what", ASKED)
 def test_implausible_numbers(what):
     call, words = ASKED[what]
-    with pytest.warns(cd.PlausibilityWarning, match=words) as told:
+    with pytest.warns(cd.errors.PlausibilityWarning, match=words) as told:
         call()
     assert len(told) == 1
 
@@ -85,7 +85,9 @@ def test_loads_that_are_not_numbers():
     t, names = np.linspace(0, 1, 5), [a + x for a in "fp" for x in "xyz"]
     values = np.ones((5, 6))
     values[2, 1] = np.nan
-    with pytest.raises(cd.ShapeError, match=r"ExternalLoad on 'foot': 'fy' is nan at t = 0\.5 s: fill"):
+    with pytest.raises(
+        cd.errors.ShapeError, match=r"ExternalLoad on 'foot': 'fy' is nan at t = 0\.5 s: fill"
+    ):
         cd.ExternalLoad("foot", cd.Table(t, names, values), "f", "p")
     values[2] = 0, 0, 0, np.nan, np.nan, np.nan
     cd.ExternalLoad("foot", cd.Table(t, names, values), "f", "p")
@@ -95,7 +97,7 @@ def test_negative_tensions():
     system = leg()
     t = np.linspace(0, 1, 5)
     moved = cd.Table(t, system.coordinates, np.zeros((5, 1)), ["rad"])
-    with pytest.warns(cd.PlausibilityWarning, match="'m' pushes with 30 N, but muscles only pull"):
+    with pytest.warns(cd.errors.PlausibilityWarning, match="'m' pushes with 30 N, but muscles only pull"):
         cd.joint_reactions(system, moved, cd.Table(t, ["m"], np.full((5, 1), -30.0), ["N"]))
 
 
@@ -109,12 +111,16 @@ def test_floors_across_gravity():
         cd.contact.HalfSpace("ground", (0, 0, 1), -1.0, rubber),
         cd.contact.Sphere("ball", (0, 0, 0), 0.1, rubber),
     )
-    with pytest.warns(cd.PlausibilityWarning, match="across the only plane of ground, whose normal is .0, 0"):
+    with pytest.warns(
+        cd.errors.PlausibilityWarning, match="across the only plane of ground, whose normal is .0, 0"
+    ):
         cd.simulate(system, system.state(), 0.01)
     cd.simulate(system, system.state(), 0.01)  # once
 
 
 def test_excitations_of_runs():
     system = leg()
-    with pytest.warns(cd.PlausibilityWarning, match="inputs of muscles: excitations from 0 to 50 leave"):
+    with pytest.warns(
+        cd.errors.PlausibilityWarning, match="inputs of muscles: excitations from 0 to 50 leave"
+    ):
         cd.simulate(system, system.state(inputs={"m": 50.0}), 0.01)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.integrate.trajectory import Trajectory
 from condyle.system.operators import METHODS, OPTIONS
 
 
@@ -39,7 +40,7 @@ def leg(thigh: str = "thigh") -> cd.System:
 
 
 @pytest.fixture(scope="module")
-def traj() -> cd.Trajectory:
+def traj() -> Trajectory:
     system = leg()
     return cd.simulate(system, system.state(u={"knee": 0.4}), 0.2, events=[cd.Event(at=[0.1], name="tick")])
 

@@ -46,13 +46,13 @@ def test_the_worst_row_is_the_farthest_above_its_guideline():
 def test_check_raises_and_one_warning_names_the_worst():
     table(20).check()
     table(20).warn()
-    with pytest.raises(cd.QualityError) as caught:
+    with pytest.raises(cd.errors.QualityError) as caught:
         table(60, 70).check()
     assert str(caught.value) == (
         "study: force 1: 70 N (t = 1 s), above the guideline of 10 N: is a load missing? (and 1 more)"
     )
     assert caught.value.quality.worst.value == 70
-    with pytest.warns(cd.QualityWarning, match="force 0: 60 N") as told:
+    with pytest.warns(cd.errors.QualityWarning, match="force 0: 60 N") as told:
         table(60, 20).warn()
     assert len(told) == 1
 
@@ -76,7 +76,7 @@ def test_tables_show_what_is_above_a_guideline():
     assert "quality fail: force 0 60 N, guideline 10 N" in repr(result)
     assert "<summary>quality</summary>" in result._repr_html_()
     assert "fail: force 0: is a load missing?" in result.quality._repr_html_()
-    with pytest.raises(cd.QualityError):
+    with pytest.raises(cd.errors.QualityError):
         result.check()
     assert "quality" not in repr(cd.Table([0, 1], ["knee"], [[1], [2]], ["N m"], quality=table(5)))
     assert not cd.Table([0], ["knee"], [[1]]).check().quality.checks

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -56,7 +58,7 @@ def test_import_loads_no_room():
                 "integrate",
             ),
         ),
-        ("cd.CondyleError", ("native", "mobilizers", "system")),
+        ("cd.errors.CondyleError", ("native", "mobilizers", "system")),
     ],
 )
 def test_what_is_not_used_is_not_loaded(line, rooms):
@@ -64,32 +66,41 @@ def test_what_is_not_used_is_not_loaded(line, rooms):
     assert [m for m in loaded for room in rooms if f"{m}.".startswith(f"condyle.{room}.")] == []
 
 
-def test_the_lists_of_public_names_agree():
-    """What type checkers see, what `*` and completion give, and where names are found: three lists of one
-    file. Names are the same objects in all."""
-    tree = ast.parse(SOURCE.read_text(encoding="utf-8"))
-    (block,) = [
-        node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    ]
-    seen = {
-        alias.asname or alias.name: (node.module, alias.name)
-        for node in block.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    assert sorted(seen) == sorted(cd.__all__) == sorted(set(cd.__all__))
-    assert sorted(cd._ROOMS | cd._NAMES) == sorted(seen)
-    assert not cd._ROOMS.keys() & cd._NAMES.keys()
-    for name, (module, there) in seen.items():
-        source = importlib.import_module(module)
-        assert getattr(cd, name) is getattr(source, there), name
+def test_the_public_names_are_one_list():
+    """The stub, which type checkers read, is the only one: each of its lines is a name that the package finds
+    where it says."""
+    lines = SOURCE.with_suffix(".pyi").read_text(encoding="utf-8").splitlines()
+    imports = [line.split() for line in lines if line.startswith("from ")]
+    assert sorted(words[5] for words in imports) == cd.__all__ == sorted(set(cd.__all__))
+    for _, module, _, there, _, name in imports:
+        source = importlib.import_module(f"condyle.{there}" if module == "condyle" else module)
+        assert getattr(cd, name) is (source if module == "condyle" else getattr(source, there)), name
         assert vars(cd)[name] is getattr(cd, name)  # the next time it is found at once
+
+
+def test_the_top_level_is_short():
+    modules = [name for name in cd.__all__ if inspect.ismodule(getattr(cd, name))]
+    assert len(cd.__all__) - len(modules) <= 80
+
+
+@pytest.mark.parametrize(
+    ("name", "home"),
+    [
+        ("ArgumentError", "cd.errors.ArgumentError"),
+        ("SimmSpline", "cd.functions.SimmSpline"),
+        ("InverseKinematics", "condyle.studies.kinematics.result"),
+        ("view", "cd.live"),
+    ],
+)
+def test_a_name_that_moved_says_where_it_is(name, home):
+    with pytest.raises(AttributeError, match=re.escape(home)):
+        getattr(cd, name)
 
 
 def test_no_public_name_is_that_of_a_module():
     """`import condyle.x` binds x in condyle: a public name x that is no module would be lost."""
     modules = {path.stem for path in SOURCE.parent.iterdir() if path.suffix == ".py" or path.is_dir()}
-    assert not modules & cd._NAMES.keys()
+    assert not {name for name in modules & {*cd.__all__} if not inspect.ismodule(getattr(cd, name))}
 
 
 def test_no_module_asks_the_package_for_names_while_it_is_loaded():

@@ -11,6 +11,26 @@ from typing import ClassVar
 
 from condyle.status import Status
 
+__all__ = [
+    "ArgumentError",
+    "CondyleError",
+    "ConstraintError",
+    "ContactError",
+    "ConvergenceError",
+    "DescriptionError",
+    "FrozenError",
+    "MissingFileError",
+    "NativeError",
+    "PathError",
+    "PlausibilityWarning",
+    "QualityError",
+    "QualityWarning",
+    "ShapeError",
+    "SingularError",
+    "TraceError",
+    "UnknownNameError",
+]
+
 
 class CondyleError(Exception):
     """Base of every error that Condyle raises on purpose."""

@@ -52,7 +52,7 @@ def test_rows_by_level(system, state):
         dq = system.qdot(state.q, e)
         p = [system.constraint_errors(state.q + s * dq, state.u, t=state.t)[0] for s in (-h, h)]
         assert_allclose((p[1] - p[0]) / (2 * h), parts[0][:, k], rtol=0, atol=1e-8)
-    with pytest.raises(cd.UnknownNameError, match=r"level.*position"):
+    with pytest.raises(cd.errors.UnknownNameError, match=r"level.*position"):
         state.constraint_jacobian("speed")
 
 
@@ -85,7 +85,7 @@ def test_impulses_meet_the_constraints(system, state):
 def test_impulses_with_locks(system, state):
     du, _ = system.impulses(state.q, state.u, np.ones(system.nu), t=state.t, locked=["bob"])
     assert du[system.speeds.index("bob")] == 0.0
-    with pytest.raises(cd.ConstraintError, match=r"impulses: no speeds satisfy.*tie by") as error:
+    with pytest.raises(cd.errors.ConstraintError, match=r"impulses: no speeds satisfy.*tie by") as error:
         system.impulses(state.q, np.zeros(system.nu), t=state.t, locked=["knee"])
     assert set(error.value.violated) == {"tie"}
 

@@ -83,72 +83,76 @@ def _casadi(monkeypatch):
     ],
 )
 def test_numbers_and_functions(make, message):
-    with pytest.raises(cd.DescriptionError, match=message):
+    with pytest.raises(cd.errors.DescriptionError, match=message):
         make()
 
 
 def test_accelerations_are_for_accelerations_only():
-    with pytest.raises(cd.UnknownNameError, match="unknown accessor of s 'udot'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="unknown accessor of s 'udot'"):
         C.Nonholonomic(lambda s: s.udot("x"))
     with pytest.raises(
-        cd.UnknownNameError, match="unknown accessor of s 'station_acceleration'; did you mean"
+        cd.errors.UnknownNameError, match="unknown accessor of s 'station_acceleration'; did you mean"
     ):
         cd.forces.Custom(lambda s: {"tip": s.station_acceleration("tip")})
 
 
 def test_functions_that_return_nothing():
-    with pytest.raises(cd.TraceError, match="is a return statement missing"):
+    with pytest.raises(cd.errors.TraceError, match="is a return statement missing"):
         C.Holonomic(lambda s: None)
-    with pytest.raises(cd.TraceError, match="expected a function of one argument s"):
+    with pytest.raises(cd.errors.TraceError, match="expected a function of one argument s"):
         C.Holonomic(3)
-    with pytest.raises(cd.TraceError, match="nothing that shall be zero"):
+    with pytest.raises(cd.errors.TraceError, match="nothing that shall be zero"):
         C.Holonomic(lambda s: [])
 
 
 def test_names():
     system = rig("Rod")
-    with pytest.raises(cd.DescriptionError, match="constraint 'Rod' exists already"):
+    with pytest.raises(cd.errors.DescriptionError, match="constraint 'Rod' exists already"):
         system.add_constraint("Rod", EVERY["Ball"])
-    with pytest.raises(cd.DescriptionError, match="force 'spring' exists already"):
+    with pytest.raises(cd.errors.DescriptionError, match="force 'spring' exists already"):
         system.add_constraint("spring", EVERY["Ball"])
-    with pytest.raises(cd.DescriptionError, match="constraint 'Rod' exists already"):
+    with pytest.raises(cd.errors.DescriptionError, match="constraint 'Rod' exists already"):
         system.add_force("Rod", cd.forces.ConstantTorque("tip", (1, 0, 0)))
-    with pytest.raises(cd.DescriptionError, match="non-empty string"):
+    with pytest.raises(cd.errors.DescriptionError, match="non-empty string"):
         system.add_constraint("", EVERY["Ball"])
-    with pytest.raises(cd.DescriptionError, match=r"expected a constraint such as .* write brackets"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"expected a constraint such as .* write brackets"):
         system.add_constraint("x", C.Ball)
-    with pytest.raises(cd.DescriptionError, match="expected a force"):
+    with pytest.raises(cd.errors.DescriptionError, match="expected a force"):
         system.add_force("x", EVERY["Ball"])
-    with pytest.raises(cd.UnknownNameError, match="unknown body 'tipp'; did you mean 'tip'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="unknown body 'tipp'; did you mean 'tip'"):
         system.add_constraint("x", C.Ball("tipp", P, "float", P))
-    with pytest.raises(cd.UnknownNameError, match="unknown coordinate 'elbo'; did you mean 'elbow'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="unknown coordinate 'elbo'; did you mean 'elbow'"):
         system.add_constraint("x", C.ConstantCoordinate("elbo", 0.1))
-    with pytest.raises(cd.DescriptionError, match="is no speed"):
+    with pytest.raises(cd.errors.DescriptionError, match="is no speed"):
         system.add_constraint("x", C.ConstantSpeed("float_qw", 0.1))
     q, u = state(system)
-    with pytest.raises(cd.UnknownNameError, match="unknown force or constraint 'rod'; did you mean 'Rod'"):
+    with pytest.raises(
+        cd.errors.UnknownNameError, match="unknown force or constraint 'rod'; did you mean 'Rod'"
+    ):
         system.forward_dynamics(q, u, disabled=["rod"])
-    with pytest.raises(cd.UnknownNameError, match="unknown constraint 'rod'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="unknown constraint 'rod'"):
         system.constraint_reactions(q, u, "rod")
-    with pytest.raises(cd.FrozenError, match="constraint 'y' cannot be added"):
+    with pytest.raises(cd.errors.FrozenError, match="constraint 'y' cannot be added"):
         system.add_constraint("y", EVERY["Ball"])
 
 
 def test_projection_says_what_is_violated():
     system = rig("ConstantCoordinate", other=C.ConstantCoordinate("elbow", 0.6))
     q, u = state(system)
-    with pytest.raises(cd.ConstraintError, match=r"position level; violated: .*by -?0\.1") as error:
+    with pytest.raises(cd.errors.ConstraintError, match=r"position level; violated: .*by -?0\.1") as error:
         system.project(q, u)
     assert set(error.value.violated) == {"ConstantCoordinate", "other"}
     far = rig(far=C.Rod("ground", P, "tip", P, 50.0))
-    with pytest.raises(cd.ConstraintError, match=r"state \(1,\) of the batch|state \(0,\) of the batch"):
+    with pytest.raises(
+        cd.errors.ConstraintError, match=r"state \(1,\) of the batch|state \(0,\) of the batch"
+    ):
         far.project(np.stack([q, q]), u)
     held = rig("ConstantCoordinate")
-    with pytest.raises(cd.ConstraintError, match="free locked speeds"):
+    with pytest.raises(cd.errors.ConstraintError, match="free locked speeds"):
         held.project(q, u, locked=["elbow"])
-    with pytest.raises(cd.ShapeError, match=r"project: q: expected \(\.\.\., 10\)"):
+    with pytest.raises(cd.errors.ShapeError, match=r"project: q: expected \(\.\.\., 10\)"):
         held.project(q[:3], u)
-    with pytest.raises(cd.ShapeError, match="weights: expected 9 numbers above zero"):
+    with pytest.raises(cd.errors.ShapeError, match="weights: expected 9 numbers above zero"):
         held.project(q, u, weights=np.zeros(9))
 
 
@@ -168,6 +172,6 @@ def test_projection_says_what_is_violated():
     ],
 )
 def test_the_answer_says_what_to_do(mistake, words):
-    with pytest.raises(cd.CondyleError) as told:
+    with pytest.raises(cd.errors.CondyleError) as told:
         mistake()
     assert words in str(told.value)

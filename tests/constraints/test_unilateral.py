@@ -146,7 +146,7 @@ def test_pickles_and_copies() -> None:
     ],
 )
 def test_refusals(make, words) -> None:
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         make()
 
 
@@ -202,7 +202,7 @@ def test_both_formulations_agree(evidence) -> None:
         error,
         1e-9,
     )
-    with pytest.raises(cd.DescriptionError, match="acts one way"):
+    with pytest.raises(cd.errors.DescriptionError, match="acts one way"):
         cd.relax(system, system.state())
 
 
@@ -257,12 +257,12 @@ def test_points_and_questions_that_cannot_be():
     wood, system = cd.contact.Rigid(), cd.System()
     system.add_body("ball", mobilizer=cd.Free(), mass=1, inertia=(1, 1, 1))
     a, b = (cd.contact.Point(body, (0, 0, 0), wood) for body in ("ground", "ball"))
-    with pytest.raises(cd.DescriptionError, match="two points have no size and never meet"):
+    with pytest.raises(cd.errors.DescriptionError, match="two points have no size and never meet"):
         system.add_contact("meet", a, b)
-    with pytest.raises(cd.DescriptionError, match=r"vertices: points\[1\] = .* is not finite"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"vertices: points\[1\] = .* is not finite"):
         cd.contact.vertices("ball", [(0, 0, 0), (0, float("nan"), 0)], wood)
     system.add_contact("floor", cd.contact.HalfSpace("ground", (0, 1, 0), 0, wood), b)
-    with pytest.raises(cd.UnknownNameError, match="group of contacts 'flor'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="group of contacts 'flor'"):
         system.state().center_of_pressure("flor")
 
 
@@ -312,7 +312,7 @@ def test_poses_and_motions_do_not_pass_them_in_silence() -> None:
         cd.assemble(system, system.state(q=[-1.0]))
     with pytest.warns(RuntimeWarning, match=r"assemble_frames: the pose violates 'floor' by 0.34"):
         cd.assemble_frames(system, system.state(), cd.goals.Coordinate("arm", [0.0, -1.0, -0.6, 0.2]))
-    with pytest.raises(cd.DescriptionError, match=r"at least 0\.7 and at most 0\.5"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"at least 0\.7 and at most 0\.5"):
         cd.assemble(system, beyond, limits={"arm": (0.7, 1.0)})
     motion = cd.Table(np.linspace(0, 1, 9), ["arm"], np.zeros((9, 1)), ["rad"])
     with pytest.warns(RuntimeWarning, match=r"inverse_dynamics: 'stop', 'floor': .* external_loads="):
@@ -333,5 +333,5 @@ def test_one_impact_follows_one_law() -> None:
         system.add_body(name, mobilizer=cd.Slider(axis=(0, 1, 0)), mass=1)
         m = cd.contact.Rigid(0.5, law=law)
         system.add_contact(f"floor {name}", floor(m), cd.contact.Sphere(name, (0, 0, 0), 0.1, m))
-    with pytest.raises(cd.DescriptionError, match="'floor a' rebounds by law='newton' and 'floor b'"):
+    with pytest.raises(cd.errors.DescriptionError, match="'floor a' rebounds by law='newton' and 'floor b'"):
         cd.simulate(system, system.state(q=[1, 1]), 0.1)

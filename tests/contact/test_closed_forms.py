@@ -410,7 +410,7 @@ def test_a_ball_in_a_ring():
     depth, force, _ = touching(C.Sphere("a", (0, 0, 0), 0.05, m), ring, (0.031, 0, 0), (0, 0, 0))
     assert depth[0] == pytest.approx(1e-3, abs=1e-12) and force[0] < 0
     for at in ((0, 0, 0.065), (1e-4, 0, 0.065)):
-        with pytest.raises(cd.ContactError, match="Sphere on 'a' and Torus on 'b'"):
+        with pytest.raises(cd.errors.ContactError, match="Sphere on 'a' and Torus on 'b'"):
             touching(C.Sphere("a", (0, 0, 0), 0.1, m), ring, at, (0, 0, 0))
     depth, force, _ = touching(C.Sphere("a", (0, 0, 0), 0.1, m), ring, (0.219, 0, 0), (0, 0, 0))
     assert depth[0] == pytest.approx(1e-3, abs=1e-12) and force[0] > 0

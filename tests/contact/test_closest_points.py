@@ -206,7 +206,7 @@ def test_a_ball_holds_itself(radius):
     """size= is the radius itself, whose square the last digits of x^2 + y^2 + z^2 miss: it was refused."""
     ball = contact.Implicit("ball", None, lambda x, y, z: x * x + y * y + z * z - radius**2, radius, STEEL)
     assert ball.points.least <= radius
-    with pytest.raises(cd.DescriptionError, match=r"beyond|negative"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"beyond|negative"):
         contact.Implicit(
             "ball", None, lambda x, y, z: x * x + y * y + z * z - radius**2, (1 - 1e-6) * radius, STEEL
         )

@@ -179,7 +179,7 @@ def test_parameters():
     np.testing.assert_allclose(
         system.forward_dynamics(q, u, parameters=values), same.forward_dynamics(q, u), rtol=1e-11, atol=1e-11
     )
-    with pytest.raises(cd.DescriptionError, match="static_friction must be at least dynamic_friction"):
+    with pytest.raises(cd.errors.DescriptionError, match="static_friction must be at least dynamic_friction"):
         system.forward_dynamics(q, u, parameters={"mu": 0.1})
 
 
@@ -208,7 +208,7 @@ def test_parameters_that_make_no_surface(surface, value, words):
     q = system.defaults()[0]
     q[11] = 0.2
     assert np.isfinite(system.contact_depths(q)).all()
-    with pytest.raises(cd.DescriptionError, match=words):
+    with pytest.raises(cd.errors.DescriptionError, match=words):
         system.contact_depths(q, parameters={"e": value})
 
 
@@ -355,7 +355,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("make", "words"), REFUSED, ids=lambda x: x if isinstance(x, str) else "")
 def test_refusals(make, words):
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         make()
 
 
@@ -363,7 +363,7 @@ def test_beyond_the_terrain_is_named():
     system = pair("terrain, sphere")
     q, u = touching(system, 12)
     q[11:14] += (7.0, 0, 0)
-    with pytest.raises(cd.ContactError, match="'touch' finds no closest points of HeightField"):
+    with pytest.raises(cd.errors.ContactError, match="'touch' finds no closest points of HeightField"):
         system.forward_dynamics(q, u)
     run = cd.simulate(system, system.state(q=q, u=u), 0.1)
     assert run.status == cd.Status.CONTACT
@@ -381,7 +381,9 @@ def test_a_ball_larger_than_a_hollow_is_named():
         if fits:
             assert system.contact_depths(q)[0] == pytest.approx(0.01 * r, rel=0.05)  # a spline of a cosine
         else:
-            with pytest.raises(cd.ContactError, match="'touch' finds no closest points of HeightField"):
+            with pytest.raises(
+                cd.errors.ContactError, match="'touch' finds no closest points of HeightField"
+            ):
                 system.contact_depths(q)
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import condyle as cd
 from condyle import contact, maximal
+from condyle.laws.factors import Factors
 from condyle.native.calls.function import SIMD_FROM
-from condyle.studies.scaling.attached import moved_contact
 from tests.contact.meshes import box, icosphere, refined
 from tests.contact.rig import (
     FLOOR,
@@ -372,7 +372,7 @@ def test_pressure_map(name):
     else:
         assert system.contact_pressures(q, u, "touch").shape == (20,)  # of the first surface
     for wrong in ({"contact": "tuch"}, {"contact": "touch", "body": "c"}):
-        with pytest.raises(cd.UnknownNameError):
+        with pytest.raises(cd.errors.UnknownNameError):
             system.contact_pressures(q, u, **wrong)
 
 
@@ -380,7 +380,7 @@ def test_scaled_bodies():
     """A mesh has the size of its body, in the body's axes; its layer is as thick as before."""
     law = contact.ElasticFoundation(FLOOR, BALL)
     s = np.array([2.0, 1.0, 0.5])
-    scaled = moved_contact(law, {"a": np.ones(3), "b": s}, "here").b
+    scaled = law.scaled(Factors({"a": np.ones(3), "b": s})).b
     R, p = TILTED
     before, after = BALL.triangles.vertices @ R.T + p, scaled.triangles.vertices @ R.T + p * s
     np.testing.assert_allclose(after, before * s, atol=1e-15)
@@ -414,7 +414,7 @@ def test_nan_is_named():
     system = two(KINDS["plane"], BALL)
     q, u = touching(system, 3, depth=6e-3)
     q[12] = np.nan
-    with pytest.raises(cd.CondyleError, match="finite"):
+    with pytest.raises(cd.errors.CondyleError, match="finite"):
         system.forward_dynamics(q, u)
 
 
@@ -439,5 +439,5 @@ REFUSED = [
 
 @pytest.mark.parametrize(("make", "words"), REFUSED, ids=lambda x: x if isinstance(x, str) else "")
 def test_refusals(make, words):
-    with pytest.raises((cd.CondyleError, TypeError), match=words):
+    with pytest.raises((cd.errors.CondyleError, TypeError), match=words):
         make()

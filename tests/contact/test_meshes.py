@@ -132,7 +132,7 @@ def test_parts_face_outwards_each():
 
 @pytest.mark.parametrize(("given", "words"), REFUSED, ids=range(len(REFUSED)))
 def test_refusals(given, words):
-    with pytest.raises(cd.DescriptionError, match=words):
+    with pytest.raises(cd.errors.DescriptionError, match=words):
         mesh(given)
 
 
@@ -146,7 +146,7 @@ def test_files_and_scales(tmp_path):
     ball = mesh(cd.shapes.Mesh(path, scale=0.001)).triangles
     np.testing.assert_allclose(ball.vertices, icosphere(1, 0.1)[0], atol=1e-15)
     path.write_text("\n".join(path.read_text().splitlines()[:-1]))
-    with pytest.raises(cd.DescriptionError, match=r"ball\.obj"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"ball\.obj"):
         mesh(str(path))
 
 
@@ -268,5 +268,7 @@ def test_faces_that_fold_back_are_named():
 
 def test_a_corner_far_away_is_named():
     """All others are at one point beside it."""
-    with pytest.raises(cd.DescriptionError, match="no triangle has three corners at three places, in 1e"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match="no triangle has three corners at three places, in 1e"
+    ):
         mesh((np.array([(0, 0, 0), (1e-3, 0, 0), (0, 1e-3, 0), (1e20, 0, 0)]), [(0, 1, 2), (0, 2, 1)]))

@@ -86,7 +86,7 @@ def heights(h: object, x: np.ndarray = X, y: np.ndarray = X) -> C.HeightField:
     ],
 )
 def test_what_is_meant(call, says) -> None:
-    with pytest.raises(cd.CondyleError, match=says):
+    with pytest.raises(cd.errors.CondyleError, match=says):
         call()
 
 
@@ -121,11 +121,11 @@ def test_names_elsewhere(where, name, says) -> None:
 @pytest.mark.parametrize("material", [RUBBER, STONE])
 def test_surfaces_do_not_touch_twice(material) -> None:
     floor, sphere = surfaces(material)
-    with pytest.raises(cd.DescriptionError, match="b: surface 1 is surface 0 once more and would"):
+    with pytest.raises(cd.errors.DescriptionError, match="b: surface 1 is surface 0 once more and would"):
         ball().add_contact("c", floor, [sphere, sphere])
     system = ball()
     system.add_contact("c", floor, sphere)
-    with pytest.raises(cd.DescriptionError, match="'d': these two surfaces touch already, as 'c'"):
+    with pytest.raises(cd.errors.DescriptionError, match="'d': these two surfaces touch already, as 'c'"):
         system.add_contact("d", [sphere], floor)
     assert system.contacts == ("c",)
     system.add_contact("d", floor, C.Sphere("ball", (0, 0, 0), 0.1, material))  # another surface
@@ -182,7 +182,9 @@ def test_boxes_do_not_touch_twice(material) -> None:
     floor, box = surfaces(material)[0], C.Box("ball", None, (0.1, 0.1, 0.1), material)
     system = ball()
     system.add_contact("c", floor, box)
-    with pytest.raises(cd.DescriptionError, match=r"'d': these two surfaces touch already, as 'c\.corner0'"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match=r"'d': these two surfaces touch already, as 'c\.corner0'"
+    ):
         system.add_contact("d", floor, box)
 
 
@@ -190,7 +192,9 @@ def test_a_group_is_added_whole_or_not_at_all() -> None:
     """The last of three names no body: the first two, and their Parameters, would stay."""
     system, r = ball(), cd.Parameter("r", 0.1)
     soles = [C.Sphere(body, (0, 0, 0.1 * k), r, RUBBER) for k, body in enumerate(("ball", "ball", "bal"))]
-    with pytest.raises(cd.UnknownNameError, match=r"contact 'c\.2': unknown body 'bal'; did you mean 'ball'"):
+    with pytest.raises(
+        cd.errors.UnknownNameError, match=r"contact 'c\.2': unknown body 'bal'; did you mean 'ball'"
+    ):
         system.add_contact("c", surfaces()[0], soles)
     assert system.contacts == () and not system.parameters
     assert system.add_contact("c", surfaces()[0], soles[:2]) == ("c.0", "c.1")
@@ -262,9 +266,9 @@ def test_names_and_arrays_in_each_others_place() -> None:
     assert repr(system) == "System(1 body: ball; nq=7, nu=6, 1 contact)"
     q, u = system.defaults()[:2]
     for operator in (system.center_of_pressure, system.contact_pressures):
-        with pytest.raises(cd.ArgumentError, match=r"expected a name, got .* in the order \(q, u, "):
+        with pytest.raises(cd.errors.ArgumentError, match=r"expected a name, got .* in the order \(q, u, "):
             operator("sole", q, u)
-    with pytest.raises(cd.UnknownNameError, match=r"Tables of their own, such as contact_forces\(\)"):
+    with pytest.raises(cd.errors.UnknownNameError, match=r"Tables of their own, such as contact_forces\(\)"):
         cd.simulate(system, system.state(q={"ball_ty": 0.5}), 0.1)["sole_fy"]
 
 

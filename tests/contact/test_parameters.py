@@ -293,5 +293,7 @@ GROUND = "no state changes; where the ground is, and its slope, may be Parameter
     ],
 )
 def test_what_may_not_be_one_says_why(make, says):
-    with pytest.raises((cd.DescriptionError, cd.UnknownNameError, cd.TraceError), match=says):
+    with pytest.raises(
+        (cd.errors.DescriptionError, cd.errors.UnknownNameError, cd.errors.TraceError), match=says
+    ):
         make(cd.Parameter("p", 1.0))

@@ -139,7 +139,7 @@ def test_named_pairs_are_errors():
     ring = cd.contact.Torus("b", None, 0.1, 0.03, rig.STEEL)
     system = rig.two(cd.contact.Sphere("a", (0, 0, 0), 0.1, rig.STEEL), ring)
     q = system.defaults()[0]
-    with pytest.raises(cd.ContactError, match="'touch' finds no closest points of Sphere"):
+    with pytest.raises(cd.errors.ContactError, match="'touch' finds no closest points of Sphere"):
         system.contact_depths(q)
     q[13] = 0.1  # above it, apart: no force acts
     assert system.contact_depths(q)[0] == pytest.approx(0.13 - np.hypot(0.1, 0.1))
@@ -163,5 +163,7 @@ def test_small_balls_in_thick_rings():
     ids=["ellipsoid", "implicit"],
 )
 def test_points_refuse_what_needs_curvatures(other):
-    with pytest.raises(cd.DescriptionError, match=f"no contact between Point and {type(other).__name__}"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match=f"no contact between Point and {type(other).__name__}"
+    ):
         rig.two(other, cd.contact.Point("b", (0, 0, 0), cd.contact.Rigid()))

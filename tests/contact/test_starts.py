@@ -128,7 +128,7 @@ def test_opensims_smooth_law_counts_too(monkeypatch):
     ],
 )
 def test_friction_that_cannot_be(numbers, words):
-    with pytest.raises(cd.DescriptionError, match=words):
+    with pytest.raises(cd.errors.DescriptionError, match=words):
         contact.Material(1e6, **numbers)
 
 

@@ -271,13 +271,13 @@ def test_wrong_calls_after_right_ones(layout, monkeypatch):
     )
     for _ in range(2):
         ask(q, u, u)
-    with pytest.raises(cd.ShapeError, match=r"cotangent: expected \(\.\.\., 5\)"):
+    with pytest.raises(cd.errors.ShapeError, match=r"cotangent: expected \(\.\.\., 5\)"):
         ask(q, u, u, cotangent=u[:3])
-    with pytest.raises(cd.ShapeError, match="q: expected"):
+    with pytest.raises(cd.errors.ShapeError, match="q: expected"):
         ask(q[:2], u, u)
-    with pytest.raises(cd.DescriptionError, match=r"expected the arguments"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"expected the arguments"):
         ask(q)
-    with pytest.raises(cd.UnknownNameError, match="variable of forward_dynamics"):
+    with pytest.raises(cd.errors.UnknownNameError, match="variable of forward_dynamics"):
         ask(q, u, u, wrt=("q", "v"))
     q[system.body("b1").q.start + 1] = np.pi / 2
     with pytest.raises(SingularError, match=r"vjp of forward_dynamics.*'b1'"):

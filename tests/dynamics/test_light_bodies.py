@@ -96,7 +96,7 @@ def test_what_rounding_takes_is_not_called_a_joint_that_lost_rank(monkeypatch):
     system = balls(1e-8, 1e8)
     for q, u in states(system):
         with pytest.raises(
-            cd.SingularError, match=r"of body 'a' .* lost in rounding .* 1e-08 kg and carries"
+            cd.errors.SingularError, match=r"of body 'a' .* lost in rounding .* 1e-08 kg and carries"
         ) as caught:
             system.forward_dynamics(q, u)
         assert caught.value.body == "a"

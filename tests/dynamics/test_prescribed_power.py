@@ -149,5 +149,5 @@ def test_a_joint_without_speeds_cannot_say():
 
     system = cd.System()
     system.add_body("load", mobilizer=Lift(), mass=2.0, inertia=(1, 1, 1))
-    with pytest.raises(cd.DescriptionError, match="time moves body 'load'"):
+    with pytest.raises(cd.errors.DescriptionError, match="time moves body 'load'"):
         system.motion_power([], [])

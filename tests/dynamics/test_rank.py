@@ -208,7 +208,7 @@ def test_a_particle_at_the_origin_is_singular():
 def test_coordinates_that_are_not_finite_are_not_called_singular():
     system = system_of(cd.Gimbal())
     q, u = states(system, (0.1, np.nan, 0.2))
-    with pytest.raises(cd.ShapeError, match="coordinate 'shank_ry' is nan"):
+    with pytest.raises(cd.errors.ShapeError, match="coordinate 'shank_ry' is nan"):
         system.forward_dynamics(q[0], u[0])
 
 

@@ -93,7 +93,7 @@ def test_euler_angles_at_their_singularity():
         lambda: system.Ndot(q, [0, 0, 1]),
         lambda: system.udot_from_qddot(q, [0, 0, 1], [0, 0, 0]),
     ):
-        with pytest.raises(cd.SingularError, match="cannot follow its speeds"):
+        with pytest.raises(cd.errors.SingularError, match="cannot follow its speeds"):
             ask()
 
 

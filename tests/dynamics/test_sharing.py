@@ -350,7 +350,7 @@ def test_refusals(arguments, words):
     system = cd.System()
     for name, mobilizer in (("one", cd.Pin()), ("two", cd.Universal()), ("ball", cd.Ball())):
         system.add_body(name, "ground", mobilizer, mass=1, inertia=(1, 1, 1))
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         system.add_body("other", "ground", cd.Pin(), **arguments)
     assert len(system.bodies) == 3
 
@@ -367,7 +367,7 @@ def test_refusals(arguments, words):
     ],
 )
 def test_couplings_that_are_refused(make, words):
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         make()
 
 
@@ -378,9 +378,13 @@ def test_names_of_what_is_followed():
     leg.add_body("femur", mobilizer=cd.Pin(), coordinates="hip", **kw)
     leg.add_body("tibia", "femur", cd.Pin(), coordinates="knee", **kw)
     gliding = cd.Coupled(cd.Pin(), "knee", lambda knee: 0.6 * knee)
-    with pytest.raises(cd.DescriptionError, match=r"names knee, but follows='femur', whose .* are hip"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match=r"names knee, but follows='femur', whose .* are hip"
+    ):
         leg.add_body("patella", "femur", gliding, follows="femur", **kw)
-    with pytest.raises(cd.DescriptionError, match="'knee' is a coordinate of 'tibia'; follows='tibia'"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match="'knee' is a coordinate of 'tibia'; follows='tibia'"
+    ):
         leg.add_body("patella", "femur", gliding, **kw)
     leg.add_body("patella", "femur", gliding, follows="tibia", **kw)
     assert leg.coordinates == ("hip", "knee")

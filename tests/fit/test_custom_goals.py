@@ -85,18 +85,20 @@ def test_frames_residuals_and_pickles(system):
 
 def test_refusals(system):
     state = system.state()
-    with pytest.raises(cd.CondyleError, match="knee"):
+    with pytest.raises(cd.errors.CondyleError, match="knee"):
         cd.assemble(system, state, cd.goals.Custom(lambda s: s.q("nkee")))
     with pytest.raises(
-        cd.DescriptionError,
+        cd.errors.DescriptionError,
         match=r"goals\.Custom\(lambda\): asks for s\.u\('knee'\), but goals are made of pos",
     ):
         cd.goals.Custom(lambda s: s.u("knee"))
-    with pytest.raises(cd.DescriptionError, match="parameter 'k', which the system does not have"):
+    with pytest.raises(cd.errors.DescriptionError, match="parameter 'k', which the system does not have"):
         cd.assemble(system, state, cd.goals.Custom(lambda s: s.q("knee") - s.parameter("k", 2.0)))
-    with pytest.raises(cd.ShapeError, match=r"value has shape \(3,\)"):
+    with pytest.raises(cd.errors.ShapeError, match=r"value has shape \(3,\)"):
         cd.goals.Custom(lambda s: [s.q("knee"), s.t], [1.0, 2.0, 3.0])
-    with pytest.raises(cd.DescriptionError, match=r"a function of your own becomes one by cd\.goals\.Custom"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match=r"a function of your own becomes one by cd\.goals\.Custom"
+    ):
         cd.assemble(system, state, lambda s: s.q("knee"))
 
 
@@ -136,9 +138,9 @@ def test_a_goal_as_one_class(system):
     # other weights, both met: paths differ
     assert_allclose(found.q, expected.q, rtol=0, atol=1e-5)
     assert repr(mine).startswith("Higher(body='shank', p=(0.1, -0.4, 0.05), than='hip', by=[[-0.3],")
-    with pytest.raises(cd.UnknownNameError, match="did you mean 'shank'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="did you mean 'shank'"):
         cd.assemble(system, state, Higher("shnk", P, "hip"))
-    with pytest.raises(cd.ShapeError, match=r"goal 'Higher': by has shape \(2, 2\)"):
+    with pytest.raises(cd.errors.ShapeError, match=r"goal 'Higher': by has shape \(2, 2\)"):
         Higher("shank", P, "hip", np.zeros((2, 2)))
     with pytest.raises(TypeError, match=r"Nothing does not say .* residual\(s\)"):
         type("Nothing", (cd.goals.Goal,), {})()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.fit.frames import Frames
 from tests.fit.test_assemble import arm
 from tests.verification import mechanisms
 
@@ -154,7 +155,7 @@ def test_new_targets_weights_and_stations_compile_nothing(walk):
     assert {k: id(v) for k, v in system.compiled.programs.items()} == {k: id(v) for k, v in programs.items()}
 
 
-def crank_frames(reach: np.ndarray) -> cd.Frames:
+def crank_frames(reach: np.ndarray) -> Frames:
     """A slider-crank whose slider a constraint in time moves to reach(t)."""
     system = mechanisms.slider_crank()
     system.add_constraint(
@@ -184,7 +185,7 @@ def test_frames_that_cannot_be_met_are_named_and_leave_the_others_alone():
     good = [0, 1, 2, 5, 6, 7]
     np.testing.assert_allclose(frames.q[good, 2], reach[good], rtol=0, atol=1e-8)
     np.testing.assert_allclose(frames.q[[5, 6, 7]], frames.q[[2, 1, 0]], rtol=0, atol=1e-5)  # there and back
-    with pytest.raises(cd.ConstraintError, match="frame 3") as caught:
+    with pytest.raises(cd.errors.ConstraintError, match="frame 3") as caught:
         frames.check()
     assert caught.value.violated == frames.violated(3)
 
@@ -261,10 +262,10 @@ def test_frames_without_times_of_what_depends_on_time():
         "table", mobilizer=cd.Slider(), mass=1.0, motion=cd.Prescribed(position=lambda t: 0.1 * t)
     )
     with pytest.raises(
-        cd.DescriptionError, match="motion of body 'table' depends on time, and there are many states"
+        cd.errors.DescriptionError, match="motion of body 'table' depends on time, and there are many states"
     ):
         cd.assemble_frames(system, system.state(), G.Coordinate("elbow", np.zeros(4)))
     still = arm()
     frames = cd.assemble_frames(still, still.state(), G.Coordinate("elbow", np.zeros(4)))
-    with pytest.raises(cd.CondyleError, match="these have none: give assemble_frames t=times"):
+    with pytest.raises(cd.errors.CondyleError, match="these have none: give assemble_frames t=times"):
         frames.inverse_dynamics()

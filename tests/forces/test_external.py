@@ -123,5 +123,5 @@ def test_a_tuple_is_a_series():
     ],
 )
 def test_bad_series(times, values, interpolation, message):
-    with pytest.raises(cd.DescriptionError, match=message):
+    with pytest.raises(cd.errors.DescriptionError, match=message):
         forces.TimeSeries(times, values, interpolation)

@@ -59,16 +59,17 @@ def test_zero_height_and_exclusion_per_state(monkeypatch):
         assert (off.energy()[1], *off.udot) == (0.0, 0.0, 0.0)
         assert len([f for f in system.compiled.functions if f[0] == "energy"]) == 1
     with pytest.raises(
-        cd.DescriptionError, match=r"excluded: a: expected one finite number .* at least 0, got -1"
+        cd.errors.DescriptionError, match=r"excluded: a: expected one finite number .* at least 0, got -1"
     ):
         cd.forces.Gravity((0, 0, -G), {"a": -1})
     with pytest.raises(
-        cd.DescriptionError, match="expected bodies, their names, or a mapping from them to shares, got 3"
+        cd.errors.DescriptionError,
+        match="expected bodies, their names, or a mapping from them to shares, got 3",
     ):
         cd.forces.Gravity((0, 0, -G), 3)
     system = cd.System(gravity=cd.forces.Gravity((0, 0, -G), {"a": cd.Parameter("share", 0.5)}))
     system.add_body("a", mobilizer=cd.Slider("z"), mass=1.0)
-    with pytest.raises(cd.DescriptionError, match=r"excluded: a: .* at least 0, got \[-1\.0\]"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"excluded: a: .* at least 0, got \[-1\.0\]"):
         system.state(parameters={"share": -1.0})
-    with pytest.raises(cd.DescriptionError, match="ground has no weight"):
+    with pytest.raises(cd.errors.DescriptionError, match="ground has no weight"):
         cd.System(gravity=cd.forces.Gravity((0, 0, -G), "ground")).state()

@@ -83,14 +83,14 @@ def test_translation_of_a_free_body_has_a_speed():
 
 @pytest.mark.parametrize("law", [forces.MobilitySpring, forces.MobilityForce])
 def test_quaternions_are_refused(law):
-    with pytest.raises(cd.DescriptionError, match=r"base_qx.*no speed of Free.*base_wx.*Potential"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"base_qx.*no speed of Free.*base_wx.*Potential"):
         arm(law=law("base_qx", 1.0))
 
 
 def test_euler_angles_with_angular_velocities_are_refused():
     system = cd.System()
     system.add_body("head", mobilizer=cd.Free(coordinates="euler"), mass=1.0, inertia=(1, 1, 1))
-    with pytest.raises(cd.DescriptionError, match="head_ry"):
+    with pytest.raises(cd.errors.DescriptionError, match="head_ry"):
         system.add_force("spring", forces.MobilitySpring("head_ry", 1.0))
     system.add_force("damper", forces.MobilityDamper("head_wy", 1.0))
     assert system.forces == ("gravity", "damper")

@@ -102,7 +102,7 @@ def test_laws_on_angles_of_a_ball_act_on_a_speed():
         udot.append(system.forward_dynamics([0.3, 0.4, 0.5], [0.1, -0.2, 0.3]))
         assert system.energy([0.3, 0.4, 0.5], [0.0, 0.0, 0.0])[1] == 0.0
     np.testing.assert_allclose(*udot, rtol=1e-13)
-    with pytest.raises(cd.UnknownNameError, match="b_wq"):
+    with pytest.raises(cd.errors.UnknownNameError, match="b_wq"):
         system.copy().add_force("odd", forces.MobilitySpring("b_ry", 7.0, speed="b_wq"))
 
 
@@ -172,7 +172,7 @@ def test_point_actuators():
     assert f == pytest.approx(3.0)  # turns with the body: 0.5 m times 6 N
     f = -system.inverse_dynamics([q], [0.0], [0.0], inputs={"g": 2.0})[0]
     assert f == pytest.approx(3.0)  # stays in ground, its point too
-    with pytest.raises(cd.DescriptionError, match="must not be zero"):
+    with pytest.raises(cd.errors.DescriptionError, match="must not be zero"):
         forces.PointActuator("b", (0, 0, 0), (0, 0, 0), 1.0)
 
 
@@ -192,5 +192,5 @@ def test_point_actuators():
     ],
 )
 def test_refusals(make, words):
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         make()

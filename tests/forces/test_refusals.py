@@ -86,7 +86,7 @@ P = cd.Parameter
     ],
 )
 def test_bad_numbers(make, message):
-    with pytest.raises(cd.DescriptionError, match=message):
+    with pytest.raises(cd.errors.DescriptionError, match=message):
         make()
 
 
@@ -109,18 +109,18 @@ def test_bad_numbers(make, message):
     ],
 )
 def test_unknown_names(law, message):
-    with pytest.raises(cd.UnknownNameError, match=message):
+    with pytest.raises(cd.errors.UnknownNameError, match=message):
         arm(law=law)
 
 
 def test_too_many_thermal_dofs():
-    with pytest.raises(cd.DescriptionError, match="dofs = 9, but the system has 8 speeds"):
+    with pytest.raises(cd.errors.DescriptionError, match="dofs = 9, but the system has 8 speeds"):
         arm(law=forces.NoseHooverThermostat(300.0, 1.0, dofs=9))
 
 
 def test_a_refused_law_leaves_no_parameters():
     system = arm()
-    with pytest.raises(cd.UnknownNameError):
+    with pytest.raises(cd.errors.UnknownNameError):
         system.add_force("law", forces.TwoPointSpring("bas", P_A, "lower", P_B, P("k", 1.0), 0.1))
     assert system.parameters == ()
     assert system.forces == ("gravity",)
@@ -129,7 +129,7 @@ def test_a_refused_law_leaves_no_parameters():
 def test_values_of_parameters_are_checked_on_request():
     law = forces.TwoPointSpring("base", P_A, "lower", P_B, 2 * P("k", 1.0), 0.1)
     law.check_parameters({"k": 3.0})
-    with pytest.raises(cd.DescriptionError, match=r"stiffness.*at least 0, got \[-2.0\]"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"stiffness.*at least 0, got \[-2.0\]"):
         law.check_parameters({"k": -1.0})
 
 
@@ -160,6 +160,6 @@ def test_laws_do_not_change():
     ],
 )
 def test_the_answer_says_what_to_do(mistake, words):
-    with pytest.raises(cd.CondyleError) as told:
+    with pytest.raises(cd.errors.CondyleError) as told:
         mistake()
     assert words in str(told.value)

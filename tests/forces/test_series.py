@@ -126,5 +126,5 @@ def test_a_recorded_force_is_not_stepped_over():
     ],
 )
 def test_refusals(make, words):
-    with pytest.raises(cd.DescriptionError, match=words):
+    with pytest.raises(cd.errors.DescriptionError, match=words):
         make()

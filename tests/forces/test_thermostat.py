@@ -103,6 +103,6 @@ def test_mean_temperature_of_an_oscillator():
 
 def test_bath_energy_needs_numbers():
     law = forces.NoseHooverThermostat(cd.Parameter("bath_temperature", 300.0), 1.0, chain=1, boltzmann=KB)
-    with pytest.raises(cd.DescriptionError, match="give their values"):
+    with pytest.raises(cd.errors.DescriptionError, match="give their values"):
         law.bath_energy([0.0, 1.0], 3)
     assert law.bath_energy([0.0, 1.0], 3, temperature=310.0) == pytest.approx(KB * 310.0 * 3)

@@ -168,7 +168,7 @@ def test_inputs_of_another_law():
     q, u = state(system, 5)
     assert system.applied_forces(q, u)[system.speeds.index("reach")] == -3.0
     with pytest.raises(
-        cd.UnknownNameError, match=r"input 'pressure'.*needs a default: s.input\('pressure', 1.0\)"
+        cd.errors.UnknownNameError, match=r"input 'pressure'.*needs a default: s.input\('pressure', 1.0\)"
     ):
         arm(law=law)
 
@@ -222,7 +222,7 @@ kept = []
 )
 def test_what_cannot_be_traced(function, message):
     kept.clear()
-    with pytest.raises(cd.TraceError, match=message) as caught:
+    with pytest.raises(cd.errors.TraceError, match=message) as caught:
         Custom(function)
     assert "Custom(" in str(caught.value) or "s.station_position" in str(caught.value)
 
@@ -246,12 +246,14 @@ def test_errors_of_the_function_itself_pass_with_a_note():
 )
 def test_unknown_names_are_found_when_added(law, message):
     law = Custom(law)
-    with pytest.raises(cd.UnknownNameError, match=message):
+    with pytest.raises(cd.errors.UnknownNameError, match=message):
         arm(law=law)
 
 
 def test_unknown_accessors():
-    with pytest.raises(cd.UnknownNameError, match="'station_positon'; did you mean 'station_position'"):
+    with pytest.raises(
+        cd.errors.UnknownNameError, match="'station_positon'; did you mean 'station_position'"
+    ):
         Custom(lambda s: {"elbow": s.station_positon("lower")})
 
 
@@ -264,12 +266,12 @@ def test_unknown_accessors():
     ],
 )
 def test_energies_of_velocities_are_refused(function):
-    with pytest.raises(cd.DescriptionError, match=r"positions only.*cd.forces.Custom"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"positions only.*cd.forces.Custom"):
         Potential(function)
 
 
 def test_an_energy_is_one_number():
-    with pytest.raises(cd.TraceError, match="expected one number, the energy"):
+    with pytest.raises(cd.errors.TraceError, match="expected one number, the energy"):
         Potential(lambda s: s.station_position("lower"))
-    with pytest.raises(cd.TraceError, match="return statement missing"):
+    with pytest.raises(cd.errors.TraceError, match="return statement missing"):
         Potential(lambda s: None)

@@ -54,29 +54,29 @@ def test_every_function_by_three_ways(name):
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
-        ("1+", cd.DescriptionError, "nothing in column 3"),
-        ("2*(q", cd.DescriptionError, r"expected '\)'.*column 5"),
-        ("q^^2", cd.DescriptionError, r"got '\^' in column 3"),
-        ("min(q)", cd.DescriptionError, "takes 2 arguments and has 1.*column 1"),
-        ("q $ 3", cd.DescriptionError, r"got '\$' in column 3"),
-        ("q qdot", cd.DescriptionError, "expected an operator, got 'qdot' in column 3"),
-        ("1e999", cd.DescriptionError, "finite number"),
-        ("+q", cd.DescriptionError, r"got '\+' in column 1"),
-        ("q; 3 = 4", cd.DescriptionError, "NAME = FORMULA"),
-        ("(" * 60 + "q" + ")" * 60, cd.DescriptionError, f"at most {DEEPEST} brackets"),
-        ("-" * 5000 + "q", cd.DescriptionError, f"at most {DEEPEST}"),
-        ("q" * 20000, cd.DescriptionError, "20000 characters"),
-        ("a*x0; x0 = q", cd.UnknownNameError, "'a'.*column 1"),
+        ("1+", cd.errors.DescriptionError, "nothing in column 3"),
+        ("2*(q", cd.errors.DescriptionError, r"expected '\)'.*column 5"),
+        ("q^^2", cd.errors.DescriptionError, r"got '\^' in column 3"),
+        ("min(q)", cd.errors.DescriptionError, "takes 2 arguments and has 1.*column 1"),
+        ("q $ 3", cd.errors.DescriptionError, r"got '\$' in column 3"),
+        ("q qdot", cd.errors.DescriptionError, "expected an operator, got 'qdot' in column 3"),
+        ("1e999", cd.errors.DescriptionError, "finite number"),
+        ("+q", cd.errors.DescriptionError, r"got '\+' in column 1"),
+        ("q; 3 = 4", cd.errors.DescriptionError, "NAME = FORMULA"),
+        ("(" * 60 + "q" + ")" * 60, cd.errors.DescriptionError, f"at most {DEEPEST} brackets"),
+        ("-" * 5000 + "q", cd.errors.DescriptionError, f"at most {DEEPEST}"),
+        ("q" * 20000, cd.errors.DescriptionError, "20000 characters"),
+        ("a*x0; x0 = q", cd.errors.UnknownNameError, "'a'.*column 1"),
         (
             "x0;" + ";".join(f"x{k}=x{k + 1}+x{k + 1}" for k in range(40)) + ";x40=q",
-            cd.DescriptionError,
+            cd.errors.DescriptionError,
             "operations",
         ),
-        ("sinn(q)", cd.UnknownNameError, "did you mean 'sin'.*column 1"),
-        ("q + knee", cd.UnknownNameError, "'knee'.*column 5"),
-        ("__import__(q)", cd.UnknownNameError, "unknown function"),
-        ("q.real", cd.DescriptionError, "expected an operator"),
-        (3.0, cd.DescriptionError, "expected a string"),
+        ("sinn(q)", cd.errors.UnknownNameError, "did you mean 'sin'.*column 1"),
+        ("q + knee", cd.errors.UnknownNameError, "'knee'.*column 5"),
+        ("__import__(q)", cd.errors.UnknownNameError, "unknown function"),
+        ("q.real", cd.errors.DescriptionError, "expected an operator"),
+        (3.0, cd.errors.DescriptionError, "expected a string"),
     ],
 )
 def test_refusals(text, error, words):
@@ -120,7 +120,7 @@ def test_noise_is_read_or_refused():
         text = "".join(rng.choice(pieces, rng.integers(1, 9)))
         try:
             f = Formula(text, ("q", "qdot"))
-        except cd.CondyleError:
+        except cd.errors.CondyleError:
             continue
         f(0.3, 0.4), f.derivative((0.3, 0.4), (1, 1))
         read += 1

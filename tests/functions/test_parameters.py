@@ -166,15 +166,16 @@ def test_a_long_spline_with_parameters_is_looked_up_too():
 def test_what_parameters_may_not_be():
     p = cd.Parameter("p", 1.0)
     with pytest.raises(
-        cd.DescriptionError, match=r"Spline: x\[1\] = p is a Parameter, which only values may be"
+        cd.errors.DescriptionError, match=r"Spline: x\[1\] = p is a Parameter, which only values may be"
     ):
         Spline([0, p, 3], [0, 1, 2])
     with pytest.raises(
-        cd.DescriptionError, match=r"Constant: value: expected one finite number .* = nan at the defaults"
+        cd.errors.DescriptionError,
+        match=r"Constant: value: expected one finite number .* = nan at the defaults",
     ):
         Constant(np.sqrt(p - 2))
     with pytest.raises(
-        cd.DescriptionError, match=r"not made of cd.Parameters.*outside of the function that is traced"
+        cd.errors.DescriptionError, match=r"not made of cd.Parameters.*outside of the function that is traced"
     ):
         trace(lambda q: Spline([0, 1, 2], [0, q, 2])(0.5), ["q"], what="law")
     with pytest.raises(TypeError, match="cannot be pickled"):

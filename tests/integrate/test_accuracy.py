@@ -7,6 +7,7 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 import condyle as cd
+from condyle.integrate.trajectory import Trajectory
 from condyle.tree.scales import weights
 from tests.integrate.motions import GROWING, MOTIONS, G
 
@@ -16,7 +17,7 @@ FEW = ["oscillator", "damped_and_driven", "double_pendulum", "free_top", "slider
 
 
 @functools.cache
-def reference(name: str) -> cd.Trajectory:
+def reference(name: str) -> Trajectory:
     """By order 8 at 1e-13, which leaves 1e-11 at most, a hundredth of the smallest accuracy; more where
     errors grow."""
     make, span = {**MOTIONS, **GROWING}[name]

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import condyle as cd
-from condyle.integrate.methods import METHODS
+from condyle.integrate.integrators import METHODS
 
 SOLID = {"mass": 1.0, "inertia": (0.1, 0.2, 0.3)}
 
@@ -52,9 +52,9 @@ def test_states_between_tables_and_slices():
         back.energy()["kinetic"] + back.energy()["potential"], sum(start.energy()), rtol=0, atol=1e-6
     )
     assert len(back[2:5]) == 3 and "finished" in repr(back)
-    with pytest.raises(cd.ShapeError, match="in order, latest first"):
+    with pytest.raises(cd.errors.ShapeError, match="in order, latest first"):
         back(t)
-    with pytest.raises(cd.ShapeError, match="goes from 1 to 0 s"):
+    with pytest.raises(cd.errors.ShapeError, match="goes from 1 to 0 s"):
         back.at(1.5)
 
 
@@ -93,14 +93,14 @@ def test_what_does_not_run_backward():
     system = pendulum()
     state = system.state(t=1.0)
     with pytest.raises(
-        cd.DescriptionError, match=r"t_final = 0 s is before.*'floor', do not happen backward"
+        cd.errors.DescriptionError, match=r"t_final = 0 s is before.*'floor', do not happen backward"
     ):
         cd.simulate(system, state, 0.0, events=cd.Event(lambda s: s.q("arm"), name="floor"))
-    with pytest.raises(cd.DescriptionError, match="none runs backward"):
+    with pytest.raises(cd.errors.DescriptionError, match="none runs backward"):
         cd.simulate(system, [state, state], 0.0)
-    with pytest.raises(cd.DescriptionError, match="growth: this run goes backward"):
+    with pytest.raises(cd.errors.DescriptionError, match="growth: this run goes backward"):
         cd.simulate(system, state, 0.0).growth()
-    with pytest.raises(cd.DescriptionError, match="below what t can resolve"):
+    with pytest.raises(cd.errors.DescriptionError, match="below what t can resolve"):
         cd.simulate(system, state, 0.0, step=1e-17)
 
 

@@ -95,7 +95,7 @@ def test_a_start_off_the_constraints_is_refused_and_projected():
     system = fourbar()
     bad = system.state(q=[-2.2, 2.2, -2.0])
     with pytest.raises(
-        cd.DescriptionError, match=r"the state violates constraints .*[a-z]\[0\] by .*project"
+        cd.errors.DescriptionError, match=r"the state violates constraints .*[a-z]\[0\] by .*project"
     ):
         cd.simulate(system, bad, 1.0)
     q, u = system.project(bad.q, bad.u)

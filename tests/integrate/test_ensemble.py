@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 import condyle as cd
-from condyle.integrate.methods import METHODS
+from condyle.integrate.integrators import METHODS
 from tests.ctrl_c import pressed_from
 from tests.integrate.test_constrained import fourbar
 
@@ -101,9 +101,9 @@ def test_kept_times_are_what_a_trajectory_says_there(name):
     np.testing.assert_array_equal(ens.y_end, [traj.y[-1] for traj in alone])
     assert ens[1].t.tolist() == [0.0, 0.05, 0.2, 0.35, 0.5]
     assert ens[0].t.tolist() == [0.1, 0.2, 0.35, 0.5]
-    with pytest.raises(cd.ShapeError, match="keep='steps'"):
+    with pytest.raises(cd.errors.ShapeError, match="keep='steps'"):
         ens.at(0.3)
-    with pytest.raises(cd.ShapeError, match="keep='steps'"):
+    with pytest.raises(cd.errors.ShapeError, match="keep='steps'"):
         ens[0](0.3)
 
 
@@ -133,7 +133,7 @@ def test_constraints_are_kept_in_lanes():
     errors = system.constraint_errors(y[..., :3], y[..., 3:])
     # Newton leaves rounding; the polynomial alone leaves 1e-6
     assert max(np.abs(e).max() for e in errors) < 1e-11
-    with pytest.raises(cd.DescriptionError, match=r"member 2 violates constraints"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"member 2 violates constraints"):
         cd.simulate(system, {"q": q + np.eye(SOME, 3)[(np.arange(SOME) - 2) % SOME] * 0.1}, 1.0)
 
 
@@ -266,7 +266,7 @@ def test_progress_tables_and_pictures():
     steps = cd.simulate(system, {"q": [[0.1], [0.2]]}, 1.0, keep="steps")
     np.testing.assert_array_equal(steps.table([0.0, 1.0])["bob"], steps.at([0.0, 1.0])[..., 0].reshape(-1))
     assert len(steps.plot("bob").lines) == 2
-    with pytest.raises(cd.UnknownNameError, match="bob"):
+    with pytest.raises(cd.errors.UnknownNameError, match="bob"):
         steps.plot("bub")
     assert repr(ens).startswith("Ensemble(3000 members, 3000 finished, kept: ")
     assert cd.simulate(system, {"q": [[0.1], [0.2]]}, 1.0, progress=True).finished.all()
@@ -290,14 +290,14 @@ def test_progress_tables_and_pictures():
     ],
 )
 def test_what_cannot_be(given, options, words):
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         cd.simulate(pendulum(), given, 1.0, **options)
     system = pendulum()
-    with pytest.raises(cd.CondyleError, match=r"for many states"):
+    with pytest.raises(cd.errors.CondyleError, match=r"for many states"):
         cd.simulate(system, system.state(), 1.0, keep="steps")
-    with pytest.raises(cd.CondyleError, match="the state belongs to another system"):
+    with pytest.raises(cd.errors.CondyleError, match="the state belongs to another system"):
         cd.simulate(system, [pendulum().state()], 1.0)
-    with pytest.raises(cd.CondyleError, match="state 1 of 2 belongs to another system"):
+    with pytest.raises(cd.errors.CondyleError, match="state 1 of 2 belongs to another system"):
         cd.simulate(system, [system.state(), pendulum().state()], 1.0)
 
 

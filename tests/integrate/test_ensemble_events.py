@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import condyle as cd
+from condyle.integrate.trajectory import Trajectory
 
 G, HEIGHTS = 9.81, np.array([0.5, 1.0, 1.7, 4.0])
 
@@ -31,7 +32,7 @@ EVENTS = [IMPACT, KICK]
 
 
 @pytest.fixture(scope="module")
-def alone(ball) -> list[cd.Trajectory]:
+def alone(ball) -> list[Trajectory]:
     return [cd.simulate(ball, ball.state(q=[h]), 1.0, accuracy=1e-6, events=EVENTS) for h in HEIGHTS]
 
 
@@ -75,7 +76,7 @@ def test_ends_and_times(ball, alone):
     assert some[0].discrete[:, 0].tolist() == [alone[0](t)["bounces"] for t in times]
     assert_array_equal(ends["bounces"].reshape(4, 2)[:, 1], [its["bounces"][-1] for its in alone])
     assert ends.events[2][0].before.t == alone[2].events[0].t
-    with pytest.raises(cd.ShapeError, match="not among"):
+    with pytest.raises(cd.errors.ShapeError, match="not among"):
         ends.at([0.3])
 
 
@@ -92,7 +93,7 @@ def test_a_member_that_is_refused_is_named_and_stops_the_others(ball):
     def wrong(state):
         return 3.0
 
-    with pytest.raises(cd.DescriptionError, match="the action must return None or a State") as caught:
+    with pytest.raises(cd.errors.DescriptionError, match="the action must return None or a State") as caught:
         cd.simulate(
             ball, {"q": HEIGHTS[:, None]}, 1.0, events=cd.Event(lambda s: s.q("height"), action=wrong)
         )

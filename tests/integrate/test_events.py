@@ -245,7 +245,7 @@ def test_an_action_may_let_the_witness_pass_but_not_turn_it_beyond(ball):
     def dig(state):
         return state.replace(q=[-0.1], u=[2.0]) if state.u[0] < 0 else None
 
-    with pytest.raises(cd.DescriptionError, match=r"Event\(dig\).*left it at -0\.1"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"Event\(dig\).*left it at -0\.1"):
         cd.simulate(ball, ball.state(q=[H]), 1.0, events=Event(height, action=dig, name="dig"))
     traj = cd.simulate(
         ball, ball.state(q=[H]), 0.6, accuracy=1e-6, events=Event(height, direction="both", action=dig)
@@ -314,7 +314,8 @@ def test_constraints_after_actions_and_witnesses_that_they_hold():
 
     free = system.state(q=[0.6, 0.4], disabled=["slot"])  # the tip is 0.09 m below
     with pytest.raises(
-        cd.DescriptionError, match=r"Event\(catch\): at t = 0\.1 s .*slot by .*rate of slot.*cd\.assemble"
+        cd.errors.DescriptionError,
+        match=r"Event\(catch\): at t = 0\.1 s .*slot by .*rate of slot.*cd\.assemble",
     ):
         cd.simulate(
             system,
@@ -423,16 +424,16 @@ def test_witnesses_in_plain_python_may_ask_operators(ball):
     ],
 )
 def test_events_that_cannot_be(make, words):
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         make()
 
 
 def test_actions_and_witnesses_that_do_not_fit_the_system(ball):
-    with pytest.raises(cd.CondyleError, match="height"):
+    with pytest.raises(cd.errors.CondyleError, match="height"):
         cd.simulate(ball, ball.state(), 1.0, events=Event(lambda s: s.q("hight")))
-    with pytest.raises(cd.CondyleError, match="action"):
+    with pytest.raises(cd.errors.CondyleError, match="action"):
         cd.simulate(ball, ball.state(q=[H]), 1.0, events=Event(height, action=lambda state: state.u))
-    with pytest.raises(cd.CondyleError, match=r"cd\.Event"):
+    with pytest.raises(cd.errors.CondyleError, match=r"cd\.Event"):
         cd.simulate(ball, ball.state(), 1.0, events=[height])
-    with pytest.raises(cd.CondyleError, match="drag"):
+    with pytest.raises(cd.errors.CondyleError, match="drag"):
         cd.simulate(ball, ball.state(), 1.0, events=Event(lambda s: s.q("height") - s.parameter("drag", 1.0)))

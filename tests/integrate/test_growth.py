@@ -138,7 +138,7 @@ def test_state_variables_and_weights():
     traj = cd.simulate(system, system.state(u=[1.0]), 2.0, accuracy=1e-6, max_step=0.05)
     from_the_start(traj, lambda t: np.sqrt((2 + 100 * t**2 + np.exp(4 * t)) / 3))
     np.testing.assert_allclose(traj.growth(weights=[0, 0, 1.0]).factors[-1, 0], np.exp(4), rtol=DIFFERENCES)
-    with pytest.raises(cd.DescriptionError, match="growth: weights must be 3 numbers"):
+    with pytest.raises(cd.errors.DescriptionError, match="growth: weights must be 3 numbers"):
         traj.growth(weights=[1.0])
 
 
@@ -164,7 +164,9 @@ def test_events_and_rodas():
     np.testing.assert_allclose(
         found.factors[:, 0], [rms([[1, t / 0.1], [0, 1]]) for t in found.t], rtol=DIFFERENCES
     )
-    with pytest.raises(cd.DescriptionError, match="rows are left out of this trajectory, and event 'kick'"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match="rows are left out of this trajectory, and event 'kick'"
+    ):
         traj[::7].growth()
     assert traj[3:4].growth().overall == 1.0  # one row: nothing has grown yet
 
@@ -175,5 +177,5 @@ def test_a_perturbed_motion_that_stops():
     system.add_force("edge", cd.forces.Custom(lambda s: {"x": np.sqrt(-s.q("x"))}))
     traj = cd.simulate(system, system.state(q=[0.0]), 1.0, accuracy=1e-3)
     assert traj.finished
-    with pytest.raises(cd.ConvergenceError, match="perturbed by 1e-06 at t = 0 s does not go on"):
+    with pytest.raises(cd.errors.ConvergenceError, match="perturbed by 1e-06 at t = 0 s does not go on"):
         traj.growth()

@@ -10,8 +10,8 @@ import pytest
 
 import condyle as cd
 from condyle.integrate.equations import equations
+from condyle.integrate.integrators import METHODS
 from condyle.integrate.interrupts.path_jumps import Branches
-from condyle.integrate.methods import METHODS
 from condyle.integrate.run import Run, Settings
 from condyle.integrate.step_loop import native
 

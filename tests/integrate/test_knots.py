@@ -10,10 +10,10 @@ import pytest
 
 import condyle as cd
 from condyle import forces
+from condyle.integrate.integrators import METHODS
 from condyle.integrate.interrupts import knots as module
 from condyle.integrate.interrupts.knots import joined, knots
 from condyle.integrate.interrupts.time_signals import timed
-from condyle.integrate.methods import METHODS
 
 INERTIA = 1.0 + 2.0 * 0.4**2  # of the pin's body about its axis
 ADAPTIVE = [m.name for m in METHODS.values() if m.estimate]
@@ -197,7 +197,7 @@ def test_the_second_formulation(pulse):
     maximal = cd.maximal.formulation(pulse)
     end = maximal.simulate([0.0], [0.0], 5.05, t=4.9, max_step=0.002).u[-1, 0]
     assert end == pytest.approx(3 / INERTIA, rel=1e-3)  # seen, though its estimate is blind to kinks
-    with pytest.raises(cd.DescriptionError, match="max_step = -1 must be a positive"):
+    with pytest.raises(cd.errors.DescriptionError, match="max_step = -1 must be a positive"):
         maximal.simulate([0.0], [0.0], 5.05, max_step=-1)
 
 

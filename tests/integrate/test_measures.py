@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import condyle as cd
+from condyle.integrate.trajectory import Trajectory
 from condyle.measures import Delay, Integral, Maximum, Minimum, SampleAndHold
 
 ACCURACY = 1e-8
@@ -32,7 +33,7 @@ def oscillator() -> cd.System:
 
 
 @pytest.fixture(scope="module")
-def run(oscillator) -> cd.Trajectory:
+def run(oscillator) -> Trajectory:
     return cd.simulate(oscillator, oscillator.state(u=[2.0]), 4.0, accuracy=ACCURACY)
 
 
@@ -88,7 +89,7 @@ def test_rows_parts_and_pickles(run):
     assert_array_equal(pickle.loads(pickle.dumps(run)).measure("top"), top)
     assert run.events == ()  # samples are none of the user's
     assert "measure 'top': Maximum(lambda)" in run.system.describe()
-    with pytest.raises(cd.UnknownNameError, match=r"measure 'tip'.*'top'"):
+    with pytest.raises(cd.errors.UnknownNameError, match=r"measure 'tip'.*'top'"):
         run.measure("tip")
 
 
@@ -128,7 +129,8 @@ def test_events_jumps_and_samples_at_events():
     row = int(np.flatnonzero(np.diff(traj.t) == 0)[0])
     assert traj["fastest"][row] == 0.0 < traj["fastest"][row + 1]
     with pytest.raises(
-        cd.UnknownNameError, match=r"unknown event 'impact'; there are none .*'impact_speed' is sampled when"
+        cd.errors.UnknownNameError,
+        match=r"unknown event 'impact'; there are none .*'impact_speed' is sampled when",
     ):
         cd.simulate(ball, ball.state(q=[1.0]), 1.0)
     both = cd.simulate(ball, {"q": [[1.0], [0.5]]}, 1.3, accuracy=ACCURACY, events=impact)
@@ -178,7 +180,8 @@ def test_ensembles_and_runs_backward():
     ends = cd.simulate(system, start, 2.0, accuracy=1e-6)
     assert ends[0].table().names == ("x", "x_speed", "area")
     with pytest.raises(
-        cd.ShapeError, match="measure 'top' needs the whole run, every step: simulate with keep='steps'"
+        cd.errors.ShapeError,
+        match="measure 'top' needs the whole run, every step: simulate with keep='steps'",
     ):
         ends[0].measure("top")
     # Backward: integrals come back; so far is from the later times on; what is late is what was earlier in
@@ -190,7 +193,7 @@ def test_ensembles_and_runs_backward():
 
 
 def test_what_cannot_be(oscillator, sampled_damper):
-    with pytest.raises(cd.DescriptionError, match="do not happen backward in time"):
+    with pytest.raises(cd.errors.DescriptionError, match="do not happen backward in time"):
         cd.simulate(oscillator, oscillator.state(t=1.0), 0.0)
     system = cd.System()
     system.add_body("m", mobilizer=cd.Slider(), mass=1.0, coordinates="x")
@@ -206,20 +209,21 @@ def test_what_cannot_be(oscillator, sampled_damper):
         (lambda: system.add_measure("x", Integral(position)), "measure 'x': a coordinate has this name"),
         (lambda: Integral(position, initial="x"), "Integral: initial: expected one finite number, got 'x'"),
     ):
-        with pytest.raises(cd.DescriptionError, match=match):
+        with pytest.raises(cd.errors.DescriptionError, match=match):
             wrong()
     with pytest.raises(
-        cd.TraceError, match="returned None; expected one number; is a return statement missing"
+        cd.errors.TraceError, match="returned None; expected one number; is a return statement missing"
     ):
         Maximum(lambda s: None)
-    with pytest.raises(cd.TraceError, match=r"s\.q\(\) missing 1 .*asked by name"):
+    with pytest.raises(cd.errors.TraceError, match=r"s\.q\(\) missing 1 .*asked by name"):
         Maximum(lambda s: s.q())
     system.add_measure("top", Maximum(position))
-    with pytest.raises(cd.DescriptionError, match="measure 'top' exists already"):
+    with pytest.raises(cd.errors.DescriptionError, match="measure 'top' exists already"):
         system.add_measure("top", Minimum(position))
     system.add_force("delayed", cd.forces.Custom(lambda s: {"x": s.z("top")}))
     with pytest.raises(
-        cd.DescriptionError, match=r"force 'delayed': asks for .*, but this measure is found after the run"
+        cd.errors.DescriptionError,
+        match=r"force 'delayed': asks for .*, but this measure is found after the run",
     ):
         system.state()
 
@@ -233,5 +237,5 @@ def test_a_body_that_comes_later_may_not_share_a_name(kind):
     else:
         system.add_discrete("y", 1.0)
     system.add_body("n", mobilizer=cd.Slider(), mass=1.0, coordinates="y")
-    with pytest.raises(cd.DescriptionError, match=f"{kind} 'y': a coordinate has this name"):
+    with pytest.raises(cd.errors.DescriptionError, match=f"{kind} 'y': a coordinate has this name"):
         system.state()

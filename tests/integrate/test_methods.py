@@ -9,9 +9,9 @@ import pytest
 
 import condyle as cd
 from condyle.integrate.equations import WHOLE
-from condyle.integrate.methods import METHODS
-from condyle.integrate.methods.base import Method, Step
-from condyle.integrate.methods.rosenbrock import RODAS, RODAS5P
+from condyle.integrate.integrators import METHODS
+from condyle.integrate.integrators.base import Method, Step
+from condyle.integrate.integrators.rosenbrock import RODAS, RODAS5P
 from condyle.native.programs.nodes import Call, Ints, kernel
 from condyle.studies.simulate import SCIPY
 from tests.integrate.test_ensemble import swinging
@@ -294,7 +294,7 @@ def test_error_control_and_refusals_of_a_tableau_of_ones_own():
     assert np.abs(fine[-1].q - exact[-1].q).max() < 1e-5
     # h as the root of the accuracy
     assert fine.statistics.steps == pytest.approx(10 * coarse.statistics.steps, rel=0.1)
-    with pytest.raises(cd.DescriptionError, match="implicit-euler has no error estimate"):
+    with pytest.raises(cd.errors.DescriptionError, match="implicit-euler has no error estimate"):
         cd.simulate(system, start, 0.5, integrator=ImplicitEuler())
     for wrong, words in (
         ({"A": ((), (1 / 2,)), "b": (0, 0.9)}, "add up to 1"),
@@ -305,11 +305,11 @@ def test_error_control_and_refusals_of_a_tableau_of_ones_own():
         ({"A": ((),), "b": "x"}, "b: expected finite numbers, got 'x'"),
         ({"A": 1, "b": (1,)}, "expected rows"),
     ):
-        with pytest.raises(cd.DescriptionError, match=words):
+        with pytest.raises(cd.errors.DescriptionError, match=words):
             cd.integrators.Explicit("wrong", 1, **wrong)
-    with pytest.raises(cd.DescriptionError, match="order: expected a whole number from 1 on, got '1'"):
+    with pytest.raises(cd.errors.DescriptionError, match="order: expected a whole number from 1 on, got '1'"):
         cd.integrators.Explicit("wrong", "1", A=((),), b=(1,))
-    with pytest.raises(cd.ArgumentError, match="missing a required argument: 'order'"):
+    with pytest.raises(cd.errors.ArgumentError, match="missing a required argument: 'order'"):
         cd.integrators.Explicit("wrong", A=((),), b=(1,))
 
 

@@ -63,6 +63,6 @@ def leg() -> cd.System:
     ],
 )
 def test_the_answer_says_what_to_do(leg, mistake, words):
-    with pytest.raises(cd.CondyleError) as told:
+    with pytest.raises(cd.errors.CondyleError) as told:
         mistake(leg, leg.state(q=[1.0, 0.1]))
     assert words in str(told.value)

@@ -11,6 +11,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import condyle as cd
+from condyle.fit.frames import Frames
+from condyle.integrate.ensemble import Ensemble
+from condyle.integrate.trajectory import Trajectory
 from condyle.model.operators import OPERATORS as RECORDS
 from condyle.system.operators import OPTIONS
 from condyle.system.states import Batch, States
@@ -68,7 +71,7 @@ def leg() -> cd.System:
 
 
 @pytest.fixture(scope="module")
-def traj() -> cd.Trajectory:
+def traj() -> Trajectory:
     """A run whose events change parameters, inputs, locks, and what is disabled."""
     system = leg()
     start = system.state(
@@ -224,9 +227,9 @@ def test_at_other_times(traj):
     assert_allclose(table.values, [traj(t).energy() for t in times], **SAME)
     assert_allclose(traj(times).energy().values, table.values, rtol=0, atol=0)
     assert traj.energy(t=0.25).values.shape == (1, 2)
-    with pytest.raises(cd.ShapeError, match=r"goes from 0 to 0\.5 s"):
+    with pytest.raises(cd.errors.ShapeError, match=r"goes from 0 to 0\.5 s"):
         traj.energy(t=[0.1, 0.7])
-    with pytest.raises(cd.ShapeError, match="in order"):
+    with pytest.raises(cd.errors.ShapeError, match="in order"):
         traj([0.3, 0.1])
 
 
@@ -239,7 +242,7 @@ def test_by_name(traj):
         assert state[name] == traj[name][5]
     for thing in (traj, state):
         with pytest.raises(
-            cd.UnknownNameError, match=r"unknown coordinate, speed or state variable 'kne'.*'knee'"
+            cd.errors.UnknownNameError, match=r"unknown coordinate, speed or state variable 'kne'.*'knee'"
         ):
             thing["kne"]
     with pytest.raises(TypeError, match="not iterable"):
@@ -248,7 +251,7 @@ def test_by_name(traj):
 
 def test_slices_are_trajectories(traj):
     part = traj[5:35]
-    assert isinstance(part, cd.Trajectory) and len(part) == 30
+    assert isinstance(part, Trajectory) and len(part) == 30
     for i in (0, 7, 29, -1):
         assert_array_equal(part[i].q, traj[5:35].q[i])
         assert part[i].parameters[0] == traj[range(5, 35)[i]].parameters[0]
@@ -261,11 +264,11 @@ def test_slices_are_trajectories(traj):
     assert_allclose(
         few.reactions("shank").values, traj.reactions("shank").values[::5], rtol=1e-12, atol=1e-12
     )
-    with pytest.raises(cd.ShapeError, match="not among"):
+    with pytest.raises(cd.errors.ShapeError, match="not among"):
         few(0.5 * (few.t[0] + few.t[1]))
-    with pytest.raises(cd.ShapeError, match="goes forward in time"):
+    with pytest.raises(cd.errors.ShapeError, match="goes forward in time"):
         traj[::-1]
-    with pytest.raises(cd.ShapeError, match=r"step 1\.5: expected a whole number, a slice"):
+    with pytest.raises(cd.errors.ShapeError, match=r"step 1\.5: expected a whole number, a slice"):
         traj[1.5]
     assert len(traj[5:5]) == 0 and len(traj[5:5].energy()) == 0
     after = traj[traj.changes[-1][0] :]  # after all events: the start has what they left
@@ -280,12 +283,12 @@ def test_a_pickle_has_it_all(traj):
 
 def test_arguments_that_do_not_exist(traj):
     with pytest.raises(
-        cd.UnknownNameError, match=r"argument of Trajectory\.energy\(\) 'parameters'.*those of the run"
+        cd.errors.UnknownNameError, match=r"argument of Trajectory\.energy\(\) 'parameters'.*those of the run"
     ):
         traj.energy(parameters={"thigh_mass": 1.0})
     with pytest.raises(TypeError, match="body"):
         traj.body_velocity()
-    with pytest.raises(cd.ShapeError, match="one per row"):
+    with pytest.raises(cd.errors.ShapeError, match="one per row"):
         traj.station_position("shank", np.zeros((2, 1, 3)))
     moving = np.linspace(0, 1, 3 * len(traj)).reshape(-1, 3)
     assert_allclose(
@@ -294,11 +297,11 @@ def test_arguments_that_do_not_exist(traj):
 
 
 def test_help_and_dir_show_the_operators(traj):
-    for kind in (cd.Trajectory, cd.Ensemble, cd.Frames):
+    for kind in (Trajectory, Ensemble, Frames):
         assert {name for name in OPERATORS if name != "qdot"} <= set(dir(kind))
-    assert str(inspect.signature(cd.Trajectory.energy)) == "(self, *, t=None) -> 'Table'"
-    assert [*inspect.signature(cd.Trajectory.inverse_dynamics).parameters] == ["self", "udot", "t"]
-    assert "Not a Table" in inspect.getdoc(cd.Trajectory.mass_matrix)
+    assert str(inspect.signature(Trajectory.energy)) == "(self, *, t=None) -> 'Table'"
+    assert [*inspect.signature(Trajectory.inverse_dynamics).parameters] == ["self", "udot", "t"]
+    assert "Not a Table" in inspect.getdoc(Trajectory.mass_matrix)
     assert [*inspect.signature(cd.System.energy).parameters] == ["self", "q", "u", *OPTIONS]
     for option in OPTIONS:
         assert option in inspect.getdoc(cd.System.reactions)
@@ -392,12 +395,12 @@ def test_frames_have_the_speeds_and_accelerations_of_the_motion(pair):
     assert_array_equal(frames["knee"], frames.q[:, 1])
     assert_array_equal(frames["knee_speed"], frames.u[:, 1])
     few = frames[10:60:5]
-    assert isinstance(few, cd.Frames) and len(few) == 10 and few.status == "finished"
+    assert isinstance(few, Frames) and len(few) == 10 and few.status == "finished"
     assert_array_equal(few.u, frames.u[10:60:5])  # the motion is the whole one's
     assert_array_equal(few.residuals, frames.residuals[10:60:5])
     assert_allclose(few.inverse_dynamics().values, tau.values[10:60:5], **SAME)
     assert_allclose(frames.mass_center(t=t[3:5]).values, frames.mass_center().values[3:5], **SAME)
-    with pytest.raises(cd.ShapeError, match="own times only"):
+    with pytest.raises(cd.errors.ShapeError, match="own times only"):
         frames.energy(t=[0.123])
 
 
@@ -417,5 +420,5 @@ def test_frames_without_time_have_no_speeds(pair):
     )
     assert_array_equal(frames[1].u, [1.0, 2.0])
     assert len(frames.mass_center()) == 2  # needs none
-    with pytest.raises(cd.ShapeError, match="two frames or more whose times increase"):
+    with pytest.raises(cd.errors.ShapeError, match="two frames or more whose times increase"):
         frames.energy()

@@ -322,15 +322,15 @@ def test_impacts_never_make_energy(evidence) -> None:
 
 def test_overlap_is_refused(bouncer) -> None:
     system = bouncer
-    with pytest.raises(cd.DescriptionError, match=r"'floor' is violated by 0.05"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"'floor' is violated by 0.05"):
         cd.simulate(system, system.state(q={"ball": 0.05}), 1.0)
     traj = cd.simulate(system, system.state(q={"ball": 0.05}, disabled=["floor"]), 0.1)
     assert traj.finished and not traj.impacts
-    with pytest.raises(cd.DescriptionError, match="backward"):
+    with pytest.raises(cd.errors.DescriptionError, match="backward"):
         cd.simulate(system, system.state(t=1.0, q={"ball": 1.0}), 0.0)
     # a ball at rest that an action puts into the floor
     sunk = cd.Event(at=0.1, action=lambda s: s.replace(q={"ball": 0.0}))
-    with pytest.raises(cd.DescriptionError, match=r"'floor' is violated by 0.1"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"'floor' is violated by 0.1"):
         cd.simulate(system, system.state(q={"ball": 0.1}), 0.2, events=sunk)
 
 
@@ -341,7 +341,7 @@ def test_actions_keep_other_constraints(bouncer) -> None:
     system.add_body("cart", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1))
     system.add_constraint("brake", cd.constraints.ConstantCoordinate("cart", 0.0))
     moved = cd.Event(at=0.1, name="push", action=lambda s: s.replace(q={"cart": 0.2}))
-    with pytest.raises(cd.DescriptionError, match=r"Event\(push\).* brake by 0.2"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"Event\(push\).* brake by 0.2"):
         cd.simulate(system, system.state(q={"ball": 0.1}), 0.2, events=moved)
     lifted = cd.Event(at=0.1, action=lambda s: s.replace(q={"ball": 0.5}))
     traj = cd.simulate(system, system.state(q={"ball": 0.1}), 0.2, accuracy=1e-6, events=lifted)

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 import condyle as cd
-from condyle.integrate.methods import METHODS
+from condyle.integrate.integrators import METHODS
 from condyle.native.machine import cache
 from tests.ctrl_c import pressed_from
 
@@ -82,7 +82,7 @@ def test_states_of_a_trajectory(pendulum):
     np.testing.assert_array_equal(traj[-1].q, traj.q[-1])
     # ten times the default accuracy
     assert traj(2.0).q[0] == pytest.approx(pendulum_angle(0.5, 1.0), abs=1e-2)
-    with pytest.raises(cd.ShapeError, match="from 1 to 3"):
+    with pytest.raises(cd.errors.ShapeError, match="from 1 to 3"):
         traj(4.0)
     assert traj.statistics.steps == len(traj) - 1
     assert traj.statistics.evaluations >= 5 * traj.statistics.steps
@@ -119,7 +119,7 @@ def test_quaternions_inside_composed_joints_keep_their_length(reverse):
     np.testing.assert_allclose(
         np.linalg.norm(traj.q[:, quaternion], axis=1), 1, rtol=0, atol=4 * np.finfo(float).eps
     )
-    with pytest.raises(cd.ShapeError, match="quaternion of body 'top' is zero"):
+    with pytest.raises(cd.errors.ShapeError, match="quaternion of body 'top' is zero"):
         system.state(q=np.zeros(5))
 
 
@@ -186,16 +186,16 @@ def test_an_interrupt_gives_back_what_was_computed(pendulum):
     ],
 )
 def test_options_that_cannot_be(pendulum, options, words):
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         cd.simulate(pendulum, pendulum.state(), 1.0, **options)
-    with pytest.raises(cd.CondyleError, match="another system"):
+    with pytest.raises(cd.errors.CondyleError, match="another system"):
         cd.simulate(pendulum.copy(), pendulum.state(), 1.0)
-    with pytest.raises(cd.CondyleError, match="t_final"):
+    with pytest.raises(cd.errors.CondyleError, match="t_final"):
         cd.simulate(pendulum, pendulum.state(t=2.0), np.inf)
     for t_final in ("2 s", np.linspace(0, 1, 5), None):
-        with pytest.raises(cd.DescriptionError, match=r"t_final: expected one time .*traj\.at"):
+        with pytest.raises(cd.errors.DescriptionError, match=r"t_final: expected one time .*traj\.at"):
             cd.simulate(pendulum, pendulum.state(), t_final)
-    with pytest.raises(cd.DescriptionError, match=r"a cd\.System first, got State"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"a cd\.System first, got State"):
         cd.simulate(pendulum.state(), pendulum, 1.0)
 
 
@@ -211,10 +211,10 @@ def test_options_that_cannot_be(pendulum, options, words):
 )
 def test_steps_that_time_cannot_resolve_or_memory_cannot_hold_are_refused(pendulum, options, words):
     options = {"t_final": 1e9 + 1} | options
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         cd.simulate(pendulum, pendulum.state(t=1e9, q=[1.0]), **options)
     if "step" in options and words == "resolve":
-        with pytest.raises(cd.CondyleError, match=words):
+        with pytest.raises(cd.errors.CondyleError, match=words):
             cd.simulate(pendulum, {"t": [1e9, 1e9 + 0.5]}, **options)
 
 
@@ -249,7 +249,7 @@ def test_steps_that_are_not_there(pendulum):
 def test_a_system_that_cannot_move_is_refused():
     system = cd.System()
     system.add_body("rock", mobilizer=cd.Weld(), mass=1.0, inertia=(1, 1, 1))
-    with pytest.raises(cd.CondyleError, match="nothing moves"):
+    with pytest.raises(cd.errors.CondyleError, match="nothing moves"):
         cd.simulate(system, system.state(), 1.0)
 
 
@@ -270,7 +270,7 @@ def test_a_table_with_names_and_units(tmp_path):
     read = np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1)
     np.testing.assert_array_equal(read[:, 1:], table.values)  # every digit is kept
     assert "arm [rad]" in (tmp_path / "run.csv").read_text().splitlines()[0]
-    with pytest.raises(cd.CondyleError, match="arm"):
+    with pytest.raises(cd.errors.CondyleError, match="arm"):
         table["am"]
 
 
@@ -284,7 +284,7 @@ def test_a_picture_is_drawn_between_steps_too(pendulum):
     assert set(traj.t) <= set(t)
     assert len(t) > len(traj)
     assert np.abs(q - pendulum_angle(1.0, np.asarray(t))).max() < 1e-5  # ten times the accuracy
-    with pytest.raises(cd.UnknownNameError, match="bob"):
+    with pytest.raises(cd.errors.UnknownNameError, match="bob"):
         traj.plot("bub")
 
 

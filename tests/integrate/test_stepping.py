@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.integrate.trajectory import Trajectory
 
 C = cd.contact
 UP = (0.0, 0.0, 1.0)
@@ -23,7 +24,7 @@ def spheres(count: int, material, radius: float = 0.1):
     return [C.Sphere(f"b{k}", (0, 0, 0), radius, material) for k in range(count)]
 
 
-def total(run: cd.Trajectory) -> np.ndarray:
+def total(run: Trajectory) -> np.ndarray:
     return run.energy().values.sum(axis=1)
 
 
@@ -383,10 +384,10 @@ def test_soft_contacts(evidence):
     t = np.log(b / a) / (a - b)
     assert abs(deep.max() / ((np.exp(a * t) - np.exp(b * t)) / (a - b)) - 1) < 0.06  # d h / m = 0.1, order 1
     for given, words in (({"stiffness": -1.0}, "above zero"), ({"damping": 1.0}, "give a stiffness too")):
-        with pytest.raises(cd.DescriptionError, match=words):
+        with pytest.raises(cd.errors.DescriptionError, match=words):
             Stepping(**given)
     one = balls(1)
-    with pytest.raises(cd.DescriptionError, match="restitution 0"):
+    with pytest.raises(cd.errors.DescriptionError, match="restitution 0"):
         cd.simulate(
             one, one.state(), 0.1, step=1e-3, integrator=Stepping(spheres(1, C.Rigid(0.5)), stiffness=1e4)
         )
@@ -539,7 +540,7 @@ def test_forces_at_an_instant_are_not_known(described):
         lambda: last.udot,
         lambda: run(0.05).udot,
     ):
-        with pytest.raises(cd.DescriptionError, match="impulses of contacts over its steps"):
+        with pytest.raises(cd.errors.DescriptionError, match="impulses of contacts over its steps"):
             ask()
     f = 0.5 * (np.diff(run.u, axis=0) / 1e-3 - (0, 0, 0, 0, 0, -9.81))
     assert abs(f[5:, 5] - 0.5 * 9.81).max() < 1e-9  # what the error says
@@ -567,41 +568,41 @@ def test_refusals():
     ask = lambda method, **options: cd.simulate(
         system, start, 0.1, integrator=method, **({"step": 1e-3} | options)
     )
-    with pytest.raises(cd.DescriptionError, match="needs a fixed step"):
+    with pytest.raises(cd.errors.DescriptionError, match="needs a fixed step"):
         ask(Stepping(own), step=None)
-    with pytest.raises(cd.DescriptionError, match="events= is not for"):
+    with pytest.raises(cd.errors.DescriptionError, match="events= is not for"):
         ask(Stepping(own), events=[cd.Event(lambda s: s.t - 0.05)])
-    with pytest.raises(cd.DescriptionError, match="surfaces here need"):
+    with pytest.raises(cd.errors.DescriptionError, match="surfaces here need"):
         ask(Stepping([C.Sphere("b0", (0, 0, 0), 0.1, soft)]))
-    with pytest.raises(cd.UnknownNameError, match="unknown body"):
+    with pytest.raises(cd.errors.UnknownNameError, match="unknown body"):
         ask(Stepping([C.Sphere("b7", (0, 0, 0), 0.1, stone)]))
-    with pytest.raises(cd.DescriptionError, match="expected HalfSpace, Sphere"):
+    with pytest.raises(cd.errors.DescriptionError, match="expected HalfSpace, Sphere"):
         ask(Stepping([C.Ellipsoid("b0", None, (1, 1, 2), stone)]))
-    with pytest.raises(cd.DescriptionError, match="from 0 to 1"):
+    with pytest.raises(cd.errors.DescriptionError, match="from 0 to 1"):
         Stepping(correction=2.0)
-    with pytest.raises(cd.DescriptionError, match="must be after"):
+    with pytest.raises(cd.errors.DescriptionError, match="must be after"):
         cd.simulate(system, start, -1.0, step=1e-3, integrator=Stepping(own))
     held = balls(2)
     held.add_measure("height", cd.measures.SampleAndHold(lambda s: s.q("b1_tz"), 0.01))
-    with pytest.raises(cd.DescriptionError, match="'height' is sampled"):
+    with pytest.raises(cd.errors.DescriptionError, match="'height' is sampled"):
         cd.simulate(held, held.state(q={"b1_tz": 1.0}), 1.0, step=1e-3, integrator=Stepping(own))
 
 
 def test_calls_that_cannot_be():
     method = cd.integrators.TimeStepping
     floor = cd.contact.HalfSpace("ground", (0, 1, 0), 0, cd.contact.Rigid())
-    with pytest.raises(cd.DescriptionError, match="among: expected a list of surfaces"):
+    with pytest.raises(cd.errors.DescriptionError, match="among: expected a list of surfaces"):
         method(floor)
-    with pytest.raises(cd.ArgumentError, match="no argument surfaces=; it is among="):
+    with pytest.raises(cd.errors.ArgumentError, match="no argument surfaces=; it is among="):
         method(surfaces=[floor])
     system = cd.System()
     system.add_body("ball", mobilizer=cd.Free(), mass=1, inertia=(1, 1, 1))
     run = lambda integrator: cd.simulate(system, system.state(), 0.1, step=1e-3, integrator=integrator)
-    with pytest.raises(cd.DescriptionError, match="nothing can touch"):
+    with pytest.raises(cd.errors.DescriptionError, match="nothing can touch"):
         run(method())
-    with pytest.raises(cd.DescriptionError, match="is the class TimeStepping; write brackets"):
+    with pytest.raises(cd.errors.DescriptionError, match="is the class TimeStepping; write brackets"):
         run(method)
-    with pytest.raises(cd.UnknownNameError, match=r"cd.integrators.TimeStepping\(...\)"):
+    with pytest.raises(cd.errors.UnknownNameError, match=r"cd.integrators.TimeStepping\(...\)"):
         run("timestepping")
 
 
@@ -628,7 +629,7 @@ def test_a_pair_that_would_push_twice_is_refused():
         method = Stepping([floor, ball], stiffness=1e4, damping=150.0)
         run = lambda: cd.simulate(system, start, 0.5, step=1e-3, integrator=method)  # noqa: B023
         if not cliques and not disabled:
-            with pytest.raises(cd.DescriptionError, match=r"on 'ground' and Sphere on 'b0'.*twice"):
+            with pytest.raises(cd.errors.DescriptionError, match=r"on 'ground' and Sphere on 'b0'.*twice"):
                 run()
         else:
             sinks.append(0.1 - run()["b0_tz"][-1])

@@ -111,7 +111,7 @@ def attempt(path: Path) -> str:
         warnings.simplefilter("ignore")
         try:
             read(path)
-        except cd.CondyleError as error:
+        except cd.errors.CondyleError as error:
             return type(error).__name__ if 0 < len(str(error)) < 2000 else "without words"
     return "read"
 

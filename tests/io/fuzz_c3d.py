@@ -99,7 +99,7 @@ def run(count: int, seed: int, folder: Path) -> tuple[collections.Counter[str], 
             try:
                 cd.read_c3d(path)
                 outcome["read"] += 1
-            except cd.CondyleError as error:
+            except cd.errors.CondyleError as error:
                 hung = len(HANGS) > hangs
                 outcome["hung, and ended" if hung else type(error).__name__ if str(error) else "no word"] += 1
             except Exception as error:

@@ -235,7 +235,7 @@ def test_written_and_read_again(tmp_path):
 def test_what_cannot_be_written(tmp_path, monkeypatch, change, said):
     monkeypatch.chdir(tmp_path)
     markers = cd.Markers(np.arange(20) / 100, ["a"], np.zeros((20, 1, 3)))
-    with pytest.raises(cd.DescriptionError, match=said):
+    with pytest.raises(cd.errors.DescriptionError, match=said):
         change(markers)
     assert list(tmp_path.iterdir()) == []
 
@@ -263,23 +263,23 @@ def test_a_force_on_the_plate_is_told_from_a_reaction(tmp_path):
     assert table["f1_z"].mean() > 600
     load = cd.ExternalLoad("foot", table, force="f1_", point="p1_", torque="m1_")  # as studies take it
     assert load.force == ("f1_x", "f1_y", "f1_z")
-    with pytest.raises(cd.DescriptionError, match=r"no plate 2 in a\.c3d; it has 1"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"no plate 2 in a\.c3d; it has 1"):
         cd.read_c3d(tmp_path / "a.c3d", opposite=[2])
 
 
 def test_mistakes(tmp_path):
     (tmp_path / "a.c3d").write_bytes(b"no")
-    with pytest.raises(cd.DescriptionError, match=r"this is no \.c3d file"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"this is no \.c3d file"):
         cd.read_c3d(tmp_path / "a.c3d")
     with pytest.raises(FileNotFoundError):
         cd.read_c3d(tmp_path / "none.c3d")
-    with pytest.raises(cd.DescriptionError, match="a folder"):
+    with pytest.raises(cd.errors.DescriptionError, match="a folder"):
         cd.read_c3d(tmp_path)
     written(tmp_path / "b.c3d", units="furlong")
-    with pytest.raises(cd.DescriptionError, match="expected m, cm or mm"):
+    with pytest.raises(cd.errors.DescriptionError, match="expected m, cm or mm"):
         cd.read_c3d(tmp_path / "b.c3d")
     written(tmp_path / "c.c3d", corners=np.zeros((4, 3)))
-    with pytest.raises(cd.DescriptionError, match="corners"):
+    with pytest.raises(cd.errors.DescriptionError, match="corners"):
         cd.read_c3d(tmp_path / "c.c3d")
 
 
@@ -299,7 +299,7 @@ def test_damaged_files_end_nobody(tmp_path):
         (tmp_path / "b.c3d").write_bytes(hurt)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with contextlib.suppress(cd.CondyleError):
+            with contextlib.suppress(cd.errors.CondyleError):
                 assert cd.read_c3d(tmp_path / "b.c3d").markers is not None
 
 
@@ -308,11 +308,13 @@ def test_what_a_file_cannot_hold_is_refused(tmp_path):
     time, places = np.linspace(0, 1, 11), np.ones((11, 1, 3))
     cd.Markers(time, ["a" * 127], places).save(tmp_path / "a.c3d")
     assert cd.read_markers(tmp_path / "a.c3d").names == ("a" * 127,)
-    with pytest.raises(cd.DescriptionError, match=r"has 128 bytes; names in .c3d files have at most 127"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match=r"has 128 bytes; names in .c3d files have at most 127"
+    ):
         cd.Markers(time, ["a" * 128], places).save(tmp_path / "a.c3d")
-    with pytest.raises(cd.DescriptionError, match=r"a value of 1e\+40, which the single precision"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"a value of 1e\+40, which the single precision"):
         cd.Markers(time, ["a"], places * 1e40).save(tmp_path / "a.c3d")
-    with pytest.raises(cd.DescriptionError, match=r"'a.c4d': the name must end in .trc, .c3d"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"'a.c4d': the name must end in .trc, .c3d"):
         cd.Markers(time, ["a"], places).save(tmp_path / "a.c4d")
-    with pytest.raises(cd.ArgumentError, match="Recording: missing"):
+    with pytest.raises(cd.errors.ArgumentError, match="Recording: missing"):
         cd.Recording()

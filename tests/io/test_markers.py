@@ -58,10 +58,10 @@ def test_units(tmp_path, changed, unit, scale):
 
 def test_units_are_asked_for(tmp_path):
     bare = HEAD.replace("Units\t", "").replace("\tmm\t", "\t")
-    with pytest.raises(cd.DescriptionError, match="does not say its Units; say units="):
+    with pytest.raises(cd.errors.DescriptionError, match="does not say its Units; say units="):
         read(tmp_path, bare + NAMES + ROWS)
     assert read(tmp_path, bare + NAMES + ROWS, units="cm")["LASI"][0, 0] == 0.01
-    with pytest.raises(cd.DescriptionError, match="Units 'inch': expected m, cm or mm"):
+    with pytest.raises(cd.errors.DescriptionError, match="Units 'inch': expected m, cm or mm"):
         read(tmp_path, HEAD.replace("\tmm\t", "\tinch\t") + NAMES + ROWS)
 
 
@@ -108,7 +108,7 @@ def test_what_is_missing_is_nan(tmp_path, rows, note, lost):
 def test_what_cannot_be_read_is_refused_with_its_line(tmp_path, text, words):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(cd.DescriptionError, match=words):
+        with pytest.raises(cd.errors.DescriptionError, match=words):
             read(tmp_path, text)
 
 
@@ -196,9 +196,9 @@ def test_parts():
     assert markers.missing == {"LASI": 1, "SACR": 4}
     assert "SACR (4)" in repr(markers) and "left knee" in markers._repr_html_()
     assert "RASI" in markers and next(iter(markers)) == "RASI" and len(markers) == 7
-    with pytest.raises(cd.UnknownNameError, match="did you mean 'RASI'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="did you mean 'RASI'"):
         markers["RASY"]
-    with pytest.raises(cd.UnknownNameError, match="unknown marker 'hip'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="unknown marker 'hip'"):
         markers.renamed({"hip": "knee"})
 
 
@@ -215,11 +215,11 @@ def test_axes_are_turned_when_asked(tmp_path):
             np.linalg.det(turned.positions[0, :3]),  # no mirror
             np.linalg.det(markers.positions[0, :3]),
         )
-    with pytest.raises(cd.ArgumentError, match="it is vertical="):
+    with pytest.raises(cd.errors.ArgumentError, match="it is vertical="):
         cd.read_markers(tmp_path / "a.trc", up="y")
-    with pytest.raises(cd.DescriptionError, match="rotation matrix"):
+    with pytest.raises(cd.errors.DescriptionError, match="rotation matrix"):
         cd.read_markers(tmp_path / "a.trc", rotate=np.diag([1, 1, -1]))
-    with pytest.raises(cd.DescriptionError, match="expected the file's axis"):
+    with pytest.raises(cd.errors.DescriptionError, match="expected the file's axis"):
         cd.read_markers(tmp_path / "a.trc", vertical="up")
 
 
@@ -240,7 +240,7 @@ def test_axes_are_turned_when_asked(tmp_path):
     ],
 )
 def test_mistakes(call, words):
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         call()
 
 
@@ -257,7 +257,7 @@ def test_frames_of_bones_from_markers():
     np.testing.assert_array_equal(frames.p, plain.p)
     np.testing.assert_array_equal(frames.time, t)
     np.testing.assert_array_equal(cd.marker_positions(moving, ("G", "E")), moving.positions[:, [2, 0]])
-    with pytest.raises(cd.ShapeError, match="not of the same times"):
+    with pytest.raises(cd.errors.ShapeError, match="not of the same times"):
         cd.relative_frames(still[1:], moving[:-1])
 
 

@@ -26,7 +26,7 @@ def test_what_is_not_there(tmp_path, read, name, there):
     with pytest.raises(FileNotFoundError) as caught:
         read(tmp_path / name)
     error = caught.value
-    assert isinstance(error, cd.CondyleError) and error.filename == str(tmp_path / name)
+    assert isinstance(error, cd.errors.CondyleError) and error.filename == str(tmp_path / name)
     assert str(error) == f"there is no file {name!r} in {str(tmp_path)!r}; is it {there!r}?"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     with pytest.raises(FileNotFoundError, match="there is no folder"):

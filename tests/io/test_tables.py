@@ -73,7 +73,7 @@ def test_degrees(tmp_path):
 def test_what_cannot_be_read_is_refused_with_its_line(tmp_path, text, words):
     path = tmp_path / "bad.sto"
     path.write_text(text)
-    with pytest.raises(cd.DescriptionError, match=words):
+    with pytest.raises(cd.errors.DescriptionError, match=words):
         cd.read_table(path)
 
 
@@ -85,7 +85,7 @@ def test_other_numbers_of_rows_are_said(tmp_path):
 
 
 def test_white_space_in_a_name_is_not_written(tmp_path):
-    with pytest.raises(cd.DescriptionError, match=r"white space.*'left knee'"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"white space.*'left knee'"):
         cd.Table([0.0], ["left knee"], [[1.0]]).save(tmp_path / "x.sto")
     assert not list(tmp_path.iterdir())
 
@@ -99,9 +99,9 @@ def test_other_files(tmp_path):
         ("broken.npz", "this is no .npz file"),
         ("German.csv", "separates columns by ';'"),
     ):
-        with pytest.raises(cd.DescriptionError, match=words):
+        with pytest.raises(cd.errors.DescriptionError, match=words):
             cd.read_table(tmp_path / name)
-    with pytest.raises(cd.DescriptionError, match="expected the path of a file, got 3"):
+    with pytest.raises(cd.errors.DescriptionError, match="expected the path of a file, got 3"):
         cd.read_table(3)
 
 
@@ -128,7 +128,7 @@ def test_what_is_cut_off_is_never_read_in_silence(tmp_path, ending):
             warnings.simplefilter("always")
             try:
                 table = cd.read_table(cut)
-            except cd.CondyleError:
+            except cd.errors.CondyleError:
                 continue
         rows = len(table)
         same = table.names == NAMED.names and np.array_equal(table.values, NAMED.values[:rows])
@@ -146,7 +146,7 @@ def test_damaged_files_are_refused_in_words(tmp_path, ending):
         changed = bytearray(data)
         changed[rng.integers(len(data))] = rng.integers(256)
         hurt.write_bytes(changed)
-        with warnings.catch_warnings(), contextlib.suppress(cd.CondyleError):
+        with warnings.catch_warnings(), contextlib.suppress(cd.errors.CondyleError):
             warnings.simplefilter("ignore")
             cd.read_table(hurt)
 
@@ -167,7 +167,7 @@ def test_vectors_in_cells(tmp_path):
     assert table.names == ("hand_1", "hand_2", "hand_3")
     np.testing.assert_array_equal(table.values, [[1, 2, 3], [4, 5, 6]])
     path.write_text("DataType=Vec3\nversion=3\ninDegrees=no\nendheader\ntime\thand\n0\t1,2,3\n1\t4,5\n")
-    with pytest.raises(cd.DescriptionError, match=r"line 7: column 'hand': '4,5' has 2 numbers"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"line 7: column 'hand': '4,5' has 2 numbers"):
         cd.read_table(path)
 
 
@@ -178,7 +178,7 @@ def test_angles_of_a_storage_have_one_unit(tmp_path):
     cd.Table([0.0], ["hip", "knee"], [[90.0, 1.0]], ["deg", "rad"]).save(path)
     again = cd.read_table(path)
     assert again.degrees is False and again["hip"] == [np.pi / 2] and again["knee"] == [1.0]
-    with pytest.raises(cd.DescriptionError, match="'hip' is in rad, but the table says degrees=True"):
+    with pytest.raises(cd.errors.DescriptionError, match="'hip' is in rad, but the table says degrees=True"):
         cd.Table([0.0], ["hip"], [[1.0]], ["rad"], degrees=True).save(path)
     path.write_text("version=1\ninDegrees=perhaps\nendheader\ntime\thip\n0\t1\n")
     with pytest.warns(UserWarning, match="inDegrees=perhaps, which is neither yes nor no; taken as radians"):
@@ -223,10 +223,12 @@ def test_archives_that_may_harm(tmp_path, monkeypatch):
         with zipfile.ZipFile(path, "w") as bad:
             for name, data in (parts | {"values.npy": values}).items():
                 bad.writestr(name, data)
-        with pytest.raises(cd.DescriptionError, match=words):
+        with pytest.raises(cd.errors.DescriptionError, match=words):
             cd.read_table(path)
     monkeypatch.setattr(tables, "LARGE", 1e6)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bomb:
         bomb.writestr("values.npy", entry("(2000000, 1)") + bytes(16_000_000))
-    with pytest.raises(cd.DescriptionError, match=r"MB that unpack to 0\.016 GB; no table is like that"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match=r"MB that unpack to 0\.016 GB; no table is like that"
+    ):
         cd.read_table(path)

@@ -68,7 +68,7 @@ def test_they_change_without_compiling(cart):
     given = np.array([1.0, 0.5, 0.0])
     assert float(cart.casadi("forward_dynamics")(q=0, u=2, tau=0, z=0.25, discrete=given)["udot"]) == -0.75
     assert cd.maximal.forward_dynamics(cart, state.q, state.u, discrete=given) == pytest.approx(-0.75)
-    with pytest.raises(cd.UnknownNameError, match=r"discrete variable 'geer'.*'gear'"):
+    with pytest.raises(cd.errors.UnknownNameError, match=r"discrete variable 'geer'.*'gear'"):
         state.replace(discrete={"geer": 2.0})
 
 
@@ -132,26 +132,26 @@ def test_what_cannot_be():
         ({"zdot": lambda s: {"x": 1.0}}, "states and zdot belong together"),
         ({"states": ("x",), "zdot": lambda s: {}}, "states must be a dict"),
     ):
-        with pytest.raises(cd.DescriptionError, match=match):
+        with pytest.raises(cd.errors.DescriptionError, match=match):
             cd.forces.Custom(motor, **wrong)
     with pytest.raises(
-        cd.TraceError, match=r"zdot returned \{\}; expected a dict with a rate for each of 'x'"
+        cd.errors.TraceError, match=r"zdot returned \{\}; expected a dict with a rate for each of 'x'"
     ):
         cd.forces.Custom(motor, states={"x": 0.0}, zdot=lambda s: {})
     with pytest.raises(
-        cd.DescriptionError, match=r"asks for s.z\('x'\), but an energy depends on positions only"
+        cd.errors.DescriptionError, match=r"asks for s.z\('x'\), but an energy depends on positions only"
     ):
         cd.forces.Potential(lambda s: s.z("x") * s.q("a"))
-    with pytest.raises(cd.DescriptionError, match=r"asks for s.z\('x'\)"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"asks for s.z\('x'\)"):
         cd.constraints.Holonomic(lambda s: s.z("x") - s.q("a"))
     system = cd.System()
-    with pytest.raises(cd.DescriptionError, match="discrete variables act on forces"):
+    with pytest.raises(cd.errors.DescriptionError, match="discrete variables act on forces"):
         system.add_body("a", mobilizer=cd.Pin(), mass=cd.Discrete("m", 1.0))
     system.add_body("a", mobilizer=cd.Slider(), mass=1.0)
     system.add_force("motor", cd.forces.Custom(motor))
-    with pytest.raises(cd.UnknownNameError, match=r"auxiliary state 'x'.*motor"):
+    with pytest.raises(cd.errors.UnknownNameError, match=r"auxiliary state 'x'.*motor"):
         system.state()
     other = cd.System()
     other.add_discrete("n", 1)
-    with pytest.raises(cd.DescriptionError, match="discrete variable 'n' has the defaults 1 and 2"):
+    with pytest.raises(cd.errors.DescriptionError, match="discrete variable 'n' has the defaults 1 and 2"):
         other.add_discrete("n", 2)

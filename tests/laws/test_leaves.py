@@ -109,7 +109,7 @@ def test_an_event_may_watch_it():
 
 def test_it_is_checked_like_any_other():
     system = leg()
-    with pytest.raises(cd.UnknownNameError, match="shin"):
+    with pytest.raises(cd.errors.UnknownNameError, match="shin"):
         system.add_force(
             "wrong", cd.forces.Potential(lambda s: s.ask(Squared("ground", P_A, "shin", P_B))[0])
         )

@@ -192,7 +192,7 @@ def test_time_within_a_solver():
     """Such a law depends on time: many states need t, and runs look for what happens in time."""
     system = arm(MuscleTendon, [])
     system.add_force("drive", Driven())
-    with pytest.raises(cd.DescriptionError, match="force 'drive' depends on time"):
+    with pytest.raises(cd.errors.DescriptionError, match="force 'drive' depends on time"):
         system.forward_dynamics(np.zeros((3, 2)), np.zeros((3, 2)))
     t = np.array([0.0, 0.05, 0.2])
     tau = system.applied_forces(np.tile(START, (3, 1)), np.zeros((3, 2)), t=t)[:, 0]

@@ -164,7 +164,7 @@ def test_closed_forms_and_massless_unknowns():
 def test_lost_rank_is_said():
     system = cd.System()
     system.add_body("b", mobilizer=cd.Gimbal(), mass=1.0, inertia=(1, 1, 1))
-    with pytest.raises(cd.CondyleError, match="forward dynamics: the equations are singular here"):
+    with pytest.raises(cd.errors.CondyleError, match="forward dynamics: the equations are singular here"):
         maximal.forward_dynamics(system, [0.0, np.pi / 2, 0.0], np.zeros(3))
     assert np.isfinite(maximal.inverse_dynamics(system, [0.0, np.pi / 2, 0.0], np.zeros(3), np.ones(3))).all()
 
@@ -172,7 +172,7 @@ def test_lost_rank_is_said():
 def test_shapes_are_checked():
     system = cd.System()
     system.add_body("b", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
-    with pytest.raises(cd.ShapeError, match=r"u: expected shape \(..., 1\), got \(2,\)"):
+    with pytest.raises(cd.errors.ShapeError, match=r"u: expected shape \(..., 1\), got \(2,\)"):
         maximal.forward_dynamics(system, [0.0], [0.0, 1.0])
-    with pytest.raises(cd.UnknownNameError, match=r"unknown option 'lock'.*did you mean 'locked'"):
+    with pytest.raises(cd.errors.UnknownNameError, match=r"unknown option 'lock'.*did you mean 'locked'"):
         maximal.forward_dynamics(system, [0.0], [0.0], lock=("b",))

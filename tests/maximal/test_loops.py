@@ -98,8 +98,8 @@ def test_a_loop_needs_a_closed_form():
     system = cd.System()
     system.add_body("a", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
     with pytest.raises(
-        cd.DescriptionError, match=r"loop 0: Universal\(\) has no closed form here; cut the loop at"
+        cd.errors.DescriptionError, match=r"loop 0: Universal\(\) has no closed form here; cut the loop at"
     ):
         maximal.MaximalSystem(system, [maximal.Loop("ground", None, "a", None, cd.Universal())])
-    with pytest.raises(cd.UnknownNameError, match="unknown body 'b'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="unknown body 'b'"):
         maximal.MaximalSystem(system, [maximal.Loop("ground", None, "b", None, cd.Pin())])

@@ -105,18 +105,20 @@ def test_failure_says_which_joint():
     upside_down = maximal.place(np.zeros(2))
     upside_down[7:11] = 0.0, 1.0, 0.0, 0.0
     with pytest.raises(
-        cd.CondyleError, match=r"position analysis: .* the joint of 'b' is off by 2; begin nearer"
+        cd.errors.CondyleError, match=r"position analysis: .* the joint of 'b' is off by 2; begin nearer"
     ):
         maximal.position(np.zeros(2), upside_down)
 
 
 def test_wrong_arguments_are_refused():
     maximal, q = model(21)
-    with pytest.raises(cd.ShapeError, match=r"q: expected \d+ finite numbers"):
+    with pytest.raises(cd.errors.ShapeError, match=r"q: expected \d+ finite numbers"):
         maximal.place(q[:-1])
-    with pytest.raises(cd.ShapeError, match="q: expected"):
+    with pytest.raises(cd.errors.ShapeError, match="q: expected"):
         maximal.at(np.full_like(q, np.nan), np.zeros(maximal.tree.nu))
-    with pytest.raises(cd.UnknownNameError, match=r"unknown option 'parameter'.*did you mean 'parameters'"):
+    with pytest.raises(
+        cd.errors.UnknownNameError, match=r"unknown option 'parameter'.*did you mean 'parameters'"
+    ):
         maximal.place(q, parameter=1.0)
-    with pytest.raises(cd.ShapeError, match="one state at a time"):
+    with pytest.raises(cd.errors.ShapeError, match="one state at a time"):
         maximal.place(q, t=np.zeros(3))

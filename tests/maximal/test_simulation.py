@@ -160,19 +160,22 @@ def test_what_is_refused():
     made = maximal.formulation(built.pendulum())
     rest = np.zeros(3)
     with pytest.raises(
-        cd.DescriptionError, match=r"violates loops or constraints by 1, more than the accuracy 1e-06"
+        cd.errors.DescriptionError, match=r"violates loops or constraints by 1, more than the accuracy 1e-06"
     ):
         made.simulate([-2, 0, 0], rest, 1.0)
-    with pytest.raises(cd.DescriptionError, match=r"t_final = -1\.0 s must be finite and not before t = 0 s"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match=r"t_final = -1\.0 s must be finite and not before t = 0 s"
+    ):
         made.simulate([-1, 0, 0], rest, -1.0)
-    with pytest.raises(cd.DescriptionError, match="accuracy = 2 must be between"):
+    with pytest.raises(cd.errors.DescriptionError, match="accuracy = 2 must be between"):
         made.simulate([-1, 0, 0], rest, 1.0, accuracy=2)
-    with pytest.raises(cd.DescriptionError, match="times must rise from 0 to 1 s at most"):
+    with pytest.raises(cd.errors.DescriptionError, match="times must rise from 0 to 1 s at most"):
         made.simulate([-1, 0, 0], rest, 1.0, times=[0.5, 2.0])
-    with pytest.raises(cd.ShapeError, match="u: expected 3 finite numbers"):
+    with pytest.raises(cd.errors.ShapeError, match="u: expected 3 finite numbers"):
         made.simulate([-1, 0, 0], np.zeros(2), 1.0)
     with pytest.raises(
-        cd.ArgumentError, match=r"missing a required argument: 't_final'\. It is simulate\(q, u, t_final,"
+        cd.errors.ArgumentError,
+        match=r"missing a required argument: 't_final'\. It is simulate\(q, u, t_final,",
     ):
         made.simulate([-1, 0, 0], rest)
     assert made.simulate([-1, 0, 0], rest, 0.0).t.tolist() == [0.0]
@@ -181,7 +184,7 @@ def test_what_is_refused():
 def test_what_is_no_system_or_no_numbers():
     system = cd.System()
     system.add_body("bob", mobilizer=cd.Pin(), X_BM=(0, 1, 0), mass=1.0, inertia=(0.1, 0.1, 0.1))
-    with pytest.raises(cd.DescriptionError, match=r"a cd\.System, got State"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"a cd\.System, got State"):
         maximal.formulation(system.state())
-    with pytest.raises(cd.ShapeError, match=r"q: expected 1 finite numbers, got .'bob'"):
+    with pytest.raises(cd.errors.ShapeError, match=r"q: expected 1 finite numbers, got .'bob'"):
         maximal.formulation(system).simulate({"bob": 1}, [0.0], 1.0)

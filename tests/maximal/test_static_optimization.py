@@ -100,5 +100,5 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def test_a_frame_that_cannot_be_explained():
     moved = demo()
     udot = moved.udot + [[0.0, 3000.0]]
-    with pytest.raises(cd.ConvergenceError, match="frame 0: no activations explain"):
+    with pytest.raises(cd.errors.ConvergenceError, match="frame 0: no activations explain"):
         maximal.static_optimization(arm(), moved.q, moved.u, udot)

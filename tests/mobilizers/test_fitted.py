@@ -102,9 +102,9 @@ def test_refusals():
         "a", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1), motion=cd.Prescribed(position=lambda t: t)
     )
     state = system.state()
-    with pytest.raises(cd.DescriptionError, match=r"fit_q: ground has no joint"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"fit_q: ground has no joint"):
         state.fit_q("ground", (0, 0, 0))
-    with pytest.raises(cd.DescriptionError, match=r"fit_u: the motion of body 'a' is prescribed"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"fit_u: the motion of body 'a' is prescribed"):
         state.fit_u("a", np.zeros(6))
     free, _ = state.replace(disabled=["a"]).fit_q("a", cd.Transform(rotation_z(0.4)))
     assert_allclose(free.q, [0.4], rtol=0, atol=FOUND)

@@ -186,7 +186,7 @@ spline = CubicSpline([-2, -1, 0, 1], [0.0, 0.1, 0.1, 0.0])
 )
 def test_refused_laws(law, words):
     """The message names the joint and which of its six functions, and what to write instead."""
-    with pytest.raises(cd.TraceError) as caught:
+    with pytest.raises(cd.errors.TraceError) as caught:
         knee(None, law, None)
     message = str(caught.value)
     for word in ("FunctionBased(flexion)", "angles[1]", *words):
@@ -194,12 +194,12 @@ def test_refused_laws(law, words):
 
 
 def test_the_refusal_shows_the_users_line():
-    with pytest.raises(cd.TraceError, match=r"test_functions_as_joints\.py:\d+: `q > 0`"):
+    with pytest.raises(cd.errors.TraceError, match=r"test_functions_as_joints\.py:\d+: `q > 0`"):
         knee(clamp, None, None)
 
 
 def test_translations_are_named_too():
-    with pytest.raises(cd.TraceError, match=r"translations\[2\]"):
+    with pytest.raises(cd.errors.TraceError, match=r"translations\[2\]"):
         cd.FunctionBased("k", translations=(None, None, lambda q: math.sqrt(q)))
 
 
@@ -221,7 +221,7 @@ def test_translations_are_named_too():
     ],
 )
 def test_refused_descriptions(arguments, words):
-    with pytest.raises(cd.DescriptionError, match=words):
+    with pytest.raises(cd.errors.DescriptionError, match=words):
         cd.FunctionBased(**arguments)
 
 
@@ -231,7 +231,7 @@ def test_a_coordinate_that_moves_nothing_of_its_own(law):
     """Such a joint has no accelerations; it is refused when the system is first used."""
     system = leg(cd.FunctionBased(("a", "b"), angles=(None, None, law)))
     with pytest.raises(
-        cd.DescriptionError, match=r"'shank'.*FunctionBased\(a, b\).*speed 'b'.*way of its own"
+        cd.errors.DescriptionError, match=r"'shank'.*FunctionBased\(a, b\).*speed 'b'.*way of its own"
     ):
         system.forward_dynamics(*system.defaults())
 
@@ -242,7 +242,9 @@ def test_a_joint_that_stands_still_at_one_place_only():
     system = leg(knee(None, None, lambda q: q**3))
     assert np.isfinite(system.forward_dynamics([0.5], [0.1])).all()
     for q in ([0.0], [[0.5], [0.0]]):
-        with pytest.raises(cd.SingularError, match=r"'shank'.*'flexion' moves nothing new at flexion = 0"):
+        with pytest.raises(
+            cd.errors.SingularError, match=r"'shank'.*'flexion' moves nothing new at flexion = 0"
+        ):
             system.forward_dynamics(q, [0.1])
 
 
@@ -274,7 +276,7 @@ def test_joint_that_moves_only_later():
 
 def test_functions_of_some_coordinates():
     """(f, names) is f of these coordinates, whatever their order."""
-    spline = cd.SimmSpline((-1, 0, 0.5, 1), (0.1, 0.3, -0.2, 0.4))
+    spline = cd.functions.SimmSpline((-1, 0, 0.5, 1), (0.1, 0.3, -0.2, 0.4))
     plane = cd.functions.Linear((2.0, 3.0), 0.1)
     some = cd.FunctionBased(
         ("hip", "knee"),
@@ -302,5 +304,5 @@ def test_functions_of_some_coordinates():
     ],
 )
 def test_pairs_that_make_no_sense(wrong, said):
-    with pytest.raises(cd.CondyleError, match=said):
+    with pytest.raises(cd.errors.CondyleError, match=said):
         cd.FunctionBased(("hip", "knee"), (None, None, wrong))

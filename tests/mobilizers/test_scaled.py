@@ -131,11 +131,11 @@ def test_unequal_factors(name):
     ],
 )
 def test_unequal_factors_without_a_rule(name, what):
-    with pytest.raises(cd.DescriptionError, match=rf"the factors \[1.1 1.3 0.9\] differ.* {what}"):
+    with pytest.raises(cd.errors.DescriptionError, match=rf"the factors \[1.1 1.3 0.9\] differ.* {what}"):
         (EVERY | MORE)[name].scaled(S)
 
 
 @pytest.mark.parametrize("factors", [0.0, -1.0, np.nan, (1, 2), "2", (1, 1, 0)])
 def test_factors_that_cannot_be(factors):
-    with pytest.raises(cd.CondyleError, match="scaled: factors"):
+    with pytest.raises(cd.errors.CondyleError, match="scaled: factors"):
         EVERY["Screw"].scaled(factors)

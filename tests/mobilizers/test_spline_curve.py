@@ -138,7 +138,7 @@ def test_the_domain_is_that_of_the_knots():
     assert cd.SplineCurve(X, closed=True, knots=t).domain == (5.0, 6.0)
     assert cd.SplineCurve(X, closed=True, knots=t, domain=(0, 1)).domain == (0.0, 1.0)
     assert cd.SplineCurve(X, closed=True).domain == (0.0, 1.0)
-    with pytest.raises(cd.DescriptionError, match="knots give the domain"):
+    with pytest.raises(cd.errors.DescriptionError, match="knots give the domain"):
         cd.SplineCurve(X, knots=np.r_[[5.0] * 3, np.linspace(5, 6, 7), [6.0] * 3], domain=(0, 1))
 
 
@@ -196,7 +196,7 @@ KNOTS = [0, 0, 0, 0, 1, 2, 3, 4, 4, 4, 4]
     ],
 )
 def test_what_cannot_be_a_curve_is_refused(given, options, words):
-    with pytest.raises(cd.DescriptionError, match=words):
+    with pytest.raises(cd.errors.DescriptionError, match=words):
         cd.SplineCurve(given, **options)
 
 
@@ -296,7 +296,7 @@ def test_natural_gives_up_on_frames_that_are_too_rough():
 
 def test_natural_refuses_equal_neighbors():
     R, p = (np.repeat(x, [1, 1, 2, 1, 1, 1, 1], axis=0) for x in frames(7))
-    with pytest.raises(cd.DescriptionError, match=r"frames\[2\] and the next one are equal"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"frames\[2\] and the next one are equal"):
         cd.SplineCurve.natural((R, p))
 
 

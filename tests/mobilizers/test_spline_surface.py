@@ -223,7 +223,7 @@ FLAT[:, 0] = FLAT[:, 0, :1]
     ],
 )
 def test_refusals(arguments, options, says):
-    with pytest.raises(cd.DescriptionError, match=says):
+    with pytest.raises(cd.errors.DescriptionError, match=says):
         cd.SplineSurface(*arguments, **options)
 
 
@@ -232,7 +232,7 @@ def test_angles_that_wind_differently_are_refused():
     c[1, :, 1] += 1
     c[5, 3:, 1] -= 2 * np.pi
     with pytest.raises(
-        cd.DescriptionError, match="rz winds around q1 0 times at some control values and 1 times"
+        cd.errors.DescriptionError, match="rz winds around q1 0 times at some control values and 1 times"
     ):
         cd.SplineSurface(
             np.repeat(c, 2, axis=2), closed=(True, False), axes=("tx", "ty", "tz", "rx", "ry", "rz")
@@ -296,7 +296,7 @@ def test_through_points_with_given_orientations():
     ],
 )
 def test_refusals_of_points(points, options, says):
-    with pytest.raises(cd.DescriptionError, match=says):
+    with pytest.raises(cd.errors.DescriptionError, match=says):
         cd.SplineSurface.of_positions(points, **options)
 
 

@@ -16,7 +16,7 @@ PITCH = cd.Parameter("pitch", 0.1)
 KNEE = cd.FunctionBased(
     ("knee",),
     (cd.functions.Polynomial((0, 0.1)), None, cd.functions.Linear(1)),
-    (cd.SimmSpline(KNOTS, SECTIONS), cd.Spline(KNOTS, SECTIONS, degree=5), 0.1),
+    (cd.functions.SimmSpline(KNOTS, SECTIONS), cd.Spline(KNOTS, SECTIONS, degree=5), 0.1),
     axes=("z", (1, 2, 3), "x"),
     units=("rad",),
     domain=(-np.inf, 1.0),
@@ -35,7 +35,7 @@ SOME = cd.FunctionBased(
     ("hip", "knee"),
     ((cd.functions.Linear(1), "hip"), None, (cd.functions.Sine(), "knee")),
     (
-        (cd.functions.Scaled(cd.SimmSpline(KNOTS, SECTIONS), 1.1), "knee"),
+        (cd.functions.Scaled(cd.functions.SimmSpline(KNOTS, SECTIONS), 1.1), "knee"),
         None,
         (cd.functions.Linear((0.1, 0.2)), ("knee", "hip")),
     ),
@@ -126,7 +126,7 @@ def test_files_that_cannot_be_right(tmp_path, spoil, message):
     file = tmp_path / "knee.json"
     CURVE.save(file)
     file.write_text(spoil(file.read_text()))
-    with pytest.raises(cd.CondyleError, match=message) as error:
+    with pytest.raises(cd.errors.CondyleError, match=message) as error:
         cd.read_mobilizer(file)
     assert "knee.json" in str(error.value)
 
@@ -146,11 +146,11 @@ def test_what_cannot_be_written_is_named(tmp_path):
         (Mine(), "Mine is a class of your own"),
         (cd.Screw(2 * PITCH), "Screw.pitch is computed from Parameters"),
     ):
-        with pytest.raises(cd.DescriptionError, match=re.escape(message)):
+        with pytest.raises(cd.errors.DescriptionError, match=re.escape(message)):
             mobilizer.save(tmp_path / "joint.json")
     assert not list(tmp_path.iterdir())
     for path, message in (("joint.txt", "must end in .json"), ("nowhere/joint.json", "there is no folder")):
-        with pytest.raises(cd.DescriptionError, match=message):
+        with pytest.raises(cd.errors.DescriptionError, match=message):
             CURVE.save(tmp_path / path)
     with pytest.raises(FileNotFoundError):
         cd.read_mobilizer(tmp_path / "joint.json")

@@ -118,7 +118,7 @@ def quaternion_joint(**stated: object) -> cd.Mobilizer:
 
 def test_quaternions_are_stated_not_guessed_from_names():
     system = cd.System()
-    with pytest.raises(cd.DescriptionError, match=r"quaternions = \(slice\(0, 4\),\)"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"quaternions = \(slice\(0, 4\),\)"):
         system.add_body("a", mobilizer=quaternion_joint(), mass=1, inertia=(1, 1, 1))
     mine = quaternion_joint(quaternions=(slice(0, 4),))
     assert (mine.units, mine.speed_units) == (("1",) * 4, ("rad/s",) * 3)
@@ -136,14 +136,14 @@ def test_a_custom_quaternion():
         return rotation_from_quaternion([x / size for x in q]), (0, 0, 0)
 
     N = lambda w, x, y, z: np.array([[-x, -y, -z], [w, z, -y], [-z, w, x], [y, -x, w]]) * 0.5
-    with pytest.raises(cd.DescriptionError, match=r"quaternions=\(0,\)"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"quaternions=\(0,\)"):
         cd.Custom(names, pose, N=N, default=(1, 0, 0, 0))
     joint = cd.Custom(names, pose, N=N, default=(1, 0, 0, 0), quaternions=(0,), speeds=("wx", "wy", "wz"))
     assert joint.quaternions == (slice(0, 4),)
     assert joint.speed_units == ("rad/s",) * 3
-    with pytest.raises(cd.DescriptionError, match="length must be 1"):
+    with pytest.raises(cd.errors.DescriptionError, match="length must be 1"):
         cd.Custom(names, pose, N=N, default=(2, 0, 0, 0), quaternions=(0,))
-    with pytest.raises(cd.DescriptionError, match="ascending"):
+    with pytest.raises(cd.errors.DescriptionError, match="ascending"):
         cd.Custom(names, pose, N=N, default=(1, 0, 0, 0), quaternions=(2,))
 
 
@@ -159,5 +159,5 @@ def test_units_of_a_class_of_ones_own():
     assert (Lift().units, Lift().speed_units) == (("m",), ("m/s",))
     wrong = Lift()
     wrong.units = ("m", "m")
-    with pytest.raises(cd.DescriptionError, match="units must be one for each of coordinate_names"):
+    with pytest.raises(cd.errors.DescriptionError, match="units must be one for each of coordinate_names"):
         cd.System().add_body("a", mobilizer=wrong, mass=1, inertia=(1, 1, 1))

@@ -104,7 +104,7 @@ def test_files_without_elements(files, tmp_path):
     np.testing.assert_allclose(a.masses["mobile"], b.masses["mobile"], rtol=1e-12)
     np.testing.assert_allclose(a.X.p, b.X.p, atol=1e-12)
     strange = write(tmp_path, "strange.pdb", bare[0].read_text().replace(" N  ", " Q  "))
-    with pytest.raises(cd.DescriptionError, match="atom 'Q' of residue ALA 1 is of no element"):
+    with pytest.raises(cd.errors.DescriptionError, match="atom 'Q' of residue ALA 1 is of no element"):
         cd.models.domain_hinge(strange, files[1], mobile=MOBILE)
 
 
@@ -160,7 +160,7 @@ def test_mistakes_are_named(files, tmp_path):
         ),
     ]
     for call, says in cases:
-        with pytest.raises(cd.DescriptionError, match=says):
+        with pytest.raises(cd.errors.DescriptionError, match=says):
             call()
 
 

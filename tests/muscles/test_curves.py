@@ -125,9 +125,9 @@ def test_velocities_beyond_ten_times_the_greatest():
 
 
 def test_curves_without_inverse():
-    with pytest.raises(cd.DescriptionError, match="does not rise everywhere"):
+    with pytest.raises(cd.errors.DescriptionError, match="does not rise everywhere"):
         C.MillardActiveForceLength().inverse(0.5)
-    with pytest.raises(cd.DescriptionError, match="has no integral"):
+    with pytest.raises(cd.errors.DescriptionError, match="has no integral"):
         C.ThelenActiveForceLength().integral(0.5)
 
 

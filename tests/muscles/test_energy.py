@@ -197,10 +197,10 @@ def test_rates_of_activation_are_those_of_opensim(a, e, rate):
 )
 def test_refused_excitations(excitation, words):
     if words is None:
-        with pytest.raises(cd.UnknownNameError, match="elbow"):
+        with pytest.raises(cd.errors.UnknownNameError, match="elbow"):
             arm(cd.muscles.Hill, excitation=excitation)
     else:
-        with pytest.raises(cd.CondyleError, match=words):
+        with pytest.raises(cd.errors.CondyleError, match=words):
             cd.muscles.Hill(PATH, *NUMBERS, excitation=excitation)
 
 
@@ -231,9 +231,9 @@ def test_curves_of_users():
     np.testing.assert_allclose(drawn.zdot([0.3], [0.1], z=z, inputs={"m": 0.6}), expected, rtol=1e-5)
     damped = arm(C.Hill, tendon="elastic", fiber_damping=0.1, **(curves | {"force_velocity": velocity}))
     assert abs(damped.zdot([0.3], [0.1], z=z, inputs={"m": 0.6})[0]) < abs(expected[0])
-    with pytest.raises(cd.DescriptionError, match="must rise between -1 and 1"):
+    with pytest.raises(cd.errors.DescriptionError, match="must rise between -1 and 1"):
         arm(C.Hill, tendon="elastic", force_velocity=lambda v: 1 - v)
-    with pytest.raises(cd.DescriptionError, match="a function of one number or a Curve, got 3"):
+    with pytest.raises(cd.errors.DescriptionError, match="a function of one number or a Curve, got 3"):
         arm(C.Hill, active_force_length=3)
 
 
@@ -247,5 +247,5 @@ def test_a_number_that_is_none_is_not_hidden():
     system = arm(cd.muscles.Hill, active_force_length=curve, tendon="elastic")
     assert np.isnan(system.zdot([0.5], [0.1], z=[0.16]))
     assert np.isfinite(system.zdot([0.5], [0.1], z=[0.14]))
-    with pytest.raises(cd.ConvergenceError, match="'m' finds no balance"):
+    with pytest.raises(cd.errors.ConvergenceError, match="'m' finds no balance"):
         system.muscle_equilibrium([0.5])

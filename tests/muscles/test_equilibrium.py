@@ -94,5 +94,5 @@ def test_of_a_state():
         warnings.simplefilter("error")
         assert abs(system.zdot(found.q, [0.0], z=found.z)[1]) < 1e-12
         cd.simulate(system, found, 1e-4)
-    with pytest.raises(cd.DescriptionError, match="another system"):
+    with pytest.raises(cd.errors.DescriptionError, match="another system"):
         cd.models.arm26().equilibrate_muscles(state)

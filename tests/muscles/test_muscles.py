@@ -86,5 +86,5 @@ def test_tables_know_damping(monkeypatch):
     ],
 )
 def test_refusals(options, words):
-    with pytest.raises(cd.DescriptionError, match=words):
+    with pytest.raises(cd.errors.DescriptionError, match=words):
         cd.muscles.Thelen2003(LINE, 100.0, 0.1, 0.2, **options)

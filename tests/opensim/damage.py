@@ -197,7 +197,7 @@ def tried(count: int, seed: int, kind: Kind) -> Iterator[tuple[str, int, str]]:
                     warnings.simplefilter("ignore")
                     kind.read(deep / name)
                 outcome = "read"
-            except (cd.CondyleError, FileNotFoundError) as error:
+            except (cd.errors.CondyleError, FileNotFoundError) as error:
                 outcome = "refused" if str(error) else "refused without a word"
             except Exception as error:
                 last = traceback.extract_tb(error.__traceback__)[-1]

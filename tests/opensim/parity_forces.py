@@ -102,7 +102,7 @@ def compare(path: Path | str, count: int = 3, seed: int = 0, share: float = 0.9)
     for name, off in (("udot", []), ("udot without", over)):
         try:
             udot = system.forward_dynamics(q, u, **tail, **({"disabled": _off(system, off)} if off else {}))
-        except cd.SingularError:  # bodies without mass at the end of a chain
+        except cd.errors.SingularError:  # bodies without mass at the end of a chain
             udot = np.full_like(u, np.nan)
         expected = np.array([row[name] for row in rows])[:, at["order"]]
         out[name] = (system.speeds, np.asarray(udot) - expected, expected)

@@ -35,13 +35,13 @@ def test_read_as_opensim_does(tmp_path, text):
 
 
 def test_entities_stay_refused(tmp_path):
-    with pytest.raises(cd.DescriptionError, match="undefined entity"):
+    with pytest.raises(cd.errors.DescriptionError, match="undefined entity"):
         read(tmp_path, PLAIN.replace("<BodySet", "<credits>A & B &file;</credits><BodySet", 1))
 
 
 def test_a_body_outside_of_the_body_set(tmp_path):
     text = PLAIN.replace('<BodySet name="bodyset">', "<bodies>").replace("</BodySet>", "</bodies>")
-    with pytest.raises(cd.DescriptionError, match="Body 'rod': is neither in the BodySet nor"):
+    with pytest.raises(cd.errors.DescriptionError, match="Body 'rod': is neither in the BodySet nor"):
         read(tmp_path, text)
 
 

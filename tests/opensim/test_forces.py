@@ -285,7 +285,7 @@ def test_points_and_wraps(tmp_path):
         paths.ConditionalPoint("rod", (0, 0.1, 0), Q, (-1 - 1e-5, 0.5 + 1e-5)),
         paths.MovingPoint(
             "rod",
-            (cd.SimmSpline((-1, 0, 1, 2), (0.1, 0.2, 0.1, 0.3)), -0.2, cd.functions.Linear(0.1)),
+            (cd.functions.SimmSpline((-1, 0, 1, 2), (0.1, 0.2, 0.1, 0.3)), -0.2, cd.functions.Linear(0.1)),
             Q,
             (-2.0, 1.5),
         ),
@@ -343,7 +343,7 @@ def test_a_contact_mesh_that_is_missing_is_a_note(tmp_path):
       <ContactHalfSpace name="floor"><socket_frame>/ground</socket_frame></ContactHalfSpace>
       <ContactMesh name="foot"><socket_frame>/bodyset/rod</socket_frame><filename>nowhere.obj</filename>
       </ContactMesh></objects></ContactGeometrySet>"""
-    with pytest.raises(cd.DescriptionError, match="there is no such file; nothing touches it"):
+    with pytest.raises(cd.errors.DescriptionError, match="there is no such file; nothing touches it"):
         read(tmp_path, text, more=more)  # strict
     with pytest.warns(UserWarning, match="it does not act"):
         assert "one" not in read_osim(tmp_path / "model.osim", strict=False).forces
@@ -385,7 +385,7 @@ def test_what_does_not_apply_is_there_and_disabled(tmp_path):
     ],
 )
 def test_refusals(force, words, tmp_path):
-    with pytest.raises(cd.DescriptionError, match=words):
+    with pytest.raises(cd.errors.DescriptionError, match=words):
         read(tmp_path, force)
 
 

@@ -70,5 +70,5 @@ def test_functions_that_contradict_the_length_are_told_of(tmp_path, more, said):
     ],
 )
 def test_what_is_not_as_the_format_says_is_refused(tmp_path, given, said):
-    with pytest.raises(cd.DescriptionError, match=said):
+    with pytest.raises(cd.errors.DescriptionError, match=said):
         cd.read_osim(file(tmp_path, **given))

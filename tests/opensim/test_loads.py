@@ -41,13 +41,13 @@ def test_loads_that_are_switched_off(tmp_path, more, version):
     both = FORCE.format(more=held) + FORCE.format(more=more)
     (load,) = cd.read_external_loads(written(tmp_path, both, version=version))
     assert (load.body, load.point_frame, load.torque) == ("rod", "rod", None)
-    with pytest.raises(cd.DescriptionError, match="no <ExternalForce>"):
+    with pytest.raises(cd.errors.DescriptionError, match="no <ExternalForce>"):
         cd.read_external_loads(written(tmp_path, FORCE.format(more=more), version=version))
 
 
 def test_another_table(tmp_path):
     file = written(tmp_path, FORCE.format(more=""), datafile="Unassigned")
-    with pytest.raises(cd.DescriptionError, match="no <datafile>"):
+    with pytest.raises(cd.errors.DescriptionError, match="no <datafile>"):
         cd.read_external_loads(file)
     table = cd.read_table(tmp_path / "push.mot", degrees=False)
     assert cd.read_external_loads(file, table)[0].table is table
@@ -57,14 +57,14 @@ def test_another_table(tmp_path):
 @pytest.mark.parametrize(
     ("forces", "error", "words"),
     [
-        (FORCE.format(more="").replace("f_<", "g_<"), cd.UnknownNameError, "'g_'"),
-        (FORCE.format(more="").replace("/bodyset/rod", ""), cd.DescriptionError, "on which body"),
+        (FORCE.format(more="").replace("f_<", "g_<"), cd.errors.UnknownNameError, "'g_'"),
+        (FORCE.format(more="").replace("/bodyset/rod", ""), cd.errors.DescriptionError, "on which body"),
     ],
 )
 def test_refusals(tmp_path, forces, error, words):
     with pytest.raises(error, match=words):
         cd.read_external_loads(written(tmp_path, forces))
-    with pytest.raises(cd.DescriptionError, match=r"expected OpenSim's \.xml"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"expected OpenSim's \.xml"):
         cd.read_external_loads(tmp_path / "push.mot")
     with pytest.raises(FileNotFoundError):
         cd.read_external_loads(tmp_path / "none.xml")

@@ -43,7 +43,7 @@ def test_what_is_not_understood_is_noted(read):
         (6, "color_of_hair of Body 'rod'"),
         (22, "FluxCompensator 'flux'"),
     ]
-    with pytest.raises(cd.DescriptionError, match=r"small.osim:22: FluxCompensator 'flux'"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"small.osim:22: FluxCompensator 'flux'"):
         read(text, strict=True)
     assert system.copy().notes == system.notes
 
@@ -79,7 +79,7 @@ def test_what_is_not_understood_is_noted(read):
     ],
 )
 def test_refusals(read, text, message):
-    with pytest.raises(cd.DescriptionError, match=message):
+    with pytest.raises(cd.errors.DescriptionError, match=message):
         read(text)
 
 

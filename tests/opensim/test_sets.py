@@ -36,9 +36,9 @@ def test_markers_and_forces(tmp_path, tag):
 
 def test_refusals(tmp_path):
     path, wrong = written(tmp_path, model=pendulum(), wrong=FORCES.format("Probes"))
-    with pytest.raises(cd.DescriptionError, match=r"expected a MarkerSet or ForceSet .* got a Model"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"expected a MarkerSet or ForceSet .* got a Model"):
         cd.read_osim(path, add=path)
-    with pytest.raises(cd.DescriptionError, match="Probes"):
+    with pytest.raises(cd.errors.DescriptionError, match="Probes"):
         cd.read_osim(path, add=wrong)
 
 
@@ -46,5 +46,5 @@ def test_a_model_without_markers_says_how_to_get_them(tmp_path):
     (path,) = written(tmp_path, model=pendulum())
     static = cd.Markers([0.0], ("tip",), np.zeros((1, 1, 3)))
     for study in (lambda s: cd.scale(s, static), lambda s: cd.inverse_kinematics(s, static)):
-        with pytest.raises(cd.CondyleError, match=r"cd.read_osim\(path, add='markers.xml'\)"):
+        with pytest.raises(cd.errors.CondyleError, match=r"cd.read_osim\(path, add='markers.xml'\)"):
             study(cd.read_osim(path))

@@ -110,9 +110,9 @@ def test_polynomial_of_several_variables(tmp_path):
     f = read(tmp_path, text).constraint("couple").function.function
     assert f(0.3, -0.7, 1.1) == pytest.approx(6.87, abs=1e-14)
     assert f.derivative((0.3, -0.7, 1.1), (0, 0, 2)) == pytest.approx(6.0, abs=1e-14)  # of 3 z^2
-    with pytest.raises(cd.DescriptionError, match="has 10 coefficients; got 9"):
+    with pytest.raises(cd.errors.DescriptionError, match="has 10 coefficients; got 9"):
         read(tmp_path, text.replace(" 10<", "<"))
-    with pytest.raises(cd.DescriptionError, match="an order of 0 to 20"):
+    with pytest.raises(cd.errors.DescriptionError, match="an order of 0 to 20"):
         read(tmp_path, text.replace("<order>2", "<order>999999999"))
 
 
@@ -162,7 +162,9 @@ def test_a_loop_that_ends_on_ground(tmp_path):
     joint = """<PinJoint name="own"><socket_parent_frame>/bodyset/rod</socket_parent_frame>
 <socket_child_frame>/ground</socket_child_frame></PinJoint></objects></JointSet>"""
     text = pendulum(inside=ANGLE).replace("</objects></JointSet>", joint)
-    with pytest.raises(cd.DescriptionError, match="PinJoint 'own': joins rod to ground, and rod is held"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match="PinJoint 'own': joins rod to ground, and rod is held"
+    ):
         read(tmp_path, text)
 
 
@@ -186,9 +188,9 @@ def test_the_greatest_pennation_angle(tmp_path):
         z = system.muscle_equilibrium([0.3])
     at = system.state_variables.index("m.fiber_length")
     assert z[at] == pytest.approx(0.1 * np.sin(0.3) / np.sin(0.9), rel=1e-9)
-    with pytest.raises(cd.DescriptionError, match=r"must be below 0\.900 rad, the maximum"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"must be below 0\.900 rad, the maximum"):
         cd.muscles.Thelen2003(system.force("m").path, 100.0, 0.1, 0.2, 1.0, maximum_pennation_angle=0.9)
-    with pytest.raises(cd.DescriptionError, match="below pi / 2"):
+    with pytest.raises(cd.errors.DescriptionError, match="below pi / 2"):
         cd.muscles.Thelen2003(system.force("m").path, 100.0, 0.1, 0.2, 1.0, maximum_pennation_angle=2.0)
 
 
@@ -217,9 +219,9 @@ def test_a_mirrored_ellipsoid(tmp_path):
     R = rotation_from_euler(q, "xyz")
     expected = np.array([0, 1, 0]) + turn @ (np.array([-0.1, 0.2, 0.3]) * R[:, 2] - R @ (0, 0.1, 0))
     np.testing.assert_allclose(X.p, expected, atol=1e-15)
-    with pytest.raises(cd.DescriptionError, match="above 0"):
+    with pytest.raises(cd.errors.DescriptionError, match="above 0"):
         cd.Ellipsoid((-1.0, 1.0, 1.0))
-    with pytest.raises(cd.DescriptionError, match="not both"):
+    with pytest.raises(cd.errors.DescriptionError, match="not both"):
         cd.Ellipsoid((-1.0, 1.0, 1.0), normal=True, mirrored=True)
 
 
@@ -237,7 +239,7 @@ def test_a_warning_names_the_line_that_reads(tmp_path):
     with pytest.warns(UserWarning, match="Foo") as found:
         cd.read_osim(path)
     assert found[0].filename == __file__
-    with pytest.raises(cd.ArgumentError, match="no argument coupler=; did you mean couplers="):
+    with pytest.raises(cd.errors.ArgumentError, match="no argument coupler=; did you mean couplers="):
         cd.read_osim(path, coupler="joints")
 
 

@@ -57,7 +57,7 @@ def test_moving_points_beyond_their_range(opensim, evidence, tmp_path):
         return cd.forces.PathSpring(cd.paths.Path([("ground", (0.3, 0.2, 0)), point]), 50.0, 0.1)
 
     system.add_force("cord", spring(0.2))
-    with pytest.raises(cd.DescriptionError, match="OpenSim's moves in that of the coordinate"):
+    with pytest.raises(cd.errors.DescriptionError, match="OpenSim's moves in that of the coordinate"):
         cd.write_osim(system.copy(forces={"cord": spring(0.3)}), tmp_path / "other.osim")
     cd.write_osim(system, tmp_path / "written.osim")
     at, h = np.array([-0.4, 0.1, 0.3, 0.9]), 1e-5
@@ -185,7 +185,7 @@ def test_contact_that_cannot_be_written(tmp_path):
     s.add_constraint("roll_angle", law.ConstantAngle("ground", x, "b", z))
     for end, axis in (("_x", x), ("_z", z)):
         s.add_constraint(f"roll{end}", law.NoSlip1D("ground", o, axis, "ground", "b"))
-    with pytest.raises(cd.DescriptionError) as refused:
+    with pytest.raises(cd.errors.DescriptionError) as refused:
         cd.write_osim(s, tmp_path / "no.osim")
     for words in (
         "force 'spins'",
@@ -278,7 +278,7 @@ def test_everything_that_cannot_be_written_is_listed_and_no_file_is_touched(tmp_
     )
     system.add_force("own", cd.forces.Custom(lambda s: {"b": cd.Wrench(torque=(1.0, 0, 0))}))
     system.add_constraint("odd", cd.constraints.Holonomic(lambda s: s.q("k") ** 2 - 1))
-    with pytest.raises(cd.DescriptionError) as refused:
+    with pytest.raises(cd.errors.DescriptionError) as refused:
         cd.write_osim(system, tmp_path / "no.osim")
     said = str(refused.value)
     for words in (
@@ -303,9 +303,9 @@ def test_everything_that_cannot_be_written_is_listed_and_no_file_is_touched(tmp_
     ],
 )
 def test_paths_that_cannot_be(tmp_path, path, said):
-    with pytest.raises(cd.DescriptionError, match=said):
+    with pytest.raises(cd.errors.DescriptionError, match=said):
         cd.write_osim(cd.System(), tmp_path / path if isinstance(path, str) else path)
-    with pytest.raises(cd.DescriptionError, match="expected a System, then the path"):
+    with pytest.raises(cd.errors.DescriptionError, match="expected a System, then the path"):
         cd.write_osim("leg.osim", cd.System())
 
 
@@ -324,7 +324,7 @@ def test_parameters_have_the_values_that_are_given(tmp_path):
         assert root.get("Version") == "40600"
         assert float(root.find(".//Body/mass").text) == mass
         assert float(root.find(".//PhysicalOffsetFrame/translation").text.split()[1]) == height  # every digit
-    with pytest.raises(cd.UnknownNameError, match="'mm'; did you mean 'm'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="'mm'; did you mean 'm'"):
         cd.write_osim(system, tmp_path / "b.osim", parameters={"mm": 3.0})
 
 
@@ -406,7 +406,7 @@ def test_what_a_file_says_of_coordinates_and_couplers_is_kept(tmp_path):
     x = np.linspace(-1, 1, 5)
     system.add_constraint(
         "cam",
-        cd.constraints.CoordinateCoupler(Coupling(cd.SimmSpline(x, x**2), 1.5), ("qa", "qc")),
+        cd.constraints.CoordinateCoupler(Coupling(cd.functions.SimmSpline(x, x**2), 1.5), ("qa", "qc")),
         enabled=False,
     )
     system.about = {"name": "three", "credits": "us"}
@@ -419,7 +419,7 @@ def test_what_a_file_says_of_coordinates_and_couplers_is_kept(tmp_path):
         assert d.default == (c.default or 0.0)
     assert again.about == system.about
     law = again.constraint("cam")
-    assert law.function == Coupling(cd.SimmSpline(x, x**2), 1.5) and law.coordinates == ("qa", "qc")
+    assert law.function == Coupling(cd.functions.SimmSpline(x, x**2), 1.5) and law.coordinates == ("qa", "qc")
     assert again._off == {"cam"}
 
 
@@ -482,5 +482,5 @@ def test_the_way_over_an_ellipsoid_is_kept(tmp_path):
     )
     cd.write_osim(system, tmp_path / "rib.osim")
     assert cd.read_osim(tmp_path / "rib.osim").force("cord").path.wraps[0].method == "midpoint"
-    with pytest.raises(cd.DescriptionError, match="method: expected hybrid, midpoint, axial"):
+    with pytest.raises(cd.errors.DescriptionError, match="method: expected hybrid, midpoint, axial"):
         cd.paths.Wrap(cd.paths.Sphere(0.1), "ground", method="short")

@@ -104,7 +104,7 @@ def test_meshes_that_cannot_be_written(tmp_path):
         "two",
         contact.OpenSimElasticFoundation(contact.Mesh("other", None, icosphere(1, 0.1), 0.01, fast), ball),
     )
-    with pytest.raises(cd.DescriptionError) as refused:
+    with pytest.raises(cd.errors.DescriptionError) as refused:
         cd.write_osim(s, tmp_path / "no.osim")
     for words in (
         "force 'ours'",

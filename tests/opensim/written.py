@@ -35,7 +35,11 @@ JOINTS: dict[str, cd.Mobilizer] = {
     "functions": cd.FunctionBased(
         "knee",
         (F.Polynomial((0.1, 0.2, 0.3)), F.Sine(0.3, 1.1, 0.2, 0.05), lambda q: 2 * q + 1),
-        (cd.SimmSpline(Q, np.sin(Q) / 9), cd.Spline(Q, np.cos(Q) / 8, 5), F.SmoothStep(1, -1, 0.1, 0.2)),
+        (
+            cd.functions.SimmSpline(Q, np.sin(Q) / 9),
+            cd.Spline(Q, np.cos(Q) / 8, 5),
+            F.SmoothStep(1, -1, 0.1, 0.2),
+        ),
         axes=((1, 2, 3), "z", "x", (1, 1, 0), (0, 1, 1), "x"),
     ),
     "two": cd.FunctionBased(
@@ -43,7 +47,7 @@ JOINTS: dict[str, cd.Mobilizer] = {
         ((F.Linear(1.0), "b"), None, 0.3),
         (
             (cd.Spline(Q, Q**2 / 9), "b"),
-            (F.Scaled(cd.SimmSpline(Q, Q**2), 0.1), "a"),
+            (F.Scaled(cd.functions.SimmSpline(Q, Q**2), 0.1), "a"),
             (F.Linear((0.1, 0.2), 0.3), ("b", "a")),
         ),
     ),
@@ -148,7 +152,7 @@ def forces() -> cd.System:
             0.02,
         ),
         "fitted_one": law.PathSpring(
-            cd.paths.FunctionPath(cd.SimmSpline(Q, 0.3 + Q**2 / 20), "qa"), 60.0, 0.1
+            cd.paths.FunctionPath(cd.functions.SimmSpline(Q, 0.3 + Q**2 / 20), "qa"), 60.0, 0.1
         ),
         "ligament": law.Blankevoort1991Ligament(path, 50.0, 0.2),
         "cable": law.PathActuator(path, 10.0, control=0.3),

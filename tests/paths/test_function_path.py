@@ -95,7 +95,7 @@ def test_a_run_a_copy_and_a_picture():
     ],
 )
 def test_what_cannot_be(given, said):
-    with pytest.raises(cd.DescriptionError, match=said):
+    with pytest.raises(cd.errors.DescriptionError, match=said):
         cd.paths.FunctionPath(*given)
 
 
@@ -112,10 +112,10 @@ def test_it_has_no_points_beside_paths_that_have():
 
 
 def test_arguments_the_other_way_round():
-    with pytest.raises(cd.DescriptionError, match="a function and then names of coordinates"):
+    with pytest.raises(cd.errors.DescriptionError, match="a function and then names of coordinates"):
         cd.paths.FunctionPath("elbow", length)
 
 
 def test_a_coordinate_that_is_not_there():
-    with pytest.raises(cd.CondyleError, match="elbo"):
+    with pytest.raises(cd.errors.CondyleError, match="elbo"):
         arm(cd.paths.FunctionPath(length, ("shoulder", "elbo")))

@@ -100,7 +100,7 @@ def test_a_radius_may_be_a_parameter(surface):
         up, down = (getattr(system, name)(*given, parameters={"r": 0.02 + e}) for e in (h, -h))
         slope, J = (up - down) / (2 * h), system.jacobian(name, *given, wrt="parameters")[:, 0]
         np.testing.assert_allclose(J, slope, rtol=0, atol=1e-7 * np.abs(slope).max())
-    with pytest.raises(cd.CondyleError, match=r"radius: .*above 0, got .*-0.02"):
+    with pytest.raises(cd.errors.CondyleError, match=r"radius: .*above 0, got .*-0.02"):
         system.path_lengths(q, parameters={"r": -0.02})
 
 
@@ -154,18 +154,18 @@ def test_an_unsolved_path_is_named():
     words = r"'f0' finds no way over 'condyle' at upper = 0.2, lower = -1.2"
     for name, n in calls:
         for _ in range(2):  # the second call goes the short way
-            with pytest.raises(cd.PathError, match=rf"{name}: the path of {words}"):
+            with pytest.raises(cd.errors.PathError, match=rf"{name}: the path of {words}"):
                 getattr(system, name)(*[Q[0], [0, 0], [0, 0]][:n])
-    with pytest.raises(cd.PathError, match=words) as caught:
+    with pytest.raises(cd.errors.PathError, match=words) as caught:
         system.state(q=Q[0]).path_lengths()
     assert caught.value.path == "f0" and caught.value.surfaces == ("condyle",)
     assert caught.value.result.shape == (1,)
     for _ in range(2):  # derivatives; the second call goes the short way
-        with pytest.raises(cd.PathError, match=f"jacobian of forward_dynamics: the path of {words}"):
+        with pytest.raises(cd.errors.PathError, match=f"jacobian of forward_dynamics: the path of {words}"):
             system.jacobian("forward_dynamics", Q[0], [0, 0], wrt="q")
-        with pytest.raises(cd.PathError, match=f"vjp of path_lengths: the path of {words}"):
+        with pytest.raises(cd.errors.PathError, match=f"vjp of path_lengths: the path of {words}"):
             system.vjp("path_lengths", Q[0], cotangent=[1.0], wrt="q")
-        with pytest.raises(cd.PathError, match=f"jvp of path_lengths: the path of {words}"):
+        with pytest.raises(cd.errors.PathError, match=f"jvp of path_lengths: the path of {words}"):
             system.jvp("path_lengths", Q[0], tangents={"q": [1.0, 0.0]})
     traj = cd.simulate(system, system.state(q=Q[0]), 0.1)
     assert traj.status == cd.Status.PATH and words.replace("'", "") in str(traj.status).replace("'", "")
@@ -211,7 +211,7 @@ def test_an_unsolved_pose_does_not_spoil_a_batch(partly, name):
     assert np.isnan(many[:4].reshape(4, -1)).any(axis=1).all() and np.isfinite(many[4:]).all()
     one = getattr(system, name)(*(x[7] for x in arguments))
     np.testing.assert_allclose(many[7], one[1] if name == "energy" else one, rtol=1e-12)  # rounding
-    with pytest.raises(cd.PathError, match="'f0' finds no way over 'condyle'"):
+    with pytest.raises(cd.errors.PathError, match="'f0' finds no way over 'condyle'"):
         getattr(system, name)(*(x[3] for x in arguments))
 
 
@@ -357,13 +357,13 @@ def test_a_constraint_may_keep_a_length():
     ],
 )
 def test_refusals(make, words):
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         make()
 
 
 def test_a_moving_point():
     """Its own motion counts in lengths, speeds and moment arms, over a surface too; energy is kept."""
-    spline = cd.SimmSpline([-2.5, -1, 0, 1, 2.5], [0.03, 0.04, 0.035, 0.03, 0.04])
+    spline = cd.functions.SimmSpline([-2.5, -1, 0, 1, 2.5], [0.03, 0.04, 0.035, 0.03, 0.04])
     moving = paths.MovingPoint(
         "lower", (spline, lambda q: -0.06 + 0.01 * np.sin(q), 0.0), "lower", (-2.4, 2.4)
     )
@@ -387,9 +387,9 @@ def test_a_moving_point():
     traj = cd.simulate(system, system.state(q=[0.3, -1.6]), 0.2, accuracy=1e-8)
     kinetic, potential = system.energy(traj.q, traj.u)
     np.testing.assert_allclose(kinetic + potential, (kinetic + potential)[0], rtol=0, atol=1e-6)
-    with pytest.raises(cd.CondyleError, match="expected p = three functions"):
+    with pytest.raises(cd.errors.CondyleError, match="expected p = three functions"):
         paths.MovingPoint("lower", (0, 1), "lower")
-    with pytest.raises(cd.CondyleError, match="lowr"):
+    with pytest.raises(cd.errors.CondyleError, match="lowr"):
         arm(PathSpring(paths.Path([POINTS[0], paths.MovingPoint("lower", (spline, 0, 0), "lowr")]), 1.0, 1.0))
 
 
@@ -414,5 +414,5 @@ def test_a_path_may_keep_its_side(surface):
     other = system.path_lengths(q, discrete={"side": -1.0})[0]
     assert kept == pytest.approx(x, rel=1e-14) and other == pytest.approx(minus, rel=1e-14)
     assert min(x, minus) == pytest.approx(shorter, rel=1e-9) and abs(x - minus) > 1e-3
-    with pytest.raises(cd.CondyleError, match="quadrant"):
+    with pytest.raises(cd.errors.CondyleError, match="quadrant"):
         surface(0.02, quadrant=(1, 0))

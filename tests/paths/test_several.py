@@ -94,7 +94,7 @@ def test_no_way_between(where):
     system.add_body("body", mobilizer=cd.Pin(), mass=1.5, com=(0.1, 0, 0), inertia=(0.02, 0.01, 0.02))
     wraps = [wrap(0.1, -where, 0, "y"), wrap(0.1, where, 0, "-y")]
     system.add_force("cord", PathSpring(paths.Path([("ground", A), ("body", B)], wraps), 50.0, 0.5))
-    with pytest.raises(cd.PathError, match=r"'cord' finds no way over .*on 'ground'.* and .* at body"):
+    with pytest.raises(cd.errors.PathError, match=r"'cord' finds no way over .*on 'ground'.* and .* at body"):
         system.path_lengths([0.0])
 
 

@@ -136,7 +136,7 @@ def test_vtp_sections_without_cells(form: str, empty: str, tmp_path: Path) -> No
 def test_vtp_files_whose_counts_do_not_fit(content: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "bone.vtp"
     path.write_text(content)
-    with pytest.raises(cd.DescriptionError, match=said):
+    with pytest.raises(cd.errors.DescriptionError, match=said):
         cd.shapes.Mesh(path).surface()
 
 
@@ -160,7 +160,7 @@ def test_a_missing_file_is_no_error_until_it_is_needed() -> None:
     system = cd.System()
     system.add_geometry("ground", cd.shapes.Mesh("no/such/bone.vtp"))
     copy = pickle.loads(pickle.dumps(system))
-    with pytest.raises(cd.DescriptionError, match=r"mesh 'no/such/bone.vtp': there is no such file"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"mesh 'no/such/bone.vtp': there is no such file"):
         copy.geometry[0].shape.surface()
 
 
@@ -181,22 +181,22 @@ def test_a_missing_file_is_no_error_until_it_is_needed() -> None:
 def test_a_damaged_file_is_named(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "bone.vtp"
     path.write_bytes(content)
-    with pytest.raises(cd.DescriptionError, match=r"bone\.vtp"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"bone\.vtp"):
         cd.shapes.Mesh(path).surface()
 
 
 def test_files_that_are_none_say_why(tmp_path: Path) -> None:
     (tmp_path / "folder.stl").mkdir()
     (tmp_path / "empty.ply").write_bytes(b"")
-    with pytest.raises(cd.DescriptionError, match="is a folder, not a file"):
+    with pytest.raises(cd.errors.DescriptionError, match="is a folder, not a file"):
         cd.shapes.Mesh(tmp_path / "folder.stl").surface()
-    with pytest.raises(cd.DescriptionError, match="the file is empty"):
+    with pytest.raises(cd.errors.DescriptionError, match="the file is empty"):
         cd.shapes.Mesh(tmp_path / "empty.ply").surface()
     path = tmp_path / "bone.vtp"
     text = vtp("ascii")
     start = text.index(b">", text.index(b'Name="offsets"')) + 1
     path.write_bytes(text[:start] + b"3 1 9 12" + text[text.index(b"<", start) :])
-    with pytest.raises(cd.DescriptionError, match="offsets of its polygons do not fit their corners"):
+    with pytest.raises(cd.errors.DescriptionError, match="offsets of its polygons do not fit their corners"):
         cd.shapes.Mesh(path).surface()
 
 
@@ -254,7 +254,7 @@ def test_obj_as_others_write_it(tmp_path: Path) -> None:
         ("f 0 1 2", "no vertex"),
     ):
         path.write_text(bad)
-        with pytest.raises(cd.DescriptionError, match=said):
+        with pytest.raises(cd.errors.DescriptionError, match=said):
             cd.shapes.Mesh(path).surface()
 
 

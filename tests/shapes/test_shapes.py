@@ -58,7 +58,7 @@ def test_lines_and_frames_have_no_surface() -> None:
     ],
 )
 def test_what_cannot_be_is_refused(make: object, words: str) -> None:
-    with pytest.raises(cd.DescriptionError, match=words):
+    with pytest.raises(cd.errors.DescriptionError, match=words):
         make()  # type: ignore[operator]
 
 
@@ -96,24 +96,32 @@ def test_a_system_keeps_markers_and_geometry() -> None:
 @pytest.mark.parametrize(
     ("add", "error", "words"),
     [
-        (lambda s: s.add_marker("tip", "rod", (0, 0, 0)), cd.DescriptionError, "'tip' exists already"),
-        (lambda s: s.add_marker("", "rod", (0, 0, 0)), cd.DescriptionError, "non-empty string"),
+        (lambda s: s.add_marker("tip", "rod", (0, 0, 0)), cd.errors.DescriptionError, "'tip' exists already"),
+        (lambda s: s.add_marker("", "rod", (0, 0, 0)), cd.errors.DescriptionError, "non-empty string"),
         (
             lambda s: s.add_marker("m", "rot", (0, 0, 0)),
-            cd.UnknownNameError,
+            cd.errors.UnknownNameError,
             "'m': unknown body 'rot'.*'rod'",
         ),
-        (lambda s: s.add_marker("m", "rod", (0, 0)), cd.DescriptionError, "three finite numbers"),
-        (lambda s: s.add_marker("m", "rod", (0, 0, np.nan)), cd.DescriptionError, "three finite numbers"),
-        (lambda s: s.add_marker("m", "rod", location=(0, 0, 0)), cd.ArgumentError, "it is station="),
-        (lambda s: s.marker("tap"), cd.UnknownNameError, "did you mean 'tip'"),
-        (lambda s: s.add_geometry("rod", cd.shapes.Sphere), cd.DescriptionError, r"write Sphere\(...\)"),
-        (lambda s: s.add_geometry("rod", "bone.obj"), cd.DescriptionError, "cd.shapes.Mesh"),
-        (lambda s: s.add_geometry("rod", BALL, color="tael"), cd.DescriptionError, "color is a name"),
-        (lambda s: s.add_geometry("rod", BALL, color=(0, 0, 2)), cd.DescriptionError, "from 0 to"),
-        (lambda s: s.add_geometry("rod", BALL, opacity=2), cd.DescriptionError, "from 0 to 1"),
-        (lambda s: s.add_geometry("rod", BALL, color="red"), cd.ArgumentError, "it is color="),
-        (lambda s: s.add_geometry("rot", BALL), cd.UnknownNameError, "'rod'"),
+        (lambda s: s.add_marker("m", "rod", (0, 0)), cd.errors.DescriptionError, "three finite numbers"),
+        (
+            lambda s: s.add_marker("m", "rod", (0, 0, np.nan)),
+            cd.errors.DescriptionError,
+            "three finite numbers",
+        ),
+        (lambda s: s.add_marker("m", "rod", location=(0, 0, 0)), cd.errors.ArgumentError, "it is station="),
+        (lambda s: s.marker("tap"), cd.errors.UnknownNameError, "did you mean 'tip'"),
+        (
+            lambda s: s.add_geometry("rod", cd.shapes.Sphere),
+            cd.errors.DescriptionError,
+            r"write Sphere\(...\)",
+        ),
+        (lambda s: s.add_geometry("rod", "bone.obj"), cd.errors.DescriptionError, "cd.shapes.Mesh"),
+        (lambda s: s.add_geometry("rod", BALL, color="tael"), cd.errors.DescriptionError, "color is a name"),
+        (lambda s: s.add_geometry("rod", BALL, color=(0, 0, 2)), cd.errors.DescriptionError, "from 0 to"),
+        (lambda s: s.add_geometry("rod", BALL, opacity=2), cd.errors.DescriptionError, "from 0 to 1"),
+        (lambda s: s.add_geometry("rod", BALL, color="red"), cd.errors.ArgumentError, "it is color="),
+        (lambda s: s.add_geometry("rot", BALL), cd.errors.UnknownNameError, "'rod'"),
     ],
 )
 def test_mistakes_are_told(add: object, error: type[Exception], words: str) -> None:

@@ -124,10 +124,10 @@ def test_springs_give_nothing_at_once_and_constraints_do():
 def test_wrong_arguments_are_named():
     system, t = blocks(), np.linspace(0, 1, 9)
     moved = cd.Motion(system, t, np.zeros((9, 2)))
-    with pytest.raises(cd.DescriptionError, match="'floor': expected a constraint"):
+    with pytest.raises(cd.errors.DescriptionError, match="'floor': expected a constraint"):
         cd.induced_accelerations(system, moved, rigid={"floor": 3})
     found = cd.induced_accelerations(system, moved)
-    with pytest.raises(cd.UnknownNameError, match="did you mean 'velocity'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="did you mean 'velocity'"):
         found["velocities"]
-    with pytest.raises(cd.UnknownNameError, match="unknown column"):
+    with pytest.raises(cd.errors.UnknownNameError, match="unknown column"):
         found.of("c")

@@ -33,7 +33,7 @@ def test_muscles_are_left_out_and_it_says_so():
     with_muscles = cd.inverse_dynamics(arm(), motion(), groups=("gravity", "muscle"))
     own = arm().inverse_dynamics(motion().q, motion().u, motion().udot)
     np.testing.assert_allclose(with_muscles.values, own, rtol=0, atol=1e-12)
-    with pytest.raises(cd.UnknownNameError, match="did you mean 'muscle'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="did you mean 'muscle'"):
         cd.inverse_dynamics(arm(), motion(), groups=("muscles",))
 
 
@@ -65,7 +65,7 @@ def leg() -> cd.System:
     return system
 
 
-@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")  # loads that carry no weight
+@pytest.mark.filterwarnings("ignore::condyle.errors.QualityWarning")  # loads that carry no weight
 def test_external_loads_act_as_time_series_do():
     """In ground, in the body and in another body; a point in each of them; two loads on one body."""
     rng = np.random.default_rng(0)
@@ -109,7 +109,7 @@ def test_what_a_load_gives_is_the_callers():
     np.testing.assert_allclose(load.acting(moved)[1][0], [4, 5, 6])
 
 
-@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")  # loads that carry no weight
+@pytest.mark.filterwarnings("ignore::condyle.errors.QualityWarning")  # loads that carry no weight
 @pytest.mark.parametrize("unknown", [np.nan, 0.0])
 def test_points_that_do_not_matter(unknown):
     """Force plates know no point without a force: what they write there instead has no part in the moments,
@@ -129,27 +129,27 @@ def test_points_that_do_not_matter(unknown):
     )  # rounding of 200 N m
 
 
-@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")  # loads that carry no weight
+@pytest.mark.filterwarnings("ignore::condyle.errors.QualityWarning")  # loads that carry no weight
 def test_wrong_loads_are_named():
     body, t = leg(), np.linspace(0, 1, 12)
     rest = cd.Motion(body, t, np.broadcast_to(body.defaults()[0], (12, body.nq)))
     loads = cd.Table(t, ["fx", "fy", "fz", "px", "py", "pz"], np.ones((12, 6)))
-    with pytest.raises(cd.UnknownNameError, match="did you mean 'foot'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="did you mean 'foot'"):
         cd.inverse_dynamics(body, rest, cd.ExternalLoad("food", loads, force="f"))
-    with pytest.raises(cd.DescriptionError, match="a load on ground moves nothing"):
+    with pytest.raises(cd.errors.DescriptionError, match="a load on ground moves nothing"):
         cd.inverse_dynamics(body, rest, cd.ExternalLoad("ground", loads, force="f"))
-    with pytest.raises(cd.UnknownNameError, match="unknown column"):
+    with pytest.raises(cd.errors.UnknownNameError, match="unknown column"):
         cd.ExternalLoad("foot", loads, force=("fx", "fy", "z"))
-    with pytest.raises(cd.DescriptionError, match="give force= or torque="):
+    with pytest.raises(cd.errors.DescriptionError, match="give force= or torque="):
         cd.ExternalLoad("foot", loads)
-    with pytest.raises(cd.ShapeError, match="loads are known from 0 to 0"):
+    with pytest.raises(cd.errors.ShapeError, match="loads are known from 0 to 0"):
         cd.inverse_dynamics(body, rest, cd.ExternalLoad("foot", loads[:6], force="f"))
-    with pytest.raises(cd.DescriptionError, match="make one of it and the names of its columns"):
+    with pytest.raises(cd.errors.DescriptionError, match="make one of it and the names of its columns"):
         cd.inverse_dynamics(body, rest, loads)
     bad = loads.values.copy()
     bad[3, 4] = np.nan
     hurt = cd.Table(t, loads.names, bad)
-    with pytest.raises(cd.ShapeError, match="'py' is nan at t = 0"):
+    with pytest.raises(cd.errors.ShapeError, match="'py' is nan at t = 0"):
         cd.inverse_dynamics(body, rest, cd.ExternalLoad("foot", hurt, force="f", point="p"))
     bad[3, :3] = 0  # no force, no point: a foot in the air
     hurt = cd.Table(t, loads.names, bad)
@@ -181,7 +181,7 @@ def test_columns_of_a_load_in_another_order_are_refused():
     up."""
     names = ["vz", "vy", "vx", "px", "py", "pz"]
     table = cd.Table([0.0, 1.0], names, np.ones((2, 6)))
-    with pytest.raises(cd.DescriptionError, match="are in the order vz, vy, vx; give their names"):
+    with pytest.raises(cd.errors.DescriptionError, match="are in the order vz, vy, vx; give their names"):
         cd.ExternalLoad("foot", table, force="v", point="p")
     load = cd.ExternalLoad("foot", table, force=("vx", "vy", "vz"), point="p")
     assert load.force == ("vx", "vy", "vz") and load.point == ("px", "py", "pz")

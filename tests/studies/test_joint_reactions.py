@@ -163,13 +163,17 @@ def test_a_path_without_a_way_is_named():
 
 def test_wrong_arguments_are_named():
     T, nine = tensions(), motion()[NINE]
-    with pytest.raises(cd.UnknownNameError, match="unknown side of a joint 'parents'; did you mean 'parent'"):
+    with pytest.raises(
+        cd.errors.UnknownNameError, match="unknown side of a joint 'parents'; did you mean 'parent'"
+    ):
         cd.joint_reactions(arm(), nine, on="parents")
-    with pytest.raises(cd.UnknownNameError, match="unknown body 'r_humeru'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="unknown body 'r_humeru'"):
         cd.joint_reactions(arm(), nine, frame="r_humeru")
-    with pytest.raises(cd.UnknownNameError, match=r"unknown column 'BRA'.*every muscle needs a column"):
+    with pytest.raises(
+        cd.errors.UnknownNameError, match=r"unknown column 'BRA'.*every muscle needs a column"
+    ):
         cd.joint_reactions(arm(), nine, T[[n for n in T.names if n != "BRA"]])
-    with pytest.raises(cd.UnknownNameError, match="unknown body with a joint 'ground'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="unknown body with a joint 'ground'"):
         cd.joint_reactions(arm(), nine, bodies="ground")
-    with pytest.raises(cd.ShapeError, match=r"known from 0.1 to 0.9 s, the motion goes from 0 to 1 s"):
+    with pytest.raises(cd.errors.ShapeError, match=r"known from 0.1 to 0.9 s, the motion goes from 0 to 1 s"):
         cd.joint_reactions(arm(), motion(), T)

@@ -275,36 +275,36 @@ def test_a_body_that_follows_and_a_neutral_cycle():
 def test_what_is_refused(example):
     walker, start, strike = (example[name] for name in ("walker", "start", "strike"))
     state = start(0.2, -0.2)
-    with pytest.raises(cd.DescriptionError, match="no derivatives are known"):
+    with pytest.raises(cd.errors.DescriptionError, match="no derivatives are known"):
         cd.limit_cycle(walker, state, cd.Event(strike.witness, action=lambda s: s))
-    with pytest.raises(cd.DescriptionError, match="needs a witness"):
+    with pytest.raises(cd.errors.DescriptionError, match="needs a witness"):
         cd.limit_cycle(walker, state, cd.Event(every=1.0))
-    with pytest.raises(cd.UnknownNameError, match="strike"):
+    with pytest.raises(cd.errors.UnknownNameError, match="strike"):
         cd.limit_cycle(walker, state, strike, section="strik")
-    with pytest.raises(cd.DescriptionError, match="there are no events"):
+    with pytest.raises(cd.errors.DescriptionError, match="there are no events"):
         cd.limit_cycle(walker, state, [])
-    with pytest.raises(cd.ConvergenceError, match="does not happen within 1 s") as lost:
+    with pytest.raises(cd.errors.ConvergenceError, match="does not happen within 1 s") as lost:
         cd.limit_cycle(walker, state, strike, longest=1.0)
     assert isinstance(lost.value.nearest, cd.State)
-    with pytest.raises(cd.UnknownNameError, match="landing"):
+    with pytest.raises(cd.errors.UnknownNameError, match="landing"):
         cd.Reset(caught="landin")(state)
-    with pytest.raises(cd.UnknownNameError, match="swing"):
+    with pytest.raises(cd.errors.UnknownNameError, match="swing"):
         cd.Reset(lambda s: {"q": {"swin": 0.0 * s.t}})(state)
-    with pytest.raises(cd.DescriptionError, match="changes nothing"):
+    with pytest.raises(cd.errors.DescriptionError, match="changes nothing"):
         cd.Reset()
-    with pytest.raises(cd.TraceError, match="new values by name"):
+    with pytest.raises(cd.errors.TraceError, match="new values by name"):
         cd.Reset(lambda s: s.q("swing"))
-    with pytest.raises(cd.DescriptionError, match="caught and released"):
+    with pytest.raises(cd.errors.DescriptionError, match="caught and released"):
         cd.Reset(caught="landing", released=["landing"])
     timed = cd.System()
     timed.add_body("b", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1), coordinates="x")
     timed.add_force("f", cd.forces.Custom(lambda s: {"x": np.sin(s.t)}))
-    with pytest.raises(cd.DescriptionError, match="depends on time"):
+    with pytest.raises(cd.errors.DescriptionError, match="depends on time"):
         cd.limit_cycle(timed, timed.state(), cd.Event(lambda s: s.q("x")))
     hard = cd.System()
     hard.add_body("b", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1), coordinates="x")
     hard.add_constraint("wall", cd.constraints.Stop("x", lower=0.0))
-    with pytest.raises(cd.DescriptionError, match="'wall' acts one way"):
+    with pytest.raises(cd.errors.DescriptionError, match="'wall' acts one way"):
         cd.limit_cycle(hard, hard.state(), cd.Event(lambda s: s.q("x")))
 
 
@@ -326,12 +326,12 @@ def test_what_is_refused(example):
 def test_arguments_that_cannot_be(given, words):
     puck = cd.System()
     puck.add_body("puck", mobilizer=cd.Slider(), mass=1, inertia=(1, 1, 1), coordinates="x")
-    with pytest.raises(cd.DescriptionError, match=words):
+    with pytest.raises(cd.errors.DescriptionError, match=words):
         cd.limit_cycle(puck, puck.state(), **{"events": cd.Event(lambda s: s.q("x")), **given})
 
 
 def test_resets_that_cannot_be():
-    with pytest.raises(cd.DescriptionError, match="caught: expected names of constraints, got 3"):
+    with pytest.raises(cd.errors.DescriptionError, match="caught: expected names of constraints, got 3"):
         cd.Reset(caught=3)
-    with pytest.raises(cd.ArgumentError, match="there is no argument catch="):
+    with pytest.raises(cd.errors.ArgumentError, match="there is no argument catch="):
         cd.Reset(catch="foot")

@@ -88,7 +88,7 @@ def conditional(low, high):
     ],
 )
 def test_errors_in_words(call, says):
-    with pytest.raises(cd.CondyleError, match=says):
+    with pytest.raises(cd.errors.CondyleError, match=says):
         call()
 
 
@@ -162,7 +162,7 @@ def test_pandas():
         cd.joint_reactions(arm(), by_index, tensions.to_pandas()).values,
         cd.joint_reactions(arm(), MOTION, tensions).values,
     )
-    with pytest.raises(cd.ShapeError, match="no column 'time', and an index of int64 is no time"):
+    with pytest.raises(cd.errors.ShapeError, match="no column 'time', and an index of int64 is no time"):
         cd.inverse_dynamics(arm(), by_column.drop(columns="time"))
 
 
@@ -199,7 +199,7 @@ def test_results_in_a_folder_and_in_a_notebook(tmp_path):
     parts = cd.induced_accelerations(arm(), MOTION, found.forces)
     for k, result in enumerate((found, analysis, parts)):
         folder = tmp_path / str(k)
-        with pytest.raises(cd.DescriptionError, match="there is no folder"):
+        with pytest.raises(cd.errors.DescriptionError, match="there is no folder"):
             result.save(folder)
         folder.mkdir()
         files = result.save(folder, "csv")

@@ -118,14 +118,14 @@ def load() -> cd.ExternalLoad:
     ],
 )
 def test_refused_with_the_right_call(call, says):
-    with pytest.raises(cd.CondyleError, match=says):
+    with pytest.raises(cd.errors.CondyleError, match=says):
         call(leg())
 
 
 def test_setup_file_as_model(tmp_path):
     path = tmp_path / "Setup_IK.xml"
     path.write_text('<OpenSimDocument Version="40000"><InverseKinematicsTool name="a"/></OpenSimDocument>')
-    with pytest.raises(cd.DescriptionError, match="condyle run"):
+    with pytest.raises(cd.errors.DescriptionError, match="condyle run"):
         cd.read_osim(path)
 
 
@@ -170,7 +170,7 @@ def test_one_measurement_is_a_list_of_one():
 def test_files_of_another_kind(tmp_path):
     path = tmp_path / "markers.xml"
     path.write_text('<OpenSimDocument Version="40000"><MarkerSet name="a"/></OpenSimDocument>')
-    with pytest.raises(cd.DescriptionError, match=r"got a MarkerSet; .*add=path"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"got a MarkerSet; .*add=path"):
         cd.read_osim(path)
     for near in ("markers.xlm", "markers"):
         with pytest.raises(FileNotFoundError, match=r"is it 'markers\.xml'\?"):

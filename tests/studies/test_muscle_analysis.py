@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.studies.muscle_analysis import MuscleAnalysis
 from tests.studies.arm import DATA, INNER, arm, motion, reference
 
 
@@ -16,7 +17,7 @@ def activations() -> cd.Table:
 
 
 @pytest.fixture(scope="module")
-def analysis(activations) -> cd.MuscleAnalysis:
+def analysis(activations) -> MuscleAnalysis:
     return cd.muscle_analysis(arm(), motion(), activations)
 
 
@@ -69,9 +70,9 @@ def test_forces_and_powers_balance(analysis, activations):
 def test_without_activations_there_is_geometry_only(tmp_path, analysis):
     plain = cd.muscle_analysis(arm(), motion())
     assert not list(plain)
-    with pytest.raises(cd.UnknownNameError, match="give activations="):
+    with pytest.raises(cd.errors.UnknownNameError, match="give activations="):
         plain["fiber_length"]
-    with pytest.raises(cd.UnknownNameError, match="did you mean 'fiber_length'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="did you mean 'fiber_length'"):
         analysis["fiber_length"]
     files = plain.save(tmp_path)
     assert [f.name for f in files] == [
@@ -98,12 +99,12 @@ def test_a_run_has_states_of_its_own():
 
 
 def test_wrong_activations_are_named(activations):
-    with pytest.raises(cd.UnknownNameError, match="unknown column 'BRA'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="unknown column 'BRA'"):
         cd.muscle_analysis(arm(), motion(), activations[list(arm().muscles[:5])])
-    with pytest.raises(cd.ShapeError, match="'TRIlong' is 50 at t = 0 s; they go from 0 to 1"):
+    with pytest.raises(cd.errors.ShapeError, match="'TRIlong' is 50 at t = 0 s; they go from 0 to 1"):
         cd.muscle_analysis(arm(), motion(), cd.Table(motion().t, arm().muscles, 100 * activations.values))
     system = cd.System()
     system.add_body("b", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1))
     moved = cd.Motion(system, np.arange(4.0), np.zeros((4, 1)))
-    with pytest.raises(cd.DescriptionError, match="no force of the system runs along a path"):
+    with pytest.raises(cd.errors.DescriptionError, match="no force of the system runs along a path"):
         cd.muscle_analysis(system, moved)

@@ -60,11 +60,11 @@ def test_loads_that_do_not_carry_the_body(what):
     options, least, words = MISTAKES[what]
     given = None if options is None else loads(**options)
     for study in (cd.inverse_dynamics, cd.joint_reactions):
-        with pytest.warns(cd.QualityWarning, match=words) as told:
+        with pytest.warns(cd.errors.QualityWarning, match=words) as told:
             found = study(subject().system, motion(), external_loads=given)
         assert len(told) == 1
         assert found.quality["peak residual force on pelvis"].value > least
-        with pytest.raises(cd.QualityError, match="peak residual force on pelvis"):
+        with pytest.raises(cd.errors.QualityError, match="peak residual force on pelvis"):
             found.check()
         assert "quality fail: peak residual force" in repr(found)
 
@@ -83,7 +83,7 @@ def test_residuals_of_frames_without_an_answer():
     tau = np.zeros((len(motion()), subject().system.nu))
     tau[:, floating_bases(subject().system)[0].forces] = 1e4
     tau[3] = np.nan
-    with pytest.warns(cd.QualityWarning, match="peak residual force on pelvis: 14142 N"):
+    with pytest.warns(cd.errors.QualityWarning, match="peak residual force on pelvis: 14142 N"):
         quality = residual_quality("test", motion(), tau, Wrenches())
     assert quality["peak residual force"].value == pytest.approx(1e4 * np.sqrt(2))
     assert quality["RMS residual moment"].value == 0
@@ -93,7 +93,9 @@ def test_residuals_of_frames_without_an_answer():
 def test_exchanged_feet():
     """All forces together are as they should be, so nothing is left over at the pelvis: the lines of action
     pass the other feet."""
-    with pytest.warns(cd.QualityWarning, match="distance of the load on foot_. .* nearer.*of two sides exch"):
+    with pytest.warns(
+        cd.errors.QualityWarning, match="distance of the load on foot_. .* nearer.*of two sides exch"
+    ):
         moments = cd.inverse_dynamics(subject().system, motion(), loads(bodies="lr"))
     assert moments.quality["peak residual force"].verdict == "ok"
     assert moments.quality["distance of the load on foot_l"].verdict == "fail"
@@ -116,12 +118,16 @@ def test_static_optimization_that_lives_on_reserves():
     system = subject().system
     good = cd.static_optimization(system, motion()[::10], loads(), reserves=10.0).check()
     assert good.quality["largest reserve against its joint moment"].verdict == "ok"
-    with pytest.warns(cd.QualityWarning, match="peak residual force on pelvis: .* are loads missing") as told:
+    with pytest.warns(
+        cd.errors.QualityWarning, match="peak residual force on pelvis: .* are loads missing"
+    ) as told:
         bad = cd.static_optimization(system, motion()[::10], reserves=10.0)
     assert len(told) == 1 and not bad.failures
-    with pytest.raises(cd.QualityError):
+    with pytest.raises(cd.errors.QualityError):
         bad.check()
-    with pytest.warns(cd.QualityWarning, match="largest reserve against its joint moment: .* lower optimal"):
+    with pytest.warns(
+        cd.errors.QualityWarning, match="largest reserve against its joint moment: .* lower optimal"
+    ):
         cd.static_optimization(system, motion()[::10], loads(), reserves=1e6)
 
 

@@ -142,7 +142,7 @@ def test_what_falls_has_no_rest():
     system = cd.System()
     system.add_body("ball", mobilizer=cd.Translation(), mass=1.0)
     system.add_force("spring", cd.forces.MobilitySpring("ball_tx", 1.0, 0.0))
-    with pytest.raises(cd.ConvergenceError, match="'ball_ty' moves most") as told:
+    with pytest.raises(cd.errors.ConvergenceError, match="'ball_ty' moves most") as told:
         cd.relax(system, system.state())
     assert told.value.status == cd.Status.STILL_FALLING
     assert (cd.relax(system, system.state(q=[0.3, 0, 0], disabled=["gravity"])).q == [0, 0, 0]).all()
@@ -151,7 +151,7 @@ def test_what_falls_has_no_rest():
 def test_forces_without_an_energy_are_refused():
     system = mechanisms.andrews()  # its drive is a torque; its spring has an energy
     q = np.array([mechanisms.ANDREWS_START[c] for c in system.coordinates])
-    with pytest.raises(cd.DescriptionError, match="'drive'") as caught:
+    with pytest.raises(cd.errors.DescriptionError, match="'drive'") as caught:
         cd.relax(system, system.state(q=q))
     assert "'spring'" not in str(caught.value)
     found = cd.relax(system, system.state(q=q, disabled=["drive"]))
@@ -168,9 +168,9 @@ def test_forces_without_an_energy_are_refused():
 )
 def test_refusals(options, words):
     system = chain(2, 0.3, (0.5, 0.0, 0.0))
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         cd.relax(system, system.state(), **options)
-    with pytest.raises(cd.DescriptionError, match="another system"):
+    with pytest.raises(cd.errors.DescriptionError, match="another system"):
         cd.relax(system, chain(2, 0.3, (0.5, 0.0, 0.0)).state())
 
 
@@ -188,5 +188,5 @@ def test_what_is_above_a_thin_surface_comes_to_rest_on_it(height: float) -> None
     found = cd.relax(system, system.state(q=[height]))
     depth = (4.0 * g / (4 / 3 * 1e6 / 2**1.5 * 0.05**0.5)) ** (2 / 3)  # Hertz
     assert found.q == pytest.approx(0.06 - depth, abs=NEAR)
-    with pytest.raises(cd.ConvergenceError, match="still falls"):
+    with pytest.raises(cd.errors.ConvergenceError, match="still falls"):
         cd.relax(system, system.state(q=[height], disabled=["plate"]))

@@ -231,13 +231,13 @@ def test_an_infeasible_frame_is_named_and_the_others_come_out():
     assert found.missing["r_elbow_flex"][50] > 50
     assert not np.delete(found.missing.values, 50, axis=0).any()
     assert found.status == cd.Status.SOME_FAILED
-    with pytest.raises(cd.ConvergenceError, match="frame 50"):
+    with pytest.raises(cd.errors.ConvergenceError, match="frame 50"):
         found.check()
 
 
 def test_a_coordinate_that_nothing_moves():
     system = elbow()
-    with pytest.raises(cd.DescriptionError, match="no muscle or actuator"):
+    with pytest.raises(cd.errors.DescriptionError, match="no muscle or actuator"):
         cd.static_optimization(system, still(system))
     found = cd.static_optimization(system, still(system), reserves={"elbow": 2.0})
     tau = 1.5 * 9.81 * 0.2 * np.cos(0.2)
@@ -333,7 +333,7 @@ def test_a_locked_coordinate_takes_no_muscles():
         locked, cd.Motion(locked, [0.0], [[0.1, 0.2]], [[0, 0]], [[0, 0]], state=state)
     )
     assert found.forces["motor"][0] == pytest.approx(0.7 * 9.81 * 0.1 * np.cos(0.3), rel=1e-12)
-    with pytest.raises(cd.DescriptionError, match="above 0"):
+    with pytest.raises(cd.errors.DescriptionError, match="above 0"):
         cd.static_optimization(system, still(system, 0.0), reserves=-1.0)
 
 
@@ -352,12 +352,12 @@ def test_a_locked_coordinate_takes_no_muscles():
     ],
 )
 def test_refusals(options, words):
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         cd.static_optimization(arm(), motion(), **options)
 
 
 def test_gaps_in_the_motion_are_named():
     values = motion().q.copy()
     values[7, 1] = np.nan
-    with pytest.raises(cd.ShapeError, match=r"'r_elbow_flex' is nan at t = 0\.07 s"):
+    with pytest.raises(cd.errors.ShapeError, match=r"'r_elbow_flex' is nan at t = 0\.07 s"):
         cd.static_optimization(arm(), cd.Table(motion().t, COORDINATES, values, ["rad", "rad"]))

@@ -271,7 +271,7 @@ class Caller:
         before = self.fingerprint()
         try:
             body = self.system.add_body(name, mobilizer=make(), **given)
-        except cd.CondyleError:
+        except cd.errors.CondyleError:
             self.counts["refused"] += 1
             if self.fingerprint() != before:
                 self.report("a refused call changed the system")
@@ -296,7 +296,7 @@ class Caller:
             q = np.concatenate([np.zeros(0), *(b.mobilizer.random_q(self.rng) for b in system.bodies)])
             udot = system.forward_dynamics(q, np.full(system.nu, 0.1))
             self.counts["used" if np.isfinite(udot).all() else "used, not finite"] += 1
-        except cd.CondyleError:
+        except cd.errors.CondyleError:
             self.counts["use refused"] += 1
         except Exception as error:
             self.report(f"in use: {type(error).__name__}: {str(error)[:120]}")

@@ -73,15 +73,15 @@ def test_locks_constraints_and_what_is_left_out():
 def test_refusals():
     system = cd.System()
     system.add_body("a", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1))
-    with pytest.raises(cd.UnknownNameError, match="did you mean 'forward_dynamics'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="did you mean 'forward_dynamics'"):
         system.casadi("forward_dynamic")
-    with pytest.raises(cd.DescriptionError, match="of which body"):
+    with pytest.raises(cd.errors.DescriptionError, match="of which body"):
         system.casadi("body_pose")
-    with pytest.raises(cd.DescriptionError, match="of no body"):
+    with pytest.raises(cd.errors.DescriptionError, match="of no body"):
         system.casadi("energy", "a")
     t = np.linspace(0, 1, 40)
     other = system.copy()
     other.add_force("push", cd.forces.MobilityForce("a", (t, np.sin(t))))
-    with pytest.raises(cd.DescriptionError, match="looked up in tables"):
+    with pytest.raises(cd.errors.DescriptionError, match="looked up in tables"):
         other.casadi("forward_dynamics")
     assert system.casadi("mass_matrix").size_out("M") == (1, 1)

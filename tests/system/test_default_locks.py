@@ -67,7 +67,7 @@ def test_what_is_added_switched_off_does_not_act():
 
 def test_refusals():
     system = cd.System()
-    with pytest.raises(cd.DescriptionError, match="cannot be locked alone"):
+    with pytest.raises(cd.errors.DescriptionError, match="cannot be locked alone"):
         system.add_body(
             "b",
             mobilizer=cd.Ball(coordinates="euler"),
@@ -75,11 +75,11 @@ def test_refusals():
             inertia=(1, 1, 1),
             coordinates=(cd.Coordinate("x", locked=True), "y", "z"),
         )
-    with pytest.raises(cd.DescriptionError, match="True or False"):
+    with pytest.raises(cd.errors.DescriptionError, match="True or False"):
         two_rods(locked=1)
-    with pytest.raises(cd.DescriptionError, match="is the name of the joint"):
+    with pytest.raises(cd.errors.DescriptionError, match="is the name of the joint"):
         system.add_body("b", mobilizer=cd.Weld(), joint=cd.Pin())
-    with pytest.raises(cd.DescriptionError, match="triangle inequality"):
+    with pytest.raises(cd.errors.DescriptionError, match="triangle inequality"):
         system.add_body("b", mobilizer=cd.Pin(), mass=1, inertia=(0, 0, 1))
     assert (
         system.add_body(
@@ -87,7 +87,7 @@ def test_refusals():
         ).joint
         == "hinge"
     )
-    with pytest.raises(cd.DescriptionError, match="enabled: expected True or False"):
+    with pytest.raises(cd.errors.DescriptionError, match="enabled: expected True or False"):
         system.add_force("f", cd.forces.MobilitySpring("b", 1.0, 0.0), enabled="no")
 
 

@@ -192,11 +192,11 @@ def test_the_short_way(monkeypatch):
         heavier = ask(q, u, tau, parameters={"m1": 3.0})["tau"]
         assert np.abs(heavier - first["tau"]).max() > 1e-2
         assert system.jacobian("energy", q, u, wrt=("q", "parameters"))["parameters"].shape == (2, 3)
-    with pytest.raises(cd.ShapeError, match="q: expected"):
+    with pytest.raises(cd.errors.ShapeError, match="q: expected"):
         ask(q[:1], u, tau)
-    with pytest.raises(cd.ShapeError, match=r"q: coordinate .a. is nan"):
+    with pytest.raises(cd.errors.ShapeError, match=r"q: coordinate .a. is nan"):
         ask(np.full(2, np.nan), u, tau)
-    with pytest.raises(cd.DescriptionError, match="expected the arguments"):
+    with pytest.raises(cd.errors.DescriptionError, match="expected the arguments"):
         ask(q)
 
 
@@ -213,7 +213,7 @@ def test_time_after_the_short_way(monkeypatch):
     ):
         for _ in range(2):
             assert ask(q)["q"].shape[-1] == 1
-        with pytest.raises(cd.DescriptionError, match="depends on time, and there are many states"):
+        with pytest.raises(cd.errors.DescriptionError, match="depends on time, and there are many states"):
             ask(np.zeros((3, 1)))
 
 
@@ -527,35 +527,39 @@ def test_looked_up_splines(evaluator, monkeypatch):
     [
         (
             lambda s, q, u: s.jacobian("forward_dynamic", q, u, wrt="q"),
-            cd.UnknownNameError,
+            cd.errors.UnknownNameError,
             "forward_dynamic.*did you mean",
         ),
         (
             lambda s, q, u: s.jacobian("energy", q, u, wrt="tau"),
-            cd.UnknownNameError,
+            cd.errors.UnknownNameError,
             "variable of energy.*tau",
         ),
         (
             lambda s, q, u: s.jacobian("energy", q, wrt="q"),
-            cd.DescriptionError,
+            cd.errors.DescriptionError,
             r"energy.*expected the arguments "
             r"\['q', 'u'\]",
         ),
-        (lambda s, q, u: s.jacobian("body_pose", q, wrt="q"), cd.DescriptionError, "body_pose.*and a body"),
+        (
+            lambda s, q, u: s.jacobian("body_pose", q, wrt="q"),
+            cd.errors.DescriptionError,
+            "body_pose.*and a body",
+        ),
         (
             lambda s, q, u: s.jacobian("body_pose", q, "ground", wrt="q"),
-            cd.DescriptionError,
+            cd.errors.DescriptionError,
             "ground does not move",
         ),
-        (lambda s, q, u: s.jacobian("body_pose", q, "haad", wrt="q"), cd.UnknownNameError, "haad"),
+        (lambda s, q, u: s.jacobian("body_pose", q, "haad", wrt="q"), cd.errors.UnknownNameError, "haad"),
         (
             lambda s, q, u: s.vjp("energy", q, u, cotangent=np.ones(3)),
-            cd.ShapeError,
+            cd.errors.ShapeError,
             r"cotangent.*\(\.\.\., 2\)",
         ),
-        (lambda s, q, u: s.jvp("energy", q, u, tangents={"q": q[:3]}), cd.ShapeError, "d_q"),
-        (lambda s, q, u: s.jacobian("energy", q[:-1], u, wrt="q"), cd.ShapeError, "q: expected"),
-        (lambda s, q, u: s.jacobian("energy", q, u, wrt="locked"), cd.UnknownNameError, "locked"),
+        (lambda s, q, u: s.jvp("energy", q, u, tangents={"q": q[:3]}), cd.errors.ShapeError, "d_q"),
+        (lambda s, q, u: s.jacobian("energy", q[:-1], u, wrt="q"), cd.errors.ShapeError, "q: expected"),
+        (lambda s, q, u: s.jacobian("energy", q, u, wrt="locked"), cd.errors.UnknownNameError, "locked"),
     ],
 )
 def test_refusals(call, error, words):
@@ -579,7 +583,7 @@ def test_without_parameters_there_are_no_columns():
         lambda: system.jacobian("energy", q, q, wrt=3),
         lambda: system.vjp("energy", q, q, cotangent=[1, 0], wrt=("q", "q")),
     ):
-        with pytest.raises(cd.DescriptionError, match=r"tangents|wrt"):
+        with pytest.raises(cd.errors.DescriptionError, match=r"tangents|wrt"):
             ask()
 
 

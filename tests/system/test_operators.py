@@ -163,7 +163,7 @@ def test_an_operator_is_one_record_and_its_public_line(monkeypatch):
     np.testing.assert_allclose(table.values[:, 0], 12.5, rtol=1e-12)  # nothing acts: speeds stay
     np.testing.assert_allclose(system.jacobian("spin", q, u, wrt="u"), [u, [0.2, 0], [0, 0.3]], rtol=1e-15)
     assert float(system.casadi("spin")(q=q, u=u)["total"]) == 12.5
-    with pytest.raises(cd.ShapeError, match=r"^spin: q: coordinate 'a' is nan"):
+    with pytest.raises(cd.errors.ShapeError, match=r"^spin: q: coordinate 'a' is nan"):
         system.spin([np.nan, 0], u)
 
 
@@ -173,9 +173,9 @@ def test_an_operator_is_one_record_and_its_public_line(monkeypatch):
 def test_errors_name_the_operator_that_was_asked(name):
     system, at = model()
     at = at | {"q": np.full(system.nq, np.nan)}
-    with pytest.raises(cd.ShapeError, match=f"^{name}: q: coordinate "):
+    with pytest.raises(cd.errors.ShapeError, match=f"^{name}: q: coordinate "):
         getattr(system, name)(*asked(name, at), **options(at))
-    with pytest.raises(cd.UnknownNameError, match=f"option of {name}"):
+    with pytest.raises(cd.errors.UnknownNameError, match=f"option of {name}"):
         getattr(system, name)(*asked(name, model()[1]), nonsense=1)
 
 
@@ -361,7 +361,7 @@ def test_relative_motion_of_many_and_in_tables():
         "hand_in_head_wx",
         "rad/s",
     )
-    with pytest.raises(cd.UnknownNameError, match=r"body 'haed'.*head"):
+    with pytest.raises(cd.errors.UnknownNameError, match=r"body 'haed'.*head"):
         system.body_pose(at["q"], "hand", relative_to="haed", **options(at))
 
 

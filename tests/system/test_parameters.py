@@ -580,9 +580,9 @@ def test_a_mobilizer_refuses_parameters_that_cannot_be_when_they_are_set(mobiliz
     system.add_body("body", mobilizer=mobilizer, mass=1.0, inertia=(1, 1, 1))
     q, u = system.defaults()
     assert np.isfinite(system.forward_dynamics(q, u, parameters={"size": 0.4})).all()
-    with pytest.raises(cd.DescriptionError, match="above 0"):
+    with pytest.raises(cd.errors.DescriptionError, match="above 0"):
         system.forward_dynamics(q, u, parameters={"size": -0.1})
-    with pytest.raises(cd.DescriptionError, match="above 0"):
+    with pytest.raises(cd.errors.DescriptionError, match="above 0"):
         system.state(parameters={"size": 0.0})
 
 

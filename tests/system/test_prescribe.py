@@ -152,40 +152,40 @@ def test_parameters_and_inputs():
 
 def test_what_cannot_be_prescribed():
     f = lambda t: t
-    with refused(cd.DescriptionError, "Prescribed", "position", "velocity"):
+    with refused(cd.errors.DescriptionError, "Prescribed", "position", "velocity"):
         cd.Prescribed(position=f, velocity=f)
-    with refused(cd.DescriptionError, "none"):
+    with refused(cd.errors.DescriptionError, "none"):
         cd.Prescribed()
-    with refused(cd.DescriptionError, "'b'", "Weld", "no coordinates"):
+    with refused(cd.errors.DescriptionError, "'b'", "Weld", "no coordinates"):
         one(cd.Weld(), cd.Prescribed(position=f))
-    with refused(cd.DescriptionError, "'b'", "cd.Prescribed", "lambda"):
+    with refused(cd.errors.DescriptionError, "'b'", "cd.Prescribed", "lambda"):
         one(cd.Pin(), f)
-    with refused(cd.DescriptionError, "position", "or 1 of them", "('angle',)"):
+    with refused(cd.errors.DescriptionError, "position", "or 1 of them", "('angle',)"):
         one(cd.Pin(), cd.Prescribed(position=(f, f)))
-    with refused(cd.DescriptionError, "array of shape (5,)", "(times, values)"):
+    with refused(cd.errors.DescriptionError, "array of shape (5,)", "(times, values)"):
         one(cd.Pin(), cd.Prescribed(position=np.zeros(5)))
-    with refused(cd.DescriptionError, "every entry is None"):
+    with refused(cd.errors.DescriptionError, "every entry is None"):
         one(cd.Planar(), cd.Prescribed(velocity=(None, None, None)))
-    with refused(cd.TraceError, "shape"):
+    with refused(cd.errors.TraceError, "shape"):
         one(cd.Planar(), cd.Prescribed(position=lambda t: [t, t]))
-    with refused(cd.DescriptionError, "3 arguments", "t alone", "(t, angle)"):
+    with refused(cd.errors.DescriptionError, "3 arguments", "t alone", "(t, angle)"):
         one(cd.Pin(), cd.Prescribed(velocity=lambda t, q, u: t))
-    with refused(cd.TraceError, "NaN"):
+    with refused(cd.errors.TraceError, "NaN"):
         one(cd.Pin(), cd.Prescribed(position=lambda t: np.sqrt(-1.0 - t)))
-    with refused(cd.TraceError, "np.sin"):
+    with refused(cd.errors.TraceError, "np.sin"):
         one(cd.Pin(), cd.Prescribed(position=lambda t: math.sin(t)))
-    with refused(cd.DescriptionError, "derivative", "NaN"):
+    with refused(cd.errors.DescriptionError, "derivative", "NaN"):
         one(cd.Pin(), cd.Prescribed(velocity=lambda t: np.sqrt(np.maximum(-t, 0.0))))
-    with refused(cd.DescriptionError, "('qw', 'qx', 'qy', 'qz')", "['qz']", "velocity="):
+    with refused(cd.errors.DescriptionError, "('qw', 'qx', 'qy', 'qz')", "['qz']", "velocity="):
         one(cd.Ball(), cd.Prescribed(position=(f, f, f, None)))
-    with refused(cd.DescriptionError, "2 speeds", "LineOrientation", "velocity="):
+    with refused(cd.errors.DescriptionError, "2 speeds", "LineOrientation", "velocity="):
         one(cd.LineOrientation(), cd.Prescribed(position=curve(4)))
-    with refused(cd.DescriptionError, "Input('push'", "how fast"):
+    with refused(cd.errors.DescriptionError, "Input('push'", "how fast"):
         one(cd.Pin(), cd.Prescribed(position=cd.Input("push", 1.0)))
     system = one(cd.Pin(), cd.Prescribed(position=f))
-    with refused(cd.DescriptionError, "'b'", "exists already"):
+    with refused(cd.errors.DescriptionError, "'b'", "exists already"):
         system.add_force("b", cd.forces.MobilityForce("b", 1.0))
-    with refused(cd.DescriptionError, "motion", "'pull'", "rename"):
+    with refused(cd.errors.DescriptionError, "motion", "'pull'", "rename"):
         system = cd.System()
         system.add_body("a", "ground", cd.Pin(), **BODY)
         system.add_force("pull", cd.forces.MobilityForce("a", 1.0))
@@ -194,16 +194,16 @@ def test_what_cannot_be_prescribed():
 
 def test_what_cannot_be_asked():
     system = one(cd.Pin(), cd.Prescribed(position=lambda t: np.sqrt(2.0 - t)))
-    with refused(cd.ShapeError, "'b'", "t = 3 s", "nan"):
+    with refused(cd.errors.ShapeError, "'b'", "t = 3 s", "nan"):
         system.state(t=3.0)
     for bad in ({"b": "fixed"}, {"b": np.nan}, {"b": True}, {"b": None}):
-        with refused(cd.DescriptionError, "'b'", "'position'", "'velocity'", "'acceleration'"):
+        with refused(cd.errors.DescriptionError, "'b'", "'position'", "'velocity'", "'acceleration'"):
             system.state(locked=bad)
-    with refused(cd.UnknownNameError, "'hip'"):
+    with refused(cd.errors.UnknownNameError, "'hip'"):
         system.state(locked={"hip": "position"})
-    with refused(cd.ShapeError, "one acceleration"):
+    with refused(cd.errors.ShapeError, "one acceleration"):
         system.state(locked={"b": np.array([1.0, 2.0])})
-    with refused(cd.UnknownNameError, "force or motion", "'c'", "'b'"):
+    with refused(cd.errors.UnknownNameError, "force or motion", "'c'", "'b'"):
         system.state(disabled=["c"])
-    with refused(cd.ShapeError, "prescribe", "(..., 1)", "(2,)"):
+    with refused(cd.errors.ShapeError, "prescribe", "(..., 1)", "(2,)"):
         system.prescribe(np.zeros(2), np.zeros(1))

@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import condyle as cd
+from condyle.integrate.trajectory import Trajectory
 from condyle.system import stubs
 from tests.oracles import random_plan
 
@@ -212,7 +213,7 @@ def test_editors_see_every_operator():
     assert stubs.PATH.read_text(encoding="utf-8") == stubs.text(), (
         "write it anew: python -m condyle.system.stubs"
     )
-    for name, thing in (("OfState", cd.State), ("OfStates", cd.Trajectory)):
+    for name, thing in (("OfState", cd.State), ("OfStates", Trajectory)):
         listed = next(
             c for c in ast.parse(stubs.text()).body if isinstance(c, ast.ClassDef) and c.name == name
         ).body
@@ -321,9 +322,9 @@ def test_time_moves_a_driven_joint(system):
 
 def test_only_finite_values(system):
     for name in ("q", "u"):
-        with pytest.raises(cd.ShapeError, match=f"{name}: .*'arm' is nan"):
+        with pytest.raises(cd.errors.ShapeError, match=f"{name}: .*'arm' is nan"):
             system.state(**{name: {"arm": np.nan}})
-        with pytest.raises(cd.ShapeError, match=f"{name}: .*'hand' is inf"):
+        with pytest.raises(cd.errors.ShapeError, match=f"{name}: .*'hand' is inf"):
             system.state(**{name: [0, 0, np.inf]})
 
 
@@ -381,9 +382,9 @@ def test_a_plain_vector_changes_a_state_as_its_list_does():
         ("parameters", [-1.0], "mass"),
         ("u", [1.0, 2.0], r"\(3,\)"),
     ):
-        with pytest.raises(cd.CondyleError, match=words):
+        with pytest.raises(cd.errors.CondyleError, match=words):
             state.replace(**{name: np.array(value)})
-    with pytest.raises(cd.CondyleError, match="finite"):
+    with pytest.raises(cd.errors.CondyleError, match="finite"):
         state.replace(t=np.nan)
 
 
@@ -391,6 +392,7 @@ def test_an_argument_that_is_missing():
     system = cd.System()
     system.add_body("arm", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
     with pytest.raises(
-        cd.ArgumentError, match=r"State\.station_position: missing a required argument: 'station'. It is "
+        cd.errors.ArgumentError,
+        match=r"State\.station_position: missing a required argument: 'station'. It is ",
     ):
         system.state().station_position("arm")

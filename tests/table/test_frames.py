@@ -66,7 +66,9 @@ def test_what_leaves_numbers_as_they_are_keeps_their_units(change):
 )
 def test_units_of_changed_numbers_are_asked_for(change, names):
     frame = change(TABLE.to_pandas())
-    with pytest.raises(cd.DescriptionError, match=f"the numbers of {names}.*from_pandas.frame, units="):
+    with pytest.raises(
+        cd.errors.DescriptionError, match=f"the numbers of {names}.*from_pandas.frame, units="
+    ):
         cd.Table.from_pandas(frame)
     said = cd.Table.from_pandas(frame, units={"knee": "rad", "hip": "rad", "force": "", "still": "m"})
     assert said.units == ("rad", "rad", "", "m")
@@ -78,7 +80,7 @@ def test_degrees_of_a_file_stay_with_their_numbers(degrees):
     table = cd.Table(T, ["knee"], 60 * T[:, None] + 1, degrees=degrees)
     frame = table.to_pandas()
     assert cd.Table.from_pandas(frame).degrees is degrees
-    with pytest.raises(cd.DescriptionError, match=f"gave as degrees={degrees}"):
+    with pytest.raises(cd.errors.DescriptionError, match=f"gave as degrees={degrees}"):
         cd.Table.from_pandas(np.radians(frame))
     assert cd.Table.from_pandas(np.radians(frame), degrees=False).degrees is False
     assert cd.Table.from_pandas(np.radians(frame), units=["rad"]).units == ("rad",)
@@ -88,12 +90,12 @@ def test_other_frames():
     frame = TABLE.to_pandas()
     assert json.loads(json.dumps(frame.attrs))["units"]["knee"] == "deg"  # as .parquet keeps it
     frame.attrs = json.loads(json.dumps(frame.attrs))
-    with pytest.raises(cd.DescriptionError, match="units in attrs are kept while numbers change"):
+    with pytest.raises(cd.errors.DescriptionError, match="units in attrs are kept while numbers change"):
         cd.Table.from_pandas(frame)
     titled = pd.DataFrame({"time [ms]": [0, 500.0], "knee [deg]": [1.0, 2.0], "fy (kN)": [3.0, 4.0]})
     table = cd.Table.from_pandas(titled)
     assert table.titles == ["knee [deg]", "fy [kN]"] and list(table.time) == [0, 0.5]
     frames = cd.Table([3, 1], ["a"], [[1.0], [2.0]], ["m"], over="frame")
     assert cd.Table.from_pandas(frames.to_pandas()).over == "frame"
-    with pytest.raises(cd.ShapeError, match=r"times are in \[V\]"):
+    with pytest.raises(cd.errors.ShapeError, match=r"times are in \[V\]"):
         cd.Table.from_pandas(pd.DataFrame({"time [V]": [0.0], "a": [1.0]}))

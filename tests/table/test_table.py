@@ -29,7 +29,7 @@ TABLE = cd.Table([0, 1, 2], ["a", "b"], [[1, 2], [3, 4], [5, 6]], ["m", ""], sta
     ],
 )
 def test_what_is_no_table_is_refused(mistake, words):
-    with pytest.raises(cd.CondyleError) as told:
+    with pytest.raises(cd.errors.CondyleError) as told:
         mistake()
     assert words in str(told.value)
 
@@ -63,7 +63,7 @@ def test_pandas_is_asked_for_by_name(monkeypatch):
 
 @pytest.mark.parametrize(("name", "words"), [("run.xlsx", "to_excel"), ("run", r"save\('run\.csv'\)")])
 def test_other_files_are_refused_with_the_remedy(tmp_path, name, words):
-    with pytest.raises(cd.DescriptionError, match=rf"must end in \.csv.*{words}"):
+    with pytest.raises(cd.errors.DescriptionError, match=rf"must end in \.csv.*{words}"):
         TABLE.save(tmp_path / name)
     assert not list(tmp_path.iterdir())
 
@@ -74,7 +74,7 @@ def test_files_that_cannot_be_written(tmp_path):
         (tmp_path, "is a folder"),
         (3, "got 3"),
     ):
-        with pytest.raises(cd.DescriptionError, match=words):
+        with pytest.raises(cd.errors.DescriptionError, match=words):
             TABLE.save(path)
 
 
@@ -96,9 +96,9 @@ def test_rows_may_be_over_frames(tmp_path, ending):
     table.save(tmp_path / f"worst.{ending}")
     again = cd.read_table(tmp_path / f"worst.{ending}")
     assert again.over == "frame" and list(again.time) == [7, 3]
-    with pytest.raises(cd.DescriptionError, match=r"are over 'frame': save as \.csv"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"are over 'frame': save as \.csv"):
         table.save(tmp_path / "worst.sto")
-    with pytest.raises(cd.ShapeError, match="over: expected one of"):
+    with pytest.raises(cd.errors.ShapeError, match="over: expected one of"):
         cd.Table([0], ["a"], [[1]], over="distance")
 
 
@@ -140,7 +140,7 @@ def test_rows_by_time(part, rows):
     "part", [slice("a", "b"), slice(0.1, 0.2, 0.05), slice(np.nan, 1.0), slice(True, 0.5)]
 )
 def test_rows_by_nothing_else(part):
-    with pytest.raises(cd.ShapeError, match=r"or by times, table\[0\.2:0\.5\]|a step counts rows"):
+    with pytest.raises(cd.errors.ShapeError, match=r"or by times, table\[0\.2:0\.5\]|a step counts rows"):
         LONG[part]
 
 
@@ -158,7 +158,7 @@ def test_both_rows_of_an_event_are_in_a_slice():
     ],
 )
 def test_unknown_names_are_one_line(name, says):
-    with pytest.raises(cd.UnknownNameError) as told:
+    with pytest.raises(cd.errors.UnknownNameError) as told:
         cd.Table([0.0], ["knee_r", "knee_l"], [[1, 2]])[name]
     assert str(told.value) == says
 
@@ -167,7 +167,7 @@ def test_unknown_names_in_a_notebook():
     """One line for a mistake in a cell; the whole traceback for one in a function."""
     line = "UnknownNameError: line 2: unknown column 'c'; known: 'a', 'b'"
     for cell, says in (("t = TABLE\nt['c']", [line]), ("def f():\n    TABLE['c']\nf()", None)):
-        with pytest.raises(cd.UnknownNameError) as told:
+        with pytest.raises(cd.errors.UnknownNameError) as told:
             exec(compile(cell, "cell", "exec"), {"TABLE": TABLE, "__name__": "__main__"})
         if says:
             assert told.value._render_traceback_() == says
@@ -184,7 +184,7 @@ def test_times_that_no_reader_takes_are_not_written(tmp_path, ending):
         ([0, 1, np.inf], "row 2: the time is infinite"),
         ([3, 2, 1, 2, 0], "row 3: times must decrease as the others do, 2 follows 1"),
     ):
-        with pytest.raises(cd.DescriptionError, match=words):
+        with pytest.raises(cd.errors.DescriptionError, match=words):
             cd.Table(time, ["a"], np.ones((len(time), 1)), ["m"]).save(tmp_path / f"a.{ending}")
     for time in ([0, 1, 1, 2], [2, 1, 1, 0], [0, 0, 0], [5]):
         cd.Table(time, ["a"], np.arange(len(time))[:, None], ["m"]).save(tmp_path / f"a.{ending}")

@@ -115,7 +115,7 @@ def test_what_is_written_means_the_same_when_it_is_read(tmp_path, ending, degree
             try:
                 table.save(path)
                 again = cd.read_table(path)
-            except cd.DescriptionError:
+            except cd.errors.DescriptionError:
                 turning = [u for u in units if si(u) and si(u)[1].startswith("rad") and si(u)[0] != DEG]
                 assert degrees and turning  # rad in a table of degrees
                 continue
@@ -212,9 +212,11 @@ def test_in_si_and_under_other_units():
     said = table.with_units({"w": "N"})
     assert said.units == ("deg", "kN", "N") and said.values[0, 2] == 7
     assert table.with_units(degrees=False).degrees is False
-    with pytest.raises(cd.UnknownNameError, match="did you mean 'knee'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="did you mean 'knee'"):
         table.with_units({"kne": "rad"})
-    with pytest.raises(cd.DescriptionError, match=r"whether 'a' is one: table\.with_units\(\{'a': 'deg'\}\)"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match=r"whether 'a' is one: table\.with_units\(\{'a': 'deg'\}\)"
+    ):
         cd.Table([0.0], ["a"], [[1.0]], degrees=True).to_si()
 
 
@@ -241,7 +243,7 @@ def test_units_in_labels_and_headers_of_opensim(tmp_path):
     (tmp_path / "a.sto").write_text(f"{head}time\tf[kN]\tbar[0]\tx[left]\n0\t1\t2\t3\n")
     table = cd.read_table(tmp_path / "a.sto")
     assert table.titles == ["f [kN]", "bar[0]", "x[left]"]
-    with pytest.raises(cd.DescriptionError, match=r"no units in labels; this one is 'f\[kN\]'"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"no units in labels; this one is 'f\[kN\]'"):
         cd.Table([0.0], ["f[kN]"], [[1.0]], ["N"]).save(tmp_path / "b.sto")
     (tmp_path / "c.sto").write_text(f"Units=mm\n{head}time\tA_1\tA_2\tA_3\n0\t1\t2\t3\n")  # of a Vec3
     assert cd.read_markers(tmp_path / "c.sto").positions[0, 0, 2] == 0.003
@@ -249,14 +251,14 @@ def test_units_in_labels_and_headers_of_opensim(tmp_path):
     with pytest.warns(UserWarning, match="says Units=mm, but not of which columns"):
         cd.read_table(tmp_path / "d.sto")
     (tmp_path / "e.csv").write_text("time [kg],f\n0,1\n")
-    with pytest.raises(cd.ShapeError, match=r"times are in \[kg\]; expected s, ms or min"):
+    with pytest.raises(cd.errors.ShapeError, match=r"times are in \[kg\]; expected s, ms or min"):
         cd.read_table(tmp_path / "e.csv")
 
 
 @pytest.mark.parametrize("name", ["", " knee", "knee ", "a\nb", "a\rb"])
 def test_names_that_a_csv_does_not_keep_are_refused(tmp_path, name):
     table = cd.Table([0.0], [name, "b"], [[1.0, 2.0]], ["m", "m"])
-    with pytest.raises(cd.DescriptionError, match="not read again from a title"):
+    with pytest.raises(cd.errors.DescriptionError, match="not read again from a title"):
         table.save(tmp_path / "a.csv")
     assert not list(tmp_path.iterdir())
 

@@ -57,13 +57,15 @@ REFUSED = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_a_truth_value_is_refused_with_the_remedy(what):
-    with pytest.raises((cd.TraceError, cd.DescriptionError), match=r"(?i)return the difference instead of"):
+    with pytest.raises(
+        (cd.errors.TraceError, cd.errors.DescriptionError), match=r"(?i)return the difference instead of"
+    ):
         REFUSED[what]()
 
 
 def test_the_error_names_the_users_function():
     with pytest.raises(
-        cd.TraceError, match=r"CoordinateCoupler\(lambda\): function lambda \(.*test_truth_values.py"
+        cd.errors.TraceError, match=r"CoordinateCoupler\(lambda\): function lambda \(.*test_truth_values.py"
     ):
         REFUSED["CoordinateCoupler"]()
 

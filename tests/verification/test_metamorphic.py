@@ -1531,7 +1531,7 @@ def outcome(case: Case, given: Given) -> tuple[float | None, str]:
         warnings.simplefilter("always")
         try:
             off = case.run(given)
-        except cd.CondyleError as error:
+        except cd.errors.CondyleError as error:
             return None, f"{type(error).__name__}: {error}"
     return off, "; ".join([*(f"{w.category.__name__}: {w.message}" for w in caught), *given.doubts])
 

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.integrate.trajectory import Trajectory
+from condyle.viewer import Page
 
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
@@ -31,10 +33,10 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """Open a cd.Page; at the end the page has said no error and asked nobody for anything."""
+    """Open a Page; at the end the page has said no error and asked nobody for anything."""
     contexts, errors, requests = [], [], []
 
-    def open_(page: cd.Page, width: int = 1000, height: int = 480, **options: Any) -> Any:
+    def open_(page: Page, width: int = 1000, height: int = 480, **options: Any) -> Any:
         path = page.save(tmp_path / f"page{len(contexts)}.html").absolute()
         context = browser.new_context(viewport={"width": width, "height": height}, offline=True, **options)
         contexts.append(context)
@@ -75,7 +77,7 @@ def activity(arm: cd.System, bending: cd.Table) -> cd.Table:
 
 
 @pytest.fixture(scope="session")
-def swing() -> cd.Trajectory:
+def swing() -> Trajectory:
     """Two pendulums below each other, with a spring, a marker and a shape."""
     system = cd.System()
     system.add_body("upper", mobilizer=cd.Pin(), X_BM=(0, 0.5, 0), mass=1, inertia=(0.1, 0.01, 0.1))

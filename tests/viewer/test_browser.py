@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.integrate.trajectory import Trajectory
 
 Opened = Callable[..., Any]
 
@@ -123,7 +124,7 @@ def test_values_of_a_muscle(opened: Opened, arm: cd.System) -> None:
     assert "tendon_force [N]" in said and "activation" in said
 
 
-def test_show_and_hide(opened: Opened, swing: cd.Trajectory) -> None:
+def test_show_and_hide(opened: Opened, swing: Trajectory) -> None:
     t = np.linspace(0, 2, 41)
     tip = swing.station_position("lower", (0.02, -0.3, 0.05), t=t).values
     seen = SimpleNamespace(time=t, names=["tip"], positions=tip[:, None])
@@ -154,7 +155,7 @@ def test_show_and_hide(opened: Opened, swing: cd.Trajectory) -> None:
     assert moved[0] == [0, 0, 0] and moved[1][2] == pytest.approx(0.3) and abs(moved[1][0]) > 0.1
 
 
-def test_a_motion_later_in_time(opened: Opened, swing: cd.Trajectory) -> None:
+def test_a_motion_later_in_time(opened: Opened, swing: Trajectory) -> None:
     """Given to cd.show and changed in the page: at time t the second motion is where it was at t - later."""
     tab = opened(cd.show(swing, compare=swing, later=0.5, plot=["upper"], open=False))
     angle = "(i) => condyle.figures[i].values.columns[0]"
@@ -164,7 +165,7 @@ def test_a_motion_later_in_time(opened: Opened, swing: cd.Trajectory) -> None:
     assert tab.evaluate("condyle.plots.end") == pytest.approx(2.5)
     tab.get_by_label("how much later the other motions are, in seconds").fill("-0.25")
     assert tab.evaluate(angle, 1) == pytest.approx(swing(1.25)["upper"], abs=2e-3)
-    with pytest.raises(cd.CondyleError, match="give it as compare="):
+    with pytest.raises(cd.errors.CondyleError, match="give it as compare="):
         cd.show(swing, later=0.5, open=False)
 
 
@@ -211,7 +212,7 @@ def test_a_bad_frame_is_said(opened: Opened, arm: cd.System, bending: cd.Table) 
     assert (tab.evaluate(hand), tab.evaluate(path)) == good
 
 
-def test_the_page_may_ask_nobody(opened: Opened, swing: cd.Trajectory) -> None:
+def test_the_page_may_ask_nobody(opened: Opened, swing: Trajectory) -> None:
     """The browser itself refuses: an offline machine would prove nothing."""
     tab = opened(cd.show(swing[0], open=False))
     refused = tab.evaluate("""() => new Promise((done) => {

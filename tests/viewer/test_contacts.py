@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.viewer import contacts
-from condyle.viewer.constraints import constraint_parts
+from condyle.shapes.meshes import zero_surface
 from condyle.viewer.drawing import figure_of
-from condyle.viewer.implicit import implicit_shape
 from condyle.viewer.page import _head
 from condyle.viewer.shown import scene_of
 from condyle.viewer.stream import Stream
@@ -135,7 +133,7 @@ def test_curvatures_against_the_surface(surface: Any) -> None:
         C.Torus: lambda n: 0.02 * n + 0.1 * n * [1, 1, 0] / np.linalg.norm(n[:, :2], axis=1)[:, None],
         C.Cylinder: lambda n: 0.1 * n,
     }[type(surface)]
-    K = contacts._curvature(surface, n)
+    K = surface.curvature_at(n)
     assert K is not None
     for d in np.eye(3)[: 2 if isinstance(surface, C.Cylinder) else 3]:
         h = 1e-5
@@ -159,15 +157,15 @@ def test_frames_of_a_run_and_of_a_live_page() -> None:
 
 def test_implicit_surfaces_are_triangles() -> None:
     """A ball and an endless cylinder, cut at the reach; 2 %: flat triangles lie inside."""
-    ball = implicit_shape(lambda p: (p**2).sum(axis=1) - 0.05**2, 1.0)
+    ball = zero_surface(lambda p: (p**2).sum(axis=1) - 0.05**2, 1.0)
     assert ball is not None
     vertices, triangles = ball.surface()
     a, b, c = np.moveaxis(vertices[triangles], 1, 0)
     volume = np.einsum("ni,ni->", a, np.cross(b, c)) / 6
     assert volume == pytest.approx(4 / 3 * np.pi * 0.05**3, rel=0.02)
-    tube = implicit_shape(lambda p: p[:, 0] ** 2 + p[:, 1] ** 2 - 0.2**2, 1.0)
+    tube = zero_surface(lambda p: p[:, 0] ** 2 + p[:, 1] ** 2 - 0.2**2, 1.0)
     assert tube is not None and np.ptp(tube.surface()[0][:, 2]) == pytest.approx(2.0)
-    assert implicit_shape(lambda p: np.ones(len(p)), 1.0) is None
+    assert zero_surface(lambda p: np.ones(len(p)), 1.0) is None
     system = cd.System()
     system.add_body("a", mobilizer=cd.Pin(), mass=1.0, inertia=(0.01, 0.01, 0.01))
     egg = cd.paths.Wrap(cd.paths.ImplicitSurface(lambda x, y, z: x**2 + y**2 + z**2 - 0.01), "a")
@@ -189,17 +187,19 @@ def test_constraints_have_shapes() -> None:
     system.add_constraint("roll", K.SphereOnPlaneContact("ground", (0, 1, 0), 0, "b", (0, 0, 0), 0.1))
     system.add_constraint("angle", K.ConstantAngle("a", (1, 0, 0), "b", (0, 1, 0)))
     made: dict[str, list[str]] = {}
-    for part in constraint_parts(system, 1.0):
-        made.setdefault(part.name, []).append(type(part.shape).__name__)
+    for name in system.constraints:
+        for drawing in system.constraint(name).drawn(1.0):
+            made.setdefault(name, []).append(type(getattr(drawing, "shape", drawing)).__name__)
     assert made == {
-        "ball": ["Sphere", "Sphere"],
-        "plane": ["Box", "Sphere"],
-        "line": ["Sphere", "Line", "Sphere"],
+        "ball": ["Sphere", "Sphere", "Link"],
+        "plane": ["Sphere", "Box"],
+        "line": ["Sphere", "Sphere", "Line", "Link"],
         "weld": ["Frame", "Sphere", "Frame", "Sphere"],
         "roll": ["Box", "Sphere"],
     }
-    plate = next(p for p in constraint_parts(system, 1.0) if p.name == "plane")
-    assert plate.X_BS.p == pytest.approx([0, 0.1, 0]) and plate.X_BS.R[:, 2] == pytest.approx([0, 1, 0])
+    dot, plate = system.constraint("plane").drawn(1.0)
+    assert plate.X.p == pytest.approx([0, 0.1, 0]) and plate.X.R[:, 2] == pytest.approx([0, 1, 0])
+    assert (dot.body, plate.body) == ("b", "ground")
 
 
 def brick() -> cd.State:

@@ -70,11 +70,11 @@ def test_sliders_keep_couplers(system):
 
 
 def test_where_no_page_can_be(system):
-    with pytest.raises(cd.DescriptionError, match=r"from 0 to 65535, .*, got 99999"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"from 0 to 65535, .*, got 99999"):
         cd.live(system, open=False, port=99999)
     with (
         cd.live(system, open=False) as first,
-        pytest.raises(cd.CondyleError, match=f"port {first.port}: .*port=0 takes a port that is free"),
+        pytest.raises(cd.errors.CondyleError, match=f"port {first.port}: .*port=0 takes a port that is free"),
     ):
         cd.live(system, open=False, port=first.port)
 

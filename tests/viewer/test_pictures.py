@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 import condyle as cd
+from condyle.integrate.trajectory import Trajectory
 from condyle.viewer.drawing import Camera
 from condyle.viewer.pictures import chromium
 from condyle.viewer.shown import scene_of
@@ -37,7 +38,7 @@ def test_matplotlib_draws_what_moves(
     assert dark[0, 0].sum() < 200 < first[0, 0].sum()
 
 
-def test_everything_is_drawn(tmp_path: Path, swing: cd.Trajectory) -> None:
+def test_everything_is_drawn(tmp_path: Path, swing: Trajectory) -> None:
     """Markers, arrows, springs and a second motion each change the picture."""
     t = np.linspace(0, 2, 11)
     tip = swing.station_position("lower", (0.1, -0.3, 0.05), t=t).values
@@ -55,7 +56,7 @@ def test_everything_is_drawn(tmp_path: Path, swing: cd.Trajectory) -> None:
 
 @pytest.mark.skipif(chromium() is None, reason="no chromium or no playwright")
 @pytest.mark.parametrize("view", ["side", "any"])
-def test_two_renderers_draw_the_same(tmp_path: Path, swing: cd.Trajectory, view: str) -> None:
+def test_two_renderers_draw_the_same(tmp_path: Path, swing: Trajectory, view: str) -> None:
     """What is colored, which grid and shadows are not, covers the same pixels in the browser and by
     matplotlib, which share no line of code; 0.7: edges of thin things, and lights differ."""
     colored = []
@@ -70,12 +71,12 @@ def test_two_renderers_draw_the_same(tmp_path: Path, swing: cd.Trajectory, view:
     assert either > 1500 and both > 0.7 * either
 
 
-def test_svg(tmp_path: Path, swing: cd.Trajectory) -> None:
+def test_svg(tmp_path: Path, swing: Trajectory) -> None:
     text = cd.picture(swing, tmp_path / "a.svg", t=1.0, size=SMALL).read_text(encoding="utf-8")
     assert text.startswith("<?xml") and len(text) < 1e6
 
 
-def test_all_is_in_view(swing: cd.Trajectory) -> None:
+def test_all_is_in_view(swing: Trajectory) -> None:
     """Every corner of every shape, in all frames; and the picture is not much larger than they need."""
     scene = scene_of(swing)
     d = scene.layers[0]
@@ -93,7 +94,7 @@ def test_all_is_in_view(swing: cd.Trajectory) -> None:
         assert share.max() <= 1 and share.max() > 0.7, view  # boxes around shapes are what is fitted
 
 
-def test_movies(tmp_path: Path, swing: cd.Trajectory) -> None:
+def test_movies(tmp_path: Path, swing: Trajectory) -> None:
     given: dict[str, Any] = {"rate": 2.0, "size": SMALL, "renderer": "matplotlib"}
     with Image.open(swing.movie(tmp_path / "a.gif", **given)) as gif:
         assert gif.n_frames == 5 and gif.size == SMALL  # 0, 0.5, ... 2 s
@@ -105,7 +106,7 @@ def test_movies(tmp_path: Path, swing: cd.Trajectory) -> None:
     assert path.read_bytes()[4:8] == b"ftyp"
 
 
-def test_the_browser_draws_the_same_pose(tmp_path: Path, swing: cd.Trajectory) -> None:
+def test_the_browser_draws_the_same_pose(tmp_path: Path, swing: Trajectory) -> None:
     """Loosely: what differs from the ground covers the same part of the picture."""
     if chromium() is None:
         pytest.skip("no chromium and playwright on this machine: apt-get install chromium")
@@ -133,13 +134,13 @@ def test_the_browser_draws_the_same_pose(tmp_path: Path, swing: cd.Trajectory) -
         (lambda s, p: cd.movie(s, p / "a.gif", fps=3), "it is rate="),
     ],
 )
-def test_mistakes_are_told(call: Any, words: str, tmp_path: Path, swing: cd.Trajectory) -> None:
-    with pytest.raises(cd.DescriptionError, match=words):
+def test_mistakes_are_told(call: Any, words: str, tmp_path: Path, swing: Trajectory) -> None:
+    with pytest.raises(cd.errors.DescriptionError, match=words):
         call(swing, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-def test_pictures_where_a_loop_runs(tmp_path: Path, swing: cd.Trajectory) -> None:
+def test_pictures_where_a_loop_runs(tmp_path: Path, swing: Trajectory) -> None:
     """As in a notebook. In a thread, since the browser of other tests has a loop in this one."""
     if chromium() is None:
         pytest.skip("no chromium and playwright on this machine: apt-get install chromium")

@@ -51,18 +51,18 @@ def test_the_motion_is_that_of_simulate():
 
 def test_what_cannot_be_is_refused_at_once():
     system = pendulum()
-    with pytest.raises(cd.DescriptionError, match="belongs to another system"):
+    with pytest.raises(cd.errors.DescriptionError, match="belongs to another system"):
         RealTime(system, pendulum().state())
-    with pytest.raises(cd.CondyleError, match="delay"):
+    with pytest.raises(cd.errors.CondyleError, match="delay"):
         RealTime(system, system.state(), delay=0.0)
     live = RealTime(system, system.state())
-    with pytest.raises(cd.UnknownNameError, match="push"):
+    with pytest.raises(cd.errors.UnknownNameError, match="push"):
         live.change(inputs={"pusch": 1.0})
 
 
 def test_a_run_that_ends_says_why():
     system = pendulum(pole=True)
     with RealTime(system, system.state()) as live:
-        with pytest.raises(cd.CondyleError, match="the simulation ended at t = 0"):
+        with pytest.raises(cd.errors.CondyleError, match="the simulation ended at t = 0"):
             frames(live, 10_000)
         assert live.failure

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.integrate.trajectory import Trajectory
 from condyle.viewer import page, shown
 from condyle.viewer.bodies import parts
 from condyle.viewer.layer import layers
@@ -24,7 +25,7 @@ def test_the_bundle_is_that_of_its_sources() -> None:
     assert "SPDX-License-Identifier: MIT" in (page.CLIENT / "bundle.js").read_text(encoding="utf-8")
 
 
-def test_everything_can_be_shown(arm: cd.System, bending: cd.Table, swing: cd.Trajectory) -> None:
+def test_everything_can_be_shown(arm: cd.System, bending: cd.Table, swing: Trajectory) -> None:
     motion = cd.Motion.of(arm, bending)
     for what in (arm, arm.state(), motion, swing, swing[3:9], swing[0]):
         text = cd.show(what, open=False).html
@@ -37,7 +38,7 @@ def test_everything_can_be_shown(arm: cd.System, bending: cd.Table, swing: cd.Tr
     assert len(shown_.scene.layers) == 12 and "12 of 15 members" in shown_.scene.layers[0].notes[0]
 
 
-def test_a_file_appears(tmp_path: Path, swing: cd.Trajectory) -> None:
+def test_a_file_appears(tmp_path: Path, swing: Trajectory) -> None:
     path = tmp_path / "swing.html"
     result = cd.show(swing, path, title="<a swing>")
     assert result.path == path and path.read_text(encoding="utf-8") == result.html
@@ -45,7 +46,7 @@ def test_a_file_appears(tmp_path: Path, swing: cd.Trajectory) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["swing.html"]
 
 
-def test_no_browser_is_opened_by_tests(monkeypatch: pytest.MonkeyPatch, swing: cd.Trajectory) -> None:
+def test_no_browser_is_opened_by_tests(monkeypatch: pytest.MonkeyPatch, swing: Trajectory) -> None:
     asked: list[str] = []
     monkeypatch.setattr(shown.webbrowser, "open", asked.append)
     monkeypatch.setenv("DISPLAY", ":0")
@@ -63,29 +64,37 @@ def test_no_browser_is_opened_by_tests(monkeypatch: pytest.MonkeyPatch, swing: c
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda s, t: cd.show(t), cd.DescriptionError, r"cd.show\(system, motion=table\)"),
-        (lambda s, t: cd.show("walk.mot"), cd.DescriptionError, "read the file first"),
-        (lambda s, t: cd.show(3), cd.DescriptionError, "got int"),
-        (lambda s, t: cd.show(s, "a.png", motion=t), cd.DescriptionError, "ends in .html"),
-        (lambda s, t: cd.show(s.state(), motion=t), cd.DescriptionError, "goes with a System"),
+        (lambda s, t: cd.show(t), cd.errors.DescriptionError, r"cd.show\(system, motion=table\)"),
+        (lambda s, t: cd.show("walk.mot"), cd.errors.DescriptionError, "read the file first"),
+        (lambda s, t: cd.show(3), cd.errors.DescriptionError, "got int"),
+        (lambda s, t: cd.show(s, "a.png", motion=t), cd.errors.DescriptionError, "ends in .html"),
+        (lambda s, t: cd.show(s.state(), motion=t), cd.errors.DescriptionError, "goes with a System"),
         (
             lambda s, t: cd.show(s, motion=t, color="redness"),
-            cd.UnknownNameError,
+            cd.errors.UnknownNameError,
             "color muscles by 'redness'",
         ),
-        (lambda s, t: cd.show(s, motion=t, color=t), cd.DescriptionError, "no column .* name of a muscle"),
-        (lambda s, t: cd.show(s, motion=t, markers=t), cd.DescriptionError, "cd.read_markers"),
+        (
+            lambda s, t: cd.show(s, motion=t, color=t),
+            cd.errors.DescriptionError,
+            "no column .* name of a muscle",
+        ),
+        (lambda s, t: cd.show(s, motion=t, markers=t), cd.errors.DescriptionError, "cd.read_markers"),
         (
             lambda s, t: cd.show(s, motion=t, arrows=[3]),
-            cd.DescriptionError,
+            cd.errors.DescriptionError,
             "cd.Arrows or a cd.ExternalLoad",
         ),
-        (lambda s, t: cd.show(s, motion=t, plots=[3]), cd.DescriptionError, "expected Tables"),
-        (lambda s, t: cd.show(s, motion=t, plot=["knee"], open=False).html, cd.UnknownNameError, "'knee'"),
-        (lambda s, t: cd.show(s, motion=t, frames=0), cd.DescriptionError, "whole number above zero"),
-        (lambda s, t: cd.show(s, motion=t, color=None), cd.ArgumentError, "it is color="),
-        (lambda s, t: cd.show(s, motion=t, compare=t, offset=(1, 2)), cd.ShapeError, "three numbers"),
-        (lambda s, t: cd.Arrows("push", [0, 1], [(0, 0, 0)], [(0, 0, 0)]), cd.ShapeError, "push"),
+        (lambda s, t: cd.show(s, motion=t, plots=[3]), cd.errors.DescriptionError, "expected Tables"),
+        (
+            lambda s, t: cd.show(s, motion=t, plot=["knee"], open=False).html,
+            cd.errors.UnknownNameError,
+            "'knee'",
+        ),
+        (lambda s, t: cd.show(s, motion=t, frames=0), cd.errors.DescriptionError, "whole number above zero"),
+        (lambda s, t: cd.show(s, motion=t, muscles=None), cd.errors.ArgumentError, "it is color="),
+        (lambda s, t: cd.show(s, motion=t, compare=t, offset=(1, 2)), cd.errors.ShapeError, "three numbers"),
+        (lambda s, t: cd.Arrows("push", [0, 1], [(0, 0, 0)], [(0, 0, 0)]), cd.errors.ShapeError, "push"),
     ],
 )
 def test_mistakes_are_told(
@@ -118,7 +127,7 @@ def test_bad_frames_are_said(arm: cd.System, bending: cd.Table) -> None:
     notes = cd.show(arm, motion=table, open=False).scene.layers[0].notes
     assert any("3 of 51 frames cannot be drawn, the first at t = 0.4 s" in note for note in notes)
     values[:] = np.nan
-    with pytest.raises(cd.DescriptionError, match="no frame can be drawn"):
+    with pytest.raises(cd.errors.DescriptionError, match="no frame can be drawn"):
         cd.show(arm, motion=cd.Table(bending.time, bending.names, values, bending.units))
 
 
@@ -127,7 +136,7 @@ def test_few_frames_and_missing_coordinates(arm: cd.System, bending: cd.Table) -
     assert len(layer.t) == 2 and any("r_shoulder_elev" in note for note in layer.notes)
 
 
-def test_long_motions_are_thinned(arm: cd.System, bending: cd.Table, swing: cd.Trajectory) -> None:
+def test_long_motions_are_thinned(arm: cd.System, bending: cd.Table, swing: Trajectory) -> None:
     (layer,) = layers(arm, bending, most=10)
     assert len(layer.t) <= 10 and "9 of 51 frames are shown" in layer.notes[0]
     (layer,) = layers(swing, most=50)
@@ -145,7 +154,7 @@ def test_a_notebook_gets_a_small_page(
     assert cd.show(arm, motion=bending).path is None
 
 
-def test_runs_backward_in_time_are_shown_forward(swing: cd.Trajectory) -> None:
+def test_runs_backward_in_time_are_shown_forward(swing: Trajectory) -> None:
     back = cd.simulate(swing.system, swing[-1], t_final=1.0)
     (layer,) = layers(back)
     assert (np.diff(layer.t) > 0).all() and "backward" in layer.notes[0]
@@ -199,7 +208,7 @@ def test_default_shapes() -> None:
     assert [type(p.shape).__name__ for p in parts(system)[0]] == ["Sphere"]
 
 
-def test_a_missing_mesh_is_a_note_and_a_box(swing: cd.Trajectory) -> None:
+def test_a_missing_mesh_is_a_note_and_a_box(swing: Trajectory) -> None:
     system = swing.system.copy()
     system.add_geometry("upper", cd.shapes.Mesh("no_such_bone.vtp"))
     text = cd.show(system, open=False).html
@@ -212,7 +221,7 @@ def test_large_meshes_are_made_coarser() -> None:
     assert 20 < len(corners) <= 200 and np.linalg.norm(few, axis=1).max() <= 0.1 + 1e-12
 
 
-def test_markers_and_arrows_at_the_times_of_the_motion(swing: cd.Trajectory) -> None:
+def test_markers_and_arrows_at_the_times_of_the_motion(swing: Trajectory) -> None:
     t = np.linspace(0, 1, 21)
     tip = swing.station_position("lower", (0, -0.3, 0), t=t).values
     seen = SimpleNamespace(time=t, names=["tip", "hand"], positions=np.stack([tip, tip + 1], axis=1))
@@ -245,7 +254,7 @@ def test_names_in_the_page_are_only_text(tmp_path: Path) -> None:
     assert "<img" not in text and len(re.findall("</title>", text)) == 1 and "%SCRIPT%" in text
 
 
-def test_the_camera_follows_what_walks_away(swing: cd.Trajectory) -> None:
+def test_the_camera_follows_what_walks_away(swing: Trajectory) -> None:
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.01, 0.01, 0.01))
     run = cd.simulate(system, system.state(u={"ball_vx": 5.0}), t_final=2.0)

@@ -83,7 +83,7 @@ class Study:
     problems: list[str] = field(default_factory=list)
     checked: list[Block] = field(default_factory=list)
 
-    def judge(self, title: str, quality: cd.Quality) -> None:
+    def judge(self, title: str, quality: Quality) -> None:
         """Show how good a result is; rows above their guidelines are noted with what to do."""
         if quality.checks:
             self.checked.append(Block(f"Quality: {title}", quality.block.head, quality.block.rows))
@@ -157,7 +157,7 @@ def _recruit(name: str, out: Study, steps: Steps, loads: Sequence[cd.ExternalLoa
 
 def _quiet() -> Any:
     """Without warnings of quality, which is shown as a table."""
-    return warnings.catch_warnings(action="ignore", category=cd.QualityWarning)
+    return warnings.catch_warnings(action="ignore", category=cd.errors.QualityWarning)
 
 
 def _paths(motion: cd.Motion, L: Array, arms: Array) -> dict[str, cd.Table]:

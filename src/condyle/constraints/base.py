@@ -18,17 +18,25 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import casadi as ca
+import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force
 from condyle.laws.described import Described, sx
 from condyle.laws.leaf import Leaf
 from condyle.native.sweeps.lookup import Closure
 from condyle.records import dataclass
-from condyle.trace.parameter import Expression, Input, Parameter
+from condyle.shapes import Box, Drawing, Frame, Line, Link, Sphere
+from condyle.spatial import Transform
+from condyle.trace.parameter import Expression, Input, Parameter, at_defaults
 from condyle.tree.tree import Tree
 
 LEVELS = ("position", "velocity", "acceleration")
+DOT, LINE, PLATE, THIN = 0.014, 0.4, 0.25, 0.002
+"""As drawn: radius of a point, half a line, half a plate and half its thickness, over the size of the scene."""
+FAINT = 0.35
+"""Opacity of plates and balls."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,6 +107,25 @@ class Constraint(Described):
     def parameters(self) -> list[Parameter]:
         return super().parameters()
 
+    def drawn(self, size: float) -> Sequence[Drawing | Link]:
+        """What a viewer draws of it: a point where a station is and axes where a frame is, on its body.
+
+        Args:
+            size: of the scene [m], for what has no size of its own.
+        """
+        body, out = "ground", []
+        for name, role in self.roles():
+            kept = getattr(self, name)
+            if role.kind == "body":
+                body = kept
+            elif role.kind == "frame" and kept is not None:
+                R, p = (np.asarray(at_defaults(x), dtype=float) for x in kept)
+                X = Transform(R.reshape(3, 3), p.reshape(3))
+                out += [Drawing(Frame(4 * DOT * size), X, body), Drawing(Sphere(DOT * size), X, body)]
+            elif role.is_station:
+                out.append(Drawing(Sphere(DOT * size), Transform(p=_column(kept)), body))
+        return out
+
     @cached_property
     def size(self) -> int:
         """Number of equations m."""
@@ -149,6 +176,36 @@ class Constraint(Described):
             for body in leaf.bodies
         )
         return tuple(name for name in dict.fromkeys(named) if name != "ground")
+
+
+def drawn_line(body: str, point: Any, direction: Any, size: float) -> Drawing:
+    """A line through a kept point of a body along a kept direction."""
+    half = LINE * size * _column(direction) / np.linalg.norm(_column(direction))
+    return Drawing(Line(np.stack([_column(point) - half, _column(point) + half])), body=body)
+
+
+def drawn_plane(body: str, normal: Any, height: Any, size: float) -> Drawing:
+    """A plane of a body with a kept normal and height."""
+    z = _column(normal) / np.linalg.norm(_column(normal))
+    x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
+    x /= np.linalg.norm(x)
+    X = Transform(np.stack([x, np.cross(z, x), z], axis=1), at_defaults(height) * z)
+    return Drawing(Box((PLATE * size, PLATE * size, THIN * size)), X, body, FAINT)
+
+
+def drawn_ball(body: str, center: Any, radius: Any) -> Drawing:
+    """A ball of a body with a kept center and radius."""
+    return Drawing(Sphere(at_defaults(radius)), Transform(p=_column(center)), body, FAINT)
+
+
+def drawn_link(law: Any) -> Link:
+    """A line between the stations p_a and p_b of a constraint."""
+    return Link(law.a, tuple(_column(law.p_a)), law.b, tuple(_column(law.p_b)))
+
+
+def _column(kept: Any) -> Array:
+    column: Array = np.ravel(at_defaults(kept)).astype(float)
+    return column
 
 
 def where(condition: ca.SX, x: ca.SX) -> ca.SX:

@@ -12,13 +12,22 @@ from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 
-from condyle.constraints.base import Constraint, check_direction, unit, where
+from condyle.constraints.base import (
+    Constraint,
+    check_direction,
+    drawn_ball,
+    drawn_line,
+    drawn_plane,
+    unit,
+    where,
+)
 from condyle.constraints.points import ORIGIN, Direction, PointInPlane, Rod, across, two_bodies
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
 from condyle.records import dataclass
+from condyle.shapes import Drawing, Link
 from condyle.tree.tree import Tree
 
 PARALLEL = 1e-8
@@ -121,6 +130,9 @@ class PointOnPlaneContact(Contact):
         super().__post_init__()
         check_direction(self.normal, f"{type(self).__name__}: normal")
 
+    def drawn(self, size: float) -> list[Drawing | Link]:
+        return [*super().drawn(size), drawn_plane(self.a, self.normal, self.height, size)]
+
     def made(self) -> tuple[Constraint, ...]:
         on = PointInPlane(self.a, given(self.normal), given(self.height), self.b, given(self.p_b))
         return on, NoSlipOnPlane(self.a, given(self.normal), self.b, given(self.p_b), 0.0)
@@ -152,6 +164,10 @@ class SphereOnPlaneContact(Contact):
         super().__post_init__()
         check_direction(self.normal, f"{type(self).__name__}: normal")
         check_switch(self.rolling, type(self).__name__)
+
+    def drawn(self, size: float) -> list[Drawing | Link]:
+        plane = drawn_plane(self.a, self.normal, self.height, size)
+        return [plane, drawn_ball(self.b, self.center, self.radius)]
 
     def made(self) -> tuple[Constraint, ...]:
         n, height, center, radius = (
@@ -222,6 +238,12 @@ class SphereOnSphereContact(Contact):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_switch(self.rolling, type(self).__name__)
+
+    def drawn(self, size: float) -> list[Drawing | Link]:
+        return [
+            drawn_ball(self.a, self.center_a, self.radius_a),
+            drawn_ball(self.b, self.center_b, self.radius_b),
+        ]
 
     def made(self) -> tuple[Constraint, ...]:
         (c_a, r_a), (c_b, r_b) = (
@@ -310,6 +332,10 @@ class LineOnLineContact(Contact):
         check_direction(self.direction_a, f"{type(self).__name__}: direction_a")
         check_direction(self.direction_b, f"{type(self).__name__}: direction_b")
         check_switch(self.rolling, type(self).__name__)
+
+    def drawn(self, size: float) -> list[Drawing | Link]:
+        a = drawn_line(self.a, self.p_a, self.direction_a, size)
+        return [*super().drawn(size), a, drawn_line(self.b, self.p_b, self.direction_b, size)]
 
     def made(self) -> tuple[Constraint, ...]:
         lines = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, ClassVar
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Self
 
 import casadi as ca
 
@@ -14,6 +15,7 @@ from condyle.constraints.user import UserConstraint, sequence
 from condyle.errors import DescriptionError
 from condyle.functions.splines import is_series, measured
 from condyle.laws.described import CoordinateName, quantity, sx
+from condyle.laws.factors import OWN_FUNCTION, Factors
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import Coordinate, Speed, SpeedRate
 from condyle.laws.names import name, speed_named
@@ -131,6 +133,25 @@ class CoordinateCoupler(UserConstraint):
         coordinates = self.coordinates
         fitting(function, coordinates, type(self).__name__)
         self.trace(lambda s: function(*(s.q(c) for c in coordinates)), source=function)  # (17)
+
+    def scaled(self, factors: Factors) -> Self:
+        """A function with a `factor`, as OpenSim's couplers have, grows with its last coordinate where that is
+        a translation."""
+        function: Any = self.function
+        moved = self.coordinates[-1]
+        body = factors.translations.get(moved)
+        if body is None or not factors.change(body):
+            return self
+        if not hasattr(function, "factor"):
+            factors.notes.append(OWN_FUNCTION)
+            return self
+        s = factors[body]
+        if (s != s[0]).any():
+            raise DescriptionError(
+                f"it gives the translation {moved!r}, and {body!r} has the factors {s}: along which of them is "
+                "not known; give it three equal ones"
+            )
+        return replace(self, function=replace(function, factor=function.factor * float(s[0])))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,6 +16,7 @@ from condyle.laws.described import BodyName, Frame, placed, quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import Rotation
 from condyle.records import dataclass
+from condyle.shapes import Drawing, Link
 from condyle.spatial import Transform
 from condyle.trace.parameter import Expression, as_sx
 from condyle.tree.tree import Tree
@@ -108,6 +109,9 @@ class ConstantOrientation(Constraint):
                 object.__setattr__(self, name, Transform(R, what=f"{type(self).__name__}: {name}"))
         super().__post_init__()
         two_bodies(self)
+
+    def drawn(self, size: float) -> list[Drawing | Link]:
+        return []  # it has directions and no place
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:

@@ -8,12 +8,21 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.constraints.base import Constraint, check_direction, unit, where
+from condyle.constraints.base import (
+    Constraint,
+    check_direction,
+    drawn_line,
+    drawn_link,
+    drawn_plane,
+    unit,
+    where,
+)
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import Rotation, StationPosition
 from condyle.records import dataclass
+from condyle.shapes import Drawing, Link
 from condyle.trace.parameter import Expression
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -56,11 +65,15 @@ class Rod(Constraint):
     p_b: Station
     length: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
 
+    proportional = ("length",)
     undefined: ClassVar[str] = "Its points coincide, so that it has no direction: move one of them away"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         two_bodies(self)
+
+    def drawn(self, size: float) -> list[Drawing | Link]:
+        return [*super().drawn(size), drawn_link(self)]
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
@@ -95,6 +108,9 @@ class Ball(Constraint):
         super().__post_init__()
         two_bodies(self)
 
+    def drawn(self, size: float) -> list[Drawing | Link]:
+        return [*super().drawn(size), drawn_link(self)]
+
     @property
     def leaves(self) -> tuple[Leaf, ...]:
         return StationPosition(self.a, self.p_a), StationPosition(self.b, self.p_b)
@@ -127,6 +143,9 @@ class PointInPlane(Constraint):
         super().__post_init__()
         two_bodies(self)
         check_direction(self.normal, f"{type(self).__name__}: normal")
+
+    def drawn(self, size: float) -> list[Drawing | Link]:
+        return [*super().drawn(size), drawn_plane(self.a, self.normal, self.height, size)]
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
@@ -162,6 +181,10 @@ class PointOnLine(Constraint):
         super().__post_init__()
         two_bodies(self)
         check_direction(self.direction, f"{type(self).__name__}: direction")
+
+    def drawn(self, size: float) -> list[Drawing | Link]:
+        line = drawn_line(self.a, self.p_a, self.direction, size)
+        return [*super().drawn(size), line, drawn_link(self)]
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import casadi as ca
 import numpy as np
@@ -23,6 +23,7 @@ from condyle.constraints.base import LEVELS, Constraint
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.ask import AskedMotion, AskedState, traced_law
 from condyle.laws.described import text
+from condyle.laws.factors import OWN_FUNCTION, Factors
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import GivenInput
 from condyle.records import dataclass
@@ -55,6 +56,11 @@ class UserConstraint(Constraint):
         "use cd.constraints.Nonholonomic"
     )
     """What errors say where it asks for what its level does not have."""
+
+    def scaled(self, factors: Factors) -> Self:
+        if any(ask.bodies for ask in self.asks):
+            factors.notes.append(OWN_FUNCTION)
+        return self
 
     @property
     def what(self) -> str:

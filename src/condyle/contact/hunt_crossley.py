@@ -32,8 +32,8 @@ OpenSim's contact forces, (21)-(24), are as in version 4.6, quirks included.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import field
-from typing import Annotated, Any, ClassVar
+from dataclasses import field, replace
+from typing import Annotated, Any, ClassVar, Self
 
 import casadi as ca
 import numpy as np
@@ -48,6 +48,7 @@ from condyle.contact.surfaces import BodyPose, HalfSpace, Length, Sphere, Surfac
 from condyle.errors import warn
 from condyle.forces.base import Law
 from condyle.laws.described import BodyName, Part, Station, quantity, sx
+from condyle.laws.factors import Factors
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.trace import Number, Numbers
@@ -178,6 +179,19 @@ class ContactLaw(Law):
     def surfaces(self) -> tuple[Surface, Surface]:
         """a and b."""
         raise TypeError(f"{type(self).__name__} does not say which surfaces touch")
+
+    def scaled(self, factors: Factors) -> Self:
+        """Surfaces move with their bodies and have the sizes that they had; meshes have those of their
+        bodies."""
+        a, b = self.surfaces()
+        if not any(factors.change(x.body) for x in (a, b)):
+            return self
+        factors.notes.append(
+            ": sizes of its surfaces are as they were, of meshes not; those with a place on a body have moved "
+            "with it"
+        )
+        moved: Any = {"a": a.scaled(factors), "b": b.scaled(factors)}
+        return replace(self, **moved)
 
     def touch(self, s: View) -> Touch:
         """Where the surfaces are closest."""
@@ -403,6 +417,9 @@ class SmoothSphereHalfSpace(ContactLaw):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "normal", directed(self.normal, "SmoothSphereHalfSpace: normal"))
+
+    def scaled(self, factors: Factors) -> Self:
+        return Law.scaled(self, factors)
 
     def surfaces(self) -> tuple[Surface, Surface]:
         return (

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 import numpy as np
@@ -17,10 +17,13 @@ from condyle.contact.solids import Framed
 from condyle.contact.surfaces import Folded, Length, even_directions
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.described import sx
+from condyle.laws.factors import Factors
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.table import Table
 from condyle.native.sweeps.tree import Tree
 from condyle.records import dataclass
+from condyle.shapes import Drawing
+from condyle.shapes.meshes import zero_surface
 from condyle.spatial.algebra import all_of
 from condyle.trace import Traced, trace
 from condyle.trace.parameter import Expression
@@ -273,6 +276,15 @@ class Implicit(Framed):
         rounded(law, _plain(size), what)  # refuses what is not convex
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "function", None)
+
+    def drawn(self, size: float) -> list[Drawing]:
+        values = lambda p: self.law.function.map(len(p))(*p.T).full().ravel()
+        shape = zero_surface(values, _plain(self.size))
+        return [] if shape is None else [Drawing(shape, self.X_BS)]
+
+    def scaled(self, factors: Factors) -> Self:
+        """As it was: its function is not kept, and what it computes has lengths in it."""
+        return self
 
     @property
     def points(self) -> Rounded:

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
-from condyle import plausible
+import condyle.plausible as plausible
 from condyle.arguments import answered
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.laws.described import Described, number, quantity, sx

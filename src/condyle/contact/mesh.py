@@ -8,8 +8,9 @@ from the signs of six products (Ericson, Real-Time Collision Detection, 5.1.5).
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import casadi as ca
 import numpy as np
@@ -19,8 +20,11 @@ from condyle.contact.solids import Framed
 from condyle.contact.surfaces import Folded, Length, plain_numbers
 from condyle.contact.triangles import Triangles, checked
 from condyle.errors import DescriptionError, warn
+from condyle.laws.described import placed
+from condyle.laws.factors import Factors
 from condyle.native.sweeps.tree_best import TreeBest
 from condyle.records import dataclass
+from condyle.shapes import Drawing
 from condyle.shapes import Mesh as MeshShape
 from condyle.spatial.algebra import all_of
 
@@ -228,6 +232,18 @@ class Mesh(Framed):
                     f"{what}: a layer of {thickness:g} m on a mesh that is {size:.4g} m large; is "
                     "the thickness in meters? That of 3 mm is 0.003"
                 )
+
+    def drawn(self, size: float) -> list[Drawing]:
+        return [Drawing(MeshShape((self.triangles.vertices, self.triangles.faces)), self.X_BS)]
+
+    def scaled(self, factors: Factors) -> Self:
+        """As large as its body; its layer is as thick as it was."""
+        moved = super().scaled(factors)
+        if not factors.change(self.body):
+            return moved
+        R = np.array(ca.evalf(placed(self.X)[0]).full())
+        vertices = (self.triangles.vertices @ R.T * factors[self.body]) @ R
+        return replace(moved, mesh=(vertices, self.triangles.faces))
 
     @property
     def triangles(self) -> Triangles:

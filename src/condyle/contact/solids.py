@@ -10,14 +10,27 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 import numpy as np
 
+import condyle.shapes as shapes
+import condyle.shapes.meshes as meshes
+from condyle.arrays import Array
 from condyle.contact.materials import Material
-from condyle.contact.surfaces import Folded, HalfSpace, Length, Pose, Sphere, Surface, tangents
+from condyle.contact.surfaces import (
+    Folded,
+    HalfSpace,
+    Length,
+    Pose,
+    Sphere,
+    Surface,
+    across_all,
+    tangents,
+)
 from condyle.errors import DescriptionError
 from condyle.laws.described import Frame, placed, quantity, sx
 from condyle.records import dataclass
+from condyle.shapes import Drawing
 from condyle.spatial import Transform
 from condyle.trace import Number, Numbers
-from condyle.trace.parameter import Expression
+from condyle.trace.parameter import Expression, at_defaults
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,6 +38,11 @@ class Framed(Surface):
     """A surface in a frame S on its body."""
 
     X: Frame
+
+    @property
+    def X_BS(self) -> Transform:
+        R, p = (np.asarray(at_defaults(x), dtype=float) for x in self.X)
+        return Transform(R.reshape(3, 3), p.reshape(3))
 
     def frame(self, pose: Pose) -> tuple[ca.SX, ca.SX]:
         """R_GS and the origin of S in ground [m]."""
@@ -47,6 +65,15 @@ class Ellipsoid(Framed):
 
     radii: Annotated[Numbers, quantity("m", 3, lowest=0.0, positive=True)]
     material: Folded
+
+    def drawn(self, size: float) -> list[Drawing]:
+        return [Drawing(shapes.Ellipsoid(np.ravel(at_defaults(self.radii))), self.X_BS)]  # type: ignore[arg-type]
+
+    def curvature_at(self, n: Array) -> Array:
+        r2 = np.ravel(at_defaults(self.radii)) ** 2
+        along = np.sqrt((r2 * n**2).sum(axis=1))  # p = r^2 n / along, f = |p / r|^2 / 2
+        flat = across_all(n)
+        return flat @ (np.diag(1 / r2) * along[:, None, None]) @ flat
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,6 +99,15 @@ class Torus(Framed):
     tube_radius: Length
     material: Folded
     flat: Annotated[Number, quantity("-", lowest=0.0, positive=True)] = field(default=1e-3, kw_only=True)
+
+    def drawn(self, size: float) -> list[Drawing]:
+        return [Drawing(meshes.torus(at_defaults(self.radius), at_defaults(self.tube_radius)), self.X_BS)]
+
+    def curvature_at(self, n: Array) -> Array:
+        ring, size = _around_z(n)
+        r = at_defaults(self.tube_radius)
+        around = (size / (at_defaults(self.radius) + r * size))[:, None, None]
+        return (across_all(n) - ring) / r + around * ring
 
     def curvature(self, u: ca.SX, cos: ca.SX) -> ca.SX:
         """Curvature tensor [1/m] in S where the normal is u, which has the cosine with the plane of the
@@ -109,6 +145,13 @@ class Cylinder(Framed):
     material: Folded
     rim: Length = field(default=1e-3, kw_only=True)
     flat: Annotated[Number, quantity("-", lowest=0.0, positive=True)] = field(default=1e-3, kw_only=True)
+
+    def drawn(self, size: float) -> list[Drawing]:
+        shape = shapes.Cylinder(at_defaults(self.radius), at_defaults(self.length) / 2)
+        return [Drawing(shape, self.X_BS)]
+
+    def curvature_at(self, n: Array) -> Array:
+        return _around_z(n)[0] / at_defaults(self.radius)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -181,6 +224,9 @@ class Box(Framed):
     material: Folded
     edge: Length = field(default=1e-3, kw_only=True)
 
+    def drawn(self, size: float) -> list[Drawing]:
+        return [Drawing(shapes.Box(np.ravel(at_defaults(self.half_lengths))), self.X_BS)]  # type: ignore[arg-type]
+
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_edge({})
@@ -214,6 +260,15 @@ class Box(Framed):
                 cliques=self.cliques,
             )
         return out
+
+
+def _around_z(n: Array) -> tuple[Array, Array]:
+    """e e' of the unit vectors e that go around z, across each of some unit vectors n (m, 3), and the sines
+    of the angles between n and z."""
+    e = np.stack([-n[:, 1], n[:, 0], 0 * n[:, 0]], axis=1)
+    sine = np.linalg.norm(e, axis=1)
+    e = e / np.maximum(sine, 1e-12)[:, None]
+    return e[:, :, None] * e[:, None, :], sine
 
 
 def _at(kept: Any, values: Mapping[str, float]) -> np.ndarray:

@@ -10,7 +10,7 @@ where two of them are closest: docs/theory/contact.md (5)-(8).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol
@@ -19,19 +19,23 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+import condyle.shapes as shapes
 from condyle.arrays import Array, real
 from condyle.contact.materials import Material, Rigid
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Described, Role, Station, quantity, sx
 from condyle.laws.view import View
 from condyle.records import dataclass
-from condyle.shapes import Mesh
+from condyle.shapes import Drawing, Mesh
+from condyle.spatial import Transform
 from condyle.trace import Number, Numbers
-from condyle.trace.parameter import Expression
+from condyle.trace.parameter import Expression, at_defaults
 from condyle.trace.symbol import is_symbolic
 
 Length = Annotated[Number, quantity("m", lowest=0.0, positive=True)]
 Folded = Annotated[Any, Role(kind="folded")]
+SLAB = 0.01
+"""Thickness of a plane as it is drawn, over its size."""
 
 
 class Pose(Protocol):
@@ -116,6 +120,24 @@ class Surface(Described):
         tables."""
         return type(self).__name__
 
+    @property
+    def X_BS(self) -> Transform:
+        """Its frame S on the body, as it is drawn: with Parameters at their defaults."""
+        raise TypeError(f"{type(self).__name__} does not say where it is: it needs a property X_BS")
+
+    def drawn(self, size: float) -> Sequence[Drawing]:
+        """What a viewer draws of it on its body: nothing, unless a surface says otherwise.
+
+        Args:
+            size: of the scene [m], for what has no size of its own.
+        """
+        return ()
+
+    def curvature_at(self, n: Array) -> Array | None:
+        """Curvature tensors in S [1/m], shape (m, 3, 3), where the normals out of it are n, shape (m, 3);
+        None where it does not say how it is curved. A viewer draws contact patches by them."""
+        return None
+
     def pieces(self, other: Surface) -> dict[str, Surface]:
         """Simpler surfaces by name that touch the other in its place; none where it touches it itself."""
         return {}
@@ -192,6 +214,24 @@ class HalfSpace(Surface):
     def conditions(self) -> ca.SX:
         return ca.vertcat(super().conditions(), ca.sumsqr(sx(self.normal)) > 0)
 
+    @property
+    def X_BS(self) -> Transform:
+        """z is its normal, the origin lies on the plane."""
+        z = np.ravel(at_defaults(self.normal)).astype(float)
+        z /= np.linalg.norm(z)
+        x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
+        x /= np.linalg.norm(x)
+        return Transform(np.stack([x, np.cross(z, x), z], axis=1), at_defaults(self.height) * z)
+
+    def drawn(self, size: float) -> list[Drawing]:
+        """A slab whose upper face is the plane."""
+        X = self.X_BS
+        X = Transform(X.R, X.p - SLAB * size * X.R[:, 2])
+        return [Drawing(shapes.Box((size, size, SLAB * size)), X, wide=True)]
+
+    def curvature_at(self, n: Array) -> Array:
+        return np.zeros((len(n), 3, 3))
+
     def plane(self, pose: Pose) -> tuple[ca.SX, ca.SX]:
         """Its unit normal in ground, and the distance along it from ground's origin [m]."""
         given: Any = self.normal
@@ -217,9 +257,25 @@ class Sphere(Surface):
     radius: Length
     material: Folded
 
+    @property
+    def X_BS(self) -> Transform:
+        return Transform(p=np.ravel(at_defaults(self.center)))
+
+    def drawn(self, size: float) -> list[Drawing]:
+        return [Drawing(shapes.Sphere(at_defaults(self.radius)), self.X_BS)]
+
+    def curvature_at(self, n: Array) -> Array:
+        return across_all(n) / at_defaults(self.radius)
+
     def center_at(self, pose: Pose) -> ca.SX:
         """In ground [m]."""
         return pose.point(sx(self.center))
+
+
+def across_all(n: Array) -> Array:
+    """1 - n n' for each of some unit vectors (m, 3)."""
+    out: Array = np.eye(3) - n[:, :, None] * n[:, None, :]
+    return out
 
 
 def even_directions(count: int) -> Array:
@@ -297,6 +353,10 @@ class Point(Surface):
                 f"Point: material: expected a cd.contact.Rigid, got {self.material!r}; a "
                 "point that yields has no stiffness: take a cd.contact.Sphere"
             )
+
+    @property
+    def X_BS(self) -> Transform:
+        return Transform(p=np.ravel(at_defaults(self.station)))
 
     def center_at(self, pose: Pose) -> ca.SX:
         """In ground [m]."""

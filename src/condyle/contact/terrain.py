@@ -27,6 +27,8 @@ from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
 from condyle.native.sweeps.table import Table
 from condyle.records import dataclass
+from condyle.shapes import Drawing
+from condyle.shapes.meshes import sheet
 from condyle.spatial.algebra import all_of
 
 LIMIT, NEAR = 50, 1e-10
@@ -93,6 +95,10 @@ class HeightField(Framed):
         c = _coefficients(_coefficients(h).T).T
         patches = np.lib.stride_tricks.sliding_window_view(c, (4, 4)).reshape(-1, 4, 4)
         object.__setattr__(self, "cells", Table.of((BASIS @ patches @ BASIS.T).reshape(-1, 16)))
+
+    def drawn(self, size: float) -> list[Drawing]:
+        grid = np.stack([*np.meshgrid(self.x, self.y, indexing="ij"), self.heights], axis=-1)
+        return [Drawing(sheet(grid), self.X_BS, wide=True)]
 
     @property
     def form(self) -> Hashable:

@@ -7,21 +7,25 @@ are CasADi SX.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import casadi as ca
 
 from condyle.errors import DescriptionError
 from condyle.laws.code import class_code
 from condyle.laws.described import Described
+from condyle.laws.factors import Factors
 from condyle.laws.leaves import StateVariable
 from condyle.laws.names import state_named
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.trace.parameter import Expression, Parameter
 from condyle.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from condyle.shapes import Drawing, Link
 
 
 class Force:
@@ -80,6 +84,20 @@ class Force:
             k: (v.parameters, v.text) if isinstance(v, Expression) else v for k, v in vars(self).items()
         }
         return f"{type(self).__name__}({fields!r})"
+
+    def scaled(self, factors: Factors) -> Self:
+        """Itself on bodies of other sizes, for `cd.scale`. A law that does not say how it scales stays as it
+        is, and the report of `cd.scale` says so."""
+        factors.notes.append(" does not say how it scales: lengths in it are as they were")
+        return self
+
+    def drawn(self, size: float) -> Sequence[Drawing | Link]:
+        """What a viewer draws of it: nothing, unless a law says otherwise.
+
+        Args:
+            size: of the scene [m], for what has no size of its own.
+        """
+        return ()
 
     def code(self) -> str:
         """What else determines the equations: nothing for laws of our own; the code of a user's class, which

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import casadi as ca
 import numpy as np
@@ -20,6 +20,7 @@ from condyle.functions import Function, Spline
 from condyle.functions.pieces import Pieces, taylor
 from condyle.functions.splines import is_series, natural, straight, warn_of_overshoot
 from condyle.laws.described import BodyName, Role, Station, quantity, sx
+from condyle.laws.factors import Factors
 from condyle.laws.function import LawFunction, law_function
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
@@ -266,6 +267,9 @@ class ExternalWrench(Law):
                 raise DescriptionError(
                     f"ExternalWrench: {name} must be 'ground' or 'body', got {getattr(self, name)!r}"
                 )
+
+    def scaled(self, factors: Factors) -> Self:
+        return self if self.station_frame == "ground" else super().scaled(factors)
 
     def apply(self, s: View, loads: Loads) -> None:
         station, force, torque = (at_time(x, s) for x in (self.station, self.force, self.torque))

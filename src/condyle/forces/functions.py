@@ -77,6 +77,8 @@ class PathFunction(PathLaw):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
+    proportional = ("rest_length",)
+
     function: Annotated[Any, function_of("s", "ldot")]
     rest_length: Annotated[Number, quantity("m", lowest=0.0)] = 0.0
     clamp_stretch: bool = field(default=True, kw_only=True)

@@ -41,6 +41,8 @@ class Blankevoort1991Ligament(PathLaw):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
+    proportional = ("slack_length",)
+
     linear_stiffness: Annotated[Number, quantity("N", lowest=0.0)]
     slack_length: Annotated[Number, quantity("m", lowest=0.0, positive=True)]
     transition_strain: Annotated[Number, quantity("-", lowest=0.0, positive=True)] = 0.06
@@ -87,6 +89,8 @@ class Ligament(PathLaw):
         force_length_curve: f of L / l0, one of cd.functions or a Python function; by default OpenSim's curve.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    proportional = ("resting_length",)
 
     resting_length: Annotated[Number, quantity("m", lowest=0.0, positive=True)]
     pcsa_force: Annotated[Number, quantity("N", lowest=0.0)]

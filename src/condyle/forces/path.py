@@ -6,13 +6,15 @@ a tension T pulls the path shorter: the force on its length L is -T             
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Self
 
 import casadi as ca
 
 from condyle.errors import DescriptionError
 from condyle.forces.base import Law
 from condyle.laws.described import quantity, sx
+from condyle.laws.factors import Factors
 from condyle.laws.view import Loads, View
 from condyle.paths import Path
 from condyle.records import dataclass
@@ -60,6 +62,11 @@ class PathLaw(Law):
     def conditions(self) -> ca.SX:
         return ca.vertcat(super().conditions(), self.path.conditions())
 
+    def scaled(self, factors: Factors) -> Self:
+        path = self.path.scaled(factors)
+        law = super().scaled(factors)
+        return law if path is self.path else replace(law, path=path)
+
     def tension(self, s: View) -> ca.SX:
         """T [N]; positive pulls."""
         raise TypeError(f"{type(self).__name__} needs a tension")
@@ -85,6 +92,8 @@ class PathSpring(PathLaw):
         dissipation: d [s/m], at least 0.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    proportional = ("rest_length",)
 
     stiffness: Annotated[Number, quantity("N/m", lowest=0.0)]
     rest_length: Annotated[Number, quantity("m", lowest=0.0)]

@@ -19,7 +19,9 @@ from condyle.forces.external import Signal, at_time
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
+from condyle.shapes import Drawing, Link
 from condyle.trace import Number
+from condyle.trace.parameter import at_defaults
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,6 +32,9 @@ class TwoPoint(Law):
     p_a: Station
     b: BodyName
     p_b: Station
+
+    def drawn(self, size: float) -> list[Drawing | Link]:
+        return [Link(self.a, at_defaults(self.p_a), self.b, at_defaults(self.p_b))]
 
     def _line(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX]:
         """r, L and 1 / L of (1); 1 / L is zero where L is."""
@@ -61,6 +66,7 @@ class TwoPointSpring(TwoPoint):
     """
 
     tabular = True
+    proportional = ("rest_length",)
 
     stiffness: Annotated[Number, quantity("N/m", lowest=0.0)]
     rest_length: Annotated[Number, quantity("m", lowest=0.0)]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 import numpy as np
@@ -25,6 +25,7 @@ from condyle.arrays import in_order
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.forces.base import Law
 from condyle.laws.ask import AskedState, answers, check_function, traced_law
+from condyle.laws.factors import OWN_FUNCTION, Factors
 from condyle.laws.leaf import Leaf
 from condyle.laws.names import body_name, known_body, speed_named
 from condyle.laws.view import Loads, View
@@ -83,6 +84,10 @@ class UserForce(Law):
     def check(self, tree: Tree) -> None:
         for ask in self.asks:
             ask.check(tree, self.what)
+
+    def scaled(self, factors: Factors) -> Self:
+        factors.notes.append(OWN_FUNCTION)
+        return self
 
     def parameters(self) -> list[Parameter]:
         return [p for ask in self.asks for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ class Scaled(Function):
     def __post_init__(self) -> None:
         if not isinstance(self.function, Function):
             raise DescriptionError(
-                "Scaled: function: expected one of cd.functions, such as cd.SimmSpline(x, "
+                "Scaled: function: expected one of cd.functions, such as cd.functions.SimmSpline(x, "
                 f"y), got {self.function!r}; a Python function multiplies its own result"
             )
         object.__setattr__(self, "factor", number("Scaled: factor", self.factor))

@@ -17,7 +17,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from condyle.integrate.methods import Method
+from condyle.integrate.integrators import Method
 
 SHARE = 1 / 250
 """One step may add this part of the accuracy: 250 steps whose errors all have one sign, and that nothing

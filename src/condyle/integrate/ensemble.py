@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from condyle.arrays import Array, Entries, complaint, real, unusable, vector
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.integrate.advice import advice
+from condyle.integrate.integrators import Method
 from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.methods import Method
 from condyle.integrate.steps import StepRows
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
 from condyle.presentation import LINES, Block, cut, rows_of, span

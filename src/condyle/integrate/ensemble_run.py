@@ -17,11 +17,11 @@ from functools import partial
 import numpy as np
 
 from condyle.integrate.ensemble import AtTimes, Ensemble, Members, Runs, Steps
+from condyle.integrate.integrators import Method
 from condyle.integrate.interrupts.knots import table
 from condyle.integrate.interrupts.path_jumps import Branches
 from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.methods import Method
 from condyle.integrate.run import INTERVAL, Settings, run
 from condyle.integrate.step_loop import SUMMARY, native
 from condyle.integrate.steps import StepRows

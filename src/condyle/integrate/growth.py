@@ -28,8 +28,8 @@ import numpy as np
 from condyle.errors import ConvergenceError, DescriptionError
 from condyle.integrate.ensemble import Members
 from condyle.integrate.ensemble_run import EnsembleRun
+from condyle.integrate.integrators import METHODS, Method
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.methods import METHODS, Method
 from condyle.integrate.run import Settings
 from condyle.integrate.step_loop import native
 from condyle.native.machine.threads import thread_count

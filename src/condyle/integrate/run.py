@@ -15,6 +15,7 @@ from condyle.errors import DescriptionError
 from condyle.integrate.advice import advice
 from condyle.integrate.control import FAILED
 from condyle.integrate.events import Event, Witnesses, later
+from condyle.integrate.integrators import Method
 from condyle.integrate.interrupts.knots import table
 from condyle.integrate.interrupts.path_jumps import MOST, Branches, Found, Jump, left
 from condyle.integrate.interrupts.rigid_contacts import RigidWitnesses, Transition
@@ -22,7 +23,6 @@ from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.interrupts.witnesses import CHANGE, Watch, is_held, isolate, slope
 from condyle.integrate.manifold import Manifold, violations
 from condyle.integrate.measure_history import Sampling, sampled, samples
-from condyle.integrate.methods import Method
 from condyle.integrate.rigid.contacts import Contacts, Jam
 from condyle.integrate.rigid.impact import Impact
 from condyle.integrate.steps import StepRows

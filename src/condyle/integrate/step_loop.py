@@ -37,8 +37,8 @@ import numpy as np
 
 from condyle.integrate.control import SHARE, Control, blame, plan, weighed
 from condyle.integrate.equations import Equations, RightHandSide, equations
+from condyle.integrate.integrators.base import Method, Step
 from condyle.integrate.interrupts.path_jumps import differs, some, unchanged
-from condyle.integrate.methods.base import Method, Step
 from condyle.integrate.projection import Projector
 from condyle.integrate.steps import polynomial
 from condyle.model.layouts import prefers_loops

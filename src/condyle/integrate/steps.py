@@ -11,7 +11,7 @@ import numpy as np
 from condyle.records import dataclass
 
 if TYPE_CHECKING:
-    from condyle.integrate.methods import Method
+    from condyle.integrate.integrators import Method
 
 
 def polynomial(ends: Sequence[Any], h: Any, x: Any, more: Sequence[Any], hermite: bool) -> Any:

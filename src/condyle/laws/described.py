@@ -13,15 +13,16 @@ import math
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from types import ModuleType
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, ClassVar, Self, get_type_hints
 
 import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array, in_order
 from condyle.errors import DescriptionError
+from condyle.laws.factors import Factors, times
 from condyle.laws.function import law_function
 from condyle.laws.names import body_name, known_body, name
 from condyle.native.sweeps.solver import Solver
@@ -73,6 +74,11 @@ class Role(Quantity):
             return kept
         self.check(kept, what, value)
         return _tuples(np.asarray(kept, dtype=float))
+
+    @property
+    def is_station(self) -> bool:
+        """Whether it is a point in the frame of a body: three lengths of either sign."""
+        return self.unit == "m" and tuple(self.shape) == (3,) and self.lowest == -math.inf
 
     def shaped(self, column: Array) -> Array:
         """An expression's values in the shape of the quantity, if they fit."""
@@ -146,7 +152,14 @@ def _meant(annotation: Any, module: str) -> Any:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Described:
-    """Frozen data whose fields declare their roles. Equal if of one class and their descriptions agree."""
+    """Frozen data whose fields declare their roles. Equal if of one class and their descriptions agree.
+
+    Attributes:
+        proportional: fields that are lengths, which `cd.scale` keeps in proportion to the length of the
+            element's path, or to the distance of its points p_a and p_b, in the default pose.
+    """
+
+    proportional: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         for f, role in self.roles():
@@ -203,6 +216,38 @@ class Described:
             values = ", ".join(f"{f.name}={text(getattr(self, f.name))}" for f in fields(self))
             known = self.__dict__["_description"] = f"{type(self).__name__}({values})"
         return known
+
+    def scaled(self, factors: Factors) -> Self:
+        """Itself on bodies of other sizes: stations and frames move with the points of their bodies.
+
+        A station or frame is on the body that the field before it names. Other lengths stay, and those named
+        in `proportional` follow later. A class with other rules writes its own.
+
+        Raises:
+            DescriptionError: a station that is no plain numbers, on a body that changes its size.
+        """
+        body, new = "ground", {}
+        for f, role in self.roles():
+            kept = getattr(self, f)
+            if role.kind == "body":
+                body = kept
+            elif kept is None or not factors.change(body):
+                continue
+            elif role.kind == "frame":
+                new[f] = factors.place(body, kept)
+            elif role.is_station:
+                if not isinstance(kept, tuple):
+                    raise DescriptionError(
+                        f"its {f} is {kept!r}, and {body!r} has the factors {factors[body]}; give numbers, "
+                        "or that body the factors 1"
+                    )
+                new[f] = times(kept, factors[body])
+        return replace(self, **new) if new else self
+
+    def in_proportion(self, ratio: float) -> Self:
+        """Itself with its `proportional` lengths times a ratio."""
+        new = {f: times(getattr(self, f), ratio) for f in self.proportional}
+        return replace(self, **new) if new else self
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}

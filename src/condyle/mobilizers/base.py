@@ -15,11 +15,11 @@ passes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -34,6 +34,9 @@ from condyle.mobilizers.units import coordinate_units, speed_units
 from condyle.native.sweeps.lookup import Closure, Origin
 from condyle.records import dataclass
 from condyle.spatial import Transform
+
+if TYPE_CHECKING:
+    from condyle.shapes import Drawing
 
 STARTS = 24
 """Random places to start from where a pose is not reached."""
@@ -75,6 +78,8 @@ class Mobilizer:
         named_by_user: the user gave the coordinates' names with the mobilizer; they are used as they are.
         singular: where H or N loses rank, in words; empty if nowhere.
         has_lengths: X_FM has lengths that are not coordinates, such as radii; `scaled` multiplies them.
+        scales_with_body: `cd.scale` takes the body's factors as they are, as OpenSim does, not those along
+            F's axes.
     Two are equal if they are of one class and their descriptions, names and units agree.
     """
 
@@ -85,6 +90,7 @@ class Mobilizer:
     uses_time: bool = False
     singular: str = ""
     has_lengths: bool = True
+    scales_with_body: bool = False
 
     @property
     def nq(self) -> int:
@@ -326,6 +332,14 @@ class Mobilizer:
             )
         return float(s[0])
 
+    def drawn(self, size: float) -> Sequence[Drawing]:
+        """What a viewer draws of it in F: nothing, unless a joint has a shape of its own.
+
+        Args:
+            size: of the scene [m], for what has no size of its own.
+        """
+        return ()
+
     def save(self, path: str | Path) -> None:
         """Write a text file that a person can read, and that `cd.read_mobilizer` reads back to an equal
         mobilizer.
@@ -380,6 +394,7 @@ class Wrapper(Mobilizer):
             "uses_time",
             "singular",
             "has_lengths",
+            "scales_with_body",
         ):
             object.__setattr__(self, name, getattr(self.forward, name))
 

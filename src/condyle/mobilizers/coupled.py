@@ -97,6 +97,7 @@ class Coupled(Mobilizer):
             ("coordinate_names", names),
             ("speed_names", names),
             ("uses_time", inner.uses_time),
+            ("scales_with_body", inner.scales_with_body),
             (
                 "singular",
                 "; ".join(

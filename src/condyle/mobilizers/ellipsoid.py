@@ -7,12 +7,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
-from condyle.mobilizers.constants import conditions_on, constants, sx
+from condyle.mobilizers.constants import conditions_on, constants, sx, valued
 from condyle.mobilizers.orientation import OrientationMobilizer
 from condyle.records import dataclass
+from condyle.shapes import Drawing
 from condyle.trace import Numbers
 
 
@@ -50,6 +52,8 @@ class Ellipsoid(OrientationMobilizer):
     normal: bool = False
     mirrored: bool = False
 
+    scales_with_body = True
+
     def __init__(
         self, radii: Numbers, normal: bool = False, coordinates: str = "quaternion", mirrored: bool = False
     ) -> None:
@@ -81,6 +85,9 @@ class Ellipsoid(OrientationMobilizer):
             self.coordinates,
             self.mirrored,
         )
+
+    def drawn(self, size: float) -> list[Drawing]:
+        return [Drawing(shapes.Ellipsoid(np.abs(valued(self.radii, {}))), opacity=0.35)]  # type: ignore[arg-type]
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R, a = self.orientation.rotation(q), sx(self.radii)

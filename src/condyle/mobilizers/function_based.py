@@ -61,6 +61,7 @@ class FunctionBased(Mobilizer):
     laws: tuple[Traced | None, ...] = field(default=(), repr=False)
 
     named_by_user = True
+    scales_with_body = True
     singular = "where the functions do not move with a coordinate, move alike with two, or reach gimbal lock"
 
     def __post_init__(self) -> None:

@@ -32,6 +32,7 @@ from condyle.mobilizers.units import LENGTHS
 from condyle.native.sweeps.lookup import Origin, get
 from condyle.native.sweeps.table import Numbers
 from condyle.records import dataclass
+from condyle.shapes import Drawing, Line
 from condyle.spatial import Metric, Transform, exp_se3, log_so3
 from condyle.trace.quantity import POSITIVE
 
@@ -43,6 +44,8 @@ REFINED = 3
 """Rounds by which the least of them is found, each a thirty-second of the one before."""
 VANISHES = 1e-3
 """Share of its mean length below which the Jacobian is said to vanish."""
+DRAWN = 240
+"""Points of a curve, as it is drawn."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -367,6 +370,11 @@ class SplineCurve(Mobilizer):
         lowest = np.flatnonzero((far <= around[:-2]) & (far <= around[2:]))
         for k in lowest[np.argsort(far[lowest], kind="stable")]:
             yield x[k : k + 1]
+
+    def drawn(self, size: float) -> list[Drawing]:
+        low, high = self.domain
+        points = self.pose(np.linspace(low, high, DRAWN)).p
+        return [Drawing(Line(points))] if np.ptp(points, axis=0).any() else []
 
     def _scaled(self, s: Array) -> Mobilizer:
         """Positions of the control frames by the factors along F's axes; q too where it is a length."""

@@ -35,12 +35,16 @@ from condyle.mobilizers.units import LENGTHS, given_units
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.table import Table
 from condyle.records import dataclass
+from condyle.shapes import Drawing
+from condyle.shapes.meshes import sheet
 from condyle.spatial import Transform, rotation_about
 from condyle.trace import Symbol, Traced
 
 SMALLEST = 1e-3
 """Smallest singular value of H, the mean length of its columns being 1, below which it has lost its rank:
 udot would be a thousand times as large there as elsewhere."""
+DRAWN = 33
+"""Points along a side, as it is drawn."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -342,6 +346,15 @@ class SplineSurface(Mobilizer):
             e, x = np.array(LETTERS[axis[1]]), values[..., j]
             X = X @ (Transform(rotation_about(e, x)) if axis[0] == "r" else Transform(p=e * x[..., None]))
         return X
+
+    def drawn(self, size: float) -> list[Drawing]:
+        if len(self.domain) != 2:
+            return []
+        q = np.stack(
+            np.meshgrid(*(np.linspace(*pair, DRAWN) for pair in self.domain), indexing="ij"), axis=-1
+        )
+        points = self.pose(q).p
+        return [Drawing(sheet(points), opacity=0.35)] if np.ptp(points, axis=(0, 1)).any() else []
 
     def _scaled(self, s: Array) -> Mobilizer:
         """Translations by the factors along their axes in F, if no rotation is before them; knots too where a

@@ -127,6 +127,7 @@ class Muscle(PathLaw):
 
     TENDONS: ClassVar[tuple[str, ...]] = ("elastic", "rigid")
     TENDON_STATE: ClassVar[str] = "fiber_length"
+    proportional = ("optimal_fiber_length", "tendon_slack_length")
     at_start = ("default_activation", "default_fiber_length", "min_control", "max_control")
 
     def __post_init__(self) -> None:

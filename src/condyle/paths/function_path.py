@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.functions import Function
 from condyle.functions.base import exact
+from condyle.laws.factors import Factors
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import Coordinate
 from condyle.laws.view import View
@@ -60,6 +61,10 @@ class FunctionPath(Path):
 
     def check(self, tree: Tree) -> None:
         self.length.check(tree, "FunctionPath")
+
+    def scaled(self, factors: Factors) -> Self:
+        """As it was, as in OpenSim: its function is of coordinates."""
+        return self
 
     def parameters(self) -> list[Parameter]:
         return []
@@ -140,6 +145,6 @@ def _kept(f: Any, names: tuple[str, ...]) -> Any:
     if law.outside or law.tables:
         raise DescriptionError(
             "FunctionPath: function holds Parameters or splines; expected a formula of "
-            f"{', '.join(names)} with numbers, or a function such as cd.SimmSpline itself"
+            f"{', '.join(names)} with numbers, or a function such as cd.functions.SimmSpline itself"
         )
     return law

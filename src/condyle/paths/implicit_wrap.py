@@ -27,6 +27,8 @@ from condyle.paths.segment import across_to, cross, dot, norm, unit
 from condyle.paths.shooting import Level, Shooting, Start
 from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
+from condyle.shapes import Drawing
+from condyle.shapes.meshes import zero_surface
 from condyle.spatial.algebra import all_of
 from condyle.trace import Traced, trace
 
@@ -106,6 +108,10 @@ class ImplicitSurface(Surface):
     law: Traced = field(init=False, repr=False)
 
     several = False
+
+    def drawn(self, size: float) -> list[Drawing]:
+        shape = zero_surface(lambda p: self.law.function.map(len(p))(*p.T).full().ravel(), size)
+        return [] if shape is None else [Drawing(shape)]
 
     def __post_init__(self) -> None:
         super().__post_init__()

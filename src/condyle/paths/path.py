@@ -10,9 +10,10 @@ drawing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 import numpy as np
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.laws.described import Described, placed, sx, text
+from condyle.laws.factors import Factors
 from condyle.laws.leaf import Leaf
 from condyle.laws.view import Loads, MovingView, View
 from condyle.native.sweeps.lookup import Closure
@@ -73,6 +75,13 @@ class Path(Described):
 
     def check(self, tree: Tree) -> None:
         self.length.check(tree, "Path")
+
+    def scaled(self, factors: Factors) -> Self:
+        """Points and surfaces move with their bodies, and surfaces grow with them."""
+        points, wraps = (tuple(x.scaled(factors) for x in part) for part in (self.points, self.wraps))
+        if points == self.points and wraps == self.wraps:
+            return self
+        return replace(self, points=points, wraps=wraps)
 
     def parameters(self) -> list[Parameter]:
         return [p for part in (*self.points, *self.wraps) for p in part.parameters()]

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.functions import Function
+from condyle.functions import Function, Scaled
 from condyle.functions.base import exact
 from condyle.laws.described import BodyName, CoordinateName, Described, Frame, Role, Station
+from condyle.laws.factors import Factors
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import Coordinate, Rotation, StationPosition
 from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
 from condyle.spatial import Transform
 from condyle.spatial.algebra import all_of
-from condyle.trace import Traced, trace
+from condyle.trace import Symbol, Traced, trace
 from condyle.trace.parameter import Parameter
 from condyle.tree import scales
 from condyle.tree.tree import Tree
@@ -138,7 +139,7 @@ class MovingPoint(Point):
 
     Args:
         body: the body or its name.
-        p: x, y and z in the body's frame [m]: functions of a coordinate, such as `cd.SimmSpline`, or numbers.
+        p: x, y and z in the body's frame [m]: functions of a coordinate, such as `cd.functions.SimmSpline`, or numbers.
         coordinate: its name, or one per function.
         range: (low, high), or one per function, or None: coordinates beyond count as at its ends, so that the
             point stops there, and with it its share in speeds and moment arms. (OpenSim's stops too, but its
@@ -179,6 +180,12 @@ class MovingPoint(Point):
     @property
     def stays(self) -> bool:
         return False
+
+    def scaled(self, factors: Factors) -> Self:
+        if not factors.change(self.body):
+            return self
+        s = factors[self.body].tolist()
+        return replace(self, p=tuple(_times(f, x) for f, x in zip(self.p, s, strict=True)))
 
     @property
     def signature(self) -> Hashable:
@@ -265,6 +272,17 @@ def place_of(p: Sequence[Any], ranges: Sequence[tuple[float, float]] | None = No
     return ca.Function("p", q, [ca.vertcat(*values)])
 
 
+def _times(f: Any, factor: float) -> Any:
+    """A place along an axis, a number or a function of a coordinate, times a factor."""
+    if isinstance(f, Scaled):
+        return Scaled(f.function, f.factor * factor)
+    if isinstance(f, Function):
+        return Scaled(f, factor)
+    if isinstance(f, Traced):
+        return lambda q: factor * (Symbol(f.apply(q.sx)) if isinstance(q, Symbol) else f(q).item())
+    return f * factor
+
+
 def _function(f: Any, name: str) -> Any:
     """A number, a function of this package or a user's function, as a MovingPoint keeps it."""
     if isinstance(f, Function) and f.variables in (1, None) and not f.uses_parameters:
@@ -275,7 +293,7 @@ def _function(f: Any, name: str) -> Any:
     if law.outside or law.tables:
         raise DescriptionError(
             f"MovingPoint: {f!r} holds Parameters or splines; expected a formula of "
-            f"{name!r} with numbers, or a function such as cd.SimmSpline itself"
+            f"{name!r} with numbers, or a function such as cd.functions.SimmSpline itself"
         )
     return law
 
@@ -319,6 +337,17 @@ class Wrap(Described):
             )
         if self.method not in METHODS:
             raise DescriptionError(f"Wrap: method: expected {', '.join(METHODS)}, got {self.method!r}")
+
+    def scaled(self, factors: Factors) -> Self:
+        """The surface grows by the factors along its own axes, |s o e|."""
+        if not factors.change(self.body):
+            return self
+        along = factors.along(self.body, self.X_BS, f"surface {self.name or self.surface!r}")
+        return replace(
+            self,
+            surface=self.surface.scaled_along(along, factors[self.body]),
+            X_BS=factors.place(self.body, self.X_BS),
+        )
 
     def parameters(self) -> list[Parameter]:
         return [*super().parameters(), *self.surface.parameters()]

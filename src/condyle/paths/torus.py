@@ -16,22 +16,27 @@ OpenSim 4.6 looks for the point closest to a circle of twice the radius, by mist
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
 
+import condyle.shapes.meshes as meshes
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.laws.described import Datum, quantity, sx
+from condyle.laws.factors import times
 from condyle.paths import cylinder_sphere as closed_form
 from condyle.paths.cylinder_sphere import NONE, WRAPPED, Quadrant
 from condyle.paths.segment import SMALLEST, Segment, cross, dot, norm, unit
 from condyle.paths.shooting import Level, Shooting, Start
 from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
+from condyle.shapes import Drawing
 from condyle.spatial.algebra import all_of, any_of
+from condyle.trace.parameter import at_defaults
 
 ITERATIONS = 12
 """Of Newton's method for the point of a line that is closest to a circle."""
@@ -51,6 +56,16 @@ class Torus(Surface):
 
     inner_radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
     outer_radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+
+    def scaled_along(self, along: Array, body: Array) -> Torus:
+        """Both radii grow by the mean of the factors along x and y."""
+        factor = float(along[:2].mean())
+        return replace(
+            self, inner_radius=times(self.inner_radius, factor), outer_radius=times(self.outer_radius, factor)
+        )
+
+    def drawn(self, size: float) -> list[Drawing]:
+        return [Drawing(meshes.torus(at_defaults(self.outer_radius), at_defaults(self.inner_radius)))]
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,17 +9,19 @@ by its class.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import field
+from collections.abc import Hashable, Sequence
+from dataclasses import field, replace
 from functools import cache
 from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.laws.described import Datum, Described, quantity, sx
+from condyle.laws.factors import times
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
 from condyle.paths import cylinder_sphere
@@ -28,8 +30,9 @@ from condyle.paths.ellipsoid_ends import Ends
 from condyle.paths.ellipsoid_halves import solvers
 from condyle.paths.segment import ROW, Segment, dot, norm
 from condyle.records import dataclass
+from condyle.shapes import Drawing
 from condyle.spatial.algebra import all_of
-from condyle.trace.parameter import Expression
+from condyle.trace.parameter import Expression, at_defaults
 
 QUADRANTS = {
     "all": (0, 0, 0),
@@ -74,6 +77,26 @@ class Surface(Described):
                 f"{type(self).__name__}: quadrant must be one of {', '.join(QUADRANTS)}, "
                 f"or a direction of three numbers, got {self.quadrant!r}"
             )
+
+    def scaled_along(self, along: Array, body: Array) -> Surface:
+        """Itself on a body of another size.
+
+        Args:
+            along: factors along its own axes x, y, z, shape (3,).
+            body: factors along the axes of its body, shape (3,).
+        """
+        raise DescriptionError(
+            f"surface {self!r} is not known to scale, and its body has the factors {body}; give that body the "
+            "factors 1"
+        )
+
+    def drawn(self, size: float) -> Sequence[Drawing]:
+        """What a viewer draws of it in S: nothing, unless a surface says otherwise.
+
+        Args:
+            size: of the scene [m], for what has no size of its own.
+        """
+        return ()
 
     def numbers(self) -> ca.SX:
         """What solvers are given beside A and B, a column."""
@@ -192,6 +215,14 @@ class Cylinder(_Round):
     def numbers(self) -> ca.SX:
         return ca.vertcat(sx(self.radius), sx(self.length))
 
+    def scaled_along(self, along: Array, body: Array) -> Cylinder:
+        """Its radius grows by the mean of the factors along x and y."""
+        return replace(self, radius=times(self.radius, along[:2].mean()), length=times(self.length, along[2]))
+
+    def drawn(self, size: float) -> list[Drawing]:
+        half = min(at_defaults(self.length), 0.3 * size) / 2
+        return [Drawing(shapes.Cylinder(at_defaults(self.radius), half))]
+
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
         """A helix."""
         flat, up = P * [1, 1, 0], np.cross(np.broadcast_to([0.0, 0.0, 1.0], P.shape), P * [1, 1, 0])
@@ -214,6 +245,13 @@ class Sphere(_Round):
     def numbers(self) -> ca.SX:
         return sx(self.radius)
 
+    def scaled_along(self, along: Array, body: Array) -> Sphere:
+        """Its radius grows by the mean of the body's factors."""
+        return replace(self, radius=times(self.radius, body.mean()))
+
+    def drawn(self, size: float) -> list[Drawing]:
+        return [Drawing(shapes.Sphere(at_defaults(self.radius)))]
+
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
         """A great circle."""
         r = np.linalg.norm(P, axis=-1, keepdims=True)
@@ -232,6 +270,12 @@ class Ellipsoid(Surface):
     radii: Annotated[Any, quantity("m", 3, lowest=0.0, positive=True)]
 
     several = False
+
+    def scaled_along(self, along: Array, body: Array) -> Ellipsoid:
+        return replace(self, radii=times(self.radii, along))
+
+    def drawn(self, size: float) -> list[Drawing]:
+        return [Drawing(shapes.Ellipsoid(np.ravel(at_defaults(self.radii))))]  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, ShapeError
+from condyle.records import dataclass
+from condyle.spatial import Transform
 
 
 class Shape:
@@ -21,6 +24,50 @@ class Shape:
             surface, a line, has none of either.
         """
         return np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
+
+    def scaled(self, factors: Array) -> Shape:
+        """Itself on a body of another size; a shape that does not say how it scales stays as large as it was.
+
+        Args:
+            factors: along x, y, z of S, shape (3,).
+        """
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A shape that an element draws: what its method `drawn` returns.
+
+    Attributes:
+        shape: in a frame S of its own.
+        X: frame S in the element's frame: that of the body, of a joint's F, of a surface.
+        body: name of the body, for elements between bodies.
+        opacity: from 0 to 1.
+        wide: goes on beyond the scene, and does not say how large that is.
+    """
+
+    shape: Shape
+    X: Transform = field(default_factory=Transform)
+    body: str = ""
+    opacity: float = 1.0
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class Link:
+    """A straight line between stations of two bodies that an element draws: a rod, a spring.
+
+    Attributes:
+        a: name of one body.
+        p_a: station on it [m].
+        b: name of the other.
+        p_b: station on it [m].
+    """
+
+    a: str
+    p_a: tuple[float, float, float]
+    b: str
+    p_b: tuple[float, float, float]
 
 
 def positive(shape: str, what: str, value: Any) -> float:

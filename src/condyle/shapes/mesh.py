@@ -57,6 +57,9 @@ class Mesh(Shape):
                 array.flags.writeable = False
         return self._read
 
+    def scaled(self, factors: Array) -> Shape:
+        return Mesh(self.path if self.path is not None else self._arrays, np.array(self.scale) * factors)
+
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_read": None}
 

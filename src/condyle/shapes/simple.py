@@ -31,6 +31,10 @@ class Sphere(Shape):
     def surface(self) -> tuple[Array, np.ndarray]:
         return _revolved(*_arc(self.radius, 0.0))
 
+    def scaled(self, factors: Array) -> Shape:
+        equal = (factors == factors[0]).all()
+        return Sphere(self.radius * factors[0]) if equal else Ellipsoid(self.radius * factors)  # type: ignore[arg-type]
+
 
 @dataclass(frozen=True)
 class Ellipsoid(Shape):
@@ -48,6 +52,9 @@ class Ellipsoid(Shape):
     def surface(self) -> tuple[Array, np.ndarray]:
         vertices, triangles = _revolved(*_arc(1.0, 0.0))
         return vertices * self.radii, triangles
+
+    def scaled(self, factors: Array) -> Shape:
+        return Ellipsoid(self.radii * factors)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,9 @@ class Box(Shape):
         sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
         triangles = [t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))]
         return corners * self.half_lengths, np.array(triangles)
+
+    def scaled(self, factors: Array) -> Shape:
+        return Box(self.half_lengths * factors)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -93,6 +103,9 @@ class Cylinder(Shape):
         r, h = self.radius, self.half_length
         return _revolved(np.array([0, r, r, 0]), np.array([-h, -h, h, h]))
 
+    def scaled(self, factors: Array) -> Shape:
+        return Cylinder(self.radius * float(np.sqrt(factors[0] * factors[1])), self.half_length * factors[2])
+
 
 @dataclass(frozen=True)
 class Capsule(Shape):
@@ -117,6 +130,9 @@ class Capsule(Shape):
     def surface(self) -> tuple[Array, np.ndarray]:
         return _revolved(*_arc(self.radius, self.half_length))
 
+    def scaled(self, factors: Array) -> Shape:
+        return Capsule(self.radius * float(np.sqrt(factors[0] * factors[1])), self.half_length * factors[2])
+
 
 @dataclass(frozen=True, eq=False)
 class Line(Shape):
@@ -133,6 +149,9 @@ class Line(Shape):
         if len(given) < 2:
             raise DescriptionError(f"Line: two points or more make a line, got {len(given)}")
         _set(self, points=given)
+
+    def scaled(self, factors: Array) -> Shape:
+        return Line(self.points * factors)
 
     def __repr__(self) -> str:
         return f"Line({len(self.points)} points)"

@@ -15,10 +15,10 @@ from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.integrate.ensemble import Ensemble, Members
 from condyle.integrate.ensemble_run import EachRun, EnsembleRun
 from condyle.integrate.events import Event, Witnesses
+from condyle.integrate.integrators import METHODS, Method
 from condyle.integrate.interrupts.path_jumps import MOST
 from condyle.integrate.manifold import faint, violations
 from condyle.integrate.measure_history import check_samples, samples
-from condyle.integrate.methods import METHODS, Method
 from condyle.integrate.progress import check_progress, reported
 from condyle.integrate.run import Settings, run
 from condyle.integrate.step_loop import native

@@ -111,6 +111,14 @@ def _function(text: str) -> ca.Function:
     return ca.Function.deserialize(text)
 
 
+def at_defaults(kept: Any) -> Any:
+    """A kept number, or several, with Parameters at their defaults."""
+    if not isinstance(kept, Expression):
+        return kept
+    value = kept.at()
+    return float(value.item()) if value.size == 1 else value
+
+
 class Expression:
     """A matrix computed from Parameters and Inputs. Pickles, and its text determines it exactly.
 

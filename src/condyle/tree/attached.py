@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from condyle.arrays import real
+from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, ShapeError
 from condyle.records import dataclass
 from condyle.shapes import Shape
@@ -49,6 +50,15 @@ class Geometry:
     X_BS: Transform
     color: str | None = None
     opacity: float = 1.0
+
+    def scaled(self, factors: Array) -> Geometry:
+        """Itself on a body that grows by factors along its axes, shape (3,)."""
+        if (factors == 1).all():
+            return self
+        along = np.linalg.norm(factors[:, None] * self.X_BS.R, axis=0)
+        return replace(
+            self, shape=self.shape.scaled(along), X_BS=Transform(self.X_BS.R, self.X_BS.p * factors)
+        )
 
 
 def marker(name: Any, body: str, station: Any, fixed: bool) -> Marker:

@@ -8,19 +8,16 @@ import numpy as np
 
 import condyle.shapes as shapes
 from condyle.arrays import Array
-from condyle.contact import Mesh as ContactMesh
 from condyle.contact.surfaces import Surface
 from condyle.errors import DescriptionError
-from condyle.mobilizers import Ellipsoid, SplineCurve, SplineSurface
-from condyle.records import dataclass
-from condyle.shapes import Shape
 from condyle.spatial import Transform
 from condyle.system.system import System
 from condyle.tree import scales
 from condyle.tree.body import Body
+from condyle.viewer.elements import COLORS, ShapeOnBody, body_numbers
 
-BONE, JOINT, INERTIA = "#e6dac4", "#7d8b99", "#7fa6bf"
-COLORS = ("#5b8db8", "#d9a05b", "#6aa67c", "#c9736d", "#8f7fb5", "#a3936b", "#4f9ea3", "#b5799e")
+BONE, INERTIA = "#e6dac4", "#7fa6bf"
+IN_TURN = ("#5b8db8", "#d9a05b", "#6aa67c", "#c9736d", "#8f7fb5", "#a3936b", "#4f9ea3", "#b5799e")
 """Of bodies, in turn, where there are no muscles."""
 COMPACT = 0.25
 """Moment of inertia of a bob about its mass center, over that of a stick as long as it is drawn, at most."""
@@ -28,39 +25,10 @@ WATER = 1000.0
 """Density of a ball that stands for a point mass [kg/m^3]."""
 
 
-RAILS = (Ellipsoid, SplineCurve, SplineSurface)
-"""Joints that have a shape of their own: rails.py."""
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """A shape on a body, as it is drawn.
-
-    Attributes:
-        kind: in lists: "bodies", "joints", "inertias" or "surfaces".
-        name: in lists and when picked.
-        body: its number, ground is 0.
-        shape: in its frame S.
-        X_BS: S on the body.
-        color: "#rrggbb".
-        opacity: from 0 to 1.
-        wide: goes on beyond the scene, and does not say how large that is.
-    """
-
-    kind: str
-    name: str
-    body: int
-    shape: Shape
-    X_BS: Transform
-    color: str
-    opacity: float = 1.0
-    wide: bool = False
-
-
-def parts(system: System, touching: Iterable[Surface] = ()) -> tuple[list[Part], list[str]]:
+def parts(system: System, touching: Iterable[Surface] = ()) -> tuple[list[ShapeOnBody], list[str]]:
     """All shapes on bodies, and what to say of those that cannot be drawn. A body without any has sticks and
     its ellipsoid of inertia, through which what may touch is seen."""
-    number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
+    number, reach = body_numbers(system), scales.reach(system.bodies) or 1.0
     geometry, errors = [], []
     for g in system.geometry:
         try:
@@ -71,16 +39,16 @@ def parts(system: System, touching: Iterable[Surface] = ()) -> tuple[list[Part],
     own = {g.body for g in geometry}
     touching = list(touching)
     through = {surface.body for surface in touching}
-    meshed = {surface.body for surface in touching if isinstance(surface, ContactMesh)}
-    through |= {b.parent.name for b in system.bodies if b.parent and isinstance(b.mobilizer, RAILS)}
+    meshed = {surface.body for surface in touching if surface.by_points}
+    through |= {b.parent.name for b in system.bodies if b.parent and b.mobilizer.drawn(reach)}
     color = {
-        name: BONE if system.muscles or not i else COLORS[(i - 1) % len(COLORS)] for name, i in number.items()
+        name: BONE if system.muscles or not i else IN_TURN[(i - 1) % len(IN_TURN)]
+        for name, i in number.items()
     }
     out = [
-        Part("bodies", g.name, number[g.body], g.shape, g.X_BS, g.color or color[g.body], g.opacity)
+        ShapeOnBody("bodies", g.name, number[g.body], g.shape, g.X_BS, g.color or color[g.body], g.opacity)
         for g in geometry
     ]
-    reach = scales.reach(system.bodies) or 1.0
     for body in system.bodies:
         if body.name not in own:
             out += _sticks(system, body, reach, color[body.name])
@@ -117,18 +85,24 @@ def _compact(body: Body) -> bool:
     return d2 > 0 and bool(np.trace(m.inertia) / 2 < COMPACT * float(m.mass) * d2 / 3)
 
 
-def _sticks(system: System, body: Body, reach: float, color: str) -> list[Part]:
+def _sticks(system: System, body: Body, reach: float, color: str) -> list[ShapeOnBody]:
     start, i = np.asarray(body.X_BM.p), body.index + 1
     ends = _ends(system, body)
     thick = 0.009 if system.muscles else 0.02
     radius = min([thick * reach, *(0.08 * float(np.linalg.norm(end - start)) for end in ends)])
-    out = [Part("bodies", body.name, i, *capsule(start, end, radius), color) for end in ends]
+    out = [ShapeOnBody("bodies", body.name, i, *capsule(start, end, radius), color) for end in ends]
     if body.mobilizer.nu:
-        out.append(Part("joints", body.name, i, shapes.Sphere(1.45 * radius), Transform(p=start), JOINT))
+        out.append(
+            ShapeOnBody(
+                "joints", body.name, i, shapes.Sphere(1.45 * radius), Transform(p=start), COLORS["joints"]
+            )
+        )
     return out
 
 
-def _inertia(body: Body, reach: float, sticks: bool, color: str, most: float, opacity: float) -> list[Part]:
+def _inertia(
+    body: Body, reach: float, sticks: bool, color: str, most: float, opacity: float
+) -> list[ShapeOnBody]:
     """A solid ellipsoid with the inertia of the body; a ball of water for a point mass. Where it stands for
     the body it is not larger than `most` [m]."""
     m = body.mass_properties
@@ -137,7 +111,11 @@ def _inertia(body: Body, reach: float, sticks: bool, color: str, most: float, op
         return (
             []
             if sticks
-            else [Part("bodies", body.name, body.index + 1, shapes.Sphere(0.02 * reach), Transform(), color)]
+            else [
+                ShapeOnBody(
+                    "bodies", body.name, body.index + 1, shapes.Sphere(0.02 * reach), Transform(), color
+                )
+            ]
         )
     moments, R = np.linalg.eigh(np.asarray(m.inertia, dtype=float))
     if np.linalg.det(R) < 0:
@@ -149,7 +127,7 @@ def _inertia(body: Body, reach: float, sticks: bool, color: str, most: float, op
     if not sticks:
         radii *= min(1.0, most / radii.max())
     return [
-        Part(
+        ShapeOnBody(
             "inertias" if sticks else "bodies",
             body.name,
             body.index + 1,

@@ -65,7 +65,7 @@ def owners_of(table: Table) -> list[str]:
 
 
 def paint_of(
-    layer: Layer, lines: list[paths.Line], color: Any
+    layer: Layer, lines: list[paths.PathLine], color: Any
 ) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
     """What muscles are colored by: label, unit and greatest value; values from 0 to 1, shape (m, lines); and
     columns that come with them."""
@@ -128,7 +128,7 @@ def _lengths(layer: Layer) -> list[tuple[Table, list[str]]]:
 
 
 def _painted(
-    layer: Layer, lines: list[paths.Line], table: Table
+    layer: Layer, lines: list[paths.PathLine], table: Table
 ) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
     """Colors from a Table with a column per muscle."""
     names = [name for name in layer.system.paths if name in table.names]
@@ -154,7 +154,7 @@ def _painted(
     )
 
 
-def _over_lines(layer: Layer, lines: list[paths.Line], names: list[str], values: Array) -> Array:
+def _over_lines(layer: Layer, lines: list[paths.PathLine], names: list[str], values: Array) -> Array:
     """Values (m, names) as values of all lines, NaN for others."""
     out = np.full((len(layer.t), len(lines)), np.nan)
     at = {line.name: k for k, line in enumerate(lines)}

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
+from condyle.constraints.unilateral import RigidContact
+from condyle.contact.hunt_crossley import ContactLaw
 from condyle.contact.surfaces import Surface
 from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
 from condyle.fit.frames import Frames
@@ -62,6 +64,22 @@ class Layer:
     @property
     def t(self) -> Array:
         return self.batch.t
+
+
+def contacts_of(system: System) -> dict[str, ContactLaw | RigidContact]:
+    """The contacts of a system by name, rigid ones last."""
+    return system.compiled.model.all_contacts
+
+
+def surfaces(layer: Layer) -> list[tuple[str, Surface]]:
+    """All that may touch, each with the name of a contact, "" where only the method of a run knows them; of
+    a box its corners are the box."""
+    out: list[tuple[str, Surface]] = []
+    for name, law in contacts_of(layer.system).items():
+        whole = [s.whole for s in law.surfaces()]
+        pieces = any(s is not mine for s, mine in zip(law.surfaces(), whole, strict=True))
+        out += [(name.rpartition(".")[0] if pieces else name, s) for s in whole]
+    return [*out, *(("", s) for s in layer.among)]
 
 
 def layers(what: Any, motion: Any = None, most: int = MOST, name: str = "") -> list[Layer]:

@@ -1,4 +1,4 @@
-"""What is drawn beside bodies and paths: markers, force arrows, and lines between stations of two bodies."""
+"""What a user gives to be drawn beside a motion: measured markers and arrows of forces."""
 
 from __future__ import annotations
 
@@ -13,68 +13,7 @@ from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.motion import Motion
-from condyle.system.system import System
-from condyle.trace.parameter import Expression
 from condyle.viewer.layer import Layer
-
-
-@dataclass(frozen=True)
-class Link:
-    """A line between stations of two bodies: a rod, a spring, the way of a slider.
-
-    Attributes:
-        kind: in lists: "constraints", "springs" or "joints".
-        name: of the constraint, force or body.
-        a: number of one body, ground is 0.
-        p_a: station on it [m].
-        b: number of the other.
-        p_b: station on it [m].
-    """
-
-    kind: str
-    name: str
-    a: int
-    p_a: tuple[float, float, float]
-    b: int
-    p_b: tuple[float, float, float]
-
-
-def links(system: System) -> list[Link]:
-    """Constraints and forces between stations of two bodies, and joints whose bodies move apart."""
-    number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
-    out = []
-    laws: list[tuple[str, str, Any]] = [
-        ("constraints", name, system.constraint(name)) for name in system.constraints
-    ]
-    laws += [("springs", name, system.force(name)) for name in system.forces]
-    for kind, name, law in laws:
-        ends: Any = [getattr(law, field, None) for field in ("a", "p_a", "b", "p_b")]
-        crossed = hasattr(law, "direction_a")  # its lines meet elsewhere
-        if ends[0] in number and ends[2] in number and None not in (ends[1], ends[3]) and not crossed:
-            out.append(
-                Link(kind, name, number[ends[0]], _station(ends[1]), number[ends[2]], _station(ends[3]))
-            )
-    for body in system.bodies:
-        if 0 < body.mobilizer.nu < 6 and body.parent is not None and not body.parent.is_ground:
-            out.append(
-                Link(
-                    "joints",
-                    body.name,
-                    number[body.parent.name],
-                    _station(body.X_PF.p),
-                    body.index + 1,
-                    _station(body.X_BM.p),
-                )
-            )
-    return out
-
-
-def _station(p: Any) -> tuple[float, float, float]:
-    given = p.at() if isinstance(p, Expression) else p
-    return tuple(map(float, np.ravel(given)))  # type: ignore[return-value]
-
-
-# ---- measured markers --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

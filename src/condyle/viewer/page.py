@@ -21,7 +21,7 @@ from condyle.errors import DescriptionError, UnknownNameError
 from condyle.spatial import quaternion_from_rotation
 from condyle.table import Table
 from condyle.viewer import encode
-from condyle.viewer.bodies import Part
+from condyle.viewer.elements import ShapeOnBody
 from condyle.viewer.scene import Drawn, Scene
 
 CLIENT = Path(__file__).parent / "client"
@@ -346,7 +346,7 @@ def _layer(
 
 
 def _part(
-    part: Part, meshes: list[dict[str, Any]], known: dict[int, int], notes: list[str]
+    part: ShapeOnBody, meshes: list[dict[str, Any]], known: dict[int, int], notes: list[str]
 ) -> dict[str, Any]:
     s: Any = part.shape
     out: dict[str, Any] = {

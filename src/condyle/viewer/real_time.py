@@ -13,7 +13,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError
-from condyle.integrate.methods.base import Method
+from condyle.integrate.integrators.base import Method
 from condyle.studies.simulate import simulate
 from condyle.system.state import State
 from condyle.system.system import System

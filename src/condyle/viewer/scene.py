@@ -17,13 +17,11 @@ from condyle.table import Table, distinct, is_frame
 from condyle.trace.parameter import Expression
 from condyle.tree import scales
 from condyle.viewer import contacts, marks, paths
-from condyle.viewer.bodies import Part
-from condyle.viewer.bodies import parts as parts_of
+from condyle.viewer.bodies import parts
 from condyle.viewer.colors import columns_of, owners_of, paint_of, with_columns
-from condyle.viewer.constraints import constraint_parts
-from condyle.viewer.layer import Layer
-from condyle.viewer.pressures import Pressure, pressures, usual
-from condyle.viewer.rails import rails
+from condyle.viewer.contacts import Pressure, pressures, usual
+from condyle.viewer.elements import LinkOfBodies, ShapeOnBody, body_numbers, floor, shapes_and_links
+from condyle.viewer.layer import Layer, surfaces
 
 SAMPLED = 200
 """Frames that say how large a scene is."""
@@ -65,10 +63,10 @@ class Drawn:
     bodies: list[str]
     R: Array
     p: Array
-    parts: list[Part]
-    lines: list[paths.Line]
+    parts: list[ShapeOnBody]
+    lines: list[paths.PathLine]
     paint: Array | None
-    links: list[marks.Link]
+    links: list[LinkOfBodies]
     markers: list[tuple[str, int, tuple[float, float, float]]]
     measured: marks.Measured | None
     arrows: list[marks.Arrows]
@@ -89,7 +87,7 @@ class Drawn:
         q[1:] *= np.cumprod(np.where(sign == 0, 1, sign), axis=0)[..., None]
         return q
 
-    def points(self, line: paths.Line, frame: int) -> Array:
+    def points(self, line: paths.PathLine, frame: int) -> Array:
         """A path in ground at one frame [m], shape (n, 3)."""
         own = np.einsum("nij,nj->ni", self.R[frame, line.bodies], line.points[frame])
         return own + self.p[frame, line.bodies] + self.offset
@@ -182,9 +180,11 @@ def draw(
     for table, whose in (*more, *((t, None) for t in ([plots] if alone else plots))):
         columns, owners = with_columns(columns, owners, table, whose, layer.t)
     reach = scales.reach(system.bodies) or 1.0
-    touching = [surface for _, surface in contacts.surfaces(layer)]
-    shapes, said = parts_of(system, touching)
-    number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
+    touching = [surface for _, surface in surfaces(layer)]
+    bodies, said = parts(system, touching)
+    up = up_of(system)
+    shapes, links = shapes_and_links(layer, reach, max(reach, _apart(p)), max(reach, 1.2 * _way(p)), up)
+    number = body_numbers(system)
     own = [system.marker(name) for name in system.markers]
     drawn = Drawn(
         layer.name,
@@ -192,16 +192,10 @@ def draw(
         ["ground", *(b.name for b in system.bodies)],
         R,
         p,
-        [
-            *shapes,
-            *rails(system),
-            *constraint_parts(system, max(reach, _apart(p))),
-            *paths.surfaces(system, reach),
-            *contacts.parts(layer, max(reach, 1.2 * _way(p)), up_of(system)),
-        ],
+        [*bodies, *shapes],
         lines,
         values,
-        marks.links(system),
+        links,
         [(k.name, number[k.body], k.station) for k in own],
         None if markers is None else marks.measured(markers, layer.t),
         [*marks.arrows(arrows, layer), *pushes],
@@ -211,7 +205,7 @@ def draw(
         tuple(map(float, offset)),  # type: ignore[arg-type]
         [*layer.notes, *said],
         pressures=maps,
-        level=contacts.floor(touching, up_of(system)),
+        level=floor(touching, up),
     )
     bad = ~np.isfinite(p).reshape(m, -1).all(axis=1)
     if bad.all():

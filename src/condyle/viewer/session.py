@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from condyle.errors import CondyleError, DescriptionError, UnknownNameError
-from condyle.integrate.methods import METHODS
+from condyle.integrate.integrators import METHODS
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.tree import scales

@@ -26,7 +26,6 @@ from condyle.viewer.scene import Scene, draw, scene
         "table": "it is motion=",
         "filename": "it is path=",
         "muscles": "it is color=",
-        "color": "it is color=",
         "loads": "they are arrows=",
         "external_loads": "they are arrows=",
         "forces": "they are arrows=, of muscles color=",
@@ -116,7 +115,7 @@ def show(
 
 
 @answered(
-    {"fps": "it is rate=, pictures per second", "frame": "it is t=, a time [s]", "color": "it is color="},
+    {"fps": "it is rate=, pictures per second", "frame": "it is t=, a time [s]"},
     name="show",
 )
 def scene_of(

@@ -365,7 +365,7 @@ def test_forward_dynamics_without_tau_takes_the_short_way(monkeypatch):
     ]
     for options in bad:
         system.forward_dynamics(q, u, **options)
-    with pytest.raises(cd.ArgumentError):
+    with pytest.raises(cd.errors.ArgumentError):
         system.forward_dynamics(q)
     system.forward_dynamics(q, u, None)
     system.forward_dynamics(np.array([np.nan, 0.0]), u)

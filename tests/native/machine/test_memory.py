@@ -29,7 +29,7 @@ resource.setrlimit(resource.RLIMIT_AS, (int(float(sys.argv[1]) * size) + 6_000_0
 try:
     library = jit.Library(jit.compile_ir(text))
     print(ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(library.address("f"))(1.0))
-except cd.NativeError as error:
+except cd.errors.NativeError as error:
     print(error)
 """
 

@@ -245,17 +245,19 @@ def test_text_tells_solvers_apart():
 
 def test_refusals():
     outside = ca.SX.sym("outside")
-    with pytest.raises(cd.DescriptionError, match="uses outside, no arguments of it"):
+    with pytest.raises(cd.errors.DescriptionError, match="uses outside, no arguments of it"):
         Solver.of("s", 1, lambda p: (p, outside), lambda p, x: (x, 0), lambda p, x: x, 3)
-    with pytest.raises(cd.DescriptionError, match="step returned 2 numbers for x; expected 1, as many"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match="step returned 2 numbers for x; expected 1, as many"
+    ):
         Solver.of("s", 1, lambda p: (p, 1), lambda p, x: (ca.vertcat(x, x), 0), lambda p, x: x, 3)
-    with pytest.raises(cd.DescriptionError, match="limit = -1"):
+    with pytest.raises(cd.errors.DescriptionError, match="limit = -1"):
         halvings(-1)
-    with pytest.raises(cd.DescriptionError, match=r"returned .*expected x, busy"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"returned .*expected x, busy"):
         Solver.of("s", 1, lambda p: p, lambda p, x: (x, 0), lambda p, x: x, 3)
-    with pytest.raises(cd.NativeError, match="fourth_root needs 1 numbers, got 2"):
+    with pytest.raises(cd.errors.NativeError, match="fourth_root needs 1 numbers, got 2"):
         get(ROOT, ca.SX.sym("p", 2))
-    with pytest.raises(cd.DescriptionError, match="2 equations, 1 unknowns"):
+    with pytest.raises(cd.errors.DescriptionError, match="2 equations, 1 unknowns"):
         implicit(ROOT, lambda x, p: ca.vertcat(x, x), ca.SX.sym("p"))
 
 

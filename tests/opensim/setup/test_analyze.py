@@ -92,7 +92,7 @@ def test_reactions_of_joints_that_there_are_not(tmp_path):
     found = cd.read_table(tmp_path / "out" / "small_JR_ReactionLoads.sto")
     assert found.names[0] == f"{joint}_on_rod_in_ground_fx" and len(found.names) == 9
     (tmp_path / "a.xml").write_text(text.replace("parent child", "parent child child"))
-    with pytest.raises(cd.DescriptionError, match="<apply_on_bodies> has 3 words for 2 joints"):
+    with pytest.raises(cd.errors.DescriptionError, match="<apply_on_bodies> has 3 words for 2 joints"):
         run_setup(tmp_path / "a.xml")
 
 

@@ -106,7 +106,7 @@ def test_external_loads(tmp_path):
     ],
 )
 def test_what_is_wrong_is_said(tmp_path, controller, words):
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         ran(tmp_path, controller)
 
 

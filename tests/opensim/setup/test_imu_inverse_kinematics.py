@@ -90,7 +90,7 @@ def test_as_the_study(tmp_path):
 def test_what_is_wrong_is_said(tmp_path, change, words):
     recorded(tmp_path)
     (tmp_path / "imu.xml").write_text(IMU.replace(*change))
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         run_setup(tmp_path / "imu.xml")
 
 
@@ -98,5 +98,5 @@ def test_a_model_without_sensors(tmp_path):
     recorded(tmp_path)
     (tmp_path / "model.osim").write_text(pendulum(inside=PIN))
     (tmp_path / "imu.xml").write_text(IMU)
-    with pytest.raises(cd.DescriptionError, match=r"sensor \(rod_imu\).*calibrate_imus"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"sensor \(rod_imu\).*calibrate_imus"):
         run_setup(tmp_path / "imu.xml")

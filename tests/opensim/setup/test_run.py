@@ -81,7 +81,7 @@ def test_tools_that_are_missing_are_named(tmp_path):
         ("CMC_TaskSet", "a CMC_TaskSet is part of the setup of a tool"),
     ):
         (tmp_path / "a.xml").write_text(document(tool, ""))
-        with pytest.raises(cd.DescriptionError, match=f"{tool}.*{words}"):
+        with pytest.raises(cd.errors.DescriptionError, match=f"{tool}.*{words}"):
             run_setup(tmp_path / "a.xml")
 
 
@@ -106,7 +106,7 @@ def test_tools_that_are_missing_are_named(tmp_path):
 def test_what_is_wrong_is_said(tmp_path, change, words):
     written(tmp_path)
     (tmp_path / "id.xml").write_text(ID.replace(*change))
-    with pytest.raises(cd.CondyleError, match=words):
+    with pytest.raises(cd.errors.CondyleError, match=words):
         run_setup(tmp_path / "id.xml")
 
 
@@ -123,7 +123,7 @@ def test_loads_on_a_body_that_there_is_not(tmp_path, tag, body):
     (tmp_path / "id.xml").write_text(ID)
     loads = tmp_path / "loads.xml"
     loads.write_text(loads.read_text().replace(f"<{tag}>{body}<", f"<{tag}>rodd<"))
-    with pytest.raises(cd.UnknownNameError, match=rf"did you mean 'rod'\?.*<{tag}> of loads\.xml"):
+    with pytest.raises(cd.errors.UnknownNameError, match=rf"did you mean 'rod'\?.*<{tag}> of loads\.xml"):
         run_setup(tmp_path / "id.xml")
 
 
@@ -133,7 +133,7 @@ def test_loads_that_end_long_before_the_motion(tmp_path):
     loads = cd.read_table(tmp_path / "loads.mot")
     loads[:12].save(tmp_path / "loads.mot")
     said = r"loads\.xml: rod_push is known from 0 to 0\.275 s, and the motion goes from 0\.2 to 0\.8 s"
-    with pytest.raises(cd.CondyleError, match=said):
+    with pytest.raises(cd.errors.CondyleError, match=said):
         run_setup(tmp_path / "id.xml")
 
 
@@ -141,7 +141,7 @@ def test_a_folder_in_the_place_of_a_result(tmp_path):
     written(tmp_path)
     (tmp_path / "id.xml").write_text(ID)
     (tmp_path / "out" / "id.sto").mkdir(parents=True)
-    with pytest.raises(cd.DescriptionError, match=r"id\.sto' cannot be written: it is a folder"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"id\.sto' cannot be written: it is a folder"):
         run_setup(tmp_path / "id.xml")
 
 

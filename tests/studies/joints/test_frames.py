@@ -96,25 +96,25 @@ def copies(R, p):
 def test_frames_that_cannot_be_right_are_refused_by_name(spoil, message):
     R, p = knee()
     options = {"q": ANGLES} | spoil(R, p)
-    with pytest.raises(cd.DescriptionError, match=message):
+    with pytest.raises(cd.errors.DescriptionError, match=message):
         check_frames("fit", (R, p), **options)
 
 
 def test_shapes_and_counts_are_refused():
     R, p = knee()
-    with pytest.raises(cd.DescriptionError, match=r"got 20 frame.s., needs at least 30"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"got 20 frame.s., needs at least 30"):
         check_frames("fit", (R, p), ANGLES, fewest=30)
     for frames, message in (
         ((R, p[:5]), re.escape("p of shape (5, 3)")),
         (R, re.escape("got shape (20, 3, 3)")),
     ):
-        with pytest.raises(cd.ShapeError, match=message):
+        with pytest.raises(cd.errors.ShapeError, match=message):
             check_frames("fit", frames)
-    with pytest.raises(cd.ShapeError, match=re.escape("q has shape (5,); 20 frames need (20,)")):
+    with pytest.raises(cd.errors.ShapeError, match=re.escape("q has shape (5,); 20 frames need (20,)")):
         check_frames("fit", (R, p), ANGLES[:5])
-    with pytest.raises(cd.DescriptionError, match=r"cd\.read_frames"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"cd\.read_frames"):
         check_frames("fit", "knee.csv")
-    with pytest.raises(cd.DescriptionError, match=r"frame 3: the quaternion .* has length 0.5"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"frame 3: the quaternion .* has length 0.5"):
         check_frames("fit", (np.array([[1.0, 0, 0, 0]] * 3 + [[0.5, 0, 0, 0]]), np.zeros((4, 3))))
 
 

@@ -6,6 +6,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import condyle as cd
+from condyle.studies.joints.frames import MeasuredFrames
 from tests.studies.joints.test_frames import ANGLES, N, knee
 
 TIME = np.arange(N) / 100
@@ -72,15 +73,15 @@ def test_what_is_written_reads_back_to_the_last_digit(tmp_path):
     ).R
     q = np.column_stack([ANGLES, np.sin(ANGLES)])
     for frames in (
-        cd.MeasuredFrames(cd.Transform(R, p)),
-        cd.MeasuredFrames(cd.Transform(R, p), ANGLES, TIME, ("knee",), ("rad",)),
-        cd.MeasuredFrames(cd.Transform(R, p), q, None, ("flexion", "tilt"), ("rad", "1")),
+        MeasuredFrames(cd.Transform(R, p)),
+        MeasuredFrames(cd.Transform(R, p), ANGLES, TIME, ("knee",), ("rad",)),
+        MeasuredFrames(cd.Transform(R, p), q, None, ("flexion", "tilt"), ("rad", "1")),
     ):
         frames.save(tmp_path / "again.csv")
         assert cd.read_frames(tmp_path / "again.csv") == frames
-    with pytest.raises(cd.DescriptionError, match=r"must end in \.csv"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"must end in \.csv"):
         frames.save(tmp_path / "again.xlsx")
-    with pytest.raises(cd.DescriptionError, match="there is no folder"):
+    with pytest.raises(cd.errors.DescriptionError, match="there is no folder"):
         frames.save(tmp_path / "nowhere" / "again.csv")
 
 
@@ -122,7 +123,7 @@ EULER = GOOD.replace("qw,qx,qy,qz", "rx [rad],ry [rad],rz [rad]").replace("1,0,0
 )
 def test_errors_name_line_and_column(tmp_path, text, message):
     (tmp_path / "knee.csv").write_text(text)
-    with pytest.raises(cd.DescriptionError, match=f"knee.csv.*{message}"):
+    with pytest.raises(cd.errors.DescriptionError, match=f"knee.csv.*{message}"):
         cd.read_frames(tmp_path / "knee.csv")
 
 
@@ -148,5 +149,5 @@ def test_lenient_with_a_warning(tmp_path):
     ] == pytest.approx(0.5)
     file.write_text(GOOD.replace("qz", "qz,flexion [deg]").replace("0,0,0\n", "0,0,0,30\n"))
     assert cd.read_frames(file, "flexion").q[0] == pytest.approx(np.pi / 6)
-    with pytest.raises(cd.UnknownNameError, match="did you mean 'flexion'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="did you mean 'flexion'"):
         cd.read_frames(file, "flexio")

@@ -130,7 +130,7 @@ def test_the_flexion_angle_is_the_best_coordinate(knee):
     assert best.low == pytest.approx(-2, abs=0.1) and best.high == pytest.approx(0.2, abs=0.1)
     assert "turns back" in fit.report() and "angle1" in fit.report()
     assert fit.mobilizer.angles[0] == Linear(1.0) and fit.mobilizer.units == ("rad",)
-    with pytest.raises(cd.DescriptionError, match="angle2 is not fit to be the coordinate"):
+    with pytest.raises(cd.errors.DescriptionError, match="angle2 is not fit to be the coordinate"):
         cd.fit_function_based(noisy, independent="angle2")
     along = cd.fit_function_based(X, n=8, independent="translation1")  # noise-free it grows too
     assert (
@@ -143,7 +143,7 @@ def test_the_flexion_angle_is_the_best_coordinate(knee):
 def test_no_coordinate_for_a_path_that_turns_back_in_all_functions():
     t = np.linspace(0, 2 * np.pi, 100)
     circle = cd.Transform(None, np.stack([np.cos(t), np.sin(t), 0 * t], 1))
-    with pytest.raises(cd.DescriptionError, match="none of the functions is fit"):
+    with pytest.raises(cd.errors.DescriptionError, match="none of the functions is fit"):
         cd.fit_function_based(circle)
 
 
@@ -208,7 +208,7 @@ def test_an_interval_without_frames_is_named(knee):
     ],
 )
 def test_mistakes(knee, arguments, message):
-    with pytest.raises(cd.CondyleError, match=message):
+    with pytest.raises(cd.errors.CondyleError, match=message):
         cd.fit_function_based(knee[3], **arguments)
 
 

@@ -76,11 +76,11 @@ def test_markers_that_cannot_be_right():
             "markers_parent: no frame has all 4 markers",
         ),
     ):
-        with pytest.raises(cd.DescriptionError, match=message):
+        with pytest.raises(cd.errors.DescriptionError, match=message):
             cd.relative_frames(*arguments[0], **arguments[1])
-    with pytest.raises(cd.ShapeError, match=r"shape \(T, m, 3\) of m >= 3"):
+    with pytest.raises(cd.errors.ShapeError, match=r"shape \(T, m, 3\) of m >= 3"):
         cd.relative_frames(thigh[:, :2], shank)
-    with pytest.raises(cd.ShapeError, match="20 frames, markers_child 19"):
+    with pytest.raises(cd.errors.ShapeError, match="20 frames, markers_child 19"):
         cd.relative_frames(thigh, shank[1:])
     shank[6, [0, 1]] = shank[6, [1, 0]]
     with pytest.warns(UserWarning, match="markers_child fit badly in frame 6: .* Were two exchanged"):
@@ -93,5 +93,5 @@ def test_positions_from_a_table(tmp_path):
     cd.Table(np.arange(N), names, 1e3 * thigh.reshape(N, -1), ["mm"] * 12).save(tmp_path / "walk.csv")
     found = cd.marker_positions(cd.read_table(tmp_path / "walk.csv"), ("T0", "T1", "T2", "T3"))
     np.testing.assert_allclose(found, thigh, rtol=1e-15)
-    with pytest.raises(cd.UnknownNameError, match="'T5_x'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="'T5_x'"):
         cd.marker_positions(cd.read_table(tmp_path / "walk.csv"), ("T5",))

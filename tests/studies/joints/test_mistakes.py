@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 import condyle as cd
 from condyle.errors import ArgumentError, CondyleError
 from condyle.spatial import rotation_y, rotation_z
+from condyle.studies.joints.frames import MeasuredFrames
 
 ANGLE = np.linspace(-1.9, 0, 40)
 R = rotation_z(ANGLE) @ rotation_y(0.15 * np.sin(ANGLE))
@@ -27,12 +28,12 @@ def fit():
 def test_frames_of_scipy_and_of_files_are_frames(fit):
     """For fits and for spline curves alike."""
     rotation = Rotation.from_matrix(R)
-    for frames in ((rotation, P), (list(rotation), P), cd.MeasuredFrames(X)):
+    for frames in ((rotation, P), (list(rotation), P), MeasuredFrames(X)):
         same = cd.fit_spline_curve(frames, ANGLE, n=6).mobilizer
         assert np.abs(same.pose(ANGLE).R - fit.mobilizer.pose(ANGLE).R).max() < 1e-12
     some = slice(0, 40, 6)
     curve = cd.SplineCurve((R[some], P[some]))
-    assert cd.SplineCurve(cd.MeasuredFrames(cd.Transform(R[some], P[some]))) == curve
+    assert cd.SplineCurve(MeasuredFrames(cd.Transform(R[some], P[some]))) == curve
     assert np.abs(cd.SplineCurve((rotation[some], P[some])).pose(0.3).R - curve.pose(0.3).R).max() < 1e-12
 
 

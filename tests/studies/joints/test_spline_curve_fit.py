@@ -299,7 +299,7 @@ def test_interrupted(knee):
 )
 def test_mistakes(knee, options, words):
     _, q, X = knee
-    with pytest.raises(cd.DescriptionError, match=words.replace("(", r"\(")):
+    with pytest.raises(cd.errors.DescriptionError, match=words.replace("(", r"\(")):
         cd.fit_spline_curve(X, q, **options)
 
 
@@ -307,5 +307,5 @@ def test_given_knots(knee):
     curve, q, X = knee
     fit = cd.fit_spline_curve(X, q, knots=curve.knots)
     np.testing.assert_allclose(fit.mobilizer.frames.p, curve.frames.p, atol=1e-13)
-    with pytest.raises(cd.DescriptionError, match="13 knots are for n = 9 control frames, got n = 8"):
+    with pytest.raises(cd.errors.DescriptionError, match="13 knots are for n = 9 control frames, got n = 8"):
         cd.fit_spline_curve(X, q, n=8, knots=curve.knots)

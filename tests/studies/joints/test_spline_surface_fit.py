@@ -121,7 +121,7 @@ def test_unknown_q_is_found():
     # deg, mm: other knots than the truth's
     assert max(fit.rms) < 0.02
     assert np.abs(np.corrcoef(fit.q.T, poor.T)[[0, 1], [2, 3]]).min() > 0.99
-    with pytest.raises(cd.DescriptionError, match="little to do with the frames"):
+    with pytest.raises(cd.errors.DescriptionError, match="little to do with the frames"):
         cd.fit_spline_surface(X, np.random.default_rng(5).normal(size=q.shape), 5, project=True)
 
 
@@ -196,7 +196,7 @@ def test_gimbal_lock_is_reported():
 def test_mistakes(arguments, message):
     grid, c = surface((5, 5))
     q, X = frames(grid, c, N=60)
-    with pytest.raises(cd.CondyleError, match=message):
+    with pytest.raises(cd.errors.CondyleError, match=message):
         cd.fit_spline_surface(X, q, **arguments)
 
 

@@ -40,7 +40,7 @@ def test_a_long_gap_is_nan(loop):
     assert result.status == cd.Status.SOME_FAILED and list(result.failures) == list(range(15, 45))
     assert result.frame_status[20] == cd.Status.UNDETERMINED and "knee, ankle" in result.failures[20]
     assert "knee, ankle from 0.15 to 0.44 s, NaN" in result.report()
-    with pytest.raises(cd.ShapeError, match=r"'knee' is nan at t = 0\.15 s"):
+    with pytest.raises(cd.errors.ShapeError, match=r"'knee' is nan at t = 0\.15 s"):
         cd.inverse_dynamics(system, result.motion)
 
 
@@ -167,5 +167,5 @@ def test_coincident_markers_and_short_trials():
 @pytest.mark.parametrize("value", [-0.1, np.nan, "short"])
 def test_a_length_that_cannot_be(value):
     system = walker()
-    with pytest.raises(cd.DescriptionError, match="fill_gaps"):
+    with pytest.raises(cd.errors.DescriptionError, match="fill_gaps"):
         cd.inverse_kinematics(system, seen(system, motion(system)), fill_gaps=value)

@@ -150,22 +150,22 @@ def test_a_mean_over_a_quiet_stance():
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ({"orientations": cd.Table([0.0], ["a"], [[1.0]])}, cd.DescriptionError, "NAME_1 to NAME_4"),
-        ({"orientations": "walk.sto"}, cd.DescriptionError, r"cd\.read_table"),
-        ({"orientations": {"foot_imu": [[2.0, 0, 0, 0]]}}, cd.ShapeError, "length 2; expected 1"),
-        ({"orientations": {"foot_imu": [[1.0, 0, 0]]}}, cd.ShapeError, r"\(1, 4\)"),
-        ({"orientations": {"foot_imu": [np.diag([1.0, 1, -1])]}}, cd.ShapeError, "reflection"),
-        ({"orientations": {"foot_imu": [[np.nan] * 4]}}, cd.DescriptionError, "no orientation then"),
-        ({"orientations": {"hand_imu": [[1.0, 0, 0, 0]]}}, cd.UnknownNameError, "bodies="),
-        ({"bodies": {"foot_imu": "hand"}}, cd.UnknownNameError, "body 'hand'"),
-        ({"bodies": {"hand_imu": "foot"}}, cd.UnknownNameError, "sensor 'hand_imu'"),
-        ({"base": "hand_imu"}, cd.UnknownNameError, "did you mean"),
-        ({"base": "foot_imu", "axis": "w"}, cd.UnknownNameError, "axis 'w'"),
-        ({"base": "foot_imu", "axis": "y"}, cd.DescriptionError, "points up or down"),
-        ({"rotation": (1, 2)}, cd.ShapeError, "three angles"),
-        ({"time": (3, 4)}, cd.DescriptionError, "no rows between 3 and 4"),
-        ({"time": 3}, cd.ShapeError, "first and last"),
-        ({"base_imu_label": "foot_imu"}, cd.ArgumentError, "it is base="),
+        ({"orientations": cd.Table([0.0], ["a"], [[1.0]])}, cd.errors.DescriptionError, "NAME_1 to NAME_4"),
+        ({"orientations": "walk.sto"}, cd.errors.DescriptionError, r"cd\.read_table"),
+        ({"orientations": {"foot_imu": [[2.0, 0, 0, 0]]}}, cd.errors.ShapeError, "length 2; expected 1"),
+        ({"orientations": {"foot_imu": [[1.0, 0, 0]]}}, cd.errors.ShapeError, r"\(1, 4\)"),
+        ({"orientations": {"foot_imu": [np.diag([1.0, 1, -1])]}}, cd.errors.ShapeError, "reflection"),
+        ({"orientations": {"foot_imu": [[np.nan] * 4]}}, cd.errors.DescriptionError, "no orientation then"),
+        ({"orientations": {"hand_imu": [[1.0, 0, 0, 0]]}}, cd.errors.UnknownNameError, "bodies="),
+        ({"bodies": {"foot_imu": "hand"}}, cd.errors.UnknownNameError, "body 'hand'"),
+        ({"bodies": {"hand_imu": "foot"}}, cd.errors.UnknownNameError, "sensor 'hand_imu'"),
+        ({"base": "hand_imu"}, cd.errors.UnknownNameError, "did you mean"),
+        ({"base": "foot_imu", "axis": "w"}, cd.errors.UnknownNameError, "axis 'w'"),
+        ({"base": "foot_imu", "axis": "y"}, cd.errors.DescriptionError, "points up or down"),
+        ({"rotation": (1, 2)}, cd.errors.ShapeError, "three angles"),
+        ({"time": (3, 4)}, cd.errors.DescriptionError, "no rows between 3 and 4"),
+        ({"time": 3}, cd.errors.ShapeError, "first and last"),
+        ({"base_imu_label": "foot_imu"}, cd.errors.ArgumentError, "it is base="),
     ],
 )
 def test_refusals(change, error, words):
@@ -179,13 +179,13 @@ def test_refusals_of_kinematics():
     system = walker()
     data = {"foot_imu": np.tile([1.0, 0, 0, 0], (60, 1))}
     imus = cd.calibrate_imus(system, data)
-    with pytest.raises(cd.DescriptionError, match="need times"):
+    with pytest.raises(cd.errors.DescriptionError, match="need times"):
         cd.inverse_kinematics(system, orientations=data, imus=imus)
-    with pytest.raises(cd.UnknownNameError, match="no sensor of the data"):
+    with pytest.raises(cd.errors.UnknownNameError, match="no sensor of the data"):
         cd.inverse_kinematics(system, orientations={"leg": data["foot_imu"]}, imus=imus, t=T)
-    with pytest.raises(cd.ShapeError, match="R_BS of shape"):
+    with pytest.raises(cd.errors.ShapeError, match="R_BS of shape"):
         cd.IMUs(("a",), ("foot",), np.eye(3))
-    with pytest.raises(cd.DescriptionError, match="those of markers"):
+    with pytest.raises(cd.errors.DescriptionError, match="those of markers"):
         cd.inverse_kinematics(system, None, {"foot_imu": 1.0}, orientations=data, imus=imus, t=T)
-    with pytest.raises(cd.ShapeError, match="no sensor was measured"):
+    with pytest.raises(cd.errors.ShapeError, match="no sensor was measured"):
         cd.inverse_kinematics(system, orientations={"foot_imu": np.full((60, 4), np.nan)}, imus=imus, t=T)

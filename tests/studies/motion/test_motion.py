@@ -72,9 +72,11 @@ def test_units(system):
         np.testing.assert_allclose(cd.Motion.of(system, t).q, smooth(), rtol=0, atol=1e-15)
     with pytest.warns(UserWarning, match="nothing says whether hip is in degrees; taken as radians"):
         cd.Motion.of(system, cd.Table(T, ["hip", "knee"], smooth()))
-    with pytest.raises(cd.DescriptionError, match="which is right"):
+    with pytest.raises(cd.errors.DescriptionError, match="which is right"):
         cd.Motion.of(system, cd.Table(T, ["hip", "knee"], smooth(), ["rad", "m"], degrees=True))
-    with pytest.raises(cd.DescriptionError, match="'knee' is in 'rad'; this coordinate has the unit m"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match="'knee' is in 'rad'; this coordinate has the unit m"
+    ):
         cd.Motion.of(system, cd.Table(T, ["hip", "knee"], smooth(), ["rad", "rad"]))
 
 
@@ -91,7 +93,9 @@ def test_a_coordinate_that_turns_and_slides_is_never_converted():
     for unit in ("1", "rad", "m"):
         q = cd.Motion.of(system, cd.Table(T, ["beta"], smooth()[:, :1], [unit])).q
         np.testing.assert_array_equal(q, smooth()[:, :1])
-    with pytest.raises(cd.DescriptionError, match="'beta' is in 'deg'; this coordinate has the unit 1"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match="'beta' is in 'deg'; this coordinate has the unit 1"
+    ):
         cd.Motion.of(system, cd.Table(T, ["beta"], smooth()[:, :1], ["deg"]))
 
 
@@ -107,25 +111,25 @@ def test_tables_that_contradict_constraints_are_told_of():
 
 
 def test_what_cannot_be_is_named(system):
-    with pytest.raises(cd.UnknownNameError, match=r"no column 'knee', a coordinate.* Is it 'kne'\?"):
+    with pytest.raises(cd.errors.UnknownNameError, match=r"no column 'knee', a coordinate.* Is it 'kne'\?"):
         cd.Motion.of(system, cd.Table(T, ["hip", "kne"], smooth(), degrees=False))
     hole = smooth()
     hole[7, 1] = np.nan
-    with pytest.raises(cd.ShapeError, match=r"'knee' is nan at t = 0.175 s \(row 7\)"):
+    with pytest.raises(cd.errors.ShapeError, match=r"'knee' is nan at t = 0.175 s \(row 7\)"):
         cd.Motion.of(system, cd.Table(T, ["hip", "knee"], hole, degrees=False))
     for time, words in ((T[::-1], "comes before it: sort"), (np.repeat(T[:41], 2)[:81], "occurs twice")):
-        with pytest.raises(cd.ShapeError, match=words):
+        with pytest.raises(cd.errors.ShapeError, match=words):
             cd.Motion.of(system, cd.Table(time, ["hip", "knee"], smooth(), degrees=False))
-    with pytest.raises(cd.ShapeError, match="3 frames are too few"):
+    with pytest.raises(cd.errors.ShapeError, match="3 frames are too few"):
         cd.Motion.of(system, cd.Table(T[:3], ["hip", "knee"], smooth()[:3], degrees=False))
     whole = cd.Motion(system, T, smooth())
     for none in (whole[:0], whole[5:2], whole.table()[:0]):
         for study in (cd.inverse_dynamics, cd.joint_reactions, cd.induced_accelerations):
-            with pytest.raises(cd.ShapeError, match="there are no frames"):
+            with pytest.raises(cd.errors.ShapeError, match="there are no frames"):
                 study(system, none)
-    with pytest.raises(cd.DescriptionError, match="read it by"):
+    with pytest.raises(cd.errors.DescriptionError, match="read it by"):
         cd.Motion.of(system, "walk.mot")
-    with pytest.raises(cd.DescriptionError, match="belongs to another system"):
+    with pytest.raises(cd.errors.DescriptionError, match="belongs to another system"):
         cd.Motion.of(chain(), cd.Motion(system, T, smooth()))
 
 
@@ -144,7 +148,7 @@ def test_low_pass(system):
     q = np.column_stack([np.sin(np.pi * t) + 0.1 * np.sin(24 * np.pi * t), 0 * T])
     made = cd.Motion.of(system, cd.Table(t, ["hip", "knee"], q, degrees=False), lowpass=4)
     assert abs(made.q[:, 0] - np.sin(np.pi * t))[8:-8].max() < 5e-3
-    with pytest.raises(cd.DescriptionError, match="below half of the 40 frames per second"):
+    with pytest.raises(cd.errors.DescriptionError, match="below half of the 40 frames per second"):
         cd.Motion.of(system, cd.Table(T, ["hip", "knee"], q, degrees=False), lowpass=20)
 
 
@@ -187,7 +191,7 @@ def test_quaternions():
     with pytest.warns(UserWarning, match="have the length 2 at t = 0 s, and are divided by it"):
         twice = cd.Motion.of(system, cd.Table(T, names, q * [2, 2, 2, 2, 1, 1, 1], units))
     np.testing.assert_allclose(twice.udot, m.udot, rtol=0, atol=1e-9)
-    with pytest.raises(cd.ShapeError, match="are zero at t = 0 s: a quaternion has length one"):
+    with pytest.raises(cd.errors.ShapeError, match="are zero at t = 0 s: a quaternion has length one"):
         cd.Motion.of(system, cd.Table(T, names, q * [0, 0, 0, 0, 1, 1, 1], units))
 
 
@@ -208,7 +212,7 @@ def test_constraints_give_what_the_table_does_not_have():
     np.testing.assert_allclose(m.u[:, 2], 2 * h * m.u[:, 0], atol=1e-9)
     np.testing.assert_allclose(m.udot[:, 2], 2 * m.u[:, 0] ** 2 + 2 * h * m.udot[:, 0], atol=1e-9)
     np.testing.assert_allclose(m.udot[15:-15, 2], (2 * hd**2 + 2 * h * hdd)[15:-15], atol=1e-4)
-    with pytest.raises(cd.UnknownNameError, match="no column 'knee'"):
+    with pytest.raises(cd.errors.UnknownNameError, match="no column 'knee'"):
         cd.Motion.of(system, cd.Table(T, ["hip", "patella"], smooth(), degrees=False))
 
 
@@ -293,7 +297,7 @@ def test_as_opensim(system):
     exact = np.column_stack([-4 * np.sin(2 * T), -2.7 * np.cos(3 * T)])
     assert abs(theirs.udot - exact).max() > 0.1
     assert abs(cd.Motion.of(system, table).udot - exact).max() < 2e-3  # 1e-3 of 2.7: 84 rows a period
-    with pytest.raises(cd.DescriptionError, match="how a Table is differentiated"):
+    with pytest.raises(cd.errors.DescriptionError, match="how a Table is differentiated"):
         cd.Motion.of(system, theirs, as_opensim=True)
 
 
@@ -370,7 +374,7 @@ def test_times_of_single_precision(system):
 
 def test_times_that_cannot_be(system):
     t = np.round(np.arange(60) / 120, 2)
-    with pytest.raises(cd.ShapeError, match=r"these times are rounded to 0.01 s; write more digits"):
+    with pytest.raises(cd.errors.ShapeError, match=r"these times are rounded to 0.01 s; write more digits"):
         cd.Motion.of(system, cd.Table(t, ["hip", "knee"], smooth(t), degrees=False))
     t = np.delete(np.arange(100) / 100, slice(40, 60))
     with pytest.warns(UserWarning, match=r"motion: no rows from t = 0.39 to 0.6 s, others are 0.01 s apart"):
@@ -490,7 +494,7 @@ def test_rows_of_opensims_tools():
     )
     np.testing.assert_allclose(high.values, highest.values, atol=1e-9)  # 0.49 of the frames per second
     assert "0.49 of them is taken" in str(high.status)
-    with pytest.raises(cd.ShapeError, match="'knee' is nan at t = 0 s"):
+    with pytest.raises(cd.errors.ShapeError, match="'knee' is nan at t = 0 s"):
         cd.low_pass(cd.Table(t[:10], ["knee"], np.full((10, 1), np.nan)), 6.0)
 
 
@@ -540,7 +544,7 @@ def test_frames_of_pandas_are_not_converted_twice(system):
     pytest.importorskip("pandas")
     frame = cd.Table(T, ["hip", "knee"], smooth() * [180 / np.pi, 1000], ["deg", "mm"]).to_pandas()
     np.testing.assert_allclose(cd.Motion.of(system, frame).q, smooth(), atol=1e-15)  # one rounding
-    with pytest.raises(cd.DescriptionError, match="numbers of hip, knee are not those"):
+    with pytest.raises(cd.errors.DescriptionError, match="numbers of hip, knee are not those"):
         cd.Motion.of(system, np.radians(frame))
     given = cd.Table.from_pandas(np.radians(frame[["hip"]]).join(frame[["knee"]]), units=["rad", "mm"])
     np.testing.assert_allclose(cd.Motion.of(system, given).q, smooth(), atol=1e-15)
@@ -599,7 +603,7 @@ def test_rows_before_and_after_events(system, tmp_path):
         assert len(cd.low_pass(table, 6)) == len(T)
     jumping = cd.Table(DOUBLED, ["hip", "knee"], q + np.arange(len(q))[:, None] * 1e-3, ["rad", "m"])
     with pytest.raises(
-        cd.ShapeError,
+        cd.errors.ShapeError,
         match=r"time\[40\] = 1 s occurs twice, and 'hip' is .* cut the table "
         r"there: table\[:41\] and table\[41:\]",
     ):

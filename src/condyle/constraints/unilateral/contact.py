@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import casadi as ca
 
@@ -16,6 +16,7 @@ from condyle.contact.materials import FRICTION, Rigid, combined_rigid
 from condyle.contact.surfaces import GivenPose, Surface
 from condyle.errors import DescriptionError
 from condyle.laws.described import Part, number, quantity, sx
+from condyle.laws.factors import Factors
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
 from condyle.native.sweeps.lookup import Closure
@@ -109,6 +110,11 @@ class RigidContact(Unilateral):
     friction: FRICTION = field(default=0.0, init=False)
     stick: Flag = field(default=0.0, init=False, repr=False)
     slide: Annotated[Any, quantity("-", 3)] = field(default=(0.0, 0.0, 0.0), init=False, repr=False)
+
+    def scaled(self, factors: Factors) -> Self:
+        if any(factors.change(x.body) for x in (self.a, self.b)):
+            factors.notes.append(": its surfaces are where and as large as they were")
+        return self
 
     def __init__(self, a: Surface, b: Surface) -> None:
         what = type(self).__name__

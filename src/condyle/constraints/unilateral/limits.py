@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 
+from condyle.constraints.base import drawn_link
 from condyle.constraints.coordinates import unit_of
 from condyle.constraints.points import COINCIDENT, two_bodies
 from condyle.constraints.unilateral.base import Unilateral
@@ -21,6 +22,7 @@ from condyle.laws.described import BodyName, CoordinateName, Station, quantity, 
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import Coordinate, StationPosition
 from condyle.records import dataclass
+from condyle.shapes import Drawing, Link
 from condyle.trace.parameter import Expression
 from condyle.tree.tree import Tree
 
@@ -113,6 +115,9 @@ class Rope(Unilateral):
     def __post_init__(self) -> None:
         super().__post_init__()
         two_bodies(self)
+
+    def drawn(self, size: float) -> list[Drawing | Link]:
+        return [*super().drawn(size), drawn_link(self)]
 
     @property
     def places(self) -> tuple[Leaf, ...]:

@@ -22,8 +22,8 @@ from collections.abc import Callable
 import numpy as np
 
 from condyle.errors import warn
+from condyle.integrate.integrators import Method
 from condyle.integrate.interrupts.time_signals import TimeSignals
-from condyle.integrate.methods import Method
 
 GRID = 4096
 """Intervals in which a run looks at curved signals."""

@@ -49,7 +49,7 @@ from condyle.system.system import System
 
 if TYPE_CHECKING:
     from condyle.integrate.equations import Equations, RightHandSide
-    from condyle.integrate.methods.base import Method, Step
+    from condyle.integrate.integrators.base import Method, Step
 
 JUMP, SHARE = 1e-9, 1e-3
 """Lengths that change by less [m] do not jump; in runs, those that change by less than this part of the

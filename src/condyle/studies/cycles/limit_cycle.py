@@ -23,9 +23,9 @@ from condyle.arguments import answered
 from condyle.arrays import Array
 from condyle.errors import CondyleError, ConvergenceError, DescriptionError, UnknownNameError
 from condyle.integrate.events import Event
+from condyle.integrate.integrators import Method
 from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.measure_history import samples
-from condyle.integrate.methods import Method
 from condyle.integrate.trajectory import Trajectory
 from condyle.quality import Check, Judged
 from condyle.records import dataclass

@@ -111,7 +111,7 @@ def fit_spline_curve(
         progress: True shows a bar; a function is called with the share done.
 
     Returns:
-        a `cd.JointFit`: `.mobilizer`, `.residuals`, `.q`, `.worst()`, `.plot()`, `.report()`,
+        a `JointFit`: `.mobilizer`, `.residuals`, `.q`, `.worst()`, `.plot()`, `.report()`,
         `.cross_validation`.
 
     Raises:

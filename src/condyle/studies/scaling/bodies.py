@@ -13,6 +13,7 @@ These are OpenSim's rules.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import casadi as ca
@@ -20,26 +21,17 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.mobilizers import Coupled, Ellipsoid, FunctionBased, Mobilizer
+from condyle.laws.factors import times
+from condyle.mobilizers import Mobilizer
 from condyle.mobilizers.base import Reversed
 from condyle.spatial import Transform
 from condyle.system.system import System
 from condyle.trace.parameter import Expression
 from condyle.tree.body import Body
 
-Factors = dict[str, Array]
-"""Factors along x, y, z of each body, and of ground, which are 1."""
-
-
-def times(kept: Any, factor: Any) -> Any:
-    """A kept number, or several, times a factor, or several; Parameters stay in it."""
-    if isinstance(kept, Expression):
-        return kept.sx * ca.DM(np.asarray(factor, dtype=float))
-    return np.asarray(kept, dtype=float) * factor
-
 
 def changes(
-    system: System, s: Factors, keep_distribution: bool, total: float | None
+    system: System, s: Mapping[str, Array], keep_distribution: bool, total: float | None
 ) -> dict[str, dict[str, Any]]:
     """What changes of the bodies: arguments of `System.copy`.
 
@@ -70,7 +62,7 @@ def _kept(b: Body, quantity: str, number: Any) -> Any:
     return b.symbolic[quantity].sx if quantity in b.symbolic else number
 
 
-def _changed(b: Body, s: Factors, keep_distribution: bool) -> dict[str, Any]:
+def _changed(b: Body, s: Mapping[str, Array], keep_distribution: bool) -> dict[str, Any]:
     assert b.parent is not None
     own, parent, m = s[b.name], s[b.parent.name], b.mass_properties
     out: dict[str, Any] = {}
@@ -114,13 +106,10 @@ def cylinder(mass: float, I: Array, s: Array, volume: float) -> Array:
 
 def _mobilizer(b: Body, parent: Array, own: Array) -> Mobilizer:
     """The mobilizer scaled by the factors of the body that its F is on, this body if it is reversed."""
-    m, turned = b.mobilizer, False
-    while isinstance(m, Reversed):
-        m, turned = m.forward, not turned
+    m = b.mobilizer
+    turned = isinstance(m, Reversed)
     s, X = (own, "BM") if turned else (parent, "PF")
-    inner = m.mobilizer if isinstance(m, Coupled) else m
-    if (s != s[0]).any() and m.has_lengths and not isinstance(inner, (FunctionBased, Ellipsoid)):
-        # these two by the factors of the body as they are, as in OpenSim
+    if (s != s[0]).any() and m.has_lengths and not m.scales_with_body:
         if f"R_{X}" in b.symbolic:
             raise DescriptionError(
                 f"scale: body {b.name!r}: the orientation of X_{X} depends on Parameters: "
@@ -128,6 +117,6 @@ def _mobilizer(b: Body, parent: Array, own: Array) -> Mobilizer:
             )
         s = np.linalg.norm(s[:, None] * (b.X_BM if turned else b.X_PF).R, axis=0)
     try:
-        return b.mobilizer.scaled(s)
+        return m.scaled(s)
     except DescriptionError as error:
         raise DescriptionError(f"scale: body {b.name!r}: {error}") from None

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from condyle.arguments import answered
 from condyle.arrays import Array
-from condyle.constraints import CoordinateCoupler, Rod
-from condyle.contact import ElasticFoundation, HuntCrossley
 from condyle.errors import DescriptionError, UnknownNameError, warn
-from condyle.forces import Custom, Potential, TwoPointSpring
-from condyle.forces.path import PathLaw
 from condyle.io.markers import Markers
+from condyle.laws.factors import Factors
 from condyle.studies.assemble import assemble
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.kinematics.result import InverseKinematics
-from condyle.studies.scaling.attached import (
-    in_proportion,
-    moved_contact,
-    scaled_geometry,
-    scaled_path,
-    scaled_stations,
-)
-from condyle.studies.scaling.bodies import Factors, changes
+from condyle.studies.scaling.bodies import changes
 from condyle.studies.scaling.measurements import Measured, Measurement, frames, manual, measure
 from condyle.studies.scaling.result import Scaling
 from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.system import System
+from condyle.trace.parameter import at_defaults
 
 ORDER = ("measurements", "manual")
 BEYOND, HEAVY = 3.0, 20.0
@@ -140,7 +130,7 @@ def scale(
     )
 
 
-def _doubt(s: Factors, mass: float | None, before: float) -> None:
+def _doubt(s: Mapping[str, Array], mass: float | None, before: float) -> None:
     """Warn of sizes that no subject has: percents, millimeters, grams, pounds."""
     for body, x in s.items():
         if min(x) < 1 / BEYOND or max(x) > BEYOND:
@@ -174,9 +164,9 @@ def _factors(
     given: Mapping[str, Any],
     order: tuple[str, ...],
     time: Any,
-) -> tuple[Factors, list[Measured]]:
+) -> tuple[dict[str, Array], list[Measured]]:
     """Factors of all bodies, and what was measured."""
-    s: Factors = {name: np.ones(3) for name in ("ground", *(b.name for b in system.bodies))}
+    s = {name: np.ones(3) for name in ("ground", *(b.name for b in system.bodies))}
     by_hand, measured = manual(system, given), []
     places = model_places(system, start) if measurements else {}
     for step in order:
@@ -220,95 +210,72 @@ def model_places(system: System, state: State) -> dict[str, Array]:
 
 
 def _resized(
-    old: System, start: State, s: Factors, mass: float | None, keep: bool
+    old: System, start: State, s: Mapping[str, Array], mass: float | None, keep: bool
 ) -> tuple[System, list[str]]:
     """The system with all that is scaled, and what a user should know."""
+    if all((x == 1).all() for x in s.values()):
+        return old.copy(bodies=changes(old, s, keep, mass)), []
+    translations = {
+        c.name: b.parent.name
+        for b in old.bodies
+        for c, unit in zip(b.coordinates, b.mobilizer.units, strict=True)
+        if unit == "m" and b.parent is not None
+    }
     notes: list[str] = []
-    forces: dict[str, Any] = {}
-    constraints: dict[str, Any] = {}
-    moved = any((x != 1).any() for x in s.values())
-    for name in old.forces if moved else ():
-        law = old.force(name)
-        if isinstance(law, (Custom, Potential)):
-            notes.append(f"force {name!r} is a function of your own: lengths in it are as they were")
-        where = f"scale: force {name!r}"
-        new: Any = scaled_stations(law, s, where)
-        if isinstance(law, HuntCrossley | ElasticFoundation) and any(
-            (s[x.body] != 1).any() for x in law.surfaces()
-        ):
-            new = moved_contact(law, s, where)
-            notes.append(
-                f"contact {name!r}: sizes of its surfaces are as they were, of meshes not; those "
-                "with a place on a body have moved with it"
+
+    def scaled(kind: str, names: Iterable[str], get: Callable[[str], Any]) -> dict[str, Any]:
+        """Elements that change, by name."""
+        out = {}
+        for name in names:
+            factors, what = (
+                Factors(s, translations),
+                f"{'contact' if name in old.contacts else kind} {name!r}",
             )
-        if isinstance(new, PathLaw):
-            path = scaled_path(new.path, s, where)
-            new = new if path is new.path else replace(new, path=path)
-        if new is not law:
-            forces[name] = new
-    for name in old.constraints if moved else ():
-        constraint: Any = scaled_stations(old.constraint(name), s, f"scale: constraint {name!r}")
-        if isinstance(constraint, CoordinateCoupler):
-            constraint = _coupled(old, constraint, s, name, notes)
-        if constraint is not old.constraint(name):
-            constraints[name] = constraint
-    markers = {name: np.array(m.station) * s[m.body] for name in old.markers for m in (old.marker(name),)}
-    geometry = {g.name: scaled_geometry(g, s) for g in old.geometry}
-    new_system = old.copy(
+            try:
+                new = get(name).scaled(factors)
+            except DescriptionError as error:
+                raise DescriptionError(f"scale: {what}: {error}") from None
+            notes.extend(what + note for note in factors.notes)
+            if new is not get(name):
+                out[name] = new
+        return out
+
+    new = old.copy(
         bodies=changes(old, s, keep, mass),
-        forces=forces,
-        constraints=constraints,
-        markers=markers,
-        geometry=geometry,
+        forces=scaled("force", old.forces, old.force),
+        constraints=scaled("constraint", old.constraints, old.constraint),
+        markers={name: np.array(m.station) * s[m.body] for name in old.markers for m in (old.marker(name),)},
+        geometry={g.name: g.scaled(s[g.body]) for g in old.geometry},
     )
-    return _proportioned(old, start, new_system) if moved else new_system, notes
-
-
-def _coupled(system: System, law: CoordinateCoupler, s: Factors, name: str, notes: list[str]) -> Any:
-    """A coupler whose last coordinate, if a translation, grows with the parent of its joint."""
-    for b in system.bodies:
-        for c, unit in zip(b.coordinates, b.mobilizer.units, strict=True):
-            if c.name != law.coordinates[-1] or unit != "m" or b.parent is None:
-                continue
-            factors = s[b.parent.name]
-            if (factors == 1).all():
-                return law
-            if not hasattr(law.function, "factor"):
-                notes.append(f"constraint {name!r} is a function of your own: lengths in it are as they were")
-                return law
-            if (factors != factors[0]).any():
-                raise DescriptionError(
-                    f"scale: constraint {name!r} gives the translation {c.name!r}, and {b.parent.name!r} has "
-                    f"the factors {factors}: along which of them is not known; give it three equal ones"
-                )
-            function: Any = law.function
-            return replace(law, function=replace(function, factor=function.factor * float(factors[0])))
-    return law
+    return _proportioned(old, start, new), notes
 
 
 def _proportioned(old: System, start: State, new: System) -> System:
     """Lengths of fibers, tendons, ligaments and springs in proportion to those of their paths, whichever of
     the bodies on their way was scaled. Rods, which hold the pose, are in proportion before it is found."""
-    rods = [n for n in old.constraints if isinstance(old.constraint(n), Rod)]
+    proportional = lambda law: bool(getattr(law, "proportional", ()))
+    rods = [n for n in old.constraints if proportional(old.constraint(n))]
     if rods:
         free = new.copy().state().replace(q=start.q)  # not assembled
         new = new.copy(
             constraints={
-                n: in_proportion(new.constraint(n), _ratio(start, old.constraint(n), free, new.constraint(n)))
+                n: new.constraint(n).in_proportion(_ratio(start, old.constraint(n), free, new.constraint(n)))
                 for n in rods
             }
         )
-    cords = [n for n in old.forces if isinstance(old.force(n), TwoPointSpring)]
-    if not cords and not len(old.paths):
+    laws: dict[str, Any] = {n: new.force(n) for n in old.forces if proportional(new.force(n))}
+    if not laws:
         return new
     new = new.copy()
     now = default_pose(new)
     before, after = start.path_lengths(), now.path_lengths()
     lengths = np.divide(after, before, out=np.ones_like(after), where=before > 0)
     ratio = dict(zip(old.paths, lengths, strict=True))
-    ratio |= {n: _ratio(start, old.force(n), now, new.force(n)) for n in cords}
     return new.copy(
-        forces={n: in_proportion(new.force(n), float(x)) for n, x in ratio.items() if n in old.forces}
+        forces={
+            n: law.in_proportion(float(ratio[n] if n in ratio else _ratio(start, old.force(n), now, law)))
+            for n, law in laws.items()
+        }
     )
 
 
@@ -320,12 +287,9 @@ def _ratio(start: State, old: Any, now: State, new: Any) -> float:
 
 def _apart(state: State, law: Any) -> float:
     """Distance of a law's two points [m]."""
-    a, b = (state.station_position(body, _plain(p)) for body, p in ((law.a, law.p_a), (law.b, law.p_b)))
+    ends = ((law.a, law.p_a), (law.b, law.p_b))
+    a, b = (state.station_position(body, np.ravel(at_defaults(p))) for body, p in ends)
     return float(np.linalg.norm(np.subtract(a, b)))
-
-
-def _plain(p: Any) -> Any:
-    return p if isinstance(p, tuple) else p.at()[:, 0]
 
 
 def _placed(

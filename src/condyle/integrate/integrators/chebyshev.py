@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import Chebyshev
 
-from condyle.integrate.methods.explicit import Explicit
+from condyle.integrate.integrators.explicit import Explicit
 
 DAMPING = 2 / 13
 

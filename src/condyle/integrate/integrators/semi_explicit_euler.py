@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 
 from condyle.integrate.equations import Equations, RightHandSide
-from condyle.integrate.methods.base import Method, Step
+from condyle.integrate.integrators.base import Method, Step
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import kernel
 from condyle.records import dataclass

@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.integrate.equations import Equations, RightHandSide
-from condyle.integrate.methods.base import Method, Step
+from condyle.integrate.integrators.base import Method, Step
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import While, kernel
 from condyle.records import dataclass

@@ -22,8 +22,8 @@ import numpy as np
 from condyle.arguments import spoken
 from condyle.errors import DescriptionError
 from condyle.integrate.equations import Equations, RightHandSide
-from condyle.integrate.methods import dormand_prince_8 as dp8
-from condyle.integrate.methods.base import Method, Step, Weights, combined
+from condyle.integrate.integrators import dormand_prince_8 as dp8
+from condyle.integrate.integrators.base import Method, Step, Weights, combined
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import Node, kernel
 from condyle.records import dataclass

@@ -16,7 +16,7 @@ import casadi as ca
 
 from condyle.arguments import spoken
 from condyle.integrate.equations import Equations, RightHandSide
-from condyle.integrate.methods.base import Method, Step, Weights, combined
+from condyle.integrate.integrators.base import Method, Step, Weights, combined
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import Call, Ints, Node, kernel
 from condyle.records import dataclass

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from condyle.arguments import missing
-from condyle.integrate.methods.base import Method
-from condyle.integrate.methods.chebyshev import RKC
-from condyle.integrate.methods.explicit import (
+from condyle.integrate.integrators.base import Method
+from condyle.integrate.integrators.chebyshev import RKC
+from condyle.integrate.integrators.explicit import (
     DORMAND_PRINCE,
     DORMAND_PRINCE_8,
     EULER,
@@ -22,9 +22,9 @@ from condyle.integrate.methods.explicit import (
     RK4,
     Explicit,
 )
-from condyle.integrate.methods.rosenbrock import RODAS, RODAS5P, Rosenbrock
-from condyle.integrate.methods.semi_explicit_euler import SemiExplicitEuler
-from condyle.integrate.methods.verlet import Verlet
+from condyle.integrate.integrators.rosenbrock import RODAS, RODAS5P, Rosenbrock
+from condyle.integrate.integrators.semi_explicit_euler import SemiExplicitEuler
+from condyle.integrate.integrators.verlet import Verlet
 
 if TYPE_CHECKING:
     from condyle.integrate.stepping.method import TimeStepping

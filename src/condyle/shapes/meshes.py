@@ -1,6 +1,6 @@
-"""Surfaces where a function is zero, as triangles: marching tetrahedra over a grid.
+"""Meshes that elements draw: tori, sheets over a grid, and surfaces where a function is zero.
 
-Each cell of the grid is six tetrahedra around one of its diagonals. An edge whose ends have different signs
+The last are found by marching tetrahedra. Each cell of the grid is six tetrahedra around one of its diagonals. An edge whose ends have different signs
 is cut where a straight line between its values is zero; one or two triangles join the cuts of a tetrahedron.
 """
 
@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-import condyle.shapes as shapes
 from condyle.arrays import Array
+from condyle.shapes.mesh import Mesh
 
 FINE, ROUGH = 18, 24
 """Cells along an edge of the box: of the surface, and of the search for the box."""
@@ -19,7 +19,31 @@ TETRAHEDRA = np.array([(0, a, a | b, 7) for a in (1, 2, 4) for b in (1, 2, 4) if
 """Corners of a cell by their bits: x is 1, y is 2, z is 4."""
 
 
-def implicit_shape(function: Callable[[Array], Array], reach: float) -> shapes.Mesh | None:
+def torus(circle: float, tube: float, around: int = 32, across: int = 12) -> Mesh:
+    """A tube along a circle about z, by their radii [m]."""
+    a, b = (2 * np.pi * np.arange(n) / n for n in (around, across))
+    r = circle + tube * np.cos(b)
+    z = np.broadcast_to(tube * np.sin(b), (around, across))
+    vertices = np.stack([np.outer(np.cos(a), r), np.outer(np.sin(a), r), z], axis=-1)
+    return Mesh((vertices.reshape(-1, 3), _quads(np.arange(around * across).reshape(around, across), True)))
+
+
+def sheet(points: Array) -> Mesh:
+    """Triangles of a grid of points, shape (rows, columns, 3)."""
+    rows, columns = points.shape[:2]
+    places = np.arange(rows * columns).reshape(rows, columns)
+    return Mesh((points.reshape(-1, 3), _quads(places, False)))
+
+
+def _quads(places: np.ndarray, closed: bool) -> np.ndarray:
+    """Two triangles for each cell of a grid of vertices, which may close on itself along both sides."""
+    if closed:
+        places = np.pad(places, (0, 1), mode="wrap")
+    a, b, c, d = (x.ravel() for x in (places[:-1, :-1], places[1:, :-1], places[1:, 1:], places[:-1, 1:]))
+    return np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)])
+
+
+def zero_surface(function: Callable[[Array], Array], reach: float) -> Mesh | None:
     """The surface around the region where a function is negative; None if it finds none.
 
     Args:
@@ -43,7 +67,7 @@ def implicit_shape(function: Callable[[Array], Array], reach: float) -> shapes.M
         axes.append(np.linspace(low, high, FINE + 1))
     values = function(_points(axes)).reshape((FINE + 1,) * 3)
     vertices, triangles = marched(values, axes)
-    return shapes.Mesh((vertices, triangles)) if len(triangles) else None
+    return Mesh((vertices, triangles)) if len(triangles) else None
 
 
 def _points(axes: list[Array]) -> Array:

@@ -1,0 +1,64 @@
+"""Factors: by how much bodies grow. `cd.scale` gives them to the method `scaled` of every element."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError
+from condyle.records import dataclass
+from condyle.spatial import Transform
+from condyle.trace.parameter import Expression
+
+OWN_FUNCTION = " is a function of your own: lengths in it are as they were"
+"""Note of elements that are a function of a user."""
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """Factors by which bodies grow along their axes.
+
+    Attributes:
+        bodies: factors along x, y, z of each body and of ground, shape (3,).
+        translations: the body in whose axes each coordinate that is a length is measured, by coordinate.
+        notes: what `scaled` of an element leaves as it was; the report of `cd.scale` names the element.
+    """
+
+    bodies: Mapping[str, Array]
+    translations: Mapping[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def __getitem__(self, body: str) -> Array:
+        return self.bodies[body]
+
+    def change(self, body: str) -> bool:
+        """Whether a body changes its size."""
+        return bool((self.bodies[body] != 1).any())
+
+    def place(self, body: str, X: Any) -> Transform:
+        """A kept frame on a body: its origin moves with the body's points, its orientation stays."""
+        if isinstance(X, Transform):
+            return Transform(X.R, X.p * self[body])
+        R, p = (x.sx if isinstance(x, Expression) else ca.SX(ca.DM(np.asarray(x, dtype=float))) for x in X)
+        return Transform(R, p * ca.DM(self[body]))
+
+    def along(self, body: str, X: Any, what: str) -> Array:
+        """Factors along the axes of a kept frame on a body, |s o e|, shape (3,)."""
+        if not isinstance(X, Transform):
+            raise DescriptionError(
+                f"the frame of {what} depends on Parameters: which factors its axes have is not known"
+            )
+        lengths: Array = np.linalg.norm(self[body][:, None] * X.R, axis=0)
+        return lengths
+
+
+def times(kept: Any, factor: Any) -> Any:
+    """A kept number, or several, times a factor, or several; Parameters stay in it."""
+    if isinstance(kept, Expression):
+        return kept.sx * ca.DM(np.asarray(factor, dtype=float))
+    return np.asarray(kept, dtype=float) * factor
