@@ -252,5 +252,9 @@ class Mesh(Framed):
         return found
 
     @property
+    def smallest_radius(self) -> float:
+        return float(np.ptp(self.triangles.vertices, axis=0).min()) / 2
+
+    @property
     def form(self) -> Hashable:
         return type(self).__name__, self.triangles.digest

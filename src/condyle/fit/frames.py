@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -144,17 +145,8 @@ class Frames(States[State], Judged):
 
     def _some(self, i: NDArray[np.intp]) -> Frames:
         part = (self, i) if self.part is None else (self.part[0], self.part[1][i])
-        return Frames(
-            self.start,
-            self.goals,
-            self.t[i],
-            self.q[i],
-            self.info[i],
-            self.weight[i],
-            self.tolerance,
-            len(i),
-            part,
-        )
+        rows = {name: getattr(self, name)[i] for name in ("t", "q", "info", "weight")}
+        return replace(self, **rows, wanted=len(i), part=part)
 
     def _batch(self, t: Any = None) -> Batch:
         if t is not None:

@@ -36,7 +36,7 @@ from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.spatial.algebra import all_of, any_of
-from condyle.trace.parameter import at_defaults
+from condyle.trace.parameter import numbers_at
 
 ITERATIONS = 12
 """Of Newton's method for the point of a line that is closest to a circle."""
@@ -65,7 +65,7 @@ class Torus(Surface):
         )
 
     def drawn(self, size: float) -> list[Drawing]:
-        return [Drawing(meshes.torus(at_defaults(self.outer_radius), at_defaults(self.inner_radius)))]
+        return [Drawing(meshes.torus(numbers_at(self.outer_radius), numbers_at(self.inner_radius)))]
 
     def __post_init__(self) -> None:
         super().__post_init__()
