@@ -2,9 +2,10 @@
 
 Section 5 of seth2010. Real files serve as well: of LAO (2lao open, 1lst closed) give
 mobile=[(92, 191)], hinge=[(90, 91), (192, 193)], chain="A". Here two small structures are
-made. Units: nm, Da, ps; so energies are in kJ/mol and forces in kJ/(mol nm).
+made; proteins/domain_hinge.py reads them. Units: nm, Da, ps, kJ/mol, kJ/(mol nm).
 """
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -12,6 +13,9 @@ import numpy as np
 from scipy.integrate import cumulative_trapezoid
 
 import condyle as cd
+
+sys.path.append(str(Path(__file__).parent))
+from proteins.domain_hinge import domain_hinge
 
 k = np.arange(24)
 spine = np.stack([2.3 * np.cos(1.75 * k), 2.3 * np.sin(1.75 * k), 1.5 * k], 1)
@@ -37,8 +41,8 @@ with tempfile.TemporaryDirectory() as folder:
     files = Path(folder, "open.pdb"), Path(folder, "closed.pdb")
     for path, moved in zip(files, (False, True)):
         path.write_text(structure(moved))
-    found = cd.models.domain_hinge(*files, mobile=[(13, 24)], hinge=[(12, 13)])
-    two = cd.models.domain_hinge(*files, mobile=[(13, 24)], coordinates=2)
+    found = domain_hinge(*files, mobile=[(13, 24)], hinge=[(12, 13)])
+    two = domain_hinge(*files, mobile=[(13, 24)], coordinates=2)
 print(found)
 np.testing.assert_allclose(np.degrees(found.angle), 40, atol=0.1)  # of rounded positions
 for hinge, closed in ((found, [1.0]), (two, [1.0, 1.0])):

@@ -6,14 +6,14 @@ import casadi as ca
 import numpy as np
 
 from condyle import paths
-from condyle.models.arm26 import MUSCLES, path
-from condyle.native.sweeps.lookup import Closure
+from condyle.models.arm26 import arm26, path
+from condyle.native.tables.lookup import Closure
 from condyle.paths.span import Span
 
 
 def test_split():
     """What lies on one body is constant; a surface that can be on one piece only has a span of its own."""
-    spans = {name: path(name).length.spans for name in MUSCLES}
+    spans = {name: path(name).length.spans for name in arm26().muscles}
     sizes = {name: [(len(s.points), len(s.wraps)) for s in mine] for name, mine in spans.items()}
     assert sizes == {
         "TRIlong": [(5, 3)],

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import casadi as ca
 
+from condyle.arguments import ExplainsCalls
 from condyle.contact.closest_points import check_pair, touch
 from condyle.contact.elastic_foundation import check_foundation, deepest
 from condyle.contact.hunt_crossley import ContactLaw
@@ -57,7 +58,7 @@ class SurfacePair(Composed):
 
 
 @dataclass(frozen=True, eq=False)
-class Depth(SurfacePair):
+class Depth(ExplainsCalls, SurfacePair):
     """How deep two surfaces overlap [m]; below zero where they are apart. A force on it pushes both bodies
     along the normal.
 
@@ -77,7 +78,7 @@ class Depth(SurfacePair):
 
 
 @dataclass(frozen=True, eq=False)
-class Loss(Leaf):
+class Loss(ExplainsCalls, Leaf):
     """Power that a contact loses by dissipation and friction [W], at least 0, and 0 while it is disabled; its
     integral over a run, by `cd.measures.Integral`, is the energy lost.
 

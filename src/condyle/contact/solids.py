@@ -98,6 +98,7 @@ class Torus(Framed):
     """
 
     half_widths: ClassVar = {"tube_radius": 1.0}
+    other_names = ("Wheel", "Ring")
 
     radius: Length
     tube_radius: Length
@@ -145,6 +146,11 @@ class Cylinder(Framed):
     """
 
     half_widths: ClassVar = {"radius": 1.0, "length": 0.5}
+    call_hints: ClassVar = {
+        "height": "it is length=",
+        "half_length": "it is length=, the whole",
+        "axis": "it is z of the frame X",
+    }
 
     radius: Length
     length: Length
@@ -208,6 +214,11 @@ class Box(Framed):
         name: how groups call it.
         cliques: names; surfaces that share one ignore each other in groups.
     """
+
+    other_names = ("Cube", "Cuboid")
+    call_hints: ClassVar = dict.fromkeys(
+        ("dimensions", "lengths", "size", "sizes"), "it is half_lengths=, half of each"
+    )
 
     met_by_corners: ClassVar[bool] = True
     half_widths: ClassVar = {"half_lengths": 1.0}

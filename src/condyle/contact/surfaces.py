@@ -204,6 +204,8 @@ class HalfSpace(Surface):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    other_names = ("Plane", "Floor", "ContactHalfSpace", "Ground", "Wall")
+
     met_by_corners: ClassVar[bool] = True
 
     normal: Annotated[Numbers, quantity("-", 3)]
@@ -256,6 +258,11 @@ class Sphere(Surface):
     """
 
     half_widths: ClassVar = {"radius": 1.0}
+    other_names = ("ContactSphere", "Ball")
+    call_hints: ClassVar = {
+        "diameter": "it is radius=, half of it",
+        **dict.fromkeys(("location", "position", "station"), "it is center="),
+    }
 
     center: Station
     radius: Length

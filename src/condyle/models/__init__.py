@@ -1,18 +1,14 @@
 """Ready systems from published numbers: `cd.models.arm26()`, `cd.models.leg6dof9musc()`; and
-`cd.models.domain_hinge(...)`, which makes one of two structures of a protein. `cd.models.synthetic_subject()`
-is a subject who does not exist, with the recording of a walk."""
+`cd.models.synthetic_subject()`, a subject who does not exist, with the recording of a walk."""
 
 from condyle.arguments import missing
 from condyle.models.arm26 import arm26
 from condyle.models.leg6dof9musc import leg6dof9musc
-from condyle.models.protein import DomainHinge, domain_hinge
 from condyle.models.synthetic_subject import Subject, generic_subject, synthetic_subject
 
 __all__ = [
-    "DomainHinge",
     "Subject",
     "arm26",
-    "domain_hinge",
     "generic_subject",
     "leg6dof9musc",
     "synthetic_subject",
@@ -30,9 +26,7 @@ def __getattr__(name: str) -> object:
             f"cd.read_osim('{name}.osim'); ready models are "
             f"{', '.join(f'cd.models.{m}()' for m in READY)}"
         )
-    raise missing(
-        "cd.models", name, __all__, {"arm": "arm26", "leg": "leg6dof9musc", "protein": "domain_hinge"}
-    )
+    raise missing("cd.models", name, __all__, {"arm": "arm26", "leg": "leg6dof9musc"})
 
 
 _OTHERS = ("gait2392", "gait2354", "gait10dof18musc", "Rajagopal2016", "rajagopal2016")

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from condyle.mobilizers import Pin
-from condyle.models.numbers import known_by
+from condyle.models.tables import THELEN, known_by, rows_of_text
 from condyle.muscles import Muscle, Thelen2003
 from condyle.paths import Cylinder, Ellipsoid, Path, Wrap
 from condyle.spatial import Transform, rotation_from_euler
@@ -80,95 +80,58 @@ SURFACES = {  # body, place [m], angles x-y-z [rad], surface
     ),
 }
 
-# F_0 [N], l_0 [m], l_S [m], alpha_0 [rad]; surfaces and where; points
-MUSCLES = {
-    "TRIlong": (
-        (798.52, 0.134, 0.143, 0.20943951),
-        (
-            ("TRI", None),
-            ("TRIlonghh", None),
-            ("TRIlongglen", None),
-        ),
-        (
-            ("base", (-0.05365, -0.01373, 0.14723)),
-            ("r_humerus", (-0.02714, -0.11441, -0.00664)),
-            ("r_humerus", (-0.03184, -0.22637, -0.01217)),
-            ("r_humerus", (-0.01743, -0.26757, -0.01208)),
-            ("r_ulna_radius_hand", (-0.0219, 0.01046, -0.00078)),
-        ),
-    ),
-    "TRIlat": (
-        (624.3, 0.1138, 0.098, 0.15707963),
-        (("TRI", None),),
-        (
-            ("r_humerus", (-0.00599, -0.12646, 0.00428)),
-            ("r_humerus", (-0.02344, -0.14528, 0.00928)),
-            ("r_humerus", (-0.03184, -0.22637, -0.01217)),
-            ("r_humerus", (-0.01743, -0.26757, -0.01208)),
-            ("r_ulna_radius_hand", (-0.0219, 0.01046, -0.00078)),
-        ),
-    ),
-    "TRImed": (
-        (624.3, 0.1138, 0.0908, 0.15707963),
-        (("TRI", None),),
-        (
-            ("r_humerus", (-0.00838, -0.13695, -0.00906)),
-            ("r_humerus", (-0.02601, -0.15139, -0.0108)),
-            ("r_humerus", (-0.03184, -0.22637, -0.01217)),
-            ("r_humerus", (-0.01743, -0.26757, -0.01208)),
-            ("r_ulna_radius_hand", (-0.0219, 0.01046, -0.00078)),
-        ),
-    ),
-    "BIClong": (
-        (624.3, 0.1157, 0.2723, 0.0),
-        (("BIClonghh", (1, 2)),),
-        (
-            ("base", (-0.039235, 0.00347, 0.14795)),
-            ("base", (-0.028945, 0.01391, 0.15639)),
-            ("r_humerus", (0.02131, 0.01793, 0.01028)),
-            ("r_humerus", (0.02378, -0.00511, 0.01201)),
-            ("r_humerus", (0.01345, -0.02827, 0.00136)),
-            ("r_humerus", (0.01068, -0.07736, -0.00165)),
-            ("r_humerus", (0.01703, -0.12125, 0.00024)),
-            ("r_humerus", (0.0228, -0.1754, -0.0063)),
-            ("r_ulna_radius_hand", (0.00751, -0.04839, 0.02179)),
-        ),
-    ),
-    "BICshort": (
-        (435.56, 0.1321, 0.1923, 0.0),
-        (),
-        (
-            ("base", (0.004675, -0.01231, 0.13475)),
-            ("base", (-0.007075, -0.04004, 0.14507)),
-            ("r_humerus", (0.01117, -0.07576, -0.01101)),
-            ("r_humerus", (0.01703, -0.12125, -0.01079)),
-            ("r_humerus", (0.0228, -0.1754, -0.0063)),
-            ("r_ulna_radius_hand", (0.00751, -0.04839, 0.02179)),
-        ),
-    ),
-    "BRA": (
-        (987.26, 0.0858, 0.0535, 0.0),
-        (("TRI", None),),
-        (
-            ("r_humerus", (0.0068, -0.1739, -0.0036)),
-            ("r_ulna_radius_hand", (-0.0032, -0.0239, 0.0009)),
-        ),
-    ),
+MUSCLES = """
+    TRIlong   798.52   0.134   0.143  0.20943951
+    TRIlat     624.3  0.1138   0.098  0.15707963
+    TRImed     624.3  0.1138  0.0908  0.15707963
+    BIClong    624.3  0.1157  0.2723         0.0
+    BICshort  435.56  0.1321  0.1923         0.0
+    BRA       987.26  0.0858  0.0535         0.0
+"""
+"""Muscle, F_0 [N], l_0 [m], l_S [m], alpha_0 [rad]."""
+POINTS = """
+    TRIlong   base                 -0.05365  -0.01373   0.14723
+    TRIlong   r_humerus            -0.02714  -0.11441  -0.00664
+    TRIlong   r_humerus            -0.03184  -0.22637  -0.01217
+    TRIlong   r_humerus            -0.01743  -0.26757  -0.01208
+    TRIlong   r_ulna_radius_hand    -0.0219   0.01046  -0.00078
+    TRIlat    r_humerus            -0.00599  -0.12646   0.00428
+    TRIlat    r_humerus            -0.02344  -0.14528   0.00928
+    TRIlat    r_humerus            -0.03184  -0.22637  -0.01217
+    TRIlat    r_humerus            -0.01743  -0.26757  -0.01208
+    TRIlat    r_ulna_radius_hand    -0.0219   0.01046  -0.00078
+    TRImed    r_humerus            -0.00838  -0.13695  -0.00906
+    TRImed    r_humerus            -0.02601  -0.15139   -0.0108
+    TRImed    r_humerus            -0.03184  -0.22637  -0.01217
+    TRImed    r_humerus            -0.01743  -0.26757  -0.01208
+    TRImed    r_ulna_radius_hand    -0.0219   0.01046  -0.00078
+    BIClong   base                -0.039235   0.00347   0.14795
+    BIClong   base                -0.028945   0.01391   0.15639
+    BIClong   r_humerus             0.02131   0.01793   0.01028
+    BIClong   r_humerus             0.02378  -0.00511   0.01201
+    BIClong   r_humerus             0.01345  -0.02827   0.00136
+    BIClong   r_humerus             0.01068  -0.07736  -0.00165
+    BIClong   r_humerus             0.01703  -0.12125   0.00024
+    BIClong   r_humerus              0.0228   -0.1754   -0.0063
+    BIClong   r_ulna_radius_hand    0.00751  -0.04839   0.02179
+    BICshort  base                 0.004675  -0.01231   0.13475
+    BICshort  base                -0.007075  -0.04004   0.14507
+    BICshort  r_humerus             0.01117  -0.07576  -0.01101
+    BICshort  r_humerus             0.01703  -0.12125  -0.01079
+    BICshort  r_humerus              0.0228   -0.1754   -0.0063
+    BICshort  r_ulna_radius_hand    0.00751  -0.04839   0.02179
+    BRA       r_humerus              0.0068   -0.1739   -0.0036
+    BRA       r_ulna_radius_hand    -0.0032   -0.0239    0.0009
+"""
+"""Muscle, body, place [m], from origin to insertion."""
+WRAPS: dict[str, tuple[tuple[str, tuple[int, int] | None], ...]] = {
+    "TRIlong": (("TRI", None), ("TRIlonghh", None), ("TRIlongglen", None)),
+    "TRIlat": (("TRI", None),),
+    "TRImed": (("TRI", None),),
+    "BIClong": (("BIClonghh", (1, 2)),),
+    "BRA": (("TRI", None),),
 }
-CURVES: dict[str, Any] = {  # the same for all muscles; shapes are Thelen's
-    "max_contraction_velocity": 10.0,
-    "activation_time_constant": 0.01,
-    "deactivation_time_constant": 0.04,
-    "minimum_activation": 0.01,
-    "default_activation": 0.05,
-    "FmaxTendonStrain": 0.033,
-    "FmaxMuscleStrain": 0.6,
-    "KshapeActive": 0.5,
-    "KshapePassive": 4.0,
-    "Af": 0.3,
-    "Flen": 1.8,
-    "fv_linear_extrap_threshold": 0.95,
-}
+"""Surfaces of each muscle, and the points between which it may touch them; all by default."""
 
 
 def arm26(muscle: type[Muscle] | None = Thelen2003, **options: Any) -> System:
@@ -198,23 +161,22 @@ def arm26(muscle: type[Muscle] | None = Thelen2003, **options: Any) -> System:
             coordinates=(Coordinate(coordinate, range=between),),
         )
     if muscle is not None:
-        numbers = known_by(muscle, CURVES) | options
-        for name, (own, _, _) in MUSCLES.items():
+        numbers = known_by(muscle, THELEN) | options
+        for name, *own in rows_of_text(MUSCLES):
             system.add_force(name, muscle(path(name), *own, **numbers))
     return system
 
 
 def path(muscle: str) -> Path:
     """The path of a muscle."""
-    _, wraps, points = MUSCLES[muscle]
     surfaces = []
-    for name, between in wraps:
+    for name, between in WRAPS.get(muscle, ()):
         on, place, angles, surface = SURFACES[name]
         body, p_BS = _on(on, place)
         surfaces.append(
             Wrap(surface, body, Transform(rotation_from_euler(angles, "xyz"), p_BS), between, name)
         )
-    return Path([_on(body, p) for body, p in points], surfaces)
+    return Path([_on(body, p) for name, body, *p in rows_of_text(POINTS) if name == muscle], surfaces)
 
 
 def _on(body: str, p: Any) -> tuple[str, np.ndarray]:

@@ -18,9 +18,8 @@ d is from the left to the right foot. So nothing is left over for the pelvis: re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.io.markers import Markers
 from condyle.mobilizers import Pin, Planar
+from condyle.models.tables import rows_of_text
 from condyle.muscles import Thelen2003
 from condyle.paths import Path
 from condyle.records import dataclass
@@ -60,70 +60,63 @@ BODIES = {
     "foot": (0.0145, (0.05, -0.04, 0.0), (0.03, 0.07, 0.07)),
 }
 
-# body, place [m], right side; those with a dot have a left one
-MARKERS = {
-    "V.Sacral": ("pelvis", (-0.16, 0.02, 0.0)),
-    ".ASIS": ("pelvis", (0.02, 0.02, 0.12)),
-    "Sternum": ("torso", (0.14, 0.33, 0.0)),
-    "Top.Head": ("torso", (0.05, 0.72, 0.0)),
-    ".Acromion": ("torso", (0.0, 0.42, 0.17)),
-    ".Thigh.Upper": ("femur", (0.02, -0.15, 0.1)),
-    ".Thigh.Front": ("femur", (0.09, -0.25, 0.02)),
-    ".Knee.Lat": ("femur", (0.0, -0.42, 0.06)),
-    ".Knee.Med": ("femur", (0.0, -0.42, -0.05)),
-    ".Shank.Upper": ("tibia", (0.02, -0.12, 0.06)),
-    ".Shank.Front": ("tibia", (0.05, -0.22, 0.0)),
-    ".Ankle.Lat": ("tibia", (-0.01, -0.42, 0.05)),
-    ".Ankle.Med": ("tibia", (0.0, -0.41, -0.04)),
-    ".Heel": ("foot", (-0.06, -0.04, 0.0)),
-    ".Midfoot": ("foot", (0.08, -0.03, 0.04)),
-    ".Toe": ("foot", (0.16, -0.06, 0.0)),
-}
-
-# max. isometric force [N], optimal fiber length [m], its share at the default pose, pennation [rad]; points
-MUSCLES: dict[str, tuple[Any, ...]] = {
-    "iliopsoas": (
-        2900.0,
-        0.11,
-        0.85,
-        0.14,
-        ("pelvis", (-0.08, 0.08, 0.04)),
-        ("pelvis", (-0.01, -0.05, 0.08)),
-        ("femur", (0.0, -0.06, 0.0)),
-    ),
-    "glut_max": (2200.0, 0.15, 1.0, 0.0, ("pelvis", (-0.15, 0.0, 0.07)), ("femur", (-0.03, -0.13, 0.03))),
-    "hamstrings": (2700.0, 0.11, 1.05, 0.0, ("pelvis", (-0.12, -0.13, 0.07)), ("tibia", (-0.03, -0.05, 0.0))),
-    "bifemsh": (820.0, 0.17, 1.1, 0.3, ("femur", (0.0, -0.21, 0.02)), ("tibia", (-0.03, -0.06, 0.03))),
-    "rect_fem": (
-        1200.0,
-        0.115,
-        0.9,
-        0.2,
-        ("pelvis", (-0.02, -0.04, 0.09)),
-        ("femur", (0.055, -0.4, 0.0)),
-        ("tibia", (0.045, -0.06, 0.0)),
-    ),
-    "vasti": (
-        5200.0,
-        0.1,
-        0.75,
-        0.1,
-        ("femur", (0.03, -0.2, 0.0)),
-        ("femur", (0.055, -0.4, 0.0)),
-        ("tibia", (0.045, -0.06, 0.0)),
-    ),
-    "gastroc": (2500.0, 0.065, 1.0, 0.25, ("femur", (-0.02, -0.4, 0.0)), ("foot", (-0.05, -0.04, 0.0))),
-    "soleus": (5600.0, 0.055, 1.0, 0.4, ("tibia", (-0.02, -0.15, 0.0)), ("foot", (-0.05, -0.04, 0.0))),
-    "tib_ant": (
-        1400.0,
-        0.1,
-        0.9,
-        0.1,
-        ("tibia", (0.02, -0.16, 0.0)),
-        ("tibia", (0.035, -0.39, 0.0)),
-        ("foot", (0.08, -0.045, 0.0)),
-    ),
-}
+MARKERS = """
+    V.Sacral      pelvis  -0.16   0.02    0.0
+    .ASIS         pelvis   0.02   0.02   0.12
+    Sternum       torso    0.14   0.33    0.0
+    Top.Head      torso    0.05   0.72    0.0
+    .Acromion     torso     0.0   0.42   0.17
+    .Thigh.Upper  femur    0.02  -0.15    0.1
+    .Thigh.Front  femur    0.09  -0.25   0.02
+    .Knee.Lat     femur     0.0  -0.42   0.06
+    .Knee.Med     femur     0.0  -0.42  -0.05
+    .Shank.Upper  tibia    0.02  -0.12   0.06
+    .Shank.Front  tibia    0.05  -0.22    0.0
+    .Ankle.Lat    tibia   -0.01  -0.42   0.05
+    .Ankle.Med    tibia     0.0  -0.41  -0.04
+    .Heel         foot    -0.06  -0.04    0.0
+    .Midfoot      foot     0.08  -0.03   0.04
+    .Toe          foot     0.16  -0.06    0.0
+"""
+"""Marker, body, place [m], right side; those with a dot have a left one."""
+MUSCLES = """
+    iliopsoas   2900.0   0.11  0.85  0.14
+    glut_max    2200.0   0.15   1.0   0.0
+    hamstrings  2700.0   0.11  1.05   0.0
+    bifemsh      820.0   0.17   1.1   0.3
+    rect_fem    1200.0  0.115   0.9   0.2
+    vasti       5200.0    0.1  0.75   0.1
+    gastroc     2500.0  0.065   1.0  0.25
+    soleus      5600.0  0.055   1.0   0.4
+    tib_ant     1400.0    0.1   0.9   0.1
+"""
+"""Muscle, max. isometric force [N], optimal fiber length [m], its share at the default pose, pennation
+[rad]."""
+POINTS = """
+    iliopsoas   pelvis  -0.08    0.08  0.04
+    iliopsoas   pelvis  -0.01   -0.05  0.08
+    iliopsoas   femur     0.0   -0.06   0.0
+    glut_max    pelvis  -0.15     0.0  0.07
+    glut_max    femur   -0.03   -0.13  0.03
+    hamstrings  pelvis  -0.12   -0.13  0.07
+    hamstrings  tibia   -0.03   -0.05   0.0
+    bifemsh     femur     0.0   -0.21  0.02
+    bifemsh     tibia   -0.03   -0.06  0.03
+    rect_fem    pelvis  -0.02   -0.04  0.09
+    rect_fem    femur   0.055    -0.4   0.0
+    rect_fem    tibia   0.045   -0.06   0.0
+    vasti       femur    0.03    -0.2   0.0
+    vasti       femur   0.055    -0.4   0.0
+    vasti       tibia   0.045   -0.06   0.0
+    gastroc     femur   -0.02    -0.4   0.0
+    gastroc     foot    -0.05   -0.04   0.0
+    soleus      tibia   -0.02   -0.15   0.0
+    soleus      foot    -0.05   -0.04   0.0
+    tib_ant     tibia    0.02   -0.16   0.0
+    tib_ant     tibia   0.035   -0.39   0.0
+    tib_ant     foot     0.08  -0.045   0.0
+"""
+"""Muscle, body, place [m], right side, from origin to insertion."""
 
 RANGES = {"hip_flexion": (-0.6, 2.0), "knee_angle": (-2.2, 0.15), "ankle_angle": (-0.9, 0.7)}
 CYCLE, SPEED = 1.1, 1.25
@@ -200,13 +193,14 @@ def generic_subject(factors: Mapping[str, float] | None = None, mass: float = MA
                 Coordinate(f"{joint}_{side}", 0.0, RANGES[joint]),
             )
             parent = f"{body}_{side}"
-    for name, (body, place) in MARKERS.items():
+    for name, body, *place in rows_of_text(MARKERS):
         for side in ("R", "L") if name.startswith(".") else ("",):
             on = _sided(body, side.lower())
             system.add_marker(f"{side}{name}", on, scale[on] * _mirrored(place, side.lower()))
     for side in ("r", "l"):
-        for name, muscle in MUSCLES.items():
-            _add_muscle(system, f"{name}_{side}", side, scale, *muscle)
+        for name, *muscle in rows_of_text(MUSCLES):
+            points = [(_sided(body, side), p) for own, body, *p in rows_of_text(POINTS) if own == name]
+            _add_muscle(system, f"{name}_{side}", side, scale, points, *muscle)
     return system
 
 
@@ -214,7 +208,7 @@ def _sided(body: str, side: str) -> str:
     return body if body in ("pelvis", "torso") else f"{body}_{side}"
 
 
-def _mirrored(place: tuple[float, float, float], side: str) -> Array:
+def _mirrored(place: Sequence[float], side: str) -> Array:
     return np.array(place) * (1, 1, -1 if side == "l" else 1)
 
 
@@ -223,15 +217,15 @@ def _add_muscle(
     name: str,
     side: str,
     scale: Mapping[str, float],
+    points: list[tuple[str, list[float]]],
     strength: float,
     fiber: float,
     share: float,
     pennation: float,
-    *points: tuple[str, tuple[float, float, float]],
 ) -> None:
     """A muscle whose fiber has a share of its optimal length in the default pose of the generic model; both
     fiber and tendon grow as the path does."""
-    on = [_sided(body, side) for body, _ in points]
+    on = [body for body, _ in points]
     generic = [_mirrored(place, side) for _, place in points]
     scaled = [scale[body] * place for body, place in zip(on, generic, strict=True)]
     length, new = (_length(system, on, places, s) for places, s in ((generic, {}), (scaled, scale)))

@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 from casadi import Function
 
-from condyle.arguments import answered, spoken
+from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array, Entries, Vector, check_finite, vector
 from condyle.constraints.solve.projection import project
 from condyle.errors import ArgumentError, DescriptionError, ShapeError, UnknownNameError
@@ -57,7 +57,13 @@ _ELSEWHERE = {
 
 
 class System(
-    RateOperators, DynamicsOperators, BodyOperators, PathOperators, MuscleOperators, ContactOperators
+    ExplainsCalls,
+    RateOperators,
+    DynamicsOperators,
+    BodyOperators,
+    PathOperators,
+    MuscleOperators,
+    ContactOperators,
 ):
     """Bodies joined by mobilizers under gravity. Describe it with `add_body`, then ask.
 
@@ -71,7 +77,7 @@ class System(
 
     # ---- states --------------------------------------------------------------------------------------------
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def state(
         self,
         t: float = 0.0,
@@ -145,7 +151,7 @@ class System(
 
     # ---- derivatives and expressions -----------------------------------------------------------------------
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def jvp(self, operator: str, *arguments: Any, tangents: Mapping[str, Vector], **options: Any) -> Array:
         """Derivative of an operator in a direction, exact:
         `system.jvp("forward_dynamics", q, u, tau, tangents={"q": dq, "u": du})`.
@@ -171,7 +177,7 @@ class System(
         """
         return derivatives.jvp(self._freeze("jvp()"), operator, arguments, tangents, options)
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def vjp(
         self, operator: str, *arguments: Any, cotangent: Vector, wrt: Sequence[str] = ("q",), **options: Any
     ) -> dict[str, Array]:
@@ -200,7 +206,7 @@ class System(
         self, operator: str, *arguments: Any, wrt: Sequence[str], **options: Any
     ) -> Mapping[str, Array]: ...
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def jacobian(
         self, operator: str, *arguments: Any, wrt: str | Sequence[str], **options: Any
     ) -> Array | Mapping[str, Array]:
@@ -221,7 +227,7 @@ class System(
                 return direct(*arguments) if type(wrt) is tuple else direct(*arguments)[wrt]
         return derivatives.jacobian(self._freeze("jacobian()"), operator, arguments, wrt, options)
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def casadi(
         self,
         operator: str,
@@ -332,6 +338,3 @@ class System(
         if W.shape != (self.nu,) or not (np.isfinite(W) & (W > 0)).all():
             raise ShapeError(f"project: weights: expected {self.nu} numbers above zero, got {given!r}")
         return W
-
-
-spoken(System)

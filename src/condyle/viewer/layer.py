@@ -184,7 +184,7 @@ def _of_table(system: System, table: Any, most: int, name: str) -> Layer:
     check_times("show: motion", table.time)
     notes: list[str] = []
     table = table[:: _stride(len(table), most, notes)]
-    given = CoordinateColumns.of(system, table)
+    given = CoordinateColumns.find(system, table)
     if not len(given.columns):
         raise DescriptionError(
             "show: motion: no column of the Table is a coordinate of the system; "

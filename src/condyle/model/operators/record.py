@@ -32,7 +32,7 @@ from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.operators.columns import Columns
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.native.tables.staged import Staged, build_function
 from condyle.paths.path import numbers
 from condyle.records import dataclass
 
@@ -188,7 +188,9 @@ class Operator:
         s = Symbols(model, plain=self.plain)
         results = self.expressions(s, **which)
         # laws along paths ask for the same things again and again
-        return assembled(name, [s[a] for a in self.arguments], ca.cse(results) if model.paths else results)
+        return build_function(
+            name, [s[a] for a in self.arguments], ca.cse(results) if model.paths else results
+        )
 
 
 PATHS = ("path_lengths", "path_speeds", "moment_arms", "path_points")

@@ -91,7 +91,7 @@ def apart(setup: Setup, table: Table) -> Table:
 
 def with_defaults(setup: Setup, system: System, table: Table) -> Table:
     """A table with columns for the coordinates that it lacks: their defaults."""
-    lacking = [system.coordinates[k] for k in CoordinateColumns.of(system, table).missing]
+    lacking = [system.coordinates[k] for k in CoordinateColumns.find(system, table).missing]
     if len(lacking) == len(system.coordinates):
         raise setup.error(
             "the table of the motion has no coordinate of the model; it has "

@@ -46,7 +46,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.native.calls.function import NativeFunction
+from condyle.native.calls.native_function import NativeFunction
 from condyle.records import dataclass
 from condyle.spatial import Transform, exp_se3, log_se3
 from condyle.spatial.exponential import right_jacobian_inverse_so3, right_jacobian_so3
@@ -310,18 +310,15 @@ def residual_kernel(k: int, exact: bool = True) -> NativeFunction:
     The weight is multiplied by min(1, scale / |r|).
     """
 
-    def build() -> ca.Function:
-        shapes = (("G", POSE * k), ("B", 2 * (k - 1)), ("D", POSE), ("U", 21), ("w", 3))
-        G, B, D, U, w = (ca.SX.sym(*shape) for shape in shapes)
+    def outputs(G: ca.SX, B: ca.SX, D: ca.SX, U: ca.SX, w: ca.SX) -> list[ca.SX]:
         frames = _frames(G, k)
         steps = _steps(frames)
         twists = [log_se3(step) for step in steps]
         X, s, _, after = _curve(frames[0], twists, B, k)
         e = log_se3(X.inverse() @ _pose(D))
         if exact:
-            J = -_twist(right_jacobian_inverse_so3)(-e) @ ca.horzcat(
-                *_velocities(steps, twists, B, after)
-            )  # (6)
+            velocities = ca.horzcat(*_velocities(steps, twists, B, after))
+            J = -_twist(right_jacobian_inverse_so3)(-e) @ velocities  # (6)
         else:
             weights = ca.vertsplit(-ca.diff(ca.vertcat(1, B[: k - 1], 0)))
             J = ca.horzcat(*[-b * A for b, A in zip(weights, after)])  # (3)
@@ -329,15 +326,11 @@ def residual_kernel(k: int, exact: bool = True) -> NativeFunction:
         along = s / ca.sqrt(ca.sumsqr(s) + 1e-300)
         e_off, J_off = (x - w[2] * along @ (along.T @ x) for x in (e, J))  # (4)
         weight = w[0] * ca.fmin(1.0, w[1] / (ca.norm_2(e) + 1e-300))
-        return ca.Function("residual", [G, B, D, U, w], [e, *_normal(e_off, J_off, weight)], {"cse": True})
+        return [e, *_normal(e_off, J_off, weight)]
 
-    return NativeFunction(
-        "spline fit",
-        build,
-        key=f"spline fit: residual of order {k}, exact={exact}",
-        inputs=[("G", POSE * k), ("B", 2 * (k - 1)), ("D", POSE), ("U", 21), ("w", 3)],
-        outputs=[("r", 6), ("M", 3 * k * (6 * k + 1)), ("g", 6 * k)],
-    )
+    inputs = [("G", POSE * k), ("B", 2 * (k - 1)), ("D", POSE), ("U", 21), ("w", 3)]
+    sizes = [("r", 6), ("M", 3 * k * (6 * k + 1)), ("g", 6 * k)]
+    return _kernel("spline fit", f"residual of order {k}, exact={exact}", inputs, sizes, outputs)
 
 
 @cache
@@ -348,8 +341,7 @@ def hessian_kernel(k: int) -> NativeFunction:
     Outputs: h (6), M (3 k (6 k + 1)), g (6 k).
     """
 
-    def build() -> ca.Function:
-        G, B, U, w = (ca.SX.sym(*a) for a in (("G", POSE * k), ("B", 3 * (k - 1)), ("U", 21), ("w", 1)))
+    def outputs(G: ca.SX, B: ca.SX, U: ca.SX, w: ca.SX) -> list[ca.SX]:
         steps = _steps(_frames(G, k))
         z = ca.SX.sym("z", 6, k - 1)
         _, _, ds, _ = _curve(Transform.unchecked(ca.SX.eye(3), ca.SX(3, 1)), ca.horzsplit(z), B, k)
@@ -361,34 +353,39 @@ def hessian_kernel(k: int) -> NativeFunction:
             part = part @ _twist(right_jacobian_inverse_so3)(twists[l])
             J[l], J[l + 1] = J[l] - part @ _Ad_inverse(steps[l]), J[l + 1] + part  # (5)
         e, by_u = _upper(U) @ e, _upper(U) @ ca.horzcat(*J)
-        return ca.Function("hessian", [G, B, U, w], [e, *_normal(e, by_u, w)], {"cse": True})
+        return [e, *_normal(e, by_u, w)]
 
-    return NativeFunction(
-        "spline smoothing",
-        build,
-        key=f"spline fit: Hessian of order {k}",
-        inputs=[("G", POSE * k), ("B", 3 * (k - 1)), ("U", 21), ("w", 1)],
-        outputs=[("h", 6), ("M", 3 * k * (6 * k + 1)), ("g", 6 * k)],
-    )
+    inputs = [("G", POSE * k), ("B", 3 * (k - 1)), ("U", 21), ("w", 1)]
+    sizes = [("h", 6), ("M", 3 * k * (6 * k + 1)), ("g", 6 * k)]
+    return _kernel("spline smoothing", f"Hessian of order {k}", inputs, sizes, outputs)
 
 
 @cache
 def motion_kernel(k: int) -> NativeFunction:
     """G(q) (12), s (6) and ds/dq (6) from G (12 k) and Bt with its first two derivatives (3 (k - 1))."""
 
-    def build() -> ca.Function:
-        G, B = ca.SX.sym("G", POSE * k), ca.SX.sym("B", 3 * (k - 1))
+    def outputs(G: ca.SX, B: ca.SX) -> list[ca.SX]:
         frames = _frames(G, k)
         X, s, ds, _ = _curve(frames[0], [log_se3(step) for step in _steps(frames)], B, k)
-        return ca.Function("motion", [G, B], [ca.vertcat(ca.vec(X.R.T), X.p), s, ds], {"cse": True})
+        return [ca.vertcat(ca.vec(X.R.T), X.p), s, ds]
 
-    return NativeFunction(
-        "spline motion",
-        build,
-        key=f"spline fit: motion of order {k}",
-        inputs=[("G", POSE * k), ("B", 3 * (k - 1))],
-        outputs=[("X", POSE), ("s", 6), ("ds", 6)],
-    )
+    inputs, sizes = [("G", POSE * k), ("B", 3 * (k - 1))], [("X", POSE), ("s", 6), ("ds", 6)]
+    return _kernel("spline motion", f"motion of order {k}", inputs, sizes, outputs)
+
+
+Sizes = list[tuple[str, int]]
+
+
+def _kernel(
+    name: str, key: str, inputs: Sizes, sizes: Sizes, outputs: Callable[..., list[ca.SX]]
+) -> NativeFunction:
+    """Native code of outputs(*inputs), kept on disk by its key."""
+
+    def build() -> ca.Function:
+        symbols = [ca.SX.sym(*each) for each in inputs]
+        return ca.Function("kernel", symbols, outputs(*symbols), {"cse": True})
+
+    return NativeFunction(name, build, key=f"spline fit: {key}", inputs=inputs, outputs=sizes)
 
 
 def _velocities(steps: list[Transform], twists: list[ca.SX], B: ca.SX, after: list[ca.SX]) -> list[ca.SX]:

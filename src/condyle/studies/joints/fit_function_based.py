@@ -22,13 +22,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.functions import BSpline, Linear
@@ -40,7 +39,7 @@ from condyle.spatial import Metric, Transform, euler_from_rotation, exp_so3, log
 from condyle.studies.joints.frames import check_frames
 from condyle.studies.joints.result import JointFit
 from condyle.studies.joints.six_functions import Model, Problem, Unknowns, check_loss, continuous, weight_of
-from condyle.studies.joints.spline_basis import Grid, basis, undetermined, uniform_knots
+from condyle.studies.joints.spline_basis import Grid, undetermined, uniform_knots
 
 KINDS = ("spline", "constant")
 
@@ -63,7 +62,7 @@ class FunctionBasedFit(JointFit):
         return super().report() + "\n  " + table_of(self.candidates).replace("\n", "\n  ")
 
 
-@answered(
+@with_call_hints(
     {
         "splines": "it is n, the number of coefficients of each function",
         "degree": "it is order = degree + 1",
@@ -153,9 +152,10 @@ def fit_function_based(
                 f"{who}: q is given, so no function can be the coordinate; leave out q or "
                 f"independent={independent!r}"
             )
-    if domain is not None and np.shape(domain) != (2,):
-        raise DescriptionError(f"{who}: domain must be (low, high) with low < high, got {domain!r}")
-    low, high = domain if domain is not None else (float(q_start.min()), float(q_start.max()))
+    if domain is None:
+        low, high = float(q_start.min()), float(q_start.max())
+    else:
+        low, high = domain if np.shape(domain) == (2,) else (math.nan, math.nan)
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise DescriptionError(f"{who}: domain must be (low, high) with low < high, got {domain!r}")
     if not (isinstance(n, (int, np.integer)) and isinstance(order, (int, np.integer)) and n >= order >= 4):
@@ -211,9 +211,17 @@ def fit_function_based(
     )
     notes += (f"coordinate: {NAMES[best]}" if best >= 0 else "coordinate: given", *more)
     fitted = _pose(grid.evaluate(found.q, found.c), found.extra, axes_free, constants)[0]
-    fit = JointFit.of(mobilizer, given, found.q[:, 0], fitted, metric, status=status, notes=notes)
-    common = {field.name: getattr(fit, field.name) for field in fields(JointFit)}
-    return FunctionBasedFit(**common, candidates=candidates, independent=NAMES[best] if best >= 0 else None)
+    return FunctionBasedFit.of(
+        mobilizer,
+        given,
+        found.q[:, 0],
+        fitted,
+        metric,
+        status=status,
+        notes=notes,
+        candidates=candidates,
+        independent=NAMES[best] if best >= 0 else None,
+    )
 
 
 # ---- The choice of axes (1) --------------------------------------------------------------------------------
@@ -381,21 +389,13 @@ def _across(a: Array) -> Array:
 
 def _coefficients(grid: Grid, q: Array, phi: Array, kinds: Sequence[Any], best: int) -> Array:
     """The start: each function by itself, shape (size, 6)."""
-    D = _dense_of(grid, q)
-    c: Array = np.asarray(np.linalg.lstsq(D, phi, rcond=1e-10)[0], float)
+    c: Array = np.asarray(np.linalg.lstsq(grid.dense(q[:, None]), phi, rcond=1e-10)[0], float)
     for j, kind in enumerate(kinds):
         if kind != "spline":
             c[:, j] = 0.0 if kind in ("constant", None) else float(kind)
     if best >= 0:
         c[:, best] = grid.greville()[:, 0]
     return c
-
-
-def _dense_of(grid: Grid, q: Array) -> Array:
-    index, value = grid.active(q[:, None])
-    out = np.zeros((len(q), grid.size))
-    np.put_along_axis(out, index, value, axis=1)
-    return out
 
 
 def _kinds(who: str, angles: Any, translations: Any) -> list[Any]:
@@ -483,10 +483,10 @@ def rank(phi: Array, scale: Array) -> tuple[Candidate, ...]:
     x = (phi - phi.mean(axis=0)) * scale
     n = len(x)
     along = x @ np.linalg.svd(x, full_matrices=False)[2][0]
-    knots = uniform_knots(3 + min(PIECES, max(1, n // 8)), 4, (0.0, 1.0))
+    grid = Grid((uniform_knots(3 + min(PIECES, max(1, n // 8)), 4, (0.0, 1.0)),), 4)
 
     def trend(s: Array) -> tuple[float, Array, Array]:
-        D = _dense(s, knots, 0)
+        D = grid.dense(s[:, None])
         c = np.asarray(np.linalg.lstsq(D, phi, rcond=None)[0], float)
         return float((((phi - D @ c) * scale) ** 2).sum()), D, c
 
@@ -497,7 +497,7 @@ def rank(phi: Array, scale: Array) -> tuple[Candidate, ...]:
         trend(np.linspace(0, 1, n)),
     )
     _, D, c = by_order if by_order[0] < 0.25 * by_component[0] - 1e-6 * (x * x).sum() else by_component
-    slopes = _dense(np.linspace(0, 1, 401), knots, 1)
+    slopes = grid.dense(np.linspace(0, 1, 401)[:, None], [1])
     # Below this a scatter is the trend's, not the data's: exact data rank by slope alone.
     smallest = 1e-4 * np.ptp(x, axis=0).max() / scale
     scatter = np.maximum(np.sqrt(((phi - D @ c) ** 2).mean(axis=0)), smallest)
@@ -511,13 +511,6 @@ def rank(phi: Array, scale: Array) -> tuple[Candidate, ...]:
         for j in range(6)
     ]
     return tuple(sorted(every, key=lambda c: -c.score))
-
-
-def _dense(q: Array, knots: Array, derivative: int) -> Array:
-    first, B = basis(q, knots, 4, derivative)
-    out = np.zeros((len(q), len(knots) - 4))
-    np.put_along_axis(out, first[:, None] + np.arange(4), B, axis=1)
-    return out
 
 
 def independent_function(

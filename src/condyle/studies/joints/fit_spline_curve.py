@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import check_progress, shown
@@ -31,27 +31,23 @@ from condyle.studies.joints.curve_least_squares import (
     rows_of_poses,
     start,
 )
-from condyle.studies.joints.frames import MeasuredFrames, check_frames
+from condyle.studies.joints.frames import LARGEST_STEP, MeasuredFrames, check_frames, turns
 from condyle.studies.joints.result import JointFit
+from condyle.studies.joints.six_functions import HUBER, check_loss
 from condyle.studies.joints.spline_basis import Knots, uniform_knots
 from condyle.studies.joints.unknown_q import found_q
 from condyle.system.given import flag, number
 from condyle.table import Table
 
 WHO = "fit_spline_curve"
-LOSSES, METHODS = ("squares", "huber"), ("gauss-newton", "geometric")
-HUBER = 1.5
-"""Scale of the Huber loss in medians of |r_k|: some 95 in 100 frames are below it if there are no
-outliers."""
+METHODS = ("gauss-newton", "geometric")
 GROWTH, MOST = 1.5, 40
 """Ratio of the numbers of control frames that are tried, and the largest of them."""
 FIRST_N = 10
 """Control frames with which unknown q are found before their number is chosen."""
-LARGEST_STEP = np.deg2rad(170.0)
-"""Between control frames; above it the direction of the rotation is not known."""
 
 
-@answered(
+@with_call_hints(
     {
         "control_frames": "it is n=",
         "w": "it is smoothing=",
@@ -120,15 +116,9 @@ def fit_spline_curve(
     """
     order, closed = _whole("order", order, 4, 12), flag(f"{WHO}: closed", closed)
     metric = Metric.of(metric, f"{WHO}: metric")
-    for name, value, allowed in (("loss", loss, LOSSES), ("method", method, METHODS)):
-        if value not in allowed:
-            raise DescriptionError(
-                f"{WHO}: {name}: expected {' or '.join(map(repr, allowed))}, got {value!r}"
-            )
-    if scale is not None and (
-        loss != "huber" or not 0 < number(f"{WHO}: scale", scale, "a length [m]") < np.inf
-    ):
-        raise DescriptionError(f"{WHO}: scale = {scale!r} must be a length > 0 [m], for loss='huber'")
+    check_loss(WHO, loss, scale)
+    if method not in METHODS:
+        raise DescriptionError(f"{WHO}: method: expected {' or '.join(map(repr, METHODS))}, got {method!r}")
     check_progress(WHO, progress)
     measured = check_frames(WHO, frames, q, fewest=order, degrees=unit in ("deg", "degrees", "°"))
     fit = _Fit(measured, order, closed, metric, loss, scale, method, knots, domain)
@@ -378,11 +368,9 @@ class _Fit:
 
 def _check_steps(knots: Knots, G: Array) -> None:
     """Refuse rotations between neighboring control frames whose direction is not known."""
-    from condyle.spatial import log_so3
-
-    X = poses_of_rows(G)
-    after = np.roll(X.R, -1, axis=0) if knots.closed else X.R[1:]
-    turn = np.linalg.norm(log_so3(np.swapaxes(X.R[: len(after)], 1, 2) @ after), axis=-1)
+    R = poses_of_rows(G).R
+    after = np.roll(R, -1, axis=0) if knots.closed else R[1:]
+    turn = turns(R[: len(after)], after)
     if turn.max() > LARGEST_STEP:
         j = int(turn.argmax())
         raise DescriptionError(

@@ -8,6 +8,7 @@ refused, and the error names the sample.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,20 +123,13 @@ class MeasuredFrames(Display):
                 f"MeasuredFrames: [{which!r}] is one frame; frames[10:20] or frames[[3, 5]] are "
                 f"some, frames.R[{which!r}] and frames.p[{which!r}] one pose"
             )
-        left = self.residuals
-        residuals = (
-            None
-            if left is None
-            else Table(left.time[i], left.names, left.values[i], left.units, over=left.over)
-        )
-        return MeasuredFrames(
-            Transform.unchecked(self.R[i], self.p[i]),
-            None if self.q is None else self.q[i],
-            None if self.time is None else self.time[i],
-            self.coordinates,
-            self.units,
-            residuals,
-            self.source[i],
+        return replace(
+            self,
+            X=Transform.unchecked(self.R[i], self.p[i]),
+            q=None if self.q is None else self.q[i],
+            time=None if self.time is None else self.time[i],
+            residuals=self.residuals and self.residuals._with(rows=i),
+            source=self.source[i],
         )
 
     def __eq__(self, other: object) -> bool:
@@ -151,8 +145,7 @@ class MeasuredFrames(Display):
 
     __hash__ = None  # type: ignore[assignment]
 
-    @property
-    def _title(self) -> str:
+    def __repr__(self) -> str:
         parts = [f"{len(self)} frames{'' if self.time is None else span(self.time)}"]
         if self.q is not None:
             q = self.q.reshape(len(self), -1)
@@ -165,9 +158,6 @@ class MeasuredFrames(Display):
             parts.append(f"markers within {np.nanmax(self.residuals.values):.3g} mm")
         return f"MeasuredFrames({'; '.join(parts)})"
 
-    def __repr__(self) -> str:
-        return self._title
-
     def relative_to(
         self, X_F: Transform | ArrayLike | None = None, X_M: Transform | ArrayLike | None = None
     ) -> MeasuredFrames:
@@ -178,15 +168,7 @@ class MeasuredFrames(Display):
             X_M: the new M in the old one; None leaves it.
         """
         left, right = Transform.of(X_F, "relative_to: X_F"), Transform.of(X_M, "relative_to: X_M")
-        return MeasuredFrames(
-            left.inverse() @ self.X @ right,
-            self.q,
-            self.time,
-            self.coordinates,
-            self.units,
-            self.residuals,
-            self.source,
-        )
+        return replace(self, X=left.inverse() @ self.X @ right)
 
     def save(self, path: str | Path) -> None:
         """Write a .csv file that `cd.read_frames` reads back to the same frames, to the last digit.
@@ -457,15 +439,22 @@ def _check_order(who: str, R: Array, p: Array, source: Indices) -> None:
             f"{np.degrees(LARGEST_STEP):.0f}. Give frames between, remove the wrong one, "
             "or give q"
         )
-    if len(p) >= MANY:
-        mixed = np.random.default_rng(0).permutation(len(p))
-        share = np.median(steps) / np.median(separation(R, p, R[mixed], p[mixed]))
-        if share > SHUFFLED:
-            warn(
-                f"{who}: the frames seem to be in no order along their path: from one to the next "
-                f"it is {share:.2g} of the way between any two. Sort them by time, or give q; or "
-                "noise is as large as the motion"
-            )
+    if (share := _step_share(R, p)) > SHUFFLED:
+        warn(
+            f"{who}: the frames seem to be in no order along their path: from one to the next it is "
+            f"{share:.2g} of the way between any two. Sort them by time, or give q; or noise is as large as "
+            "the motion"
+        )
+
+
+def _step_share(R: Array, p: Array, order: Any = slice(None)) -> float:
+    """The median step between neighbors in an order, over that between any two; 0 of few frames."""
+    if len(p) < MANY:
+        return 0.0
+    mixed = np.random.default_rng(0).permutation(len(p))
+    any_two = np.median(separation(R, p, R[mixed], p[mixed]))
+    R, p = R[order], p[order]
+    return float(np.median(separation(R[:-1], p[:-1], R[1:], p[1:])) / max(any_two, 1e-300))
 
 
 def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, degrees: bool) -> None:
@@ -494,16 +483,12 @@ def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, d
                 f"frame {source[b]}, q = {q[b]:g}"
             )
     turned = float(turns(R[order[:1]], R).max()) if len(q) else 0.0
-    if len(q) >= MANY:
-        steps = separation(R[order[:-1]], p[order[:-1]], R[order[1:]], p[order[1:]])
-        mixed = np.random.default_rng(0).permutation(len(q))
-        share = np.median(steps) / max(np.median(separation(R, p, R[mixed], p[mixed])), 1e-300)
-        if share > SHUFFLED:
-            warn(
-                f"{who}: q says little of the pose: frames that are neighbors in q are "
-                f"{share:.2g} times as far from each other as any two. Is it the right column, and "
-                "in the order of the frames? Or noise is as large as the motion"
-            )
+    if (share := _step_share(R, p, order)) > SHUFFLED:
+        warn(
+            f"{who}: q says little of the pose: frames that are neighbors in q are {share:.2g} times as far "
+            "from each other as any two. Is it the right column, and in the order of the frames? Or noise is "
+            "as large as the motion"
+        )
     if degrees and turned > 0.2 and abs(np.ptp(q) / turned - 1) < 0.1:
         warn(
             f"{who}: q goes over {np.ptp(q):.4g} while the bone turns by {turned:.4g} rad: q seems "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,10 +74,10 @@ class JointFit(Display, Judged):
         *,
         status: Outcome | None = None,
         notes: tuple[str, ...] = (),
-        steps: Table | None = None,
-        cross_validation: Table | None = None,
-    ) -> JointFit:
-        """From a joint, measured frames (m,), their q, and the joint's frames there, `fitted` (m,)."""
+        **more: Any,
+    ) -> Self:
+        """From a joint, measured frames (m,), their q, and the joint's frames there, `fitted` (m,); `more` are
+        other attributes."""
         frames, time = measured.X, measured.time
         left = fitted.inverse() @ frames
         columns = np.column_stack(
@@ -101,22 +101,13 @@ class JointFit(Display, Judged):
         residuals = Table(measured.source, names, columns, units, status=status, over="frame")
         q = np.array(q, dtype=float)
         q.flags.writeable = False
-        return cls(mobilizer, frames, q, residuals, metric, status, notes, steps, cross_validation)
+        return cls(mobilizer, frames, q, residuals, metric, status, notes, **more)
 
     def worst(self, count: int = WORST) -> Table:
         """The frames with the largest residuals in the metric, the worst first."""
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
             raise DescriptionError(f"JointFit.worst: expected how many frames, got {count!r}")
-        table = self.residuals
-        order = np.argsort(-table["size"], kind="stable")[:count]
-        return Table(
-            table.time[order],
-            table.names,
-            table.values[order],
-            table.units,
-            status=table.status,
-            over="frame",
-        )
+        return self.residuals._with(rows=np.argsort(-self.residuals["size"], kind="stable")[:count])
 
     @property
     def rms(self) -> tuple[float, float]:
@@ -275,23 +266,12 @@ class JointFit(Display, Judged):
             x = rates[name]
             lines.append(f"  {name:9s} from {number(x.min())} to {number(x.max())}, mean {number(x.mean())}")
         worst = self.worst()
-        lines.append(
-            Block(
-                "  worst frames",
-                [worst.over, *worst.titles],
-                [[str(int(i)), *map(number, row)] for i, row in zip(worst.time, worst.values)],
-            )
-            .text()
-            .replace("\n", "\n  ")
-        )
-        if self.cross_validation is not None:
-            tried = self.cross_validation
-            lines.append(
-                Block("  cross-validation", tried.titles, [list(map(number, row)) for row in tried.values])
-                .text()
-                .replace("\n", "\n  ")
-            )
-        return "\n".join(lines)
+        rows = [[str(int(i)), *map(number, row)] for i, row in zip(worst.time, worst.values)]
+        blocks = [Block("  worst frames", [worst.over, *worst.titles], rows)]
+        if (tried := self.cross_validation) is not None:
+            rows = [list(map(number, row)) for row in tried.values]
+            blocks.append(Block("  cross-validation", tried.titles, rows))
+        return "\n".join([*lines, *(block.text().replace("\n", "\n  ") for block in blocks)])
 
     def __repr__(self) -> str:
         angle, distance = self.rms

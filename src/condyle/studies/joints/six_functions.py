@@ -36,7 +36,8 @@ BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 """b_2, b_4, ...: seven terms leave out 1e-12 of (2) at 1 rad and 1e-17 at 0.5."""
 LOSSES = ("squares", "huber")
 HUBER = 1.5
-"""Scale of the Huber loss in medians of |r_k|, as in fits of curves."""
+"""Scale of the Huber loss in medians of |r_k|: some 95 in 100 frames are below it if there are no
+outliers."""
 ITERATIONS = 100
 TOLERANCE = 1e-12
 """The last step moves no frame further than this part of what the frames move in all."""
@@ -149,7 +150,7 @@ class Model:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class Linearization:
     """(1) at some unknowns: its value, |r_k| [m], and y = U r, U Y and U Z of (2), Z for the extra unknowns.
     Each is multiplied by the root of what its frame counts."""
 
@@ -199,15 +200,15 @@ class Problem:
         x, steps, status = self.run(x)
         notes = [f"{steps} steps of Gauss-Newton"]
         if loss == "huber":
-            c = scale or HUBER * float(np.median(self.look(x).sizes))
+            c = scale or HUBER * float(np.median(self.linearized(x).sizes))
             if c > 0:
                 robust = changed(self, scale=c)
                 x, steps, status = robust.run(x)
-                off = int((robust.look(x).sizes > c).sum())
+                off = int((robust.linearized(x).sizes > c).sum())
                 notes.append(f"Huber loss, linear from {1e3 * c:.4g} mm on: {off} frames; {steps} steps more")
         return x, notes, status
 
-    def look(self, x: Unknowns) -> Look:
+    def linearized(self, x: Unknowns) -> Linearization:
         X, S, E = self.model.pose(self.grid.evaluate(x.q, x.c), x.extra)
         r = residuals(X, self.data)
         y = r @ self.U.T
@@ -223,7 +224,7 @@ class Problem:
         if self.smoothing:
             c = x.c[:, list(self.model.free)].ravel()
             cost += float(c @ (self._rough @ c))
-        return Look(cost, sizes, y, J @ S, J @ E)
+        return Linearization(cost, sizes, y, J @ S, J @ E)
 
     @cached_property
     def _rough(self) -> Any:
@@ -233,7 +234,7 @@ class Problem:
         weights = sp.diags(self.smoothing * self.model.weights[list(self.model.free)])
         return sp.kron(self.grid.roughness(), weights, format="csc")
 
-    def _along(self, x: Unknowns, at: Look) -> tuple[Array, Array]:
+    def _along(self, x: Unknowns, at: Linearization) -> tuple[Array, Array]:
         """U Y dphi/dq (N, 6, d) and its inverse (N, d, 6): zero where q would leave the domain, and stays."""
         along = at.Y @ self.grid.gradient(x.q, x.c)
         inverse: Array = np.asarray(np.linalg.pinv(along), float)
@@ -246,7 +247,7 @@ class Problem:
                 inverse = np.asarray(np.linalg.pinv(along), float)
         return along, inverse
 
-    def _equations(self, x: Unknowns, at: Look, along: Array, inverse: Array) -> tuple[Any, Array]:
+    def _equations(self, x: Unknowns, at: Linearization, along: Array, inverse: Array) -> tuple[Any, Array]:
         """Matrix and right side of (3), with the extra unknowns at their end."""
         import scipy.sparse as sp
 
@@ -273,7 +274,7 @@ class Problem:
         grid, free, data = self.grid, list(self.model.free), self.data
         low, high = np.array(grid.domain).T if self.clip else (-np.inf, np.inf)
         size = float(np.linalg.norm(data.p - data.p.mean(axis=0), axis=1).mean()) + self.U[0, 0]
-        damping, at, N = LEAST_DAMPING, self.look(x), len(x.q)
+        damping, at, N = LEAST_DAMPING, self.linearized(x), len(x.q)
         for count in range(1, ITERATIONS + 1):
             along, inverse = self._along(x, at) if self.unknown_q else (np.zeros((N, 6, 0)),) * 2
             A, b = self._equations(x, at, along, inverse)
@@ -289,7 +290,7 @@ class Problem:
                     dq = np.clip(x.q + dq, low, high) - x.q
                     moved = moved + (along @ dq[:, :, None])[:, :, 0]
                 trial = Unknowns(x.c + dc, np.clip(x.q + dq, low, high), self.model.moved(x.extra, dz))
-                there, longest = self.look(trial), float(np.abs(moved).max())
+                there, longest = self.linearized(trial), float(np.abs(moved).max())
                 small = longest <= TOLERANCE * size or 0 <= at.cost - there.cost <= NEGLIGIBLE * at.cost / (
                     6 * N
                 )

@@ -74,6 +74,13 @@ class Grid:
             value = (value[:, :, None] * B[:, None, :]).reshape(len(q), -1)
         return index, value
 
+    def dense(self, q: Array, derivative: Sequence[int] | None = None) -> Array:
+        """All products at q (N, d), shape (N, size)."""
+        index, value = self.active(q, derivative)
+        out = np.zeros((len(q), self.size))
+        np.put_along_axis(out, index, value, axis=1)
+        return out
+
     def evaluate(self, q: Array, c: Array, derivative: Sequence[int] | None = None) -> Array:
         """Functions with coefficients c (size, m) at q (N, d), shape (N, m)."""
         index, value = self.active(q, derivative)
@@ -221,9 +228,7 @@ def undetermined(grid: Grid, q: Array, smoothing: float, who: str) -> tuple[floa
     tiny = 1e-13 * scale if smoothing == 0 else smoothing
     centers = [0.5 * (x[1:] + x[:-1]) for x in grid.cells]
     at = np.stack([x.ravel() for x in np.meshgrid(*centers, indexing="ij")], axis=1)
-    index, value = grid.active(at)
-    B = np.zeros((grid.size, len(at)))
-    B[index, np.arange(len(at))[:, None]] = value
+    B = np.ascontiguousarray(grid.dense(at).T)
 
     def unknown(weight: float) -> Array:
         return np.asarray((B * factored(A + weight * K).solve(B)).sum(axis=0) > UNKNOWN_CELL)  # (2)

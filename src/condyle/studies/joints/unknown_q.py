@@ -22,6 +22,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.spatial import log_se3
 from condyle.studies.joints.curve_least_squares import CurveProblem, motion, poses_of_rows, start
+from condyle.studies.joints.frames import LARGEST_STEP
 from condyle.studies.joints.spline_basis import Knots
 
 ROUNDS, TRIAL = 40, 6
@@ -39,8 +40,6 @@ POLISH, GAIN = 25, 1e-2
 BEYOND = 0.025
 """Share of the frames at each end of the principal component that may be outliers, if these are looked
 for."""
-TURN = np.deg2rad(170.0)
-"""Rotations from the middle frame up to which their logarithms are coordinates."""
 
 
 def found_q(
@@ -64,7 +63,7 @@ def found_q(
         note += ", then q eliminated"
     elif not settled:
         note += f"; residuals still changed by more than {SETTLED:g} of themselves"
-    return replace(problem, q=q, history=[]), G, note
+    return at_q(problem, q), G, note
 
 
 def _starts(problem: CurveProblem, beyond: float) -> list[tuple[str, Array]]:
@@ -77,11 +76,10 @@ def _starts(problem: CurveProblem, beyond: float) -> list[tuple[str, Array]]:
     middle = poses_of_rows(problem.D[N // 2])
     logs = np.asarray(log_se3(middle.inverse() @ X))
     starts = [("the order of the frames", even)]
-    if np.linalg.norm(logs[:, :3], axis=1).max() < TURN:
+    if np.linalg.norm(logs[:, :3], axis=1).max() < LARGEST_STEP:  # these logarithms are coordinates
         logs = logs @ problem.U.T
         logs = logs - logs.mean(axis=0)
-        along = np.linalg.svd(logs.T @ logs)[0][:, :2]
-        x, y = (logs @ along).T
+        x, y = (logs @ np.linalg.svd(logs.T @ logs)[0][:, :2]).T
         if problem.knots.closed:
             turn = np.arctan2(y, x)
             turn = np.mod((turn - turn[0]) * _sign(np.sin(np.diff(turn)).sum()), 2 * np.pi)
@@ -89,13 +87,8 @@ def _starts(problem: CurveProblem, beyond: float) -> list[tuple[str, Array]]:
         else:
             x = x * _sign(x[-1] - x[0])
             first, last = np.quantile(x, [beyond, 1 - beyond])
-            starts.insert(
-                0,
-                (
-                    "the first principal component",
-                    low + np.clip((x - first) / (last - first), 0, 1) * (high - low),
-                ),
-            )
+            along = np.clip((x - first) / (last - first), 0, 1)
+            starts.insert(0, ("the first principal component", low + along * (high - low)))
     return starts
 
 
@@ -114,7 +107,7 @@ def _alternated(
     """The cost, q, control frames, rounds, and whether they settled."""
     before = np.inf
     for i in range(rounds):
-        at = replace(problem, q=q, history=[])
+        at = at_q(problem, q)
         G = start(at.knots, at.D, q) if G is None else G
         G, _ = at.run(G, iterations=1 if i else 3)
         q = project(at, G, q)
@@ -183,7 +176,7 @@ def _polished(problem: CurveProblem, q: Array, G: Array) -> tuple[Array, Array] 
     that q stays natural."""
     first = before = float(at_q(problem, q).evaluate(G)[0])
     for _ in range(POLISH):
-        at = replace(problem, q=q, free=ELIMINATED, history=[])
+        at = replace(at_q(problem, q), free=ELIMINATED)
         _, M, g, _ = at.evaluate(G)
         G = at.moved(G, at.solve(M, g))
         q = project(at, G, q)

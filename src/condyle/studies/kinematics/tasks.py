@@ -503,7 +503,7 @@ def coordinate_tasks(
 def _sampled(system: System, t: Array, table: Table) -> dict[str, Array]:
     """Coordinates of a Table at times t: its rows, or the natural spline of degree 5 through them."""
     _cover("coordinates", t, table)
-    columns = CoordinateColumns.of(system, table)
+    columns = CoordinateColumns.find(system, table)
     if not columns.places:
         raise UnknownNameError(
             "columns",

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.mobilizers import Coupled
 from condyle.presentation import cut
-from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.table import Table, si
 from condyle.tree import scales
-from condyle.tree.body import Body
 
 CONTRADICTED = 0.02
 """[rad, m] Constraints that move a coordinate further contradict it; measured ones are less wrong."""
@@ -32,9 +29,8 @@ FOLLOWS = 1e-3
 """By how much these may differ [rad, m]: files are rounded, and constraints hold to an accuracy."""
 
 
-@dataclass(frozen=True, eq=False)
 class CoordinateColumns:
-    """The coordinates in a Table. For Tables with the same names and units it is made once.
+    """The coordinates in a Table. For Tables with the same names and units it is made once: `find`.
 
     Attributes:
         known: names, units and `degrees` of the Table.
@@ -56,88 +52,59 @@ class CoordinateColumns:
         followers: bodies that follow others, of which the Table has columns of their own.
     """
 
-    known: tuple[tuple[str, ...], tuple[str, ...], bool | None]
-    places: list[int]
-    columns: NDArray[np.intp]
-    names: list[str]
-    coordinates: list[str]
-    units: list[str]
-    factors: Array
-    ranges: Array
-    rotating: NDArray[np.intp]
-    angles: NDArray[np.intp]
-    turned: list[int]
-    unsaid: list[int]
-    bare: list[str]
-    missing: list[int]
-    ignored: tuple[str, ...]
-    followers: list[Body]
-
-    @classmethod
-    def of(cls, system: System, table: Table) -> CoordinateColumns:
-        """Those of a table.
-
-        Raises:
-            DescriptionError: a unit that a coordinate cannot have.
-        """
-        key, programs = (table.names, table.units, table.degrees), system.compiled.programs
-        last: CoordinateColumns | None = programs.get("columns")
-        if last is None or last.known != key:
-            last = programs["columns"] = cls._found(system, table)
-        return last
-
-    @classmethod
-    def _found(cls, system: System, table: Table) -> CoordinateColumns:
-        known: dict[str, int] = {}
+    def __init__(self, system: System, table: Table) -> None:
+        self.known = table.names, table.units, table.degrees
+        own: dict[str, int] = {}
         for j, name in enumerate(table.names):  # OpenSim's: /jointset/knee/knee_angle/value
             path, _, last = name.rpartition("/")
             if last == "value" and path:
-                known[path.rpartition("/")[2]] = j
-        known |= {name: j for j, name in enumerate(table.names)}
-        places = [k for k, name in enumerate(system.coordinates) if name in known]
-        coordinates = [system.coordinates[k] for k in places]
-        columns, units = [known[name] for name in coordinates], scales.units(system.bodies)[0]
-        units = [units[k] for k in places]
-        factors = [_factor(table, j, unit) for j, unit in zip(columns, units, strict=True)]
-        ignored = tuple(name for j, name in enumerate(table.names) if j not in columns)
-        left = {_own(name) for name in ignored}
+                own[path.rpartition("/")[2]] = j
+        own |= {name: j for j, name in enumerate(table.names)}
+        self.places = [k for k, name in enumerate(system.coordinates) if name in own]
+        self.missing = [k for k in range(system.nq) if k not in self.places]
+        self.coordinates = [system.coordinates[k] for k in self.places]
+        columns, units = [own[name] for name in self.coordinates], scales.units(system.bodies)[0]
+        self.columns = np.array(columns, dtype=np.intp)
+        self.names = [table.names[j] for j in columns]
+        self.units = [units[k] for k in self.places]
+        said = [table.units[j] for j in columns]
+        factors = [_factor(table, j, unit) for j, unit in zip(columns, self.units, strict=True)]
+        self.factors = np.array(factors, dtype=float)
         limits = {c.name: c.range for body in system.bodies for c in body.coordinates if c.range}
         turn = 2 * math.pi
         ranges = [
             (limits[name][0] - turn, limits[name][1] + turn)
             if unit == "rad" and name in limits
             else (-FAR, FAR)
-            if unit == "m" and not table.units[j]
+            if unit == "m" and not text
             else (-LARGEST, LARGEST)
-            for name, unit, j in zip(coordinates, units, columns, strict=True)
+            for name, unit, text in zip(self.coordinates, self.units, said, strict=True)
         ]
-        rotating = [k for k, unit in enumerate(units) if unit == "rad"]
-        return cls(
-            (table.names, table.units, table.degrees),
-            places,
-            np.array(columns, dtype=np.intp),
-            [table.names[j] for j in columns],
-            coordinates,
-            units,
-            np.array(factors, dtype=float),
-            np.array(ranges, dtype=float).reshape(-1, 2).T.copy(),
-            np.array(rotating, dtype=np.intp),
-            np.array([places[k] for k in rotating], dtype=np.intp),
-            [k for k, factor in enumerate(factors) if factor == math.pi / 180],
-            [
-                k
-                for k, (j, unit, factor) in enumerate(zip(columns, units, factors, strict=True))
-                if unit == "rad" and factor == 1 and not table.units[j]
-            ],
-            [
-                table.names[j]
-                for j, unit in zip(columns, units, strict=True)
-                if unit == "rad" and not table.units[j] and table.degrees is None
-            ],
-            [k for k in range(system.nq) if k not in places],
-            ignored,
-            [b for b in system.bodies if isinstance(b.mobilizer, Coupled) and left & set(b.mobilizer.own)],
-        )
+        self.ranges = np.array(ranges, dtype=float).reshape(-1, 2).T.copy()
+        rotating = [k for k, unit in enumerate(self.units) if unit == "rad"]
+        self.rotating = np.array(rotating, dtype=np.intp)
+        self.angles = np.array([self.places[k] for k in rotating], dtype=np.intp)
+        self.turned = [k for k, factor in enumerate(factors) if factor == math.pi / 180]
+        self.unsaid = [k for k in rotating if factors[k] == 1 and not said[k]]
+        self.bare = [self.names[k] for k in rotating if not said[k] and table.degrees is None]
+        self.ignored = tuple(name for j, name in enumerate(table.names) if j not in columns)
+        left = {_own(name) for name in self.ignored}
+        self.followers = [
+            b for b in system.bodies if isinstance(b.mobilizer, Coupled) and left & set(b.mobilizer.own)
+        ]
+
+    @classmethod
+    def find(cls, system: System, table: Table) -> CoordinateColumns:
+        """The coordinates of a system in a table.
+
+        Raises:
+            DescriptionError: a unit that a coordinate cannot have.
+        """
+        programs = system.compiled.programs
+        last: CoordinateColumns | None = programs.get("columns")
+        if last is None or last.known != (table.names, table.units, table.degrees):
+            last = programs["columns"] = cls(system, table)
+        return last
 
     def read(self, table: Table, t: Array) -> tuple[Array, Array, Array, bool]:
         """The coordinates, shape (m, n), least and largest value of each, shape (n,), and whether these are
