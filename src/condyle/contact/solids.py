@@ -191,7 +191,7 @@ class Cylinder(Framed):
         out: dict[str, Surface] = {}
         for end, sign in (("low", -1), ("high", 1)):
             at = p + R @ ca.vertcat(0, 0, sign * (sx(self.length) / 2 - sx(self.rim)))
-            radius = sx(self.radius) - sx(self.rim)
+            radius: Any = sx(self.radius) - sx(self.rim)
             out[end] = Torus(
                 self.body, Transform(R, at), radius, self.rim, self.made_of, name=end, cliques=self.cliques
             )

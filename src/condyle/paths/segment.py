@@ -23,6 +23,7 @@ through B,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -46,8 +47,8 @@ class Columns:
         """The parts by name of a column that begins with them."""
         return dict(zip(self.sizes, ca.vertsplit(x[: self.ends[-1]], self.ends), strict=True))
 
-    def join(self, parts: Mapping[str, float | ca.SX | Sequence[ca.SX]]) -> ca.SX:
-        """The column of parts by name, each in one piece or in several; zero where none is given."""
+    def join(self, parts: Mapping[str, Any]) -> ca.SX:
+        """The column of parts by name, each a number, a column or a list of columns; zero where none is given."""
         each = (parts.get(name, ca.SX.zeros(size)) for name, size in self.sizes.items())
         return ca.vertcat(
             *(ca.densify(ca.vertcat(*x) if isinstance(x, Sequence) else ca.SX(x)) for x in each)

@@ -335,7 +335,8 @@ class Span(Twinned):
         """Where each wrap is, from the beginning of the rows."""
         for pieces in self.pieces:
             if self._meet:
-                yield Wrapped(*ca.vertsplit(_next(taken, 4)), _next(taken, WIDTH))
+                on, piece, before, after = ca.vertsplit(_next(taken, 4))
+                yield Wrapped(on, piece, before, after, _next(taken, WIDTH))
             else:
                 piece = next(taken) if len(pieces) > 1 else ca.SX(pieces[0])
                 row = _next(taken, WIDTH)
