@@ -96,10 +96,7 @@ def check_missed_goals(who: str, frames: Frames, again: Again) -> Frames:
 
 def reach(system: System) -> float:
     """How large a system is [m], found once."""
-    known = system.compiled.programs
-    if "reach" not in known:
-        known["reach"] = scales.reach(system.bodies)
-    return known["reach"]  # type: ignore[no-any-return]
+    return float(system.compiled.remembered("reach", lambda: scales.reach(system.bodies)))
 
 
 def _missed_by_far(cost: float, weight: float, size: float) -> bool:
