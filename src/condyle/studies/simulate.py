@@ -123,7 +123,7 @@ def simulate(
     tenth of the accuracy or better. The run can be interrupted (Ctrl-C): it returns what was computed until
     then. A run that cannot go on does not raise either: `traj.status` says why it ended, and what to try.
 
-    Rigid contacts, stops and ropes (`system.unilateral`) open, close, stick and slide at events that the run
+    Rigid contacts, stops and ropes (`system.constraints.unilateral`) open, close, stick and slide at events that the run
     finds by itself: `traj.events` names them, `traj.impacts` has what impacts did. A run starts with those
     closed that must be; rigid surfaces that overlap at the start are refused.
 
@@ -234,7 +234,7 @@ def simulate(
             "simulate: keep= and threads= are for many states; traj.at(times) has one at any times"
         )
     check_samples(system, [e.name for e in given])
-    happening = [*(e.name for e in given), *samples(system), *system.unilateral]
+    happening = [*(e.name for e in given), *samples(system), *system.constraints.unilateral]
     if happening and t_final < latest:
         raise DescriptionError(
             f"simulate: t_final = {t_final:g} s is before the state's t = {latest:g} s, "

@@ -98,7 +98,7 @@ class Contacts:
     @staticmethod
     def of(system: System, accuracy: float, window: float) -> Contacts | None:
         """None if there are none."""
-        return Contacts(system, accuracy, window) if system.unilateral else None
+        return Contacts(system, accuracy, window) if system.constraints.unilateral else None
 
     # ---- states --------------------------------------------------------------------------------------------
 

@@ -75,7 +75,7 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
     """
     rows = OPERATORS["unilateral_rows"].expressions
     s = Symbols(system.compiled.model)
-    gap, rate, slip, G, _, e, mu = rows(s) if system.unilateral else [ca.SX(0, 1)] * 7
+    gap, rate, slip, G, _, e, mu = rows(s) if system.constraints.unilateral else [ca.SX(0, 1)] * 7
     k, nu = gap.numel(), system.nu
     G = ca.sparsify(ca.reshape(G, nu, 3 * k))  # a column is a row of a constraint
     touched = [sorted({r for i in range(3) for r in rows_of(G[:, 3 * j + i])}) for j in range(k)]

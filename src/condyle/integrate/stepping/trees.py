@@ -32,7 +32,7 @@ class Trees(ListedRun):
         super().__init__(start, method, Crowd(system, method.among))
         self.bare = bare = _bare(system)
         self.both_ways = any(name not in start.disabled for name in bare.constraints)
-        self.surfaces, self.described = bool(method.among), len(system.unilateral)
+        self.surfaces, self.described = bool(method.among), len(system.constraints.unilateral)
         self.program, tables = _program(system, bare, self.surfaces, self.both_ways)
         self.tables = dict(tables)
         of = self.tables.pop("block of")
@@ -55,7 +55,9 @@ class Trees(ListedRun):
         self.fixed = np.arange(self.described)
         if self.described:
             k = self.described
-            acting = np.array([[name not in start.disabled] for name in system.unilateral], dtype=float)
+            acting = np.array(
+                [[name not in start.disabled] for name in system.constraints.unilateral], dtype=float
+            )
             self.streams |= {
                 "gaps": ws["all_gaps"][:, None],
                 "speeds": ws["all_speeds"].reshape(k, 3),
@@ -90,7 +92,7 @@ class Trees(ListedRun):
             return False
         system, start = self.system, self.start
         e = np.asarray(system.compiled.function("unilateral_rows")(start.q, start.u, start.tail)[5])
-        return bool(e[[name not in start.disabled for name in system.unilateral]].any())
+        return bool(e[[name not in start.disabled for name in system.constraints.unilateral]].any())
 
     def _begin(self, step: float) -> None:
         ws, start, bare = self.ws, self.start, self.bare
@@ -102,7 +104,7 @@ class Trees(ListedRun):
             inputs=start.inputs,
             parameters=start.parameters,
             discrete=start.discrete,
-            disabled=[name for name in start.disabled if name not in self.system.unilateral],
+            disabled=[name for name in start.disabled if name not in self.system.constraints.unilateral],
         )
         ws["p"] = same.tail[bare.compiled.model.tail["inputs"].start :]
         if self.described:
@@ -134,7 +136,7 @@ def open_state(state: State) -> State:
     system: System = state.system
     flags = {
         flag: 0.0
-        for name in system.unilateral
+        for name in system.constraints.unilateral
         for flag in [*system.compiled.model.unilateral[name].flags(name).values()]
         if flag in system.discrete
     }
@@ -147,11 +149,11 @@ def open_state(state: State) -> State:
 
 def _bare(system: System) -> System:
     """The system without constraints that act one way, whose equations would be solved in vain."""
-    if not system.unilateral:
+    if not system.constraints.unilateral:
         return system
     key = ("time stepping", "bare")
     if key not in system.compiled.programs:
-        system.compiled.programs[key] = system.copy(constraints=dict.fromkeys(system.unilateral))
+        system.compiled.programs[key] = system.copy(constraints=dict.fromkeys(system.constraints.unilateral))
     return system.compiled.programs[key]
 
 

@@ -148,7 +148,7 @@ READS = "joints forces constraints motions"
 
 OPERATORS = (
     Operator(
-        "contact_depths",
+        "contacts.depths",
         Stage.POSITION,
         "q",
         results={"x": "contacts"},
@@ -157,7 +157,7 @@ OPERATORS = (
         columns=_each("depth [m]"),
     ),
     Operator(
-        "contact_points",
+        "contacts.points",
         Stage.POSITION,
         "q",
         results={"P": "contacts 3"},
@@ -165,7 +165,7 @@ OPERATORS = (
         columns=_each(*xyz("p", "m")),
     ),
     Operator(
-        "contact_normals",
+        "contacts.normals",
         Stage.POSITION,
         "q",
         results={"n": "contacts 3"},
@@ -173,7 +173,7 @@ OPERATORS = (
         columns=_each(*xyz("n", "")),
     ),
     Operator(
-        "contact_patches",
+        "contacts.patches",
         Stage.POSITION,
         "q",
         results={"axes": "contacts 2"},
@@ -181,7 +181,7 @@ OPERATORS = (
         columns=_each("major [m]", "minor [m]"),
     ),
     Operator(
-        "contact_slips",
+        "contacts.slips",
         Stage.VELOCITY,
         "q u",
         results={"v_t": "contacts 3"},
@@ -190,7 +190,7 @@ OPERATORS = (
         columns=_each(*xyz("v", "m/s")),
     ),
     Operator(
-        "contact_forces",
+        "contacts.forces",
         Stage.ACCELERATION,
         "q u",
         results={"f": "contacts 3"},
@@ -200,7 +200,7 @@ OPERATORS = (
         columns=_each(*xyz("f", "N")),
     ),
     Operator(
-        "contact_losses",
+        "contacts.losses",
         Stage.ACCELERATION,
         "q u",
         results={"lost": "contacts"},
@@ -218,9 +218,9 @@ OPERATORS = (
         reads="joints forces",
         expressions=_springs,
         differentiable=False,
-        serves="contact_pressures",
+        serves="contacts.pressures",
     ),
-    Operator("contact_pressures", Stage.FORCE, "q u"),
+    Operator("contacts.pressures", Stage.FORCE, "q u"),
     Operator(
         "foundation_energies",
         Stage.FORCE,
@@ -233,7 +233,7 @@ OPERATORS = (
         watched=False,
     ),
     Operator(
-        "contact_wrenches",
+        "contacts.wrenches",
         Stage.ACCELERATION,
         "q u",
         results={"F": "contacts 2 6"},
@@ -251,7 +251,7 @@ OPERATORS = (
         reads=READS,
         expressions=_of(lambda done: ca.vertcat(done.f_n * done.P, done.f_n)),
         differentiable=False,
-        serves="center_of_pressure",
+        serves="contacts.center_of_pressure",
     ),
-    Operator("center_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),
+    Operator("contacts.center_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),
 )
