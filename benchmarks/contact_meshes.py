@@ -151,16 +151,17 @@ def nearest() -> None:
 
     from condyle.contact.mesh import nearest_triangle, on_triangle
     from condyle.contact.triangles import checked
-    from condyle.native.calls.function import NativeFunction
-    from condyle.native.sweeps.lookup import assembled, get
+    from condyle.native.calls.native_function import NativeFunction
+    from condyle.native.tables.lookup import look_up
+    from condyle.native.tables.staged import build_function
 
     igl: Any = importlib.import_module("igl") if importlib.util.find_spec("igl") else None
     mesh = icosphere(3, RADIUS)
     y = ca.SX.sym("y", 3)
-    row = get(nearest_triangle(checked(*mesh, "ball")), ca.vertcat(y, ca.inf))
+    row = look_up(nearest_triangle(checked(*mesh, "ball")), ca.vertcat(y, ca.inf))
     mine = NativeFunction(
         "depth",
-        lambda: assembled("depth", [y], [on_triangle(row, y)[0]]),
+        lambda: build_function("depth", [y], [on_triangle(row, y)[0]]),
         key="benchmark nearest",
         inputs=[("y", 3)],
         outputs=[("x", 1)],

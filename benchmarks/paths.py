@@ -51,14 +51,14 @@ def function(name: str, quadrant: str = "all", **sizes: Any) -> Any:
     import casadi as ca
 
     import condyle as cd
-    from condyle.native.calls.function import NativeFunction
-    from condyle.native.sweeps.lookup import assembled
+    from condyle.native.calls.native_function import NativeFunction
+    from condyle.native.tables.staged import build_function
 
     x = ca.SX.sym("x", 6)
     row = getattr(cd.paths, name.capitalize())(**sizes, quadrant=quadrant).row(x[:3], x[3:])
     return NativeFunction(
         name,
-        lambda: assembled(name, [x], [row]),
+        lambda: build_function(name, [x], [row]),
         key=f"benchmark {name} {next(_keys)}",
         inputs=[("x", 6)],
         outputs=[("row", row.numel())],
@@ -67,7 +67,7 @@ def function(name: str, quadrant: str = "all", **sizes: Any) -> Any:
 
 def costs(opensim: bool) -> None:
     """Print microseconds per segment."""
-    import condyle.native.calls.function as calls
+    import condyle.native.calls.native_function as calls
 
     def one_by_one(f: Any, x: np.ndarray) -> None:
         kept, calls.SIMD_FROM = calls.SIMD_FROM, 10**9

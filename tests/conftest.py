@@ -22,7 +22,7 @@ QUICK = (
     "test_project.py",
     "test_readme_claims.py",
     "test_files.py",
-    "native/calls/test_function.py",
+    "native/calls/test_native_function.py",
     "native/programs/test_program_run.py",
     "native/machine/test_interrupts.py",
     "functions/test_elementary.py",

@@ -215,7 +215,7 @@ def test_completion_of_the_package_shows_what_users_may_use():
         (cd, "PinJoint", "it is cd.Pin"),
         (cd, "read_mot", "it is cd.read_table(path)"),
         (cd, "read_trc", "it is cd.read_markers(path)"),
-        (cd.forces, "Spring", "it is TwoPointSpring, MobilitySpring"),
+        (cd.forces, "Spring", "it is MobilitySpring or PathSpring or TwoPointSpring"),
         (cd.forces, "TwoPointSprng", "did you mean TwoPointSpring"),
         (cd.constraints, "Distance", "it is Rod"),
         (cd.goals, "Marker", "it is Station"),

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from condyle.arguments import spoken
+from condyle.arguments import ExplainsCalls
 from condyle.errors import ArgumentError
 from condyle.records import _Later, dataclass
 from tests.process import output
@@ -233,23 +233,16 @@ print(type(vars(type(one))["__eq__"]).__name__, one == two, hash(one) == hash(tw
 
 def test_nothing_is_made_before_it_is_used():
     @dataclass(frozen=True)
-    class Thing:
+    class Thing(ExplainsCalls):
         """One."""
 
         a: int
 
     assert isinstance(vars(Thing)["__init__"], _Later)
-    spoken(Thing)
-    assert isinstance(vars(Thing)["__init__"], _Later)
     assert is_dataclass(Thing)
     assert not any(isinstance(member, _Later) for member in vars(Thing).values())
     with pytest.raises(ArgumentError, match=r"there is no argument z=. It is Thing\(a\)"):
         Thing(z=1)
-    late = pair()[0]
-    late(1)
-    spoken(late)
-    with pytest.raises(ArgumentError, match="there is no argument z="):
-        late(z=1)
 
 
 def test_a_class_that_holds_itself_prints():

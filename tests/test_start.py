@@ -30,7 +30,7 @@ def test_import_loads_no_room():
             "cd.System().add_body('a', mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1))",
             ("studies", "fit", "integrate", "io", "models", "opensim", "viewer", "maximal", "cli"),
         ),
-        ("cd.read_table", ("native.sweeps", "mobilizers", "system", "studies", "opensim")),
+        ("cd.read_table", ("native.tables", "mobilizers", "system", "studies", "opensim")),
         (
             "cd.simulate",
             (
@@ -51,7 +51,6 @@ def test_import_loads_no_room():
                 "models",
                 "maximal",
                 "cli",
-                "opensim.writer",
                 "opensim.setup",
                 "studies",
                 "fit",
@@ -151,5 +150,5 @@ def test_a_first_result_does_not_load_what_it_does_not_use():
     loaded = output(
         "-W", "ignore", "-c", f"import condyle as cd; cd.read_osim({str(path)!r}).state().udot; {LOADED}"
     ).split()
-    unused = ("viewer", "maximal", "models", "cli", "studies", "fit", "integrate", "opensim.writer")
+    unused = ("viewer", "maximal", "models", "cli", "studies", "fit", "integrate")
     assert [m for m in loaded for room in unused if f"{m}.".startswith(f"condyle.{room}.")] == []

@@ -1,5 +1,4 @@
-"""Calls that do not fit, answered in words: which argument is unknown or missing, what it is called here,
-what there is."""
+"""Wrong calls: which argument is unknown or missing, what it is called here, and which there are."""
 
 from __future__ import annotations
 
@@ -7,10 +6,9 @@ import difflib
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from condyle.errors import ArgumentError
-from condyle.records import change_init
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,11 +56,13 @@ SAME: tuple[frozenset[str], ...] = tuple(
 """Names that mean the same in different places, or elsewhere: the one that is known here is suggested."""
 
 
-def answered(answers: Mapping[str, str] | None = None, skip: int = 0, name: str = "") -> Callable[[F], F]:
+def with_call_hints(
+    hints: Mapping[str, str] | None = None, skip: int = 0, name: str = ""
+) -> Callable[[F], F]:
     """A function whose wrong calls raise ArgumentError.
 
     Args:
-        answers: what to say of arguments that it does not have.
+        hints: what to say of arguments that it does not have.
         skip: first arguments that a user does not give: 1 for a method.
         name: in messages; the function's own by default.
     """
@@ -74,7 +74,7 @@ def answered(answers: Mapping[str, str] | None = None, skip: int = 0, name: str 
                 return function(*arguments, **named)
             except TypeError:
                 check_call(
-                    name or function.__name__, inspect.signature(function), arguments, named, answers, skip
+                    name or function.__name__, inspect.signature(function), arguments, named, hints, skip
                 )
                 raise
 
@@ -83,14 +83,27 @@ def answered(answers: Mapping[str, str] | None = None, skip: int = 0, name: str 
     return decorate
 
 
-def spoken(*classes: Any, answers: Mapping[str, str] | None = None) -> None:
-    """Let wrong calls of these classes raise ArgumentError.
+class ExplainsCalls:
+    """Base of classes whose wrong calls raise ArgumentError, with no more than the class itself.
 
-    Args:
-        answers: what to say of arguments that they do not have.
+    Attributes:
+        call_hints: what to say of arguments that the class does not have, by their names.
+        other_names: what it is called elsewhere: errors of modules suggest it by them.
     """
-    for cls in classes:
-        change_init(cls, answered(answers, skip=1, name=cls.__name__))
+
+    __slots__ = ()
+
+    call_hints: ClassVar[Mapping[str, str]] = {}
+    other_names: ClassVar[tuple[str, ...]] = ()
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *arguments: Any, **named: Any) -> Any:
+            # The first object of a class wraps its __init__: decorators such as dataclass have made it by then.
+            if "_explains_calls" not in cls.__dict__:
+                cls.__init__ = with_call_hints(cls.call_hints, skip=1, name=cls.__name__)(cls.__init__)
+                cls._explains_calls = True
+            return super().__new__(cls)
 
 
 def check_call(
@@ -98,7 +111,7 @@ def check_call(
     signature: inspect.Signature,
     arguments: tuple[Any, ...],
     named: Mapping[str, Any],
-    answers: Mapping[str, str] | None,
+    hints: Mapping[str, str] | None,
     skip: int = 0,
 ) -> None:
     """Raise ArgumentError if the arguments do not fit the signature, whose first `skip` a user does not
@@ -113,8 +126,8 @@ def check_call(
     known = [p.name for p in own if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     for key in named:
         if key not in known:
-            answer = (answers or {}).get(key) or _near(key, known)
-            end = f"; {answer}" if answer.endswith("?") else f"; {answer}." if answer else "."
+            hint = (hints or {}).get(key) or _near(key, known)
+            end = f"; {hint}" if hint.endswith("?") else f"; {hint}." if hint else "."
             raise ArgumentError(f"{name}: there is no argument {key}={end} It is {call}") from None
     by_name = [f"{p.name}=" for p in own if p.kind is p.KEYWORD_ONLY]
     if by_name and reason == "too many positional arguments":
@@ -122,10 +135,31 @@ def check_call(
     raise ArgumentError(f"{name}: {reason}. It is {call}") from None
 
 
+def public_names(module: Mapping[str, Any]) -> list[str]:
+    """The public names of a package, from its globals: classes and functions that its own modules define."""
+    own = f"{module['__name__']}."
+    return sorted(
+        name
+        for name, value in module.items()
+        if not name.startswith("_") and getattr(value, "__module__", "").startswith(own)
+    )
+
+
+def other_names(module: Mapping[str, Any]) -> dict[str, str]:
+    """What classes of a module are called elsewhere, and which they are here, from its globals."""
+    out: dict[str, str] = {}
+    for name, value in module.items():
+        for other in vars(value).get("other_names", ()) if isinstance(value, type) else ():
+            out[other] = f"{out[other]} or {name}" if other in out else name
+    return out
+
+
 def missing(module: str, name: str, known: Iterable[str], elsewhere: Mapping[str, str]) -> AttributeError:
     """What to raise where a module has no such name.
 
     Args:
+        module: as users call it.
+        known: its public names.
         elsewhere: what names that are not here are called, or where they are.
     """
     if name in elsewhere:

@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.arguments import missing, spoken
+from condyle.arguments import missing
 from condyle.errors import DescriptionError, TraceError
 from condyle.forces.user import UserForce
 from condyle.laws.ask import AskedState, answers, traced_law
@@ -186,8 +186,6 @@ class SampleAndHold(Measure):
         assert self.period is not None
         return float((np.floor(t / self.period) + 1) * self.period)
 
-
-spoken(Delay, Integral, Maximum, Minimum, SampleAndHold)
 
 _ELSEWHERE = {
     "Max": "Maximum",

@@ -30,16 +30,7 @@ else:
         return decorate if cls is None else decorate(cls)
 
 
-__all__ = ["change_init", "dataclass"]
-
-Init = Callable[..., None]
-
-
-def change_init(cls: type, change: Callable[[Init], Init]) -> None:
-    """Put `change(__init__)` in the place of the `__init__` of a class, now or when it is made."""
-    member = vars(cls).get("__init__")
-    if not (isinstance(member, _Later) and member.methods.change_later(change)):
-        cls.__init__ = change(cls.__init__)  # type: ignore[misc]
+__all__ = ["dataclass"]
 
 
 class _Methods:
@@ -51,7 +42,6 @@ class _Methods:
     def __init__(self, cls: type, init: bool, repr: bool, eq: bool, frozen: bool, kw_only: bool) -> None:
         self.cls, self.frozen, self.kw_only = cls, frozen, kw_only
         self.made = False
-        self.changes: list[Callable[[Init], Init]] = []
         names = ["__dataclass_fields__", "__dataclass_params__", "__match_args__"]
         names += ["__init__"] * init + ["__repr__"] * repr + ["__eq__"] * eq
         names += ["__hash__"] * (eq and frozen) + ["__setattr__", "__delattr__"] * frozen
@@ -66,13 +56,6 @@ class _Methods:
                 setattr(cls, name, f.default)
         for name in self.names:
             setattr(cls, name, _Later(self, name))
-
-    def change_later(self, change: Callable[[Init], Init]) -> bool:
-        """Whether it is soon enough to change `__init__` when it is made."""
-        with self.lock:
-            if not self.made:
-                self.changes.append(change)
-            return not self.made
 
     def make(self) -> None:
         """Make them, unless another thread did. `dataclasses` finds the fields and freezes; what it would
@@ -111,7 +94,7 @@ class _Methods:
                 cls.__doc__ = f"{cls.__name__}({', '.join(f.name for f in fields if f.init)})"
             self.made = True
 
-    def _init(self, fields: tuple[dataclasses.Field[Any], ...]) -> Init:
+    def _init(self, fields: tuple[dataclasses.Field[Any], ...]) -> Callable[..., None]:
         """The only method whose text is compiled: its arguments are those of the class."""
         arguments: list[str] = []
         by_keyword: list[str] = []
@@ -142,10 +125,8 @@ class _Methods:
         )
         made: dict[str, Any] = {}
         exec(text, vars(sys.modules[self.cls.__module__]), made)
-        init = made["make"](**known)
+        init: Callable[..., None] = made["make"](**known)
         init.__annotations__ = {f.name: f.type for f in fields if f.init} | {"return": None}
-        for change in self.changes:
-            init = change(init)
         return init
 
 

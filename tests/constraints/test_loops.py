@@ -18,9 +18,10 @@ from condyle.constraints.solve.routines import padded
 from condyle.model.layouts import build_looped
 from condyle.model.operators import OPERATORS
 from condyle.model.symbols import Symbols
-from condyle.native.calls.function import NativeFunction
+from condyle.native.calls.native_function import NativeFunction
 from condyle.native.ir.module import Module
-from condyle.native.sweeps.lookup import Staged, assembled, get
+from condyle.native.tables.lookup import look_up
+from condyle.native.tables.staged import Staged, build_function
 
 pytestmark = pytest.mark.filterwarnings("ignore::condyle.errors.PlausibilityWarning")  # numbers at the edge
 
@@ -95,7 +96,7 @@ def states(system: cd.System, n: int = 6) -> list[np.ndarray]:
 
 def expressions(system: cd.System, name: str, straight: bool) -> ca.Function | Staged:
     s, operator = Symbols(system.compiled.model, plain=True, straight=straight), OPERATORS[name]
-    return assembled(name, [s[a] for a in operator.arguments], operator.expressions(s))
+    return build_function(name, [s[a] for a in operator.arguments], operator.expressions(s))
 
 
 def evaluated(f: ca.Function | Staged, given: list[np.ndarray]) -> list[np.ndarray]:
@@ -182,7 +183,7 @@ def test_looped_layout_solves_in_loops_too(monkeypatch):
 
 
 def test_machine_code_of_the_looped_layout():
-    """Its matrices are copied by tables (native/sweeps/copied.py)."""
+    """Its matrices are copied by tables (native/tables/staged.py)."""
     system, operator = net(1.5), OPERATORS["held_accelerations"]
     given, model = [np.tile(x, (4, 1)) for x in states(system)], system.compiled.model
     f = build_looped(model, "held_accelerations")
@@ -221,7 +222,7 @@ def test_origins(m, columns, symmetric):
         p = ca.SX.sym("p", origin.needs)
         native = NativeFunction(
             "row",
-            lambda: assembled("row", [p], [get(origin, p)]),
+            lambda: build_function("row", [p], [look_up(origin, p)]),
             key=f"row {origin.text}",
             inputs=[("p", origin.needs)],
             outputs=[("row", origin.width)],

@@ -9,7 +9,7 @@ import pytest
 
 import condyle as cd
 from condyle import maximal
-from condyle.native.calls.function import SIMD_FROM
+from condyle.native.calls.native_function import SIMD_FROM
 from tests.contact.rig import FLOOR, KINDS, RUBBER, STEEL, egg, pair, touching, two
 from tests.differences import STEPS, WEIGHTS
 from tests.forces.rig import rate

@@ -12,7 +12,7 @@ import pytest
 import condyle as cd
 from condyle import contact, maximal
 from condyle.laws.factors import Factors
-from condyle.native.calls.function import SIMD_FROM
+from condyle.native.calls.native_function import SIMD_FROM
 from tests.contact.meshes import box, icosphere, refined
 from tests.contact.rig import (
     FLOOR,

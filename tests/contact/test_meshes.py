@@ -11,8 +11,9 @@ from condyle import contact
 from condyle.contact.mesh import nearest_triangle, on_triangle
 from condyle.contact.point_depth import numbers_of, seen
 from condyle.contact.surfaces import GivenPose
-from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import assembled, get
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.tables.lookup import look_up
+from condyle.native.tables.staged import build_function
 from tests.contact.meshes import box, icosphere, winding
 from tests.contact.rig import STEEL, egg
 
@@ -31,7 +32,7 @@ def depths(surface, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     x, n = where.where(given, y)
     f = NativeFunction(
         "depth",
-        lambda: assembled("depth", [y], [x, n]),
+        lambda: build_function("depth", [y], [x, n]),
         key=f"test {surface.description()}",
         inputs=[("y", 3)],
         outputs=[("x", 1), ("n", 3)],
@@ -229,10 +230,10 @@ def test_nearest_face_of_lanes():
     """Four points at a time are one point four times; NaN finds nothing."""
     triangles = mesh(icosphere(2, 0.1)).triangles
     y = ca.SX.sym("y", 3)
-    row = get(nearest_triangle(triangles), ca.vertcat(y, ca.inf))
+    row = look_up(nearest_triangle(triangles), ca.vertcat(y, ca.inf))
     f = NativeFunction(
         "row",
-        lambda: assembled("row", [y], [row[30], *on_triangle(row, y)]),
+        lambda: build_function("row", [y], [row[30], *on_triangle(row, y)]),
         key="test nearest",
         inputs=[("y", 3)],
         outputs=[("face", 1), ("x", 1), ("n", 3)],

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.native.sweeps.lookup import assembled
+from condyle.native.tables.staged import build_function
 from tests.contact import rig
 from tests.contact.random_pairs import CONVEX, KINDS, Asked, fibonacci, many, rotations
 from tests.contact.random_shapes import GRAIN, PEBBLE, SOAP, dot, unit
@@ -85,7 +85,7 @@ def test_furthest_points_of_surfaces_in_python():
     ways = unit(ways)
     for shape in (PEBBLE, SOAP, GRAIN):
         points = shape.surface("a", []).points
-        p = assembled("furthest", [m], [points.furthest(m)]).evaluate([ways.T])[0].T
+        p = build_function("furthest", [m], [points.furthest(m)]).evaluate([ways.T])[0].T
         short = shape.support(None, ways) - dot(p, ways)
         assert short.min() > -1e-12 and short.max() < points.apart < 0.01 * max(shape.radii)
         assert short.max() > 0.1 * points.apart  # which is not far too large

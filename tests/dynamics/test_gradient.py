@@ -12,7 +12,7 @@ import condyle as cd
 from condyle.errors import SingularError
 from condyle.model.differentiate import OperatorDerivative, has_gradient
 from condyle.model.layouts import build_looped_gradient
-from condyle.native.calls.function import NativeFunction
+from condyle.native.calls.native_function import NativeFunction
 from tests.differences import STEPS, WEIGHTS
 from tests.forces.rig import arm, one_of_each
 from tests.mobilizers.every import EVERY, ONE_OF_EACH

@@ -13,8 +13,8 @@ import pytest
 
 from condyle.errors import DescriptionError
 from condyle.functions import Constant, Function, PiecewiseConstant
-from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import assembled
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.tables.staged import build_function
 from condyle.trace import Symbol, symbols, trace
 from tests.functions.every import ONE, SEVERAL
 from tests.process import output
@@ -82,7 +82,7 @@ def test_machine_code_equals_numbers():
     y = ca.vertcat(*(f(Symbol(x)).sx for f in ONE.values()))
     native = NativeFunction(
         "every",
-        lambda: assembled("every", [x], [y]),
+        lambda: build_function("every", [x], [y]),
         key="every function",
         inputs=[("x", 1)],
         outputs=[("y", len(ONE))],

@@ -165,11 +165,12 @@ def test_signatures_of_the_loop(touching, name):
         start, *native(touching, method), method, Settings(1.0, 1e-3, np.ones(2), None, None, [], 1e-4, None)
     )
     traj = run.go()
-    seen, kept = Branches.of(touching).look(start.tail[None], traj.t, traj.y), run.memory["S"][: run.count]
-    assert 0 < np.count_nonzero(kept[:, 0]) < run.count
+    seen, count = Branches.of(touching).look(start.tail[None], traj.t, traj.y), run.buffer.count
+    kept = run.buffer["signature"][:count]
+    assert 0 < np.count_nonzero(kept[:, 0]) < count
     np.testing.assert_allclose(kept, seen.signatures, atol=1e-12)
     # the loop finds by itself that the change is harmless
-    assert np.diff(kept[:, 0]).any() and not run.memory["C"][1 : run.count].any()
+    assert np.diff(kept[:, 0]).any() and not run.buffer["changed"][1:count].any()
 
 
 def test_lift_off_is_no_jump(touching):

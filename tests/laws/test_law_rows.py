@@ -14,7 +14,7 @@ from condyle.forces.base import Law
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.model.layouts import build_looped_gradient, prefers_loops
 from condyle.model.looped.law_rows import FEWEST, law_kinds
-from condyle.native.sweeps.sweep import Line
+from condyle.native.loops.sweep import StraightStep
 from condyle.spatial import rotation_x, rotation_y
 from tests.model.test_path_rows import in_both
 
@@ -134,7 +134,7 @@ def test_gradients_do_not_grow_with_laws(monkeypatch):
             )
         sweep = build_looped_gradient(system.compiled.model, ("q", "u"))
         calls = [call for k in range(len(sweep.steps)) for call in sweep.merged(k).values()]
-        lines = [sweep.straight(k) for k, step in enumerate(sweep.steps) if isinstance(step, Line)]
+        lines = [sweep.straight(k) for k, step in enumerate(sweep.steps) if isinstance(step, StraightStep)]
         sizes.append(sum(c.function.n_instructions() for c in [*calls, *lines]))
     assert sizes[0] == sizes[1]
 

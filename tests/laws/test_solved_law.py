@@ -16,7 +16,7 @@ from condyle.forces import Force
 from condyle.forces.base import Law
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.model.looped.law_rows import law_kinds
-from condyle.native.sweeps.implicit import bracketed, implicit
+from condyle.native.solvers.implicit_function import bracketed, implicit
 
 FIBER, TENDON, SLACK = 400.0, 3000.0, 0.1
 """Stiffness of the fiber [N/m] and of the tendon [N/m^2], whose force is quadratic; its slack length [m]."""
@@ -253,9 +253,9 @@ def test_another_model_compiles_no_solver(kept, monkeypatch, tmp_path):
 
     Both models have two muscles, whose solver runs them side by side; one muscle alone has another."""
     from condyle.native.machine import jit
-    from condyle.native.sweeps import solver
+    from condyle.native.tables import linked
 
-    monkeypatch.setattr(solver, "_known", {})
+    monkeypatch.setattr(linked, "_compiled", {})
     monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("CONDYLE_CACHE", "on" if kept == "on disk" else "off")
     texts, compile_ir = [], jit.compile_ir
@@ -265,7 +265,7 @@ def test_another_model_compiles_no_solver(kept, monkeypatch, tmp_path):
         system = arm(MuscleTendon, muscles)
         results.append(system.forward_dynamics([0.3, -0.4], [0.1, 0.2]))
         if kept == "on disk":
-            solver._known.clear()
+            linked._compiled.clear()
     assert sorted("define void @solver.fiber_length" in text for text in texts) == [False, False, True]
     assert not np.array_equal(*results)
     expected = arm(ClosedForm, PLACES[1:]).forward_dynamics([0.3, -0.4], [0.1, 0.2])

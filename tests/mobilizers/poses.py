@@ -19,7 +19,7 @@ import numpy as np
 from mpmath import mpf
 
 import condyle as cd
-from condyle.native.sweeps.lookup import assembled
+from condyle.native.tables.staged import build_function
 from tests.mobilizers.every import BENT, EVERY, LOOP, RADII, RING, RIPPLE, SURFACE, frames
 
 EPS = np.finfo(float).eps
@@ -459,7 +459,7 @@ def evaluate(made, mobilizer, t, q, u):
         ca.vertcat(m.bias_w, m.bias_v),
         mobilizer.N(sq),
     ]
-    f = assembled("motion", [st, sq, su], [ca.vec(x) for x in parts])
+    f = build_function("motion", [st, sq, su], [ca.vec(x) for x in parts])
     states = [t.reshape(1, n), q.T, u.T]
     values = f.map(n)(*states) if isinstance(f, ca.Function) else f.evaluate(states)
     R, p, H, Vt, bias, N = (

@@ -12,7 +12,7 @@ import pytest
 
 import condyle as cd
 from condyle.mobilizers import derived_motion, motion_at
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.spatial import exp_so3, rotation_x
 from tests.mobilizers.every import EVERY, RING, RIPPLE, SURFACE
 from tests.mobilizers.poses import one_body

@@ -15,9 +15,10 @@ from condyle.mobilizers.base import RelativeMotion, zeros
 from condyle.mobilizers.constants import text
 from condyle.model.layouts import build_looped, prefers_loops
 from condyle.model.looped.tables import Looped
-from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import Closure, Staged, get, lookups_in
-from condyle.native.sweeps.table import Numbers, Table
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.tables.lookup import Closure, look_up, lookups_in
+from condyle.native.tables.lookup_table import ConstantRow, LookupTable
+from condyle.native.tables.staged import Staged
 from condyle.spatial import exp_so3
 from tests.model.test_looped import arguments_of, compare, tree_of
 
@@ -178,9 +179,9 @@ def test_many_different_curves_are_traced_once(monkeypatch):
 
 
 def test_numbers_are_a_row_without_an_index():
-    numbers, x = Numbers((2.0, 0.25)), ca.SX.sym("x")
-    a, b = ca.vertsplit(get(numbers))
-    row = get(Table.of([[1.0, 2.0], [3.0, 4.0]]), b * x)
+    numbers, x = ConstantRow((2.0, 0.25)), ca.SX.sym("x")
+    a, b = ca.vertsplit(look_up(numbers))
+    row = look_up(LookupTable.from_rows([[1.0, 2.0], [3.0, 4.0]]), b * x)
     staged = Staged("f", [x], [a * x + row[1]])
     f = NativeFunction("f", lambda: staged, key="numbers", inputs=[("x", 1)], outputs=[("y", 1)])
     given = np.linspace(-1, 9, 11)[:, None]

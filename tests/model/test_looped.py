@@ -14,7 +14,7 @@ from condyle.model.looped.constrained import LEVELS
 from condyle.model.looped.tables import Looped
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import ByColumns
-from condyle.native.calls.function import NativeFunction
+from condyle.native.calls.native_function import NativeFunction
 from tests.forces.rig import arm, one_of_each
 from tests.mobilizers.every import EVERY
 from tests.mobilizers.every import one_of_each as one_of_each_mobilizer

@@ -9,7 +9,7 @@ import pytest
 
 import condyle as cd
 from condyle.model.looped.jacobian import build_looped_jacobian, has_looped_jacobian
-from condyle.native.calls.function import NativeFunction
+from condyle.native.calls.native_function import NativeFunction
 from tests.dynamics.test_gradient import ways
 from tests.mobilizers.every import EVERY
 from tests.mobilizers.every import one_of_each as one_of_each_mobilizer

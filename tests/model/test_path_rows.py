@@ -12,7 +12,7 @@ from condyle.laws.described import sx
 from condyle.model.layouts import build_looped, prefers_looped_jacobian, prefers_loops
 from condyle.model.looped.law_rows import FEWEST
 from condyle.model.looped.path_laws import path_kinds
-from condyle.native.sweeps.sweep import Line
+from condyle.native.loops.sweep import StraightStep
 from condyle.spatial import rotation_x, rotation_y
 
 BODIES = 4
@@ -250,7 +250,7 @@ def test_code_does_not_grow_with_muscles(monkeypatch):
     for n in (4 * FEWEST, 12 * FEWEST):
         sweep = build_looped(muscled(n).compiled.model, "forward_dynamics")
         calls = [call for k in range(len(sweep.steps)) for call in sweep.merged(k).values()]
-        lines = [sweep.straight(k) for k, step in enumerate(sweep.steps) if isinstance(step, Line)]
+        lines = [sweep.straight(k) for k, step in enumerate(sweep.steps) if isinstance(step, StraightStep)]
         sizes.append(sum(c.function.n_instructions() for c in [*calls, *lines]))
     assert sizes[0] == sizes[1]
 

@@ -8,7 +8,7 @@ import pytest
 
 import condyle as cd
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.lookup import Staged
+from condyle.native.tables.staged import Staged
 
 LINE = cd.paths.Path([("ground", (0, 0, 0)), ("block", (0, 0, 0))])
 MUSCLES = {

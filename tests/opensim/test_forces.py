@@ -375,7 +375,10 @@ def test_what_does_not_apply_is_there_and_disabled(tmp_path):
             "no coordinate 'knee'",
         ),
         (f'<PathSpring name="s">{PATH}</PathSpring>', "<stiffness> is missing"),
-        ('<PathSpring name="s"><stiffness>1</stiffness></PathSpring>', "no path"),
+        (
+            '<PathSpring name="s"><stiffness>1</stiffness><resting_length>1</resting_length></PathSpring>',
+            "no path",
+        ),
         ('<Millard2012AccelerationMuscle name="m"/>', "Millard2012AccelerationMuscle 'm': is not read"),
         (
             f'<Thelen2003Muscle name="m">{PATH}<pennation_angle_at_optimal>12</pennation_angle_at_optimal>'

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 import condyle as cd
-from condyle.opensim.scapula import Scapulothoracic
-from condyle.opensim.writer_joints import coordinates
+from condyle.opensim.joints import Scapulothoracic, coordinates_in_file
 from condyle.opensim.writing import Writing
 from condyle.spatial import euler_from_rotation, exp_so3, rotation_from_quaternion
 
@@ -290,7 +289,7 @@ def states(
             if b.mobilizer.quaternions:
                 turned = euler_from_rotation(rotation_from_quaternion(mine[:4]))
                 mine = np.concatenate([turned, mine[4:]])
-            names = [c.name for c in coordinates(b, to)]
+            names = [c.name for c in coordinates_in_file(b, to)]
             told |= {n: (float(x), float(v)) for n, x, v in zip(names, mine, u[b.u], strict=True)}
         own = {
             "/forceset/" + n.replace(".", "/"): float(v)

@@ -7,8 +7,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import assembled, get
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.tables.lookup import look_up
+from condyle.native.tables.staged import build_function
 from condyle.paths import Ellipsoid, Sphere
 from condyle.paths.ellipsoid_halves import solvers
 from condyle.paths.segment import Segment
@@ -30,7 +31,7 @@ def functions():
             row = surface.row(x[:3], x[3:])[1:]
             made[radii, quadrant] = NativeFunction(
                 "geodesic",
-                lambda: assembled("geodesic", [x], [row]),
+                lambda: build_function("geodesic", [x], [row]),
                 key=f"test geodesic {surface.description()}",
                 inputs=[("x", 6)],
                 outputs=[("row", row.numel())],
@@ -101,10 +102,10 @@ def test_chords_near_the_center():
     """Ends that are far away, as of muscles, with a chord that passes near the center: the search begins on
     another side than it ends, and still takes few rounds, without shooting."""
     x, radii, rng = ca.SX.sym("x", 6), np.array([0.03, 0.025, 0.02]), np.random.default_rng(15)
-    row = get(solvers()[0], Ellipsoid(tuple(radii)).given(x[:3], x[3:]))
+    row = look_up(solvers()[0], Ellipsoid(tuple(radii)).given(x[:3], x[3:]))
     f = NativeFunction(
         "search",
-        lambda: assembled("search", [x], [row]),
+        lambda: build_function("search", [x], [row]),
         key="test search near the center",
         inputs=[("x", 6)],
         outputs=[("row", row.numel())],

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import assembled
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.tables.staged import build_function
 from condyle.paths.implicit_wrap import start
 from condyle.paths.shooting import Level, Shooting
 from tests.paths.test_segments import function
@@ -63,7 +63,7 @@ def ellipsoids():
     row = shooting.row(p)
     made = NativeFunction(
         "implicit_test",
-        lambda: assembled("implicit_test", [p], [row]),
+        lambda: build_function("implicit_test", [p], [row]),
         key="implicit_test",
         inputs=[("p", 12)],
         outputs=[("row", row.numel())],

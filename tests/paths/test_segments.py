@@ -6,8 +6,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import assembled
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.tables.staged import build_function
 from condyle.paths import Cylinder, Ellipsoid, Sphere
 from condyle.paths.segment import Segment
 from tests.oracles.geodesics import CLASSES, random_ends
@@ -29,7 +29,7 @@ def function(surface) -> NativeFunction:
     out = ca.vertcat(s.L, -s.e_in, s.e_out, ca.vec(s.hessian()), s.wrapped)
     return NativeFunction(
         "segment",
-        lambda: assembled("segment", [x], [out]),
+        lambda: build_function("segment", [x], [out]),
         key=f"test segment {surface.description()}",
         inputs=[("x", 6)],
         outputs=[("out", 44)],

@@ -7,7 +7,7 @@ import numpy as np
 
 from condyle import paths
 from condyle.models.arm26 import arm26, path
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.paths.span import Span
 
 

@@ -146,14 +146,14 @@ def test_geodesics_in_angles():
     that is drawn is on the surface and ends there; a cubic was up to 9 mm inside a tube of 10."""
     import casadi as ca
 
-    from condyle.native.calls.function import NativeFunction
-    from condyle.native.sweeps.lookup import assembled
+    from condyle.native.calls.native_function import NativeFunction
+    from condyle.native.tables.staged import build_function
 
     x = ca.SX.sym("x", 6)
     row = cd.paths.Torus(r, R).row(x[:3], x[3:])
     f = NativeFunction(
         "torus_row",
-        lambda: assembled("torus_row", [x], [row]),
+        lambda: build_function("torus_row", [x], [row]),
         key="test torus row",
         inputs=[("x", 6)],
         outputs=[("row", row.numel())],

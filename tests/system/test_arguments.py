@@ -299,7 +299,7 @@ def test_a_long_vector_is_read_to_its_end(monkeypatch):
     """Beyond 512 numbers machine code reads in a loop: each place is seen."""
     import casadi as ca
 
-    from condyle.native.calls.function import NativeFunction
+    from condyle.native.calls.native_function import NativeFunction
 
     monkeypatch.delenv("CONDYLE_EVALUATOR", raising=False)
     n = 531

@@ -122,6 +122,8 @@ class CoordinateCoupler(UserConstraint):
         coordinates: names.
     """
 
+    other_names = ("Coupler",)
+
     function: Callable[..., Any] | None
     coordinates: tuple[str, ...]
 
@@ -163,6 +165,8 @@ class SpeedCoupler(UserConstraint):
         speeds: their names, or those of coordinates whose rates they are.
         coordinates: names.
     """
+
+    other_names = ("Coupler",)
 
     level: ClassVar[str] = "velocity"
 

@@ -57,6 +57,8 @@ class Rod(Constraint):
         length: length of the rod [m], above zero.
     """
 
+    other_names = ("Distance",)
+
     measure: ClassVar[str] = "m"
 
     a: BodyName

@@ -127,6 +127,8 @@ class Holonomic(UserConstraint):
             Velocities are refused.
     """
 
+    other_names = ("Custom",)
+
     function: Callable[[AskedState], Any] | None
 
     def __post_init__(self) -> None:
@@ -143,6 +145,8 @@ class Nonholonomic(UserConstraint):
             Holonomic's may use. The forces act against the velocities that it asks for: nothing that it asks
             is constrained through a position.
     """
+
+    other_names = ("Custom",)
 
     level: ClassVar[str] = "velocity"
 

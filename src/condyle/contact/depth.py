@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from condyle.arguments import ExplainsCalls
 from condyle.contact.closest_points import check_pair, touch
 from condyle.contact.elastic_foundation import check_foundation, deepest
 from condyle.contact.hunt_crossley import ContactLaw
@@ -21,7 +22,7 @@ from condyle.tree.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class Depth(Composed):
+class Depth(ExplainsCalls, Composed):
     """How deep two surfaces overlap [m]; below zero where they are apart. A force on it pushes both bodies
     along the normal.
 
@@ -60,7 +61,7 @@ class Depth(Composed):
 
 
 @dataclass(frozen=True, eq=False)
-class Loss(Leaf):
+class Loss(ExplainsCalls, Leaf):
     """Power that a contact loses by dissipation and friction [W], at least 0, and 0 while it is disabled; its
     integral over a run, by `cd.measures.Integral`, is the energy lost.
 

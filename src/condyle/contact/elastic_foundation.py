@@ -4,7 +4,7 @@ sherman2011 section 5.2 and appendix A.1.
     K_i = E_i / h_i,   s = K_o / (K_m + K_o),   K = s K_m,   c* = s c_m + (1 - s) c_o                     (48)
 
 of the mesh, m, and the other surface, o. All is in the frame of the mesh. Triangles are rows of a table, of
-which a tree leaves out those that cannot touch: native/sweeps/tree_sum.py. Derivatives are sums of those of
+which a tree leaves out those that cannot touch: native/searches/tree_sum.py. Derivatives are sums of those of
 (53), (54) over the same triangles.
 
 Springs are on the body of a mesh, m, and press against the other surface, o. For the centroid y of a triangle
@@ -58,9 +58,9 @@ from condyle.contact.triangles import Triangles
 from condyle.errors import DescriptionError
 from condyle.laws.described import Part, number, quantity, sx
 from condyle.laws.view import Loads, View
-from condyle.native.sweeps.lookup import get, sloped
-from condyle.native.sweeps.tree_best import TreeBest
-from condyle.native.sweeps.tree_sum import TreeSum
+from condyle.native.searches.tree_minimum import TreeMinimum
+from condyle.native.searches.tree_sum import TreeSum
+from condyle.native.tables.lookup import look_up, look_up_with_slopes
 from condyle.records import dataclass
 from condyle.trace.parameter import as_sx
 
@@ -228,7 +228,7 @@ def _sum(
 
     name, f = (f"foundation_{which}", term) if columns is None else (f"foundation_{which}_slopes", slopes)
     where = springs.where
-    return TreeSum.of(
+    return TreeSum.trace(
         name,
         needs,
         mesh.tree,
@@ -244,18 +244,18 @@ def _summed(which: str, mesh: Triangles, springs: Springs, p: ca.SX) -> ca.SX:
     p = ca.densify(p)
     columns = tuple(k for k in range(p.numel()) if not p[k].is_constant())
     values, slopes = (_sum(which, mesh, springs, p.numel(), some) for some in (None, columns))
-    return sloped(values, slopes, p, columns)
+    return look_up_with_slopes(values, slopes, p, columns)
 
 
 @lru_cache(maxsize=64)
-def _deepest(mesh: Triangles, where: Seen) -> TreeBest:
+def _deepest(mesh: Triangles, where: Seen) -> TreeMinimum:
     """Numbers of the other -> centroid, area and number of the face that is deepest in it."""
     nodes, _ = _tables(mesh)
     nodes = nodes.copy()
     nodes[:, 3] = np.where(np.isinf(nodes[:, 3]), np.nan, nodes[:, 3])
     items = np.column_stack([mesh.centroids, mesh.areas])
     g = where.size
-    return TreeBest.of(
+    return TreeMinimum.trace(
         "deepest_triangle",
         g + 1,
         mesh.tree,
@@ -330,7 +330,7 @@ class Side:
     def deepest(self, mesh: Pose, other: Pose) -> Touch:
         """At the face that is deepest, or nearest: from the contact's first surface to its second."""
         R, p, given = self.placed(mesh, other)
-        face = get(_deepest(self.mesh.triangles, self.where), ca.vertcat(given, ca.inf))
+        face = look_up(_deepest(self.mesh.triangles, self.where), ca.vertcat(given, ca.inf))
         x, n = self.where.where(given, face[:3])
         n_G, y = -(R @ n), p + R @ face[:3]
         out = Touch(x, n_G, y, ca.SX(1), None, True)
@@ -403,6 +403,8 @@ class ElasticFoundation(ContactLaw):
             its jumps where the nearest triangle changes.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    other_names = ("ElasticFoundationForce",)
 
     a: Part
     b: Part
@@ -584,6 +586,8 @@ class OpenSimElasticFoundation(ElasticFoundation):
         smooth: as ElasticFoundation; OpenSim has none.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    other_names = ("ElasticFoundationForce",)
 
     curve: ClassVar[Any] = staticmethod(hollars)
 

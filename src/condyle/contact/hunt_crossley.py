@@ -174,6 +174,22 @@ class Forces:
 class ContactLaw(Law):
     """A force between two surfaces. Write `surfaces` and `forces`."""
 
+    call_hints: ClassVar = dict.fromkeys(
+        (
+            "dissipation",
+            "dynamic_friction",
+            "friction",
+            "material",
+            "modulus",
+            "mu",
+            "restitution",
+            "static_friction",
+            "stiffness",
+            "transition_speed",
+        ),
+        "it is part of the surfaces' material: cd.contact.Material(...), or cd.contact.Rigid(...)",
+    )
+
     tabular = True
 
     def surfaces(self) -> tuple[Surface, Surface]:
@@ -244,6 +260,8 @@ class HuntCrossley(ContactLaw):
         smooth: a depth [m]; 0 is the exact law. (x + sqrt(x^2 + smooth^2)) / 2 takes the place of max(x, 0).
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    other_names: ClassVar[tuple[str, ...]] = ("HuntCrossleyForce", "Hertz")
 
     a: Part
     b: Part
@@ -364,12 +382,16 @@ class OpenSimHuntCrossley(HuntCrossley):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
+    other_names = ("HuntCrossleyForce",)
+
     curve: ClassVar[Any] = staticmethod(hollars)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SmoothSphereHalfSpace(ContactLaw):
     """OpenSim's SmoothSphereHalfSpaceForce, for gradients:
+    other_names = ("SmoothSphereHalfSpaceForce",)
+    call_hints: ClassVar = {}
 
         f_Hz = 4/3 k sqrt(R k) (x^2 + cf)^(3/4) (1 + tanh(bd x)) / 2,   k = stiffness^(2/3) / 2           (22)
         f_n = f_Hz (1 + 3/2 c xdot) (1 + tanh(bv (xdot + 2 / (3 c)))) / 2                                 (23)

@@ -35,10 +35,10 @@ from condyle.contact.implicit_surface import Implicit, Rounded
 from condyle.contact.solids import Ellipsoid
 from condyle.contact.surfaces import HalfSpace, Pose, Sphere, Touch, tangents
 from condyle.laws.described import sx
-from condyle.native.sweeps.implicit import implicit
-from condyle.native.sweeps.lookup import get
-from condyle.native.sweeps.solver import Solver
-from condyle.native.sweeps.tree_best import TreeBest
+from condyle.native.searches.tree_minimum import TreeMinimum
+from condyle.native.solvers.implicit_function import implicit
+from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup import look_up
 from condyle.trace import Traced
 
 LIMIT, NEAR, FURTHEST = 60, 1e-9, 0.3
@@ -252,7 +252,7 @@ def _facing(
 
 
 @lru_cache(maxsize=64)
-def _around(which: str, mine: Rounded, other: Rounded | None, needs: int, of_b: bool = False) -> TreeBest:
+def _around(which: str, mine: Rounded, other: Rounded | None, needs: int, of_b: bool = False) -> TreeMinimum:
     """given, LOOKS normals or zeros, most -> point and normal, of a or `of_b`, of the least overlap away
     from those."""
     facing = lambda p, item: _facing(which, item, p[:needs], mine, other, of_b)
@@ -272,7 +272,7 @@ def _around(which: str, mine: Rounded, other: Rounded | None, needs: int, of_b: 
         least = ca.if_else(across * cos + along * sin < 0, -long, along * cos - across * sin)
         return least if table is None else least - table.apart
 
-    return TreeBest.of(
+    return TreeMinimum.trace(
         "implicit_around",
         needs + 3 * LOOKS + 1,
         whose.tree,
@@ -290,7 +290,7 @@ def _again(a: Traced, b: Traced | str, needs: int) -> Solver:
     known = b in SUPPORTS
     pair = Pair(a, b) if known else Both(a, b)
     last = needs + (4 if known else 7)
-    return Solver.of(
+    return Solver.trace(
         "overlap_of_implicit_again",
         needs + 8,
         lambda p: (_began(p[needs:last]), ca.SX(1)),
@@ -325,14 +325,14 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
         # others are worth a look where they are not far above
         most = ca.if_else(good, y[3] * (1 - 1e-12 if last else NEARLY), ca.inf)
         most = ca.if_else(alone(given, y[3], good), -ca.inf, most)
-        row = get(
+        row = look_up(
             _around(which, mine, other, needs, of_b), ca.vertcat(given, 0 * known if last else known, most)
         )
         some = ca.fabs(row[0]) < ca.inf
         n, p, g = _facing(which, row[:6], given, mine, other, of_b)
         d = ca.dot(n, g)
         begin = ca.if_else(some, ca.vertcat(p, d, p - g), ca.vertcat(y, y[:3]))
-        new = get(_again(a, b, needs), ca.vertcat(given, begin, some))
+        new = look_up(_again(a, b, needs), ca.vertcat(given, begin, some))
         found = ca.logic_and(some, new[4] > 0)
         better = ca.logic_and(found, ca.logic_or(ca.logic_not(good), new[3] < y[3]))
         more = 0 if other is None else mine.apart if of_b else other.apart
@@ -362,7 +362,7 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
         known = ca.logic_and(ca.logic_not(lost), y[3] <= least + 1e-9 * p[0])
         return ca.if_else(ca.logic_and(good, known), y, ca.SX.nan())
 
-    return Solver.of(
+    return Solver.trace(
         "least_overlap_of_implicit",
         needs + 5,
         lambda p: (ca.vertcat(p[needs : needs + 5], ca.inf, ca.SX(1 + 3 * LOOKS, 1)), ca.SX(1)),
@@ -397,9 +397,9 @@ def solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
         y, good = pair.ended(given, state)
         if b == "plane":  # one minimum
             return ca.if_else(good, y, ca.SX.nan())
-        return get(_looks(a, b, needs, mine, other), ca.vertcat(given, y, good))[:4]
+        return look_up(_looks(a, b, needs, mine, other), ca.vertcat(given, y, good))[:4]
 
-    return Solver.of("overlap_of_implicit", needs, start, pair.stepped, finish, LIMIT)
+    return Solver.trace("overlap_of_implicit", needs, start, pair.stepped, finish, LIMIT)
 
 
 def plane_implicit(a: HalfSpace, A: Pose, b: Implicit, B: Pose) -> Touch:

@@ -18,9 +18,9 @@ from condyle.contact.surfaces import Folded, Length, even_directions
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.described import sx
 from condyle.laws.factors import Factors
-from condyle.native.sweeps.lookup import get
-from condyle.native.sweeps.table import Table
-from condyle.native.sweeps.tree import Tree
+from condyle.native.searches.search_tree import SearchTree
+from condyle.native.tables.lookup import look_up
+from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.shapes.meshes import zero_surface
@@ -66,9 +66,9 @@ class Rounded:
         return hash(self.text)
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> SearchTree:
         """Of the normals."""
-        return Tree.of(self.rows[:, 3:])
+        return SearchTree.from_points(self.rows[:, 3:])
 
     @cached_property
     def caps(self) -> Array:
@@ -114,8 +114,8 @@ class Rounded:
         return mine.reshape(-1, 3), 0.51 * beyond  # ways to next cells are 2 % longer
 
     @cached_property
-    def _furthest(self) -> Table:
-        return Table.of(self._cells[0])
+    def _furthest(self) -> LookupTable:
+        return LookupTable.from_rows(self._cells[0])
 
     @property
     def apart(self) -> float:
@@ -134,7 +134,7 @@ class Rounded:
             for w in (pick(m[1], m[0], m[0]), pick(m[2], m[2], m[1]))
         ]
         face = pick(0, 2, 4) + (major < 0)
-        return get(self._furthest, (face * CELLS + cell[0]) * CELLS + cell[1])
+        return look_up(self._furthest, (face * CELLS + cell[0]) * CELLS + cell[1])
 
 
 def _at(p: Array) -> str:

@@ -11,13 +11,13 @@ Restitution and friction of surfaces that do not yield combine as (4): docs/theo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
 import condyle.plausible as plausible
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.laws.described import Described, number, quantity, sx
 from condyle.records import dataclass
@@ -43,6 +43,18 @@ class Material(Described):
         transition_speed: slip at which friction is at its peak [m/s], at least 1e-12. Of two materials the
             larger one counts.
     """
+
+    call_hints: ClassVar = {
+        **dict.fromkeys(("stiffness", "k"), "it is modulus= [Pa]"),
+        **dict.fromkeys(
+            ("friction", "mu"),
+            "it is static_friction= and dynamic_friction=, equal for plain Coulomb friction",
+        ),
+        **dict.fromkeys(
+            ("E", "young", "youngs_modulus", "nu", "poisson"), "it is Material.elastic(young, poisson), in Pa"
+        ),
+        "restitution": "rebound follows from dissipation=; it is given to cd.contact.Rigid(restitution=)",
+    }
 
     modulus: Annotated[Number, quantity("Pa", lowest=0.0, positive=True)]
     dissipation: Annotated[Number, quantity("s/m", lowest=0.0)] = 0.0
@@ -73,7 +85,7 @@ class Material(Described):
             )
 
     @classmethod
-    @answered(
+    @with_call_hints(
         {
             "E": "it is young=",
             "youngs_modulus": "it is young=",
@@ -216,6 +228,16 @@ class Rigid(Described):
         law: what restitution is a share of: "newton", of the speed of approach; "poisson", of the impulse of
             compression.
     """
+
+    call_hints: ClassVar = {
+        **dict.fromkeys(
+            ("mu", "dynamic_friction", "friction_coefficient", "static_friction"), "it is friction="
+        ),
+        **dict.fromkeys(("e", "bounce"), "it is restitution="),
+        **dict.fromkeys(
+            ("damping", "dissipation", "modulus", "stiffness"), "what yields is made of a cd.contact.Material"
+        ),
+    }
 
     restitution: RESTITUTION = 0.0
     friction: FRICTION = 0.0

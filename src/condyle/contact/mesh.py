@@ -22,7 +22,7 @@ from condyle.contact.triangles import Triangles, checked
 from condyle.errors import DescriptionError, warn
 from condyle.laws.described import placed
 from condyle.laws.factors import Factors
-from condyle.native.sweeps.tree_best import TreeBest
+from condyle.native.searches.tree_minimum import TreeMinimum
 from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.shapes import Mesh as MeshShape
@@ -64,7 +64,7 @@ def _nearest(corners: ca.SX, y: ca.SX) -> tuple[ca.SX, list[ca.SX]]:
 
 
 @lru_cache(maxsize=64)
-def nearest_triangle(mesh: Triangles, together: bool = False) -> TreeBest:
+def nearest_triangle(mesh: Triangles, together: bool = False) -> TreeMinimum:
     """y, most -> corners, normals of the face, its corners and its edges, and its number: 31 numbers of the
     nearest face; NaN where none is nearer than the root of `most`. `together`: of four points in lanes that
     are near each other."""
@@ -79,7 +79,7 @@ def nearest_triangle(mesh: Triangles, together: bool = False) -> TreeBest:
         ]
     )
 
-    return TreeBest.of(
+    return TreeMinimum.trace(
         "nearest_triangle",
         4,
         tree,
@@ -192,6 +192,8 @@ class Mesh(Framed):
         name: how groups call it.
         cliques: names; surfaces that share one ignore each other in groups.
     """
+
+    other_names = ("ContactMesh",)
 
     mesh: Any
     thickness: Length

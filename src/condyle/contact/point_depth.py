@@ -46,9 +46,9 @@ from condyle.contact.surfaces import (
 from condyle.contact.terrain import HeightField, height, nearest_ground
 from condyle.errors import DescriptionError
 from condyle.laws.described import Datum, sx
-from condyle.native.sweeps.implicit import implicit
-from condyle.native.sweeps.lookup import get
-from condyle.native.sweeps.solver import Solver
+from condyle.native.solvers.implicit_function import implicit
+from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup import look_up
 from condyle.records import dataclass
 from condyle.trace import Traced
 
@@ -286,7 +286,7 @@ def _ellipsoid() -> Solver:
         after = ca.fmax(tau - g / slope, tau)
         return after, after - tau > NEAR * after
 
-    return Solver.of("point_in_ellipsoid", 6, start, step, lambda p, tau: tau, LIMIT)
+    return Solver.trace("point_in_ellipsoid", 6, start, step, lambda p, tau: tau, LIMIT)
 
 
 # implicit surfaces
@@ -338,7 +338,7 @@ def _implicit(law: Traced) -> Seen:
         lost = ca.logic_and(ca.logic_not(far), kept[3] > 1e-6 * size)
         return kept, ca.if_else(lost, ca.SX.nan(), far)
 
-    solver = Solver.of("point_in_implicit", 4, start, step, lambda p, state: state[:3] + state[4:], LIMIT)
+    solver = Solver.trace("point_in_implicit", 4, start, step, lambda p, state: state[:3] + state[4:], LIMIT)
 
     def where(sizes: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
         S = implicit(solver, residual, ca.vertcat(sizes[0], y), unknowns=3)[:3]
@@ -412,12 +412,12 @@ def _mesh(triangles: Any) -> Seen:
         return each
 
     def where(_: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
-        return on_triangle(get(of_one, ca.vertcat(y, ca.inf)), y)
+        return on_triangle(look_up(of_one, ca.vertcat(y, ca.inf)), y)
 
     def close(_: ca.SX, y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
         off = beyond(y)
         far = off > r
-        row = get(search, ca.vertcat(y, ca.if_else(far, -ca.inf, ca.inf)))
+        row = look_up(search, ca.vertcat(y, ca.if_else(far, -ca.inf, ca.inf)))
         row = ca.if_else(far, ca.DM(search.rows[0]), row)  # any face: slopes stay finite
         x, n = on_triangle(row, y)
         return ca.if_else(far, -off, x), ca.if_else(far, 0, n)
@@ -432,7 +432,7 @@ def _mesh(triangles: Any) -> Seen:
         smallest side is outside."""
         off, known = soon(y, r)
         furthest = ca.if_else(known, -ca.inf, (ca.fmax(r, deepest) * (1 + 1e-9)) ** 2)
-        row = get(search, ca.vertcat(y, furthest))
+        row = look_up(search, ca.vertcat(y, furthest))
         x, found = on_triangle(row, y)[0], row[30] >= 0
         searched = ca.if_else(found, x + r, ca.if_else(ca.sumsqr(y) < ca.inf, -1, ca.inf))
         sure = ca.if_else(ca.logic_and(found, ca.logic_not(known)), x - r, -1)

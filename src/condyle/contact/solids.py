@@ -95,6 +95,8 @@ class Torus(Framed):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    other_names = ("Wheel", "Ring")
+
     radius: Length
     tube_radius: Length
     material: Folded
@@ -139,6 +141,12 @@ class Cylinder(Framed):
         name: how groups call it.
         cliques: names; surfaces that share one ignore each other in groups.
     """
+
+    call_hints: ClassVar = {
+        "height": "it is length=",
+        "half_length": "it is length=, the whole",
+        "axis": "it is z of the frame X",
+    }
 
     radius: Length
     length: Length
@@ -217,6 +225,11 @@ class Box(Framed):
         name: how groups call it.
         cliques: names; surfaces that share one ignore each other in groups.
     """
+
+    other_names = ("Cube", "Cuboid")
+    call_hints: ClassVar = dict.fromkeys(
+        ("dimensions", "lengths", "size", "sizes"), "it is half_lengths=, half of each"
+    )
 
     met_by_corners: ClassVar[bool] = True
 

@@ -36,10 +36,10 @@ import numpy as np
 from condyle.contact.solids import Cylinder, Ellipsoid
 from condyle.contact.surfaces import HalfSpace, Pose, Sphere, Surface, Touch, even_directions, tangents
 from condyle.laws.described import sx
-from condyle.native.sweeps.lookup import frozen, get
-from condyle.native.sweeps.solver import Solver
-from condyle.native.sweeps.tree import Tree
-from condyle.native.sweeps.tree_best import TreeBest
+from condyle.native.searches.search_tree import SearchTree
+from condyle.native.searches.tree_minimum import TreeMinimum
+from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup import look_up, stop_gradient
 from condyle.records import dataclass
 
 LIMIT = 1000
@@ -145,14 +145,14 @@ def supported_pair(a: Surface, A: Pose, b: Surface, B: Pose) -> Touch:
     (R_a, p_a), (R_b, p_b) = _placed(a, A), _placed(b, B)
     R, c = (R_a.T @ R_b if pair.b.radii else None), R_a.T @ (p_b - p_a)
     given = pair.numbers(R, c)
-    n = get(_solver(len(pair.a.radii), len(pair.b.radii), pair.has_ball), given)[:3]
+    n = look_up(_solver(len(pair.a.radii), len(pair.b.radii), pair.has_ball), given)[:3]
     t = ca.horzcat(*tangents(n))
     (h_a, point, bent_a), (h_b, other, bent_b) = pair.a.terms(n), pair.b.terms(n, R)
     # the root moves as (33), (34) say: at the root itself nothing is left of this
     slope = t.T @ (point + other - c)
     W_a, W_b = t.T @ bent_a @ t, t.T @ bent_b @ t
     x = h_a + h_b - ca.dot(c, n)  # (32)
-    moved = n - t @ _inverse(W_a + W_b - x * ca.SX.eye(2)) @ (slope - frozen(slope))
+    moved = n - t @ _inverse(W_a + W_b - x * ca.SX.eye(2)) @ (slope - stop_gradient(slope))
     n = moved
     t = ca.horzcat(*tangents(n))
     (h_a, point, bent_a), (h_b, _, bent_b) = pair.a.terms(n), pair.b.terms(n, R)
@@ -197,7 +197,7 @@ def _size(one: int, other: int, ball: bool) -> int:
 
 
 @cache
-def _around(one: int, other: int, ball: bool, ahead: bool) -> TreeBest:
+def _around(one: int, other: int, ball: bool, ahead: bool) -> TreeMinimum:
     """Numbers of a pair, a direction or zero, most -> the direction with the least overlap; ahead: away from
     that one, where one step of Newton's, of at most APART, would end: (36a). d changes by at most the sizes
     and |c| with the direction."""
@@ -210,7 +210,7 @@ def _around(one: int, other: int, ball: bool, ahead: bool) -> TreeBest:
             (0, 0, -1),
         ]
     )
-    tree, size = Tree.of(ways), _size(one, other, ball)
+    tree, size = SearchTree.from_points(ways), _size(one, other, ball)
 
     def holds(some: np.ndarray) -> np.ndarray:
         center = ways[some].mean(axis=0)
@@ -235,7 +235,7 @@ def _around(one: int, other: int, ball: bool, ahead: bool) -> TreeBest:
         known = ca.dot(way, p[size : size + 3]) > AWAY
         return ca.if_else(known, ca.inf, d - ca.if_else(convex, ca.fmin(by, most), 0))
 
-    return TreeBest.of(
+    return TreeMinimum.trace(
         "overlap_around",
         size + 4,
         tree,
@@ -282,7 +282,7 @@ def _ended(state: ca.SX) -> ca.SX:
 def _again(one: int, other: int, ball: bool) -> Solver:
     """Numbers of a pair, where to begin, whether to -> n."""
     size = _size(one, other, ball)
-    return Solver.of(
+    return Solver.trace(
         "overlap_again",
         size + 4,
         lambda p: (_began(p[size : size + 3], APART), ca.SX(1)),
@@ -298,7 +298,7 @@ def _solver(one: int, other: int, ball: bool) -> Solver:
     """Numbers of a pair -> n."""
 
     def look(p: ca.SX, away: ca.SX, most: ca.SX, ahead: bool = True) -> tuple[ca.SX, ca.SX]:
-        best = get(_around(one, other, ball, ahead), ca.vertcat(p, away, most))
+        best = look_up(_around(one, other, ball, ahead), ca.vertcat(p, away, most))
         return best[:3], best[0] >= -1
 
     def from_b(p: ca.SX, away: ca.SX, most: ca.SX, ahead: bool = True) -> tuple[ca.SX, ca.SX]:
@@ -307,7 +307,7 @@ def _solver(one: int, other: int, ball: bool) -> Solver:
         assert R is not None
         balls = [] if pair.a.ball is None else [pair.a.ball]
         turned = ca.vertcat(*pair.b.radii, *pair.a.radii, *balls, R.T @ c, ca.vec(R.T))
-        best = get(_around(other, one, ball, ahead), ca.vertcat(turned, R.T @ away, most))
+        best = look_up(_around(other, one, ball, ahead), ca.vertcat(turned, R.T @ away, most))
         return R @ best[:3], best[0] >= -1
 
     def axes(p: ca.SX, away: ca.SX, most: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -347,12 +347,12 @@ def _solver(one: int, other: int, ball: bool) -> Solver:
         for begin in (look, from_b, axes, *last) if other else (look, last[0]):
             near = d * (1 - SAME) if begin in last else NEARLY * d
             best, found = begin(p, n, ca.if_else(deep, near, -ca.inf))
-            new = get(_again(one, other, ball), ca.vertcat(p, ca.if_else(found, best, n), found))[:3]
+            new = look_up(_again(one, other, ball), ca.vertcat(p, ca.if_else(found, best, n), found))[:3]
             less = overlap(p, new)[0]
             n, d = ca.if_else(less < d, new, n), ca.fmin(less, d)  # (36a)
         return n
 
-    return Solver.of(
+    return Solver.trace(
         "overlap_of_bodies",
         _size(one, other, ball),
         start,

@@ -197,6 +197,8 @@ class HalfSpace(Surface):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    other_names = ("Plane", "Floor", "ContactHalfSpace", "Ground", "Wall")
+
     met_by_corners: ClassVar[bool] = True
 
     normal: Annotated[Numbers, quantity("-", 3)]
@@ -252,6 +254,12 @@ class Sphere(Surface):
         name: how groups call it.
         cliques: names; surfaces that share one ignore each other in groups.
     """
+
+    other_names = ("ContactSphere", "Ball")
+    call_hints: ClassVar = {
+        "diameter": "it is radius=, half of it",
+        **dict.fromkeys(("location", "position", "station"), "it is center="),
+    }
 
     center: Station
     radius: Length

@@ -23,9 +23,9 @@ from condyle.contact.solids import Framed
 from condyle.contact.surfaces import Folded, Pose, Sphere, Touch, plain_numbers
 from condyle.errors import DescriptionError
 from condyle.laws.described import sx
-from condyle.native.sweeps.lookup import get
-from condyle.native.sweeps.solver import Solver
-from condyle.native.sweeps.table import Table
+from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup import look_up
+from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.shapes.meshes import sheet
@@ -60,6 +60,8 @@ class HeightField(Framed):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    other_names = ("Heightmap", "Terrain")
+
     met_by_corners: ClassVar[bool] = True
 
     x: Any
@@ -93,7 +95,7 @@ class HeightField(Framed):
         object.__setattr__(self, "heights", tuple(map(tuple, h.tolist())))
         c = _coefficients(_coefficients(h).T).T
         patches = np.lib.stride_tricks.sliding_window_view(c, (4, 4)).reshape(-1, 4, 4)
-        object.__setattr__(self, "cells", Table.of((BASIS @ patches @ BASIS.T).reshape(-1, 16)))
+        object.__setattr__(self, "cells", LookupTable.from_rows((BASIS @ patches @ BASIS.T).reshape(-1, 16)))
 
     def drawn(self, size: float) -> list[Drawing]:
         grid = np.stack([*np.meshgrid(self.x, self.y, indexing="ij"), self.heights], axis=-1)
@@ -162,7 +164,7 @@ def _spline(field: HeightField, s: ca.SX, t: ca.SX) -> list[ca.SX]:
     u, v = (s - x0) / dx, (t - y0) / dy
     inside = ca.logic_and(ca.logic_and(u >= 0, u <= m), ca.logic_and(v >= 0, v <= n))
     i, j = (ca.fmin(ca.fmax(ca.floor(w), 0), k - 1) for w, k in ((u, m), (v, n)))
-    C = ca.reshape(get(field.cells, i * n + j), 4, 4).T
+    C = ca.reshape(look_up(field.cells, i * n + j), 4, 4).T
     u, v = u - i, v - j
     powers = lambda w: [
         ca.vertcat(1, w, w**2, w**3),
@@ -216,12 +218,12 @@ def _solver(ground: HeightField) -> Solver:
         nearest = ca.logic_and(a < 0, a * c > b * b)  # (42a)
         return ca.if_else(ca.logic_and(free, nearest), ca.vertcat(at, *h), ca.SX.nan())
 
-    return Solver.of("nearest_ground", 3, lambda y: (y[:2], ca.SX(1)), step, finish, LIMIT)
+    return Solver.trace("nearest_ground", 3, lambda y: (y[:2], ca.SX(1)), step, finish, LIMIT)
 
 
 def nearest_ground(a: HeightField, y: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, tuple[ca.SX, ...]]:
     """The point nearest to y, the unit normal there, the length of (h', -1), and h'': (42)."""
-    row = ca.vertsplit(get(a.solver, y))[:12]
+    row = ca.vertsplit(look_up(a.solver, y))[:12]
     s, t, h = row[0], row[1], row[2:]
     d = _newton(y, s, t, h)  # zero, with derivatives
     ds, dt = d[0], d[1]

@@ -17,7 +17,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
-from condyle.native.sweeps.tree import Tree
+from condyle.native.searches.search_tree import SearchTree
 from condyle.records import dataclass
 
 SAME = 1e-9
@@ -116,9 +116,9 @@ class Triangles:
         return _volume(self.corners)
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> SearchTree:
         """Of the faces, at their centroids."""
-        return Tree.of(self.centroids)
+        return SearchTree.from_points(self.centroids)
 
     @cached_property
     def balls(self) -> Array:

@@ -43,7 +43,7 @@ from condyle.dynamics.kinematics import Kinematics, Pair
 from condyle.dynamics.rnea import generalized
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import Mobilizer, motion
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.tree.layout import BodyConstants
 from condyle.tree.tree import Tree
 

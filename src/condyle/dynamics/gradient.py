@@ -44,7 +44,7 @@ from condyle.dynamics.inertia import add, inner, rigid, shift_force
 from condyle.dynamics.inline import inlined
 from condyle.dynamics.kinematics import Kinematics, Pair
 from condyle.mobilizers import Mobilizer, motion
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.tree.tree import Tree
 

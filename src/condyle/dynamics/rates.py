@@ -12,7 +12,7 @@ from __future__ import annotations
 import casadi as ca
 
 from condyle.mobilizers import Mobilizer, motion
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 

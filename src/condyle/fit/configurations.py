@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from condyle.model.model import description
 from condyle.model.symbols import Symbols
-from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import assembled
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.tables.staged import build_function
 from condyle.records import dataclass
 from condyle.system.system import System
 
@@ -83,7 +83,7 @@ class Configurations:
 
         def build() -> ca.Function:
             s, x = Symbols(model), ca.SX.sym("x", numbers.shape[1])
-            return assembled("residuals", [s["q"], s["tail"], x], [expression(s, x)])  # type: ignore[return-value]
+            return build_function("residuals", [s["q"], s["tail"], x], [expression(s, x)])  # type: ignore[return-value]
 
         if key not in compiled.programs:
             compiled.programs[key] = NativeFunction(

@@ -35,8 +35,8 @@ from condyle.model.looped.tables import Looped
 from condyle.model.looped.visits import Visit, Visits, shifted
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.lookup import Staged, assembled
-from condyle.native.sweeps.sweep import RowKernel, Sweep
+from condyle.native.loops.sweep import RowKernel, Sweep
+from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
 from condyle.tree.layout import BodyConstants
 
@@ -334,7 +334,7 @@ def straight_evaluate(model: Model, layout: Layout) -> ca.Function | Staged:
         ],
         :,
     ]
-    return assembled(
+    return build_function(
         "evaluate", [s["q"], s["tail"], row], [value, g, ca.vec(H), constraints.errors()[0], ca.vec(P.T)]
     )
 
@@ -342,16 +342,18 @@ def straight_evaluate(model: Model, layout: Layout) -> ca.Function | Staged:
 def straight_errors(model: Model) -> ca.Function | Staged:
     """`FitExpressions.errors` as a straight line."""
     s = Symbols(model)
-    return assembled("errors", [s["q"], s["tail"]], [s.rows(s.kinematics(moving=False)).position_errors()])
+    return build_function(
+        "errors", [s["q"], s["tail"]], [s.rows(s.kinematics(moving=False)).position_errors()]
+    )
 
 
 def _step(model: Model) -> ca.Function | Staged:
     s, tree = Symbols(model), model.tree
-    return assembled(
+    return build_function(
         "step", [s["q"], s["u"], s["tail"]], [normalized(tree, s["q"] + moved(tree, s.t, s["q"], s["u"]))]
     )
 
 
 def _prescribe(model: Model) -> ca.Function | Staged:
     s = Symbols(model)
-    return assembled("prescribe", [s["q"], s["u"], s["tail"]], [s.motions.state()[0], s.lock > 0])
+    return build_function("prescribe", [s["q"], s["u"], s["tail"]], [s.motions.state()[0], s.lock > 0])

@@ -1,127 +1,57 @@
 """Force laws. One file per family."""
 
-from condyle.arguments import missing, spoken
-from condyle.forces.actuators import (
-    ActivationCoordinateActuator,
-    CoordinateActuator,
-    PathActuator,
-    PointActuator,
-    PointToPointActuator,
-    TorqueActuator,
-)
-from condyle.forces.base import Force
-from condyle.forces.bushing import FunctionBushing, LinearBushing
-from condyle.forces.coordinate_limit import CoordinateLimitForce
-from condyle.forces.external import ConstantForce, ConstantTorque, ExternalWrench, TimeSeries
-from condyle.forces.functions import MobilityFunction, PathFunction, TwoPointFunction
-from condyle.forces.gravity import Gravity
-from condyle.forces.ligament import Blankevoort1991Ligament, Ligament
-from condyle.forces.mobility import GlobalDamper, MobilityDamper, MobilityForce, MobilitySpring, MobilityStop
-from condyle.forces.path import PathSpring
-from condyle.forces.thermostat import NoseHooverThermostat
-from condyle.forces.two_point import TwoPointDamper, TwoPointForce, TwoPointSpring
-from condyle.forces.user import Custom, Potential, Wrench
+from condyle.arguments import missing, other_names, public_names
+from condyle.forces.actuators import ActivationCoordinateActuator as ActivationCoordinateActuator
+from condyle.forces.actuators import CoordinateActuator as CoordinateActuator
+from condyle.forces.actuators import PathActuator as PathActuator
+from condyle.forces.actuators import PointActuator as PointActuator
+from condyle.forces.actuators import PointToPointActuator as PointToPointActuator
+from condyle.forces.actuators import TorqueActuator as TorqueActuator
+from condyle.forces.base import Force as Force
+from condyle.forces.bushing import FunctionBushing as FunctionBushing
+from condyle.forces.bushing import LinearBushing as LinearBushing
+from condyle.forces.coordinate_limit import CoordinateLimitForce as CoordinateLimitForce
+from condyle.forces.external import ConstantForce as ConstantForce
+from condyle.forces.external import ConstantTorque as ConstantTorque
+from condyle.forces.external import ExternalWrench as ExternalWrench
+from condyle.forces.external import TimeSeries as TimeSeries
+from condyle.forces.functions import MobilityFunction as MobilityFunction
+from condyle.forces.functions import PathFunction as PathFunction
+from condyle.forces.functions import TwoPointFunction as TwoPointFunction
+from condyle.forces.gravity import Gravity as Gravity
+from condyle.forces.ligament import Blankevoort1991Ligament as Blankevoort1991Ligament
+from condyle.forces.ligament import Ligament as Ligament
+from condyle.forces.mobility import GlobalDamper as GlobalDamper
+from condyle.forces.mobility import MobilityDamper as MobilityDamper
+from condyle.forces.mobility import MobilityForce as MobilityForce
+from condyle.forces.mobility import MobilitySpring as MobilitySpring
+from condyle.forces.mobility import MobilityStop as MobilityStop
+from condyle.forces.path import PathSpring as PathSpring
+from condyle.forces.thermostat import NoseHooverThermostat as NoseHooverThermostat
+from condyle.forces.two_point import TwoPointDamper as TwoPointDamper
+from condyle.forces.two_point import TwoPointForce as TwoPointForce
+from condyle.forces.two_point import TwoPointSpring as TwoPointSpring
+from condyle.forces.user import Custom as Custom
+from condyle.forces.user import Potential as Potential
+from condyle.forces.user import Wrench as Wrench
 
-__all__ = [
-    "ActivationCoordinateActuator",
-    "Blankevoort1991Ligament",
-    "ConstantForce",
-    "ConstantTorque",
-    "CoordinateActuator",
-    "CoordinateLimitForce",
-    "Custom",
-    "ExternalWrench",
-    "Force",
-    "FunctionBushing",
-    "GlobalDamper",
-    "Gravity",
-    "Ligament",
-    "LinearBushing",
-    "MobilityDamper",
-    "MobilityForce",
-    "MobilityFunction",
-    "MobilitySpring",
-    "MobilityStop",
-    "NoseHooverThermostat",
-    "PathActuator",
-    "PathFunction",
-    "PathSpring",
-    "PointActuator",
-    "PointToPointActuator",
-    "Potential",
-    "TimeSeries",
-    "TorqueActuator",
-    "TwoPointDamper",
-    "TwoPointForce",
-    "TwoPointFunction",
-    "TwoPointSpring",
-    "Wrench",
-]
+__all__ = public_names(globals())
 
-spoken(
-    ActivationCoordinateActuator,
-    Blankevoort1991Ligament,
-    ConstantForce,
-    ConstantTorque,
-    CoordinateActuator,
-    CoordinateLimitForce,
-    Custom,
-    ExternalWrench,
-    FunctionBushing,
-    GlobalDamper,
-    Gravity,
-    Ligament,
-    LinearBushing,
-    MobilityDamper,
-    MobilityForce,
-    MobilityFunction,
-    MobilitySpring,
-    MobilityStop,
-    NoseHooverThermostat,
-    PathActuator,
-    PathFunction,
-    PathSpring,
-    PointActuator,
-    PointToPointActuator,
-    Potential,
-    TimeSeries,
-    TorqueActuator,
-    TwoPointDamper,
-    TwoPointForce,
-    TwoPointFunction,
-    TwoPointSpring,
-    Wrench,
-)
 
-_ELSEWHERE = {
-    "Spring": "TwoPointSpring, MobilitySpring on a coordinate, or PathSpring along a path",
-    "Damper": "TwoPointDamper, or MobilityDamper on a coordinate",
-    "External": "ExternalWrench",
-    "Function": "Custom",
-    "Bushing": "LinearBushing or FunctionBushing",
-    "PrescribedForce": "ExternalWrench",
-    "ExpressionBasedCoordinateForce": "MobilityFunction",
-    "ExpressionBasedPointToPointForce": "TwoPointFunction",
-    "ExpressionBasedPathForce": "PathFunction",
-    "ExpressionBasedBushingForce": "FunctionBushing",
-    "SpringGeneralizedForce": "MobilitySpring",
-    "PointToPointSpring": "TwoPointSpring",
-    **dict.fromkeys(
-        (
-            "Contact",
-            "ContactForce",
-            "ElasticFoundation",
-            "ElasticFoundationForce",
-            "HuntCrossley",
-            "HuntCrossleyForce",
-            "SmoothSphereHalfSpaceForce",
-        ),
-        "system.add_contact(name, a, b), with surfaces and laws of cd.contact",
+_ELSEWHERE = dict.fromkeys(
+    (
+        "Contact",
+        "ContactForce",
+        "ElasticFoundation",
+        "ElasticFoundationForce",
+        "HuntCrossley",
+        "HuntCrossleyForce",
+        "SmoothSphereHalfSpaceForce",
     ),
-    "Actuator": "CoordinateActuator, PathActuator, PointToPointActuator or TorqueActuator",
-}
-"""What other libraries call it."""
+    "system.add_contact(name, a, b), with surfaces and laws of cd.contact",
+)
+"""Where names of other libraries are that no class here is."""
 
 
 def __getattr__(name: str) -> object:
-    raise missing("cd.forces", name, __all__, _ELSEWHERE)
+    raise missing("cd.forces", name, __all__, other_names(globals()) | _ELSEWHERE)

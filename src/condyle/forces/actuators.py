@@ -83,6 +83,8 @@ class PathActuator(PathLaw, Actuator):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
+    other_names = ("Actuator",)
+
     optimal_force: Annotated[Number, quantity("N")]
     group: str = field(default="actuator", kw_only=True)  # the other base would say passive
 
@@ -104,6 +106,8 @@ class CoordinateActuator(OnSpeed, Actuator):
         max_control: the greatest that studies choose.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    other_names = ("Actuator",)
 
     optimal_force: Annotated[Number, quantity("N m, N")]
     group: str = field(default="actuator", kw_only=True)  # the other base would say passive
@@ -129,6 +133,8 @@ class PointToPointActuator(TwoPoint, Actuator):
         max_control: the greatest that studies choose.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    other_names = ("Actuator",)
 
     tabular = True
 
@@ -157,6 +163,8 @@ class TorqueActuator(Actuator):
         max_control: the greatest that studies choose.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    other_names = ("Actuator",)
 
     tabular = True
 

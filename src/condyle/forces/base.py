@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import casadi as ca
 
+from condyle.arguments import ExplainsCalls
 from condyle.errors import DescriptionError
 from condyle.laws.code import class_code
 from condyle.laws.described import Described
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from condyle.shapes import Drawing, Link
 
 
-class Force:
+class Force(ExplainsCalls):
     """A force law. Immutable data plus equations.
 
     Attributes:

@@ -83,6 +83,8 @@ class LinearBushing(_Bushing):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
+    other_names = ("Bushing",)
+
     tabular = True
 
     stiffness: Annotated[Numbers, quantity("N m/rad, N/m", 6, lowest=0.0)]
@@ -119,6 +121,8 @@ class FunctionBushing(_Bushing):
         damping: c, [N m s/rad] and [N s/m], shape (6,), at least 0.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    other_names = ("Bushing", "ExpressionBasedBushingForce")
 
     functions: Any = field(repr=False)
     damping: Annotated[Numbers, quantity("N m s/rad, N s/m", 6, lowest=0.0)] = (0.0,) * 6

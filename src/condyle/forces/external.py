@@ -13,6 +13,7 @@ from typing import Annotated, Any, Self
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import real
 from condyle.errors import DescriptionError, warn
 from condyle.forces.base import Law
@@ -73,7 +74,7 @@ class ConstantTorque(Law):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TimeSeries:
+class TimeSeries(ExplainsCalls):
     """Numbers recorded at given times, three for a vector. Before the first and after the last time they keep
     their end values.
 
@@ -251,6 +252,8 @@ class ExternalWrench(Law):
         station_frame: in which the station is given, "body" or "ground" (a center of pressure on the floor).
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    other_names = ("External", "PrescribedForce")
 
     body: BodyName
     station: Annotated[Numbers, Signal("m", (3,), kind="signal")] = (0.0, 0.0, 0.0)

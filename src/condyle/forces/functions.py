@@ -34,6 +34,8 @@ class MobilityFunction(OnCoordinate):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
+    other_names = ("ExpressionBasedCoordinateForce",)
+
     function: Annotated[Any, function_of("q", "qdot")]
 
     def apply(self, s: View, loads: Loads) -> None:
@@ -54,6 +56,8 @@ class TwoPointFunction(TwoPoint):
         function: f(d, ddot) [N], of [m] and [m/s].
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    other_names = ("ExpressionBasedPointToPointForce",)
 
     function: Annotated[Any, function_of("d", "ddot")]
 
@@ -76,6 +80,8 @@ class PathFunction(PathLaw):
         clamp_stretch: a path shorter than l0 counts as being as long.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    other_names = ("ExpressionBasedPathForce",)
 
     proportional = ("rest_length",)
 

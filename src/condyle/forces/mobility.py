@@ -77,6 +77,8 @@ class MobilitySpring(OnCoordinate):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
+    other_names = ("Spring", "SpringGeneralizedForce")
+
     stiffness: Annotated[Number, quantity("N m/rad, N/m", lowest=0.0)]
     rest: Annotated[Number, quantity("rad, m")] = 0.0
     damping: Annotated[Number, quantity("N m s/rad, N s/m", lowest=0.0)] = 0.0
@@ -103,6 +105,8 @@ class MobilityDamper(OnSpeed):
         damping: c [N m s/rad, N s/m], at least 0.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    other_names = ("Damper",)
 
     damping: Annotated[Number, quantity("N m s/rad, N s/m", lowest=0.0)]
 

@@ -93,6 +93,8 @@ class PathSpring(PathLaw):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
+    other_names = ("Spring",)
+
     proportional = ("rest_length",)
 
     stiffness: Annotated[Number, quantity("N/m", lowest=0.0)]

@@ -65,6 +65,8 @@ class TwoPointSpring(TwoPoint):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
+    other_names = ("Spring", "PointToPointSpring")
+
     tabular = True
     proportional = ("rest_length",)
 
@@ -94,6 +96,8 @@ class TwoPointDamper(TwoPoint):
         damping: c [N s/m], at least 0.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    other_names = ("Damper",)
 
     tabular = True
 

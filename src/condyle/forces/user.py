@@ -21,6 +21,7 @@ from typing import Any, Self
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import in_order
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.forces.base import Law
@@ -29,7 +30,7 @@ from condyle.laws.factors import OWN_FUNCTION, Factors
 from condyle.laws.leaf import Leaf
 from condyle.laws.names import body_name, known_body, speed_named
 from condyle.laws.view import Loads, View
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.trace import Numbers, Traced
 from condyle.trace.parameter import Parameter
@@ -40,7 +41,7 @@ ZERO = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Wrench:
+class Wrench(ExplainsCalls):
     """A force and a torque on a body, as Custom's functions return them.
 
     Args:
@@ -118,6 +119,8 @@ class Custom(UserForce):
         zdot: f(s) -> a dict from the names of the states to their rates [1/s].
         group: external by default.
     """
+
+    other_names = ("Function",)
 
     targets: tuple[tuple[str, str], ...] = field(init=False, repr=False)
     states: Any = field(default=(), kw_only=True, repr=False)

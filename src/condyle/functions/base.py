@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import in_order
 from condyle.errors import DescriptionError
 from condyle.trace import Number, Symbol
@@ -20,7 +21,7 @@ from condyle.trace.quantity import FINITE
 from condyle.trace.symbol import boxed, defaulted_in, scalar
 
 
-class Function:
+class Function(ExplainsCalls):
     """A function of one or several variables: frozen, picklable, equal to another if its class and its
     numbers are.
 

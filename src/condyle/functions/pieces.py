@@ -18,8 +18,8 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.functions.base import Function, Number, at_default
-from condyle.native.sweeps.lookup import Origin, get
-from condyle.native.sweeps.table import Numbers, Table
+from condyle.native.tables.lookup import RowSource, look_up
+from condyle.native.tables.lookup_table import ConstantRow, LookupTable
 from condyle.trace import Symbol
 
 LOOK_UP_FROM = 16
@@ -58,7 +58,7 @@ class Pieces:
         return self.rows[np.searchsorted(self.breaks, np.real(x), side="right")]
 
     @cached_property
-    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+    def form(self) -> tuple[str, tuple[RowSource, ...]] | None:
         """Text that determines the expression of pieces that are apart, but for what is in tables; and these
         tables. None if they are not looked up."""
         if not self.apart or self._tables is None:
@@ -67,10 +67,10 @@ class Pieces:
         return f"Pieces({''.join('01'[int(x)] for x in self.varies)})", (self._scale, buckets, rows)
 
     @cached_property
-    def _scale(self) -> Numbers:
+    def _scale(self) -> ConstantRow:
         """Where the first bucket begins, and the width of each."""
         assert self._tables is not None
-        return Numbers((float(self.breaks[0]), self._tables[2]))
+        return ConstantRow((float(self.breaks[0]), self._tables[2]))
 
     def at(self, x: ca.SX, look_up: bool) -> ca.SX:
         """The row at x, shape (size,). Numbers that are the same in all rows stay constants."""
@@ -88,7 +88,7 @@ class Pieces:
         return row
 
     @cached_property
-    def _tables(self) -> tuple[Table, Table, float] | None:
+    def _tables(self) -> tuple[LookupTable, LookupTable, float] | None:
         """Buckets and rows as tables, and the width of a bucket; None where buckets would be too many.
 
         A bucket is narrower than the nearest two breaks, so that it holds at most one, rounding of its edges
@@ -103,15 +103,19 @@ class Pieces:
         edges = np.concatenate([[-np.inf], x[0] + width * (np.arange(count) - 0.001)])
         first = np.searchsorted(x, edges, side="right")
         buckets = np.column_stack([first, np.append(x, np.inf)[first]])
-        return Table.of(buckets, ladder=True), Table.of(self.rows[:, self.varies]), width
+        return (
+            LookupTable.from_rows(buckets, ladder=True),
+            LookupTable.from_rows(self.rows[:, self.varies]),
+            width,
+        )
 
     def _looked_up(self, x: ca.SX) -> ca.SX:
         """Two look-ups (9), (10)."""
         assert self._tables is not None
         buckets, rows, _ = self._tables
-        start, width = ca.vertsplit(get(self._scale)) if self.apart else self._scale.values
-        bucket = get(buckets, 1 + ca.floor((x - start) / width))  # (9)
-        return get(rows, bucket[0] + (x >= bucket[1]))  # (10)
+        start, width = ca.vertsplit(look_up(self._scale)) if self.apart else self._scale.values
+        bucket = look_up(buckets, 1 + ca.floor((x - start) / width))  # (9)
+        return look_up(rows, bucket[0] + (x >= bucket[1]))  # (10)
 
     def _selected(self, x: ca.SX, rows: Array) -> ca.SX:
         """A balanced tree of selections, one for each break."""

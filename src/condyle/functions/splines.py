@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arguments import spoken
 from condyle.arrays import Array, bare, real
 from condyle.errors import DescriptionError, warn
 from condyle.functions.base import Number, numbers, plain_numbers
@@ -299,6 +298,3 @@ def check_points(name: str, x: Sequence[float] | Array, y: Sequence[Number] | Ar
         raise DescriptionError(
             f"{name}: x must increase strictly, but x[{k}] = {x[k]:g} and x[{k + 1}] = {x[k + 1]:g}; {advice}"
         )
-
-
-spoken(SimmSpline, Spline)

@@ -22,9 +22,9 @@ from condyle.integrate.interrupts.knots import table
 from condyle.integrate.interrupts.path_jumps import Branches
 from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.run import INTERVAL, Settings, run
+from condyle.integrate.run import INTERVAL, Run, Settings
 from condyle.integrate.step_loop import SUMMARY, native
-from condyle.integrate.steps import StepRows
+from condyle.integrate.steps import ROW, StepRows
 from condyle.integrate.trajectory import Statistics, Trajectory
 from condyle.native.machine import threads
 from condyle.native.programs.program import Program, Workspace
@@ -85,9 +85,9 @@ class EnsembleRun:
         } | self.tables
         self.shared["ended"][:, 0] = m.t
         if "knots" in self.program.layout["streams"]:
-            s, earliest = self.settings, np.full(N, m.t.min())
+            starts = np.full(N, m.t.min()), m.t
             self.shared["knots"], first = table(
-                timed(m[0].system), m.tail, earliest, m.t, s.t_final, s.accuracy, s.step, self.method
+                timed(m[0].system), m.tail, starts, self.settings, self.method
             )
             self.shared["first_knot"] = first[:, None]
         if self.times is not None:
@@ -191,7 +191,7 @@ class EnsembleRun:
         widths = {name: s["size"] for name, s in self.program.layout["streams"].items()}
         wanted = [(["suspects"], "suspect_count", self.suspects)] if "suspects" in widths else []
         if self.times is None:
-            wanted.append(([name for name in "MTYFD" if name in widths], "log", self.logs))
+            wanted.append(([name for name in widths if name.startswith(ROW)], "row_count", self.logs))
         out = []
         for names, count, kept in wanted:
             capacity = max(64 * self.program.W, int(LOG_BYTES / 8 / sum(widths[name] for name in names)))
@@ -240,19 +240,20 @@ class EnsembleRun:
 
     def _steps(self) -> Steps:
         """All rows of the logs, by member; those of one member are in their order already."""
-        names = ("M", "T", "Y", "F", "D")
-        size = {name: s["size"] for name, s in self.program.layout["streams"].items() if name in names}
-        rows = {
-            name: np.concatenate([np.empty((0, size[name])), *(log[name] for log in self.logs)])
-            for name in size
-        }
-        member = rows["M"][:, 0].astype(int)
-        order, n = np.argsort(member, kind="stable"), size["Y"]
-        more = rows["D"][order].reshape(len(order), -1, n) if "D" in rows else np.empty((len(order), 0, n))
+        n, widths = self.members.y.shape[1], self.program.layout["streams"]
+
+        def rows(name: str) -> np.ndarray:
+            stream = ROW + name
+            width = widths[stream]["size"] if stream in widths else 0
+            return np.concatenate([np.empty((0, width)), *(log[stream] for log in self.logs if width)])
+
+        member = rows("member")[:, 0].astype(int)
+        order = np.argsort(member, kind="stable")
         begin = np.searchsorted(member[order], np.arange(len(self.members) + 1))
-        return Steps(
-            begin, StepRows(rows["T"][order, 0], rows["Y"][order], rows["F"][order], more, self.method)
-        )
+        t, y, f = (rows(name)[order] for name in ("t", "y", "f"))
+        dense = rows("dense")
+        more = dense[order].reshape(len(order), -1, n) if dense.shape[1] else np.empty((len(order), 0, n))
+        return Steps(begin, StepRows(t[:, 0], y, f, more, self.method))
 
 
 @dataclass
@@ -297,7 +298,7 @@ class EachRun:
         settings = replace(self.settings, report=self._go_on)
         while not self.stop and (i := next(queue)) < len(self.members):
             try:
-                traj = run(self.members[i], self.program, self.tables, self.method, settings)
+                traj = Run(self.members[i], self.program, self.tables, self.method, settings).go()
             except BaseException as error:
                 self.stop = True  # for the others too
                 error.add_note(f"This is member {i} of {len(self.members)}.")

@@ -19,9 +19,10 @@ from condyle.model.model import Model
 from condyle.model.operators.rates import qdot
 from condyle.model.right_hand_side import Rates, right_hand_side, unless
 from condyle.model.symbols import Symbols
-from condyle.native.programs.evaluated import Evaluated, Loops, compiled, evaluated
 from condyle.native.programs.nodes import Kernel, Node, Put, Scan, Stream
-from condyle.native.sweeps.lookup import Staged, assembled, has_frozen
+from condyle.native.programs.slice_function import Loops, SliceFunction, compiled, slice_function
+from condyle.native.tables.lookup import has_stopped_gradient
+from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
 from condyle.system.system import System
 
@@ -112,15 +113,15 @@ def _right_hand_side(
     rates = right_hand_side(s, SHORT)
     results = [rates.ydot, *([] if rates.delicate is None else [rates.delicate])]
     if branches is None:
-        f = assembled("rhs", inputs, results)
-        if derivatives and has_frozen(results):
+        f = build_function("rhs", inputs, results)
+        if derivatives and has_stopped_gradient(results):
             return f, None, Staged("derived", inputs, [rates.ydot], derived=True)
         return f, None, f.main if isinstance(f, Staged) else f
     # all from the same rows: paths are solved once
     more = [*branches.signature(s.view(s.kinematics()))]
     if derivatives:
         more.append(right_hand_side(s.differentiable(), SHORT).ydot)
-    whole = assembled("rhs", inputs, [*results, *more], derivatives)
+    whole = build_function("rhs", inputs, [*results, *more], derivatives)
     main = whole.main if isinstance(whole, Staged) else whole
     x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
     out, n = main.call(x, True, False), len(results)
@@ -141,7 +142,7 @@ def _signature(model: Model, branches: Branches | None) -> ca.Function | None:
     s = Symbols(model)
     inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start :]]
     s.follow_motions()
-    made = assembled("signature", inputs, [*branches.signature(s.view(s.kinematics()))])
+    made = build_function("signature", inputs, [*branches.signature(s.view(s.kinematics()))])
     return None if isinstance(made, Staged) else made
 
 
@@ -160,7 +161,7 @@ def _loops(model: Model, W: int) -> Loops:
     s = Symbols(model)
     inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][start:]]
     s.follow_motions()
-    split = assembled("split", inputs, [s["q"], s["u"], s["tail"]])
+    split = build_function("split", inputs, [s["q"], s["u"], s["tail"]])
     found = ("f.udot", "f.status", *(("f.near",) if model.constraints else ()))
     sizes |= {"f.near": 1} if model.constraints else {}
     rates = compiled(build_looped_rates(model, SHORT), "forward_dynamics", W)
@@ -188,9 +189,9 @@ class RightHandSide:
         self, eq: Equations, sizes: dict[str, int], streams: dict[str, Stream], tables: dict[str, np.ndarray]
     ) -> None:
         self.n, self.sizes, f = eq.n, sizes, eq.f
-        self.f = evaluated(f, "f", sizes, streams, tables)
+        self.f = slice_function(f, "f", sizes, streams, tables)
         self.sloped = (
-            Evaluated(eq.derived, "d", sizes, streams, tables) if isinstance(eq.derived, Staged) else None
+            SliceFunction(eq.derived, "d", sizes, streams, tables) if isinstance(eq.derived, Staged) else None
         )
         self.derived = eq.derived.main if isinstance(eq.derived, Staged) else eq.derived
         self.constrained = (
@@ -198,7 +199,7 @@ class RightHandSide:
         ).n_out() > 1
         if self.constrained:
             sizes["f.delicate"] = 1
-        self.rows: tuple[str, ...] = self.f.more if isinstance(self.f, Evaluated) else ()
+        self.rows: tuple[str, ...] = self.f.more if isinstance(self.f, SliceFunction) else ()
 
     def __call__(self, t: str, y: str, k: str, delicate: str = "f.delicate") -> Node:
         """k <- f(t, y). With constraints also `delicate`: multipliers.py (5)."""
@@ -218,7 +219,7 @@ class RightHandSide:
 
     def look_up(self, t: str, y: str) -> list[Node]:
         """The rows of f at (t, y), without f."""
-        return self.f.looked_up((t, y, "p")) if isinstance(self.f, Evaluated) else []
+        return self.f.looked_up((t, y, "p")) if isinstance(self.f, SliceFunction) else []
 
     def matrix(self, t: str, y: str, h: str, gamma: float, W: str, f_t: str) -> list[Node]:
         """W <- I / (gamma h) - df/dy, by columns, and f_t <- df/dt: exact, rows of tables held fixed. They

@@ -16,16 +16,16 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.arguments import spoken
+from condyle.arguments import ExplainsCalls
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.laws.ask import answers, check_function, traced_law
 from condyle.laws.leaf import Leaf
 from condyle.model.model import description
 from condyle.model.symbols import Symbols
-from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
-from condyle.system.given import number
+from condyle.system.given import number, seconds
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.trace import Traced, is_truth
@@ -35,7 +35,7 @@ Action = Callable[[State], State | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class Event(ExplainsCalls):
     """Something that happens at an instant: when a witness changes sign, at given times, or every so often.
 
     Args:
@@ -66,6 +66,8 @@ class Event:
     law: Traced | None = field(init=False, default=None, repr=False)
     share: ClassVar[float] = 1.0
     """Of its window, to which its instant is narrowed."""
+    resolves: ClassVar[bool] = False
+    """It is a transition of rigid contacts: what happens is up to them."""
     asks: tuple[Leaf, ...] = field(init=False, default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -80,11 +82,8 @@ class Event:
             raise DescriptionError(f"Event: at={times}: times must be finite [s]")
         for what in ("window", "every"):
             value = getattr(self, what)
-            if (
-                value is not None
-                and not 0 < number(f"Event: {what}", value, "a positive number [s]") < np.inf
-            ):
-                raise DescriptionError(f"Event: {what} = {value!r} must be a positive number [s]")
+            if value is not None:
+                seconds(f"Event: {what}", value)
         if self.action is not None and not callable(self.action):
             raise DescriptionError(f"Event: action must be a function of a State, got {self.action!r}")
         if self.witness is not None and not callable(self.witness):
@@ -172,9 +171,6 @@ def _float(event: Event, value: Any) -> float:
     return float(value)
 
 
-spoken(Event)
-
-
 class Scalars:
     """Traced functions of one number each as one kernel.
 
@@ -207,7 +203,7 @@ class Scalars:
         s = Symbols(self._model)
         view = s.view(s.kinematics())
         values = [law.apply(*answers(asks, view)) for _, law, asks in self._laws]
-        return assembled("scalars", [s["q"], s["u"], s["tail"]], [ca.vertcat(*values)])
+        return build_function("scalars", [s["q"], s["u"], s["tail"]], [ca.vertcat(*values)])
 
     def __call__(self, t: np.ndarray, y: np.ndarray, tail: np.ndarray) -> np.ndarray:
         """Values (m, functions) at times t (m,) and q, u, z side by side (m, n), all else from tails (k,) or

@@ -32,6 +32,7 @@ def check_progress(who: str, progress: Any) -> None:
 def reported(title: str, progress: Any) -> tuple[Report | None, Callable[[], object]]:
     """Whom to tell the share done, if anybody, and what to call at the end: a bar for True; without one a
     line says so where machine code takes long to make."""
+    check_progress(title, progress)
     if progress is True:
         return shown(title)
     return (progress, lambda: None) if progress else (None, _told(title))

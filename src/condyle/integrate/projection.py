@@ -41,9 +41,10 @@ from condyle.integrate.manifold import LIGHTEST, SHARE
 from condyle.model.layouts import build_looped_changes
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
-from condyle.native.programs.evaluated import Loops, compiled, evaluated
 from condyle.native.programs.nodes import If, Kernel, Node, Stream, While, kernel
-from condyle.native.sweeps.lookup import Closure, Staged, assembled
+from condyle.native.programs.slice_function import Loops, compiled, slice_function
+from condyle.native.tables.lookup import Closure
+from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
 from condyle.tree.scales import TIME_SCALE, length
 
@@ -95,11 +96,11 @@ class Projector:
         tables: dict[str, np.ndarray],
     ) -> None:
         self.errors, self.sizes, self.tolerance = errors, sizes, projection.tolerance
-        self.nearer = evaluated(projection.nearer, "nearer", sizes, streams, tables)
-        self.along = evaluated(projection.along, "along", sizes, streams, tables)
+        self.nearer = slice_function(projection.nearer, "nearer", sizes, streams, tables)
+        self.along = slice_function(projection.along, "along", sizes, streams, tables)
         self.unprescribed = projection.unprescribed
         if projection.slower is not None:
-            self.slower = evaluated(projection.slower, "slower", sizes, streams, tables)
+            self.slower = slice_function(projection.slower, "slower", sizes, streams, tables)
             sizes |= {"off": 1, "astray": 1, "projections": 1, "raw": 1, "y_on": n, "unused": 1}
         self.spare = tuple(f"spare_{name}" for name in errors)
         sizes |= dict.fromkeys(self.spare, n)
@@ -175,7 +176,7 @@ def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
         if tree.driven:
             closure = Closure(name, [*inputs, *more], [ca.densify(x) for x in outputs])
             outputs = closure(s.t, ca.vertcat(*s.motions.state(), s.z), *inputs[2:], *more)
-        return assembled(name, [*inputs, *more], outputs)
+        return build_function(name, [*inputs, *more], outputs)
 
     own, unit = [s.motions.without(e) for e in E], normalized(tree, q)
     if not model.constraints:
@@ -269,7 +270,7 @@ class LoopedProjection:
             "c.changes",
             *(f"c.e{i}" for i in range(errors)),
         )
-        split = assembled(
+        split = build_function(
             "split",
             inputs,
             [

@@ -19,8 +19,8 @@ is empty. The nodes of a step are the same; masks do the rest. What a member lea
     y_end, f_end     y and f there
     out[member, k]   y at the k-th of the given times, from the polynomial of the step that passes it and
                      projected; or
-    M, T, Y, F, D    a row for the start and each step of any member, in a log that the caller empties now
-                     and then
+    row.member, .t, .y, .f, .dense   a row for the start and each step of any member, in a log that the
+                     caller empties now and then
     suspects         a row for each step in which a path may have jumped (path_jumps.py), in another log: the
                      member, t, y, f at the start of the step, t, y, f and what its output needs at its end
 
@@ -40,13 +40,12 @@ from condyle.integrate.equations import Equations, RightHandSide, equations
 from condyle.integrate.integrators.base import Method, Step
 from condyle.integrate.interrupts.path_jumps import differs, some, unchanged
 from condyle.integrate.projection import Projector
-from condyle.integrate.steps import polynomial
+from condyle.integrate.steps import ROW, polynomial
 from condyle.model.layouts import prefers_loops
 from condyle.model.model import description
 from condyle.native.machine.jit import lane_width
-from condyle.native.programs.kept import Made, kept
 from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Stream, Take, While, kernel
-from condyle.native.programs.program import Program
+from condyle.native.programs.program import Program, ProgramAndTables, cached_program
 from condyle.records import dataclass
 from condyle.system.system import System
 
@@ -259,20 +258,18 @@ def _signed(eq: Equations, rhs: RightHandSide, sizes: dict[str, int], t: str, y:
 
 
 def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndarray]]:
-    """The program, and the tables that a run needs with the streams T, Y, F (and D)."""
-    n, sizes = eq.n, {"row": 1, "rows": 1}
-    streams = {"T": Stream(1), "Y": Stream(n), "F": Stream(n)}
+    """The program, and the tables that a run needs beside the streams of rows: those of steps.StepBuffer."""
+    sizes = {"row": 1, "rows": 1}
+    streams: dict[str, Stream] = {}
     tables: dict[str, np.ndarray] = {}
 
     def record(step: Step) -> list[Node]:
-        columns = {"T": "t", "Y": "y", "F": "k0"}
-        if step.dense:
-            columns["D"], streams["D"] = "dense", Stream(n * step.dense)
+        columns = {"t": "t", "y": "y", "f": "k0"} | ({"dense": "dense"} if step.dense else {})
         if eq.signature is not None:
-            columns |= {"S": "signature", "C": "changed"}
-            streams["S"], streams["C"] = Stream(sizes["signature"]), Stream(1)
+            columns |= {"signature": "signature", "changed": "changed"}
+        streams.update({ROW + name: Stream(sizes[source]) for name, source in columns.items()})
         return [
-            *(Put(source, stream, "row") for stream, source in columns.items()),
+            *(Put(source, ROW + name, "row") for name, source in columns.items()),
             kernel(lambda row: row + 1, "row", "row", sizes, "next_row"),
         ]
 
@@ -313,7 +310,7 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
     """The program, and the tables of its right-hand side.
 
     Streams: queue (the next member), t0, y0, p0, first_knot (of each member), knots; ended, y_end, f_end;
-    with a log M, T, Y, F, D and log (rows written), else times (the last is infinite), first (the first of
+    with a log row.member, row.t, ... and row_count (rows written), else times (the last is infinite), first (the first of
     them after t0), out. Slices to set: count, times_count, t_end, h_max, h_start, fixed, way (1), accuracy,
     weights. Where paths may jump: suspects, suspect_count (rows written).
 
@@ -359,15 +356,12 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
         start = [Get("first", "member", "k_out"), Get("times", "k_out", "t_out")]
 
     def logged(step: Step) -> list[Node]:
-        columns = {"M": ("member", 1), "T": ("t", 1), "Y": ("y", n), "F": ("k0", n)}
-        if step.dense:
-            columns["D"] = "dense", n * step.dense
-        for stream, (_, size) in columns.items():
-            streams[stream] = Stream(size, shared=True)
-        streams["log"] = Stream(1, shared=True)
-        row.extend(
-            [Take("log", "row"), *(Put(source, stream, "row") for stream, (source, _) in columns.items())]
+        columns = {"member": "member", "t": "t", "y": "y", "f": "k0"} | (
+            {"dense": "dense"} if step.dense else {}
         )
+        streams.update({ROW + name: Stream(sizes[x], shared=True) for name, x in columns.items()})
+        streams["row_count"] = Stream(1, shared=True)
+        row.extend([Take("row_count", "row"), *(Put(x, ROW + name, "row") for name, x in columns.items())])
         return row
 
     def at_times(step: Step) -> list[Node]:
@@ -493,7 +487,7 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
     ), tables
 
 
-def native(system: System, method: Method, many: str = "") -> Made:
+def native(system: System, method: Method, many: str = "") -> ProgramAndTables:
     """The program, and the tables that it needs.
 
     Args:
@@ -506,10 +500,10 @@ def native(system: System, method: Method, many: str = "") -> Made:
     if key not in system.compiled.programs:
         loops = prefers_loops(system.compiled.model, lanes=bool(many))
         text = f"simulate {method.text} {many} {W} {loops}\n{description(system.compiled.model)}"
-        system.compiled.programs[key] = kept(text, lambda: _build(system, method, many, W))
+        system.compiled.programs[key] = cached_program(text, lambda: _build(system, method, many, W))
     return system.compiled.programs[key]
 
 
-def _build(system: System, method: Method, many: str, W: int) -> Made:
+def _build(system: System, method: Method, many: str, W: int) -> ProgramAndTables:
     eq = equations(system, derivatives=method.needs_jacobian, W=W)
     return ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)

@@ -1,4 +1,4 @@
-"""The steps of a run, and the polynomials between them: methods/base.py (1)."""
+"""The steps of a run: a buffer while it goes on, rows when it has ended, and the polynomials between them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ from condyle.records import dataclass
 if TYPE_CHECKING:
     from condyle.integrate.integrators import Method
 
+ROW = "row."
+"""Native programs call a stream of rows so and by its name: slices of their workspace have the plain names."""
+CAPACITY = 512
+"""Rows of memory to begin with: more would come from the system, page by page."""
+
 
 def polynomial(ends: Sequence[Any], h: Any, x: Any, more: Sequence[Any], hermite: bool) -> Any:
-    """y at a share x of a step of length h: methods/base.py (1), on arrays and on CasADi's symbols.
+    """y at a share x of a step of length h: integrators/base.py (1), on arrays and on CasADi's symbols.
 
     Args:
         ends: y and f at the start, y and f at the end.
@@ -39,7 +44,7 @@ class StepRows:
         t: times [s], shape (m,).
         y: q, u, z side by side, shape (m, n).
         f: ydot, shape (m, n).
-        more: further vectors of methods/base.py (1) of the step that ends at a row, shape (m, k, n).
+        more: further vectors of integrators/base.py (1) of the step that ends at a row, shape (m, k, n).
         method: of the run.
         cuts: steps that an event cut short, by row: length [s], y and f at the end that they would have had.
         whole: every step is here; if not, nothing is known between the rows.
@@ -75,3 +80,75 @@ class StepRows:
     def alone(t: np.ndarray, y: np.ndarray, method: Method, whole: bool = False) -> StepRows:
         """Rows between which nothing is known."""
         return StepRows(t, y, np.zeros_like(y), np.empty((len(t), 0, y.shape[1])), method, whole=whole)
+
+
+class StepBuffer:
+    """The steps of a run while it goes on: streams with a name each, in memory that grows.
+
+    The step loop writes a row for each accepted step. From row i - 1 to row i one step of the method goes from
+    t[i - 1], y[i - 1], f[i - 1], with the length t[i] - t[i - 1]. Where that length is zero, something has
+    interrupted the run and changed its state: row i is the state after it, and `changes` of the run has it. A
+    step that was interrupted ends where that happened; `cuts` has the step as the method took it. So the buffer
+    has all that is needed to go through a run backward, step by step, as an adjoint does: with the method, y and
+    f at the start of each step, its full length, and where and by what it was interrupted.
+
+    Args:
+        widths: numbers of a row, by the names of the streams: t, y, f; "dense" where the method needs more
+            between steps; "signature" and "changed" where paths may jump.
+        method: of the run.
+        t: where it starts [s].
+        y: q, u, z there.
+
+    Attributes:
+        count: how many rows are accepted; the step loop writes after them.
+        steps: how many of them are steps.
+        cuts: steps that were interrupted, by the rows at which they start: full length [s], y and f at its end.
+    """
+
+    def __init__(self, widths: dict[str, int], method: Method, t: float, y: np.ndarray) -> None:
+        self.method, self.count, self.steps = method, 1, 0
+        self.cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] = {}
+        self.streams = {name: np.empty((CAPACITY, width)) for name, width in widths.items()}
+        self["t"][0], self["y"][0] = t, y
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """The rows of a stream, all there is room for."""
+        return self.streams[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.streams
+
+    def room(self, rows: int) -> dict[str, np.ndarray]:
+        """So many rows after the last, by the names that the step loop has for the streams."""
+        while self.count + rows > len(self["t"]):
+            more = {name: np.empty((4 * len(old), old.shape[1])) for name, old in self.streams.items()}
+            for name, new in more.items():
+                new[: self.count] = self.streams[name][: self.count]
+            self.streams = more
+        here = slice(self.count, self.count + rows)
+        return {ROW + name: array[here] for name, array in self.streams.items()}
+
+    def rows(self, stop: int, cuts: bool = False) -> StepRows:
+        """The rows before `stop`; with steps that were cut, or as if there were none."""
+        t, y, f = (self.streams[name][:stop] for name in ("t", "y", "f"))
+        n = y.shape[1]
+        more = self["dense"][:stop].reshape(stop, -1, n) if "dense" in self else np.empty((stop, 0, n))
+        return StepRows(t[:, 0], y, f, more, self.method, self.cuts if cuts else {})
+
+    def accept(self, steps: int) -> None:
+        """So many rows after the last are part of the run from now on."""
+        self.count, self.steps = self.count + steps, self.steps + steps
+
+    def cut(self, k: int, t: float, y: np.ndarray) -> None:
+        """Accept the steps up to the one that starts at row k, which now ends at t."""
+        T, Y, F = (self.streams[name] for name in ("t", "y", "f"))
+        if t != T[k + 1, 0]:
+            self.cuts[k] = float(T[k + 1, 0] - T[k, 0]), Y[k + 1].copy(), F[k + 1].copy()
+            T[k + 1], Y[k + 1] = t, y
+        self.accept(k + 2 - self.count)
+
+    def change(self, t: float, y: np.ndarray) -> None:
+        """One more row, from which the run goes on."""
+        for name, row in self.room(1).items():
+            row[0] = {ROW + "t": t, ROW + "y": y}.get(name, 0.0)
+        self.count += 1

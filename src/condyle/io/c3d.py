@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered, spoken
+from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
 from condyle.files import existing
@@ -37,7 +37,7 @@ SECONDS, PER_MEGABYTE = 30.0, 2.0
 _MOMENTS = {"nm": 1.0, "n m": 1.0, "n.m": 1.0, "ncm": 1e2, "n.cm": 1e2, "nmm": 1e3, "n.mm": 1e3}
 
 
-class Recording(Display):
+class Recording(ExplainsCalls, Display):
     """What a .c3d file holds.
 
     Attributes:
@@ -87,10 +87,7 @@ class Recording(Display):
         )
 
 
-spoken(Recording)
-
-
-@answered({"up": "it is vertical=, the file's axis that points up, which becomes y"})
+@with_call_hints({"up": "it is vertical=, the file's axis that points up, which becomes y"})
 def read_c3d(
     path: str | Path,
     *,

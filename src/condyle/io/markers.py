@@ -11,7 +11,7 @@ from typing import Any, ClassVar, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered, spoken
+from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array, gaps
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.files import existing
@@ -31,7 +31,7 @@ FEW, NEAR = 3, 10.0
 """So many markers, all nearer to the origin than so many cm or mm, are likely in meters."""
 
 
-class Markers(Display):
+class Markers(ExplainsCalls, Display):
     """Places of markers over time. `markers["RASI"]` is one marker, shape (T, 3); `markers[["RASI", "LASI"]]`
     are Markers of some, `markers[2:10]` of fewer frames, `markers[0.5:1.2]` of a time [s], by floats.
 
@@ -360,7 +360,7 @@ def rotation_of(rotate: ArrayLike | None, vertical: str | None) -> Array:
     return R
 
 
-@answered({"up": "it is vertical=, the file's axis that points up, which becomes y"})
+@with_call_hints({"up": "it is vertical=, the file's axis that points up, which becomes y"})
 def read_markers(
     path: str | Path,
     *,
@@ -432,6 +432,3 @@ def _read(path: Path, units: str | None) -> Markers:
         f"read_markers: {str(path)!r}: expected a file that ends in .trc or .c3d, or in "
         ".csv, .npz, .sto with columns NAME_x, NAME_y, NAME_z"
     )
-
-
-spoken(Markers)

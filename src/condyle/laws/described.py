@@ -20,13 +20,14 @@ from typing import Annotated, Any, ClassVar, Self, get_type_hints
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, in_order
 from condyle.errors import DescriptionError
 from condyle.laws.factors import Factors, times
 from condyle.laws.function import law_function
 from condyle.laws.names import body_name, known_body, name
-from condyle.native.sweeps.solver import Solver
-from condyle.native.sweeps.table import Table
+from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
 from condyle.spatial import Transform
 from condyle.trace.parameter import Expression, Parameter, as_sx
@@ -151,7 +152,7 @@ def _meant(annotation: Any, module: str) -> Any:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Described:
+class Described(ExplainsCalls):
     """Frozen data whose fields declare their roles. Equal if of one class and their descriptions agree.
 
     Attributes:
@@ -329,7 +330,7 @@ def _value(value: Any) -> str:
         return f"{value.dtype} {value.shape} {value.tobytes()!r}"
     if isinstance(value, ModuleType):
         return value.__name__
-    if isinstance(value, (Solver, Table)):
+    if isinstance(value, (Solver, LookupTable)):
         return value.text
     if (
         getattr(value, "__module__", None)

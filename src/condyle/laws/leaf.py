@@ -24,7 +24,7 @@ import numpy as np
 
 from condyle.laws.names import known_body
 from condyle.laws.view import Loads, MovingView, View
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree

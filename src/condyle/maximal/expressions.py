@@ -31,7 +31,7 @@ from condyle.laws.described import sx
 from condyle.laws.leaf import Leaf
 from condyle.maximal.joint import Joint
 from condyle.maximal.view import View, exerted
-from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
 from condyle.spatial import quaternion_rate_matrix, rotation_from_quaternion
 from condyle.tree.tree import Tree
@@ -56,7 +56,7 @@ class Numbers:
             dense.append(y.nz[:])
         self._given = {key: np.zeros(x.numel()) for key, x in inputs.items()}
         self._found = [np.zeros(y.numel()) for y in dense]
-        self._function = assembled(name, list(inputs.values()), dense)
+        self._function = build_function(name, list(inputs.values()), dense)
         if not isinstance(self._function, Staged):
             self._buffer, self._run = self._function.buffer()
             for i, array in enumerate(self._given.values()):

@@ -42,7 +42,7 @@ from condyle.mobilizers import (
 )
 from condyle.mobilizers.base import Reversed
 from condyle.mobilizers.constants import sx
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.spatial import (
     quaternion_conjugate,

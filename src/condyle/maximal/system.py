@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
@@ -296,7 +296,7 @@ class MaximalSystem:
 
     # ---- motion --------------------------------------------------------------------------------------------
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def simulate(
         self,
         q: Any,

@@ -25,13 +25,14 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, vector
 from condyle.errors import DescriptionError, ShapeError
 from condyle.mobilizers.constants import depends, text, valued
 from condyle.mobilizers.fitted import Bounds, fit_pose, fit_velocity
 from condyle.mobilizers.traced import JointMotion, motion, motion_at
 from condyle.mobilizers.units import coordinate_units, speed_units
-from condyle.native.sweeps.lookup import Closure, Origin
+from condyle.native.tables.lookup import Closure, RowSource, lookup_context
 from condyle.records import dataclass
 from condyle.spatial import Transform
 
@@ -65,7 +66,7 @@ class RelativeMotion:
         return [self.R, self.p, self.H_w, self.H_v, self.w_t, self.v_t, self.bias_w, self.bias_v]
 
 
-class Mobilizer:
+class Mobilizer(ExplainsCalls):
     """Grants a body its motion relative to its parent. Immutable data plus equations.
 
     Attributes:
@@ -111,6 +112,7 @@ class Mobilizer:
         shifts, or "rad/s"."""
         return speed_units(*self._hinge(), self.units)
 
+    @lookup_context()
     def _hinge(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """H_w, H_v and N as expressions."""
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("u", self.nu)
@@ -262,7 +264,7 @@ class Mobilizer:
         tables = [table.text for table in closure.tables]
         return f"{closure.function.serialize()} {[s.name() for s in ca.vertsplit(closure.outside)]} {tables}"
 
-    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+    def form(self) -> tuple[str, tuple[RowSource, ...]] | None:
         """Text that determines the equations but for what is in the tables that they look up, and these
         tables: mobilizers of one form are traced once. None if that is not known before they are traced."""
         return None
@@ -470,7 +472,7 @@ class Reversed(Wrapper):
     def description(self) -> str:
         return f"Reversed({self.forward.description()})"
 
-    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+    def form(self) -> tuple[str, tuple[RowSource, ...]] | None:
         return None if (form := self.forward.form()) is None else (f"Reversed({form[0]})", form[1])
 
     def reversed(self) -> Mobilizer:

@@ -11,7 +11,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
-from condyle.native.sweeps.lookup import Origin
+from condyle.native.tables.lookup import RowSource
 from condyle.records import dataclass
 
 
@@ -147,7 +147,7 @@ class Composition(Mobilizer):
     def description(self) -> str:
         return f"Composition({self.a.description()}, {self.b.description()})"
 
-    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+    def form(self) -> tuple[str, tuple[RowSource, ...]] | None:
         a, b = (part.form() or (part.description(), ()) for part in (self.a, self.b))
         return f"Composition({a[0]}, {b[0]})", (*a[1], *b[1])
 

@@ -15,7 +15,7 @@ from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.constants import constants, names_of, parameters_of, text
 from condyle.mobilizers.derivation import derived_motion
 from condyle.mobilizers.units import QUATERNION, given_units
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure, lookup_context
 from condyle.records import dataclass
 from condyle.trace import Symbol, Traced, symbols, trace
 
@@ -163,6 +163,7 @@ class Custom(Mobilizer):
             return ca.SX.eye(self.nq)
         return ca.sparsify(ca.reshape(self.rates.apply(*ca.vertsplit(q)), self.nu, self.nq).T)
 
+    @lookup_context()
     def _check(self, what: str, ranges: Array) -> None:
         """R is a rotation, and the given hinge matrix is the derivative of the pose, at random points."""
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("u", self.nu)

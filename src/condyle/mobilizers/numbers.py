@@ -19,8 +19,8 @@ import numpy as np
 
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.traced import form_of, remember, traced
-from condyle.native.sweeps.lookup import Closure, Origin, register
-from condyle.native.sweeps.table import Numbers, Table
+from condyle.native.tables.lookup import Closure, RowSource, bind_row
+from condyle.native.tables.lookup_table import ConstantRow, LookupTable
 from condyle.records import dataclass
 
 FIXED = "t", "q", "u", "outside"
@@ -49,7 +49,7 @@ class Pattern:
     numbers: tuple[float, ...] = ()
     nodes: tuple[tuple[int, ...], ...] = ()
     outputs: tuple[tuple[int, int, int], ...] = ()
-    tables: tuple[Origin, ...] = ()
+    tables: tuple[RowSource, ...] = ()
     shapes: tuple[ca.Sparsity, ...] = ()
 
 
@@ -67,7 +67,7 @@ def pattern(mobilizer: Mobilizer) -> Pattern:
     return replace(
         template,
         numbers=numbers,
-        tables=tuple(table for table in closure.tables if not isinstance(table, Numbers)),
+        tables=tuple(table for table in closure.tables if not isinstance(table, ConstantRow)),
     )
 
 
@@ -92,7 +92,7 @@ def _apart(mobilizer: Mobilizer, closure: Closure) -> tuple[Pattern, Sources]:
     put_out: Sources = []
     newest: dict[int, int] = {}  # node in each slot
     constants: dict[int, tuple[int, float]] = {}  # or number
-    given = {len(FIXED) + k for k, table in enumerate(closure.tables) if isinstance(table, Numbers)}
+    given = {len(FIXED) + k for k, table in enumerate(closure.tables) if isinstance(table, ConstantRow)}
     # arguments and results without those of numbers
     kept = [k for k in range(f.n_in()) if k not in given]
     results = [k for k in range(f.n_out()) if k - closure.n + len(FIXED) not in given]
@@ -120,7 +120,7 @@ def _apart(mobilizer: Mobilizer, closure: Closure) -> tuple[Pattern, Sources]:
     looked_up = [
         (table.name, table.width, table.text if table.name else "")
         for table in closure.tables
-        if not isinstance(table, Numbers)
+        if not isinstance(table, ConstantRow)
     ]
     text = repr((mobilizer.nq, mobilizer.nu, nodes, outputs, shapes, outside, looked_up))
     return Pattern(
@@ -140,15 +140,15 @@ class Pool:
         places: where the rows of each begin and how many there are before the last, shape (tables, 2).
     """
 
-    def __init__(self, tables: Sequence[Origin]) -> None:
-        different = {table.text: table for table in tables if isinstance(table, Table)}
+    def __init__(self, tables: Sequence[RowSource]) -> None:
+        different = {table.text: table for table in tables if isinstance(table, LookupTable)}
         self.table = tables[0]
         self.places = np.zeros((len(tables), 2))
         if len(different) > 1:
             counts = [len(table.rows) for table in different.values()]
             starts = np.cumsum([0, *counts[:-1]])
             at = {text: (starts[k], counts[k] - 1) for k, text in enumerate(different)}
-            self.table = Table.of(np.concatenate([table.rows for table in different.values()]))
+            self.table = LookupTable.from_rows(np.concatenate([table.rows for table in different.values()]))
             self.places = np.array([at[table.text] for table in tables], dtype=float)
 
     def index(self, own: ca.SX, first: ca.SX, last: ca.SX) -> ca.SX:
@@ -221,7 +221,7 @@ class NumberedMobilizer(Mobilizer):
             entries[argument][element] = value(node)
         found = [ca.SX(shape, ca.vertcat(ca.SX(0, 1), *x)) for shape, x in zip(shapes, entries, strict=True)]
         for pool, index, row in zip(self.pools, found[closure.n :], rows, strict=True):
-            register(pool.table, pool.index(index, next(numbers), next(numbers)), row)
+            bind_row(pool.table, pool.index(index, next(numbers), next(numbers)), row)
         return found[: closure.n]
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:

@@ -11,7 +11,7 @@ import casadi as ca
 
 from condyle.mobilizers.base import Mobilizer
 from condyle.mobilizers.traced import traced
-from condyle.native.sweeps.lookup import Closure, lookups_in
+from condyle.native.tables.lookup import Closure, lookups_in
 
 KEPT = 4096
 """Descriptions of mobilizers that are remembered; the oldest goes first."""

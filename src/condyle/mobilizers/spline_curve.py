@@ -29,8 +29,8 @@ from condyle.mobilizers.frame_spline import FrameSpline, path
 from condyle.mobilizers.natural import MOST_FRAMES, naturally
 from condyle.mobilizers.screws import Path
 from condyle.mobilizers.units import LENGTHS
-from condyle.native.sweeps.lookup import Origin, get
-from condyle.native.sweeps.table import Numbers
+from condyle.native.tables.lookup import RowSource, look_up
+from condyle.native.tables.lookup_table import ConstantRow
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Line
 from condyle.spatial import Metric, Transform, exp_se3, log_so3
@@ -260,18 +260,18 @@ class SplineCurve(Mobilizer):
         return Pieces(breaks, rows, apart=True)
 
     @cached_property
-    def _period(self) -> Numbers:
+    def _period(self) -> ConstantRow:
         """Where a closed curve begins, and its length."""
-        return Numbers((float(self.knots[0]), float(self.knots[-1] - self.knots[0])))
+        return ConstantRow((float(self.knots[0]), float(self.knots[-1] - self.knots[0])))
 
-    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+    def form(self) -> tuple[str, tuple[RowSource, ...]] | None:
         if (form := self._pieces.form) is None:
             return None
         return f"SplineCurve({self.order}, {self.closed}, {form[0]})", (self._period, *form[1])
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         if self.closed:
-            start, period = ca.vertsplit(get(self._period))
+            start, period = ca.vertsplit(look_up(self._period))
             q = q - period * ca.floor((q - start) / period)
         R, p, w, v, dw, dv = path(q, self._pieces.at(q, look_up=True), self.order)
         uu = u * u

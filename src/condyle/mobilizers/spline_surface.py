@@ -32,8 +32,8 @@ from condyle.mobilizers.surface_checks import LOCKED, Look
 from condyle.mobilizers.surface_points import through
 from condyle.mobilizers.twists import AXES, chain
 from condyle.mobilizers.units import LENGTHS, given_units
-from condyle.native.sweeps.lookup import get
-from condyle.native.sweeps.table import Table
+from condyle.native.tables.lookup import look_up
+from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.shapes.meshes import sheet
@@ -249,7 +249,7 @@ class SplineSurface(Mobilizer):
         return values
 
     @cached_property
-    def _table(self) -> tuple[Table, list[tuple[list[int], slice]], list[float | None]]:
+    def _table(self) -> tuple[LookupTable, list[tuple[list[int], slice]], list[float | None]]:
         """Rows, one per cell: its corner, then coefficients of every mode; which functions a mode moves, and
         where they are in a row; the constant value of functions that never move, None of others."""
         # the turns of closed directions are with the numbers, also where all values are Parameters
@@ -269,7 +269,7 @@ class SplineSurface(Mobilizer):
             blocks.append(block)
             places.append((np.flatnonzero(f).tolist(), slice(at, at + block.shape[1])))
             at += block.shape[1]
-        return Table.of(np.hstack(blocks)), places, fixed
+        return LookupTable.from_rows(np.hstack(blocks)), places, fixed
 
     def _functions(self, t: ca.SX, q: ca.SX, u: ca.SX) -> tuple[list[ca.SX], ...]:
         """phi (6), gradient (6, n) by rows, phi_t (6), and what phidot (6) and phiddot at udot = 0 (6)
@@ -279,7 +279,7 @@ class SplineSurface(Mobilizer):
         number = ca.SX(0)
         for way, x_d in zip(self.directions, x, strict=True):
             number = number * len(way.origins) + way.number(x_d)
-        row = get(table, number)
+        row = look_up(table, number)
         x = [x_d - row[d] for d, x_d in enumerate(x)]
         phi = [zeros(1) if not value else ca.SX(value) for value in fixed]
         grad, phi_t = [zeros(1, self.nq) for _ in range(6)], [zeros(1) for _ in range(6)]

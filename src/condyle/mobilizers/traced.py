@@ -8,7 +8,7 @@ import casadi as ca
 from numpy.typing import ArrayLike
 
 from condyle.arrays import Array
-from condyle.native.sweeps.lookup import Closure, Origin
+from condyle.native.tables.lookup import Closure, RowSource, lookup_context
 from condyle.trace import DEFAULTED
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def remember(known: dict[str, Any], text: str, value: Any) -> None:
     known[text] = value
 
 
+@lookup_context()
 def traced(mobilizer: Mobilizer) -> Closure:
     """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v, qdot and N as functions of t, q, u; once per description, and
     once per form where that is known."""
@@ -49,12 +50,14 @@ def traced(mobilizer: Mobilizer) -> Closure:
                 remember(_FORMS, form, (found, [texts.index(table.text) for table in found.tables]))
         else:
             closure, order = known
-            found = Closure.of(closure.function, closure.n, closure.outside, [tables[k] for k in order])
+            found = Closure.from_function(
+                closure.function, closure.n, closure.outside, [tables[k] for k in order]
+            )
         remember(_TRACED, text, found)
     return found
 
 
-def form_of(mobilizer: Mobilizer) -> tuple[str, tuple[Origin, ...]]:
+def form_of(mobilizer: Mobilizer) -> tuple[str, tuple[RowSource, ...]]:
     """The form of a mobilizer, which tables are the same included, and its tables; empty if it is not
     known."""
     if (form := mobilizer.form()) is None:

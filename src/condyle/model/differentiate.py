@@ -47,8 +47,9 @@ from condyle.model.load_gradient import Cut, load_gradient
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.lookup import Staged, assembled, lookups_in
-from condyle.native.sweeps.tree_solve import TreeSolve, padded
+from condyle.native.solvers.tree_solve import TreeSolve, padded
+from condyle.native.tables.lookup import lookups_in
+from condyle.native.tables.staged import Staged, build_function
 
 VARIABLES = (
     "q",
@@ -154,7 +155,7 @@ class OperatorDerivative:
         y, dy = self.result(), ca.SX(0)
         for name, v in zip(self.wrt, tangents, strict=True):
             dy += ca.jtimes(y, self.variable(name), self.N() @ v if name == "q" else v)
-        return assembled("jvp", [*self.arguments, *tangents], [dy, *self.status])
+        return build_function("jvp", [*self.arguments, *tangents], [dy, *self.status])
 
     def vjp(self) -> ca.Function | Staged:
         """(arguments, cotangent of the result, tail) -> one cotangent a variable."""
@@ -164,7 +165,7 @@ class OperatorDerivative:
             return self._constrained_vjp() if self.model.constraints else self._forward_vjp()
         y = self.result()
         w = ca.SX.sym("cotangent", y.numel())
-        return assembled("vjp", self.with_cotangent(w), [*self._back(y, w, self.wrt), *self.status])
+        return build_function("vjp", self.with_cotangent(w), [*self._back(y, w, self.wrt), *self.status])
 
     def _back(self, y: ca.SX, w: ca.SX, wrt: Sequence[str]) -> list[ca.SX]:
         """d (w . y)/d variable for each variable, in one sweep."""
@@ -186,7 +187,7 @@ class OperatorDerivative:
             tree, kin, s.t, s["q"], s["u"], solved, None if loads is None else line.closed(loads)
         )
         results = {"q": -dq, "u": -du, "tau": solved.x}
-        return assembled(
+        return build_function(
             "vjp", self.with_cotangent(w), ca.cse([*(results[name] for name in self.wrt), solved.status])
         )
 
@@ -205,7 +206,7 @@ class OperatorDerivative:
         solved, _ = solve_mass_matrix(tree, replace(kin, c={}), w, s.lock)
         unknown, known = ca.vertcat(s["udot"], x), ca.vertcat(udot, solved)
         results = ca.cse([*(ca.substitute(back[name], unknown, known) for name in self.wrt), status])
-        return assembled("vjp", self.with_cotangent(w), results)
+        return build_function("vjp", self.with_cotangent(w), results)
 
     def jacobian(self) -> ca.Function | Staged | TreeSolve:
         """arguments -> d result/d variable, row by row, for each variable."""
@@ -223,7 +224,9 @@ class OperatorDerivative:
             for name in others:
                 d = ca.jacobian(y, self.variable(name))
                 J[name] = d @ self.N() if name == "q" else d
-        return assembled("jacobian", self.arguments, [*(rows(J[name]) for name in self.wrt), *self.status])
+        return build_function(
+            "jacobian", self.arguments, [*(rows(J[name]) for name in self.wrt), *self.status]
+        )
 
     def _forward_jacobian(self) -> ca.Function | Staged | TreeSolve:
         """(1): one kernel, and loops that factor M and solve; looked-up rows need stages, and then all is
@@ -246,7 +249,9 @@ class OperatorDerivative:
             factor, solve = factorization(tree, M, s.lock)
             x = ca.horzcat(*(solve.call([factor, c], True, False)[0] for c in ca.horzsplit(columns)))
             x = x if da is None else x + da
-            return assembled("jacobian", self.arguments, [*map(rows, ca.horzsplit(x, tree.nu)), *self.status])
+            return build_function(
+                "jacobian", self.arguments, [*map(rows, ca.horzsplit(x, tree.nu)), *self.status]
+            )
         M += ca.diag(s.lock)
         entries = ca.vertcat(*(M[k, j] for k, j in entries_of(tree)))
         spare = ca.SX.zeros(tree.nu, padded(columns.shape[1]) - columns.shape[1])
@@ -297,7 +302,7 @@ class OperatorDerivative:
                 0
             ]
         )
-        return assembled("jvp", [*self.arguments, *tangents], ca.cse([dy, *self.status]))
+        return build_function("jvp", [*self.arguments, *tangents], ca.cse([dy, *self.status]))
 
     def _constrained_vjp(self) -> ca.Function | Staged:
         """(4)"""
@@ -315,7 +320,7 @@ class OperatorDerivative:
         back = dict(zip(others, self._back(*both, others), strict=True), tau=x)
         unknown, known = ca.vertcat(unknown, x, mu), ca.vertcat(known, *transposed.response(w))
         results = ca.cse([*(ca.substitute(back[name], unknown, known) for name in self.wrt), *self.status])
-        return assembled("vjp", self.with_cotangent(w), results)
+        return build_function("vjp", self.with_cotangent(w), results)
 
     def _constrained_jacobian(self) -> ca.Function | Staged:
         """(3), a column a direction."""
@@ -338,4 +343,4 @@ class OperatorDerivative:
         ]
         x = found.response(-by[0], by[1])[0]
         J = ca.horzsplit(x if da is None else x + da, tree.nu)
-        return assembled("jacobian", self.arguments, ca.cse([rows(x) for x in J] + self.status))
+        return build_function("jacobian", self.arguments, ca.cse([rows(x) for x in J] + self.status))

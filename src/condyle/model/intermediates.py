@@ -13,7 +13,7 @@ from condyle.mobilizers import motion
 from condyle.model.model import Model
 from condyle.model.operators.dynamics import each_force
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.native.tables.staged import Staged, build_function
 
 MOTION = (
     "R_FM",
@@ -90,5 +90,5 @@ def intermediates(model: Model) -> tuple[list[str], list[int], ca.Function | Sta
     return (
         [name for name, _ in named],
         [x.numel() for _, x in named],
-        assembled("explain", inputs, [everything]),
+        build_function("explain", inputs, [everything]),
     )

@@ -4,7 +4,7 @@ The straight line is what CasADi simplifies most, but compiling takes 40 microse
 one state a processor must fetch every instruction of it once. Loops compile at once at any size. Measured for
 forward dynamics of 30 pins: one state takes 2.9 microseconds by loops and 3.4 by a straight line, a state in
 four lanes (AVX2) 0.86 and 1.04. With eight lanes (AVX-512) the straight line was quicker, before loops became
-walks (native/sweeps/schedule.py): 0.6 against 0.9.
+walks (native/loops/schedule.py): 0.6 against 0.9.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import ByColumns
+from condyle.native.loops.linear import Matrix
+from condyle.native.loops.sweep import Sweep
 from condyle.native.machine.jit import lane_width
-from condyle.native.sweeps.matrix import Matrix
-from condyle.native.sweeps.sweep import Sweep
 
 
 def _rows(

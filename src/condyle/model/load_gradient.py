@@ -30,7 +30,7 @@ from condyle.model.looped.draft import COMMON, Draft, flat, packed, unpacked
 from condyle.model.looped.law_rows import LawKind
 from condyle.model.looped.span_rows import SpanKind
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 
 cross = ca.cross
 

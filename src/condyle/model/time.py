@@ -16,7 +16,7 @@ from condyle.laws.blank import Blank, LoadList
 from condyle.laws.leaf import Leaf
 from condyle.mobilizers import motion
 from condyle.model.model import Model
-from condyle.native.sweeps.lookup import lookups_in
+from condyle.native.tables.lookup import lookups_in
 from condyle.records import dataclass
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree

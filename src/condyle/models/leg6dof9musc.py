@@ -236,7 +236,7 @@ def joints() -> dict[str, tuple[str, tuple[float, float, float], Mobilizer]]:
 def path(muscle: str) -> Path:
     """The path of a muscle."""
     points: list[Any] = [
-        ConditionalPoint(body, (x, y, z), *given[:1], given[1:]) if given else (body, (x, y, z))
+        ConditionalPoint(body, (x, y, z), given[0], tuple(given[1:])) if given else (body, (x, y, z))
         for name, body, x, y, z, *given in rows_of_text(POINTS)
         if name == muscle
     ]

@@ -25,8 +25,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from condyle.errors import DescriptionError
 from condyle.laws.described import Described, quantity
-from condyle.native.sweeps.lookup import Closure, frozen, get
-from condyle.native.sweeps.solver import Solver
+from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup import Closure, look_up, stop_gradient
 from condyle.records import dataclass
 from condyle.trace import Symbol, Traced, trace
 from condyle.trace.parameter import Parameter
@@ -128,11 +128,11 @@ class Curve(Described):
 
     def balance(self, g: ca.SX, beta: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
         """x and y of (8), with first and second derivatives."""
-        x, y, slope, bend, _ = ca.vertsplit(get(self._balance, ca.vertcat(g, beta, f)))
+        x, y, slope, bend, _ = ca.vertsplit(look_up(self._balance, ca.vertcat(g, beta, f)))
         J, d = g * slope + beta, ca.SX(0)
-        for _ in range(2):  # native/sweeps/implicit.py (1): values stay
+        for _ in range(2):  # native/solvers/implicit_function.py (1): values stay
             r = g * (y + slope * d + bend * d * d / 2) + beta * (x + d) - f
-            d = d - (r - frozen(r)) / J
+            d = d - (r - stop_gradient(r)) / J
         d = ca.if_else(J > 0, d, 0)
         return x + d, y + slope * d + bend * d * d / 2
 
@@ -196,7 +196,7 @@ class Curve(Described):
                 ca.if_else(out, 0, bend),
             )
 
-        return Solver.of("fiber_balance", 3, start, step, finish, LIMIT)
+        return Solver.trace("fiber_balance", 3, start, step, finish, LIMIT)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k not in ("_closures", "_balance")}

@@ -151,6 +151,8 @@ class DeGroote2016(Muscle):
         ignore_passive_fiber_force: the fiber has no passive force.
     """
 
+    other_names = ("DeGroote", "DeGrooteFregly2016", "DeGrooteFregly2016Muscle")
+
     deactivation_time_constant: Positive = field(default=0.06, kw_only=True)
     default_activation: float = field(default=0.5, kw_only=True)
     default_normalized_tendon_force: float = field(default=0.5, kw_only=True)

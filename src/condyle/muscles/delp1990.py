@@ -37,6 +37,8 @@ class Delp1990(SimmMuscle):
         force_velocity_curve: over v_M / (v_max l_0).
     """
 
+    other_names = ("Delp1990Muscle",)
+
     mass: Positive = field(default=0.00287, kw_only=True)
     tendon_force_length_curve: Any = field(default=None, kw_only=True)
     active_force_length_curve: Any = field(default=None, kw_only=True)

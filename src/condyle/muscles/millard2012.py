@@ -339,6 +339,8 @@ class Millard2012(Muscle):
         tendon_force_length_curve: with other numbers, cd.muscles.MillardTendonForceLength(strain=0.033).
     """
 
+    other_names = ("Millard", "Millard2012Equilibrium", "Millard2012EquilibriumMuscle")
+
     activation_time_constant: Seconds = field(default=0.01, kw_only=True)
     deactivation_time_constant: Seconds = field(default=0.04, kw_only=True)
     fiber_damping: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.1, kw_only=True)

@@ -31,6 +31,8 @@ class RigidTendon(Muscle):
         force_velocity_curve: f_V over v / (v_max l_0).
     """
 
+    other_names = ("RigidTendonMuscle",)
+
     minimum_activation: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
     tendon: str = field(default="rigid", kw_only=True)
     activation_dynamics: bool = field(default=False, kw_only=True)

@@ -128,6 +128,8 @@ class Schutte1993(SimmMuscle):
         passive_force_length_curve: over l_M / l_0; exp(8 (x - 1) - 4) by default.
     """
 
+    other_names = ("Schutte1993Muscle",)
+
     fiber_damping: Annotated[Any, quantity("-", lowest=0.0, positive=True)] = field(default=0.1, kw_only=True)
     tendon_force_length_curve: Any = field(default=None, kw_only=True)
     active_force_length_curve: Any = field(default=None, kw_only=True)

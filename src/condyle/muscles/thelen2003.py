@@ -177,6 +177,8 @@ class Thelen2003(Muscle):
         fv_linear_extrap_threshold: share of Flen from which on the force-velocity curve is straight.
     """
 
+    other_names = ("Thelen", "Thelen2003Muscle")
+
     FmaxTendonStrain: Positive = field(default=0.04, kw_only=True)
     FmaxMuscleStrain: Positive = field(default=0.6, kw_only=True)
     KshapeActive: Positive = field(default=0.45, kw_only=True)

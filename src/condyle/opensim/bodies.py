@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from condyle.functions import Function
 from condyle.mobilizers import Free, Mobilizer
 from condyle.opensim.couplers import CoupledJoint, coupled_joints
 from condyle.opensim.element import Element
-from condyle.opensim.graph import Edge, spanning
-from condyle.opensim.joints import Joint, coordinates
+from condyle.opensim.joints import Joint, coordinate_elements, read_joint
 from condyle.opensim.reading import Reading
 from condyle.records import dataclass
 from condyle.spatial import MassProperties, Transform
@@ -83,15 +82,7 @@ def _bodies(reading: Reading) -> list[Element]:
     ]
     taken = {"ground"}
     for e in elements:
-        name = e.name or "body"
-        if name in taken:
-            k = 0
-            while f"{name}_{k}" in taken:
-                k += 1
-            reading.remark(e, f"another body has this name; it is called '{name}_{k}', as in OpenSim")
-            name = f"{name}_{k}"
-        taken.add(name)
-        reading.names[e] = name
+        taken.add(reading.numbered(e, e.name or "body", taken, "body"))
         reading.use(e)
     return elements
 
@@ -139,7 +130,7 @@ def _link(reading: Reading, element: Element) -> Link:
         raise reading.error(element, f"joins {parent.name!r} to itself")
     if not reading.reads(element):
         raise reading.error(element, "this joint is not read; without it the model would be another")
-    joint: Joint = reading.read(element)
+    joint = read_joint(reading, element)
     return Link(element, parent, X_PF @ joint.on_parent, child, X_BM @ joint.on_child, joint)
 
 
@@ -149,7 +140,12 @@ def _free(reading: Reading, ground: Element, body: Element) -> Link:
     reading.names[element] = element.name
     mobilizer = Free(coordinates="euler")
     return Link(
-        element, ground, Transform(), body, Transform(), Joint(mobilizer, coordinates(reading, element, 6))
+        element,
+        ground,
+        Transform(),
+        body,
+        Transform(),
+        Joint(mobilizer, coordinate_elements(reading, element, 6)),
     )
 
 
@@ -360,3 +356,111 @@ def _close(reading: Reading, link: Link, shares: dict[Element, MassProperties], 
             link.joint.coordinates,
         )
         system.add_constraint(f"{name}_weld", constraints.Weld(child, np.zeros(3), name, np.zeros(3)))
+
+
+# ---- the tree -----------------------------------------------------------------------------------------------
+#
+# Which joints carry the tree of bodies, and which close loops: chosen as Simbody's graph maker chooses, so
+# that coordinates come in OpenSim's order and joints that go against the tree are the same ones.
+#
+# Level by level from ground, joints in the order of the file: a joint joins a body that is not in the tree to
+# one of the last level, in either sense. A body without mass is followed at once by the heaviest that it
+# carries. What is not joined to ground is joined to it by a free joint. Joints that are left close loops.
+
+Node = TypeVar("Node", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Edge(Generic[Node]):
+    """A joint: `moves` says whether it has coordinates."""
+
+    parent: Node
+    child: Node
+    moves: bool
+
+
+@dataclass
+class Spanning(Generic[Node]):
+    """What became of the joints.
+
+    Attributes:
+        tree: (number of the joint, whether it goes against the tree), parents before children.
+        loops: numbers of the joints that close loops.
+        free: bodies that had to be joined to ground; their numbers follow those of the given joints.
+        stuck: a body without mass at the end of a branch, if there is one.
+    """
+
+    tree: list[tuple[int, bool]]
+    loops: list[int]
+    free: list[Node]
+    stuck: Node | None = None
+
+
+def spanning(
+    ground: Node, nodes: Sequence[Node], edges: Sequence[Edge[Node]], mass: Callable[[Node], float]
+) -> Spanning[Node]:
+    """The tree over all nodes."""
+    edges = list(edges)
+    result: Spanning[Node] = Spanning([], [], [])
+    level: dict[Node, int] = {ground: 0}
+    used: set[int] = set()
+
+    def join(number: int) -> Node:
+        edge = edges[number]
+        against = edge.parent not in level
+        inner, outer = (edge.child, edge.parent) if against else (edge.parent, edge.child)
+        level[outer] = level[inner] + 1
+        used.add(number)
+        result.tree.append((number, against))
+        return outer
+
+    def heaviest(node: Node, against: bool) -> tuple[float, int] | None:
+        """Mass and joint of the heaviest body that is next to a node and not in the tree."""
+        best: tuple[float, int] | None = None
+        for number, edge in enumerate(edges):
+            near, far = (edge.child, edge.parent) if against else (edge.parent, edge.child)
+            if near == node and number not in used and far not in level and mass(far) > (best or (0.0,))[0]:
+                best = (mass(far), number)
+        return best
+
+    def extend(node: Node) -> None:
+        """Go on from a body without mass until one with mass is joined."""
+        while mass(node) == 0.0:
+            found = heaviest(node, False) or heaviest(node, True)
+            if found is None:
+                result.stuck = node
+                return
+            node = join(found[1])
+
+    def grow() -> None:
+        depth = 1
+        while True:
+            for number, edge in enumerate(edges):
+                inside = [node for node in (edge.parent, edge.child) if node in level]
+                if number in used or len(inside) != 1 or level[inside[0]] != depth - 1:
+                    continue
+                outer = join(number)
+                if edge.moves and mass(outer) == 0.0:
+                    extend(outer)
+            if depth > max(level.values()):
+                return
+            depth += 1
+
+    def to_ground(node: Node) -> None:
+        result.free.append(node)
+        edges.append(Edge(ground, node, True))
+
+    joined = {node for edge in edges for node in (edge.parent, edge.child)}
+    for node in nodes:
+        if node not in joined:
+            to_ground(node)
+    while True:
+        grow()
+        rest = [node for node in nodes if node not in level]
+        if not rest:
+            break
+        children = {edge.child for edge in edges}
+        parents_only = [node for node in rest if node not in children] or rest
+        to_ground(max(parents_only, key=lambda node: sum(edge.parent == node for edge in edges)))
+    result.loops = [number for number in range(len(edges)) if number not in used]
+    return result

@@ -5,13 +5,56 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import condyle.constraints as constraints
-from condyle.constraints import Constraint
 from condyle.functions import Constant, Function
 from condyle.opensim.element import Element
+from condyle.opensim.forces import FRAMES
+from condyle.opensim.functions import function
 from condyle.opensim.reading import Reading
-from condyle.opensim.registry import reads
+from condyle.opensim.table import REQUIRED, Class, Field, Number, Vector, reads, write, writes
+from condyle.opensim.writing import Writing, Xml, append, xml
 from condyle.records import dataclass
+
+
+class BaseBody(Field):
+    """The body under a frame; the place of the frame on it does not count."""
+
+    def parse(self, reading: Reading, element: Element) -> str:
+        frame = reading.connected(element, self.tag.removeprefix("socket_"))
+        body, X = reading.base(frame, element)
+        if frame is not body and X.p.any():
+            reading.remark(element, f"{frame.title} has an offset, which OpenSim ignores here; so do we")
+        return reading.names[body]
+
+    def format(self, value: str, to: Writing) -> str:
+        return to.place(value)
+
+
+POINTS = (
+    BaseBody("socket_body_1", key="a"),
+    BaseBody("socket_body_2", key="b"),
+    Vector("location_body_1", key="p_a"),
+    Vector("location_body_2", key="p_b"),
+)
+Class("PointConstraint", constraints.Ball, POINTS)
+Class("ConstantDistanceConstraint", constraints.Rod, (*POINTS, Number("constant_distance", key="length")))
+Class(
+    "PointOnLineConstraint",
+    constraints.PointOnLine,
+    (
+        BaseBody("socket_line_body", key="a"),
+        BaseBody("socket_follower_body", key="b"),
+        Vector("line_direction_vec", REQUIRED, "direction"),
+        Vector("point_on_line", key="p_a"),
+        Vector("point_on_follower", key="p_b"),
+    ),
+)
+Class("WeldConstraint", constraints.Weld, (FRAMES,))
+
+
+# ---- couplers ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -30,25 +73,8 @@ class Coupling:
         return self.factor * self.function(*q[:-1]) - q[-1]
 
 
-def _add(reading: Reading, element: Element, constraint: Constraint) -> None:
-    reading.system.add_constraint(
-        reading.free_name(element, "constraint"),
-        constraint,
-        enabled=reading.boolean(element, "isEnforced", True),
-    )
-
-
-def _point(reading: Reading, element: Element, socket: str, name: str) -> tuple[str, tuple[float, ...]]:
-    """Body under a frame, and a station on it."""
-    frame = reading.connected(element, socket)
-    body, X = reading.base(frame, element)
-    if frame is not body and X.p.any():
-        reading.remark(element, f"{frame.title} has an offset, which OpenSim ignores here; so do we")
-    return reading.names[body], reading.numbers(element, name, (0.0,) * 3, 3)
-
-
 @reads("CoordinateCouplerConstraint")
-def coordinate_coupler(reading: Reading, element: Element) -> None:
+def coordinate_coupler(reading: Reading, element: Element) -> constraints.Constraint:
     names = [
         reading.coordinate(element, word) for word in reading.words(element, "independent_coordinate_names")
     ]
@@ -68,56 +94,47 @@ def coordinate_coupler(reading: Reading, element: Element) -> None:
             f"{names[0]!r} at zero instead",
         )
     law = Coupling(function, reading.number(element, "scale_factor", 1.0))
-    _add(reading, element, constraints.CoordinateCoupler(law, (*names, dependent)))
+    return constraints.CoordinateCoupler(law, (*names, dependent))
 
 
-@reads("PointConstraint")
-def point(reading: Reading, element: Element) -> None:
-    _add(
-        reading,
-        element,
-        constraints.Ball(
-            *_point(reading, element, "body_1", "location_body_1"),
-            *_point(reading, element, "body_2", "location_body_2"),
-        ),
+def coupler(function: Xml, independent: list[str], dependent: str, factor: float = 1.0) -> Xml:
+    """A CoordinateCouplerConstraint."""
+    return xml(
+        "CoordinateCouplerConstraint",
+        coupled_coordinates_function=function,
+        independent_coordinate_names=" ".join(independent),
+        dependent_coordinate_name=dependent,
+        scale_factor=factor,
     )
 
 
-@reads("ConstantDistanceConstraint")
-def constant_distance(reading: Reading, element: Element) -> None:
-    _add(
-        reading,
-        element,
-        constraints.Rod(
-            *_point(reading, element, "body_1", "location_body_1"),
-            *_point(reading, element, "body_2", "location_body_2"),
-            reading.number(element, "constant_distance"),
-        ),
-    )
+@writes(constraints.CoordinateCoupler)
+def _(law: constraints.CoordinateCoupler, to: Writing) -> Xml:
+    """f = a_0 + sum a_i q_i = 0 gives the last coordinate that moves it from the others."""
+    if isinstance(law.function, Coupling):
+        *others, last = law.coordinates
+        return coupler(function(law.function.function, to), others, last, law.function.factor)
+    found = law.law.linear()
+    if found is None:
+        to.refuse(
+            f"{law!r}: a Python function that is not linear; OpenSim's "
+            "CoordinateCouplerConstraint gives one coordinate as a function of others"
+        )
+        return xml("CoordinateCouplerConstraint")
+    slopes = np.array(found[:-1])
+    *rest, k = (int(i) for i in np.flatnonzero(slopes))
+    if not rest:
+        to.refuse(f"{law!r} holds one coordinate; in OpenSim a coordinate is locked")
+    coefficients = [*(-slopes[rest] / slopes[k]), -found[-1] / slopes[k]]
+    line = xml("LinearFunction", coefficients=coefficients)
+    return coupler(line, [law.coordinates[i] for i in rest], law.coordinates[k])
 
 
-@reads("PointOnLineConstraint")
-def point_on_line(reading: Reading, element: Element) -> None:
-    line, station = _point(reading, element, "line_body", "point_on_line")
-    direction = reading.numbers(element, "line_direction_vec", count=3)
-    _add(
-        reading,
-        element,
-        constraints.PointOnLine(
-            line, station, direction, *_point(reading, element, "follower_body", "point_on_follower")
-        ),
-    )
+# ---- rolling -----------------------------------------------------------------------------------------------
 
-
-@reads("WeldConstraint")
-def weld(reading: Reading, element: Element) -> None:
-    for frame in reading.objects(element, "frames"):
-        reading.use(frame)
-    _add(
-        reading,
-        element,
-        constraints.Weld(*reading.frame(element, "frame1"), *reading.frame(element, "frame2")),
-    )
+ENDS = ("_angle", "_x", "_z")
+"""Of the names of conditions of a RollingOnSurfaceConstraint, after the first, as they are read."""
+X, Z = np.eye(3)[0], np.eye(3)[2]
 
 
 @reads("RollingOnSurfaceConstraint")
@@ -130,11 +147,15 @@ def rolling_on_surface(reading: Reading, element: Element) -> None:
     reading.skip(element, "friction_coefficient", "contact_radius")
     reading.boolean(element, "isEnforced", True)
     name, x, z, o = reading.free_name(element, "constraint"), (1, 0, 0), (0, 0, 1), (0, 0, 0)
-    for end, constraint in (
-        ("", constraints.PointInPlane(surface, normal, height, roller, o)),
-        ("_angle", constraints.ConstantAngle(surface, x, roller, z)),
-        ("_x", constraints.NoSlip1D(surface, o, x, surface, roller)),
-        ("_z", constraints.NoSlip1D(surface, o, z, surface, roller)),
+    for end, constraint in zip(
+        ("", *ENDS),
+        (
+            constraints.PointInPlane(surface, normal, height, roller, o),
+            constraints.ConstantAngle(surface, x, roller, z),
+            constraints.NoSlip1D(surface, o, x, surface, roller),
+            constraints.NoSlip1D(surface, o, z, surface, roller),
+        ),
+        strict=True,
     ):
         reading.system.add_constraint(name + end, constraint, enabled=False)
     reading.remark(
@@ -142,3 +163,81 @@ def rolling_on_surface(reading: Reading, element: Element) -> None:
         f"{name}, {name}_angle, {name}_x, {name}_z are not enforced in default states, "
         "as in OpenSim, which decides at each step; enable them in a state",
     )
+
+
+def _rolling(name: str, to: Writing) -> Xml | None:
+    """A RollingOnSurfaceConstraint, if a constraint and those of its name with ENDS are its conditions."""
+    system, names = to.system, [name, *(name + end for end in ENDS)]
+    if not set(names) <= set(system.constraints):
+        return None
+    plane, angle, x, z = (system.constraint(n) for n in names)
+    if not (
+        isinstance(plane, constraints.PointInPlane)
+        and isinstance(angle, constraints.ConstantAngle)
+        and isinstance(x, constraints.NoSlip1D)
+        and isinstance(z, constraints.NoSlip1D)
+    ):
+        return None
+    o, a, b = (0.0,) * 3, plane.a, plane.b
+    same = [(angle.a, angle.b, angle.angle) == (a, b, np.pi / 2), tuple(plane.p_b) == o]
+    same += [
+        np.array_equal(_unit(v), axis)
+        for v, axis in ((angle.axis_a, X), (angle.axis_b, Z), (x.direction, X), (z.direction, Z))
+    ]
+    same += [(n.case, n.a, n.b, tuple(n.point)) == (a, a, b, o) for n in (x, z)]
+    if not all(same):
+        return None
+    if not set(names) <= system._off:
+        to.refuse(
+            "OpenSim decides at each step whether a wheel rolls, and none does in default states; "
+            f"add it and {', '.join(names[1:])} with enabled=False"
+        )
+    return xml(
+        "RollingOnSurfaceConstraint",
+        to.name(name),
+        socket_rolling_body=to.place(b),
+        socket_surface_body=to.place(a),
+        surface_normal=to.number(plane.normal),
+        surface_height=to.number(plane.height),
+    )
+
+
+def _unit(direction: Any) -> Any:
+    """A direction of numbers at unit length; None of Parameters."""
+    if not isinstance(direction, tuple) or not all(isinstance(x, float) for x in direction):
+        return None
+    return np.array(direction) / np.linalg.norm(direction)
+
+
+# ---- all of them, written ----------------------------------------------------------------------------------
+
+INSTEAD = {
+    constraints.RigidContact: (
+        "; surfaces of a cd.contact.Material, with law=cd.contact.OpenSimHuntCrossley, are written"
+    ),
+    constraints.Stop: "; a cd.forces.MobilityStop is written",
+}
+"""Forces that may take the place of constraints."""
+
+
+def write_constraints(to: Writing) -> list[Xml]:
+    """All constraints but those that joints have; the four of a wheel that rolls are one."""
+    system = to.system
+    at = {name: to.at(f"constraint {name!r}", name) for name in system.constraints}
+    wheels = {name: _rolling(name, at[name]) for name in system.constraints}
+    parts = {name + end for name, wheel in wheels.items() if wheel is not None for end in ENDS}
+    written = []
+    for name in system.constraints:
+        if name in parts or name in to.held:
+            continue
+        law, one = system.constraint(name), wheels[name]
+        if one is None:
+            one = write(law, at[name], at[name].name(name))
+            if one is None:
+                instead = next((words for kind, words in INSTEAD.items() if isinstance(law, kind)), "")
+                at[name].refuse(f"OpenSim has no constraint like {law!r}{instead}")
+                continue
+            if name in system._off:
+                append(one, "isEnforced", False)
+        written.append(one)
+    return written

@@ -1,23 +1,31 @@
-"""couplers="joints": coordinates that only a CoordinateCouplerConstraint drives become part of their joints.
+"""Joints some of whose coordinates follow others.
+
+Reading with couplers="joints": coordinates that only a CoordinateCouplerConstraint drives become part of their joints.
 
 A joint some of whose coordinates follow its others is a `cd.Coupled` of fewer coordinates. A joint all of
 whose coordinates follow those of another joint is a `cd.Coupled` of that one's coordinates, and its body
-follows the other body. Couplers that are neither stay constraints, and are noted.
+follows the other body. Couplers that are neither stay constraints, and are noted. Written, such joints have
+all their coordinates, and CoordinateCouplerConstraints give those that follow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.functions import Function, Scaled
 from condyle.mobilizers import Coupled, Mobilizer, has_rates
+from condyle.opensim.constraints import coupler
 from condyle.opensim.element import Element
-from condyle.opensim.joints import Joint
+from condyle.opensim.functions import joint_function
+from condyle.opensim.joints import Joint, forward
 from condyle.opensim.reading import Reading
+from condyle.opensim.writing import Writing, Xml, joint_name, xml
 from condyle.records import dataclass
+from condyle.tree.body import Body, Coordinate
 
 LONG = 10_000
 """Letters of a text that names nothing any more."""
@@ -121,13 +129,13 @@ def _led(each: CoupledJoint, leader: CoupledJoint) -> bool:
 def _couplers(reading: Reading) -> list[Coupler]:
     """All couplers that are enforced and complete; of others the reader of constraints says what is wrong."""
     out = []
-    for element in reading.objects(reading.model, "ConstraintSet"):
-        if element.tag != "CoordinateCouplerConstraint" or not reading.boolean(element, "isEnforced", True):
+    for e in reading.objects(reading.model, "ConstraintSet"):
+        if e.tag != "CoordinateCouplerConstraint" or not reading.boolean(e, "isEnforced", True):
             continue
-        find = lambda word, of=element: reading.components.find(word, of, "Coordinate")
-        names = [find(word) for word in reading.words(element, "independent_coordinate_names")]
-        dependent = find(reading.text(element, "dependent_coordinate_name"))
-        function = reading.function(element, "coupled_coordinates_function")
+        find = lambda word, of=e: reading.components.find(word, of, "Coordinate")
+        names = [find(word) for word in reading.words(e, "independent_coordinate_names")]
+        dependent = find(reading.text(e, "dependent_coordinate_name"))
+        function = reading.function(e, "coupled_coordinates_function")
         if (
             function is None
             or dependent is None
@@ -136,10 +144,10 @@ def _couplers(reading: Reading) -> list[Coupler]:
             or function.variables not in (None, len(names))
         ):
             continue
-        factor = reading.number(element, "scale_factor", 1.0)
+        factor = reading.number(e, "scale_factor", 1.0)
         out.append(
             Coupler(
-                element,
+                e,
                 tuple(names),  # type: ignore[arg-type]
                 dependent,
                 function if factor == 1.0 else Scaled(function, factor),
@@ -189,3 +197,101 @@ def check_way(couplers: str) -> None:
     """Refuse another word."""
     if couplers not in WAYS:
         raise DescriptionError(f"read_osim: couplers: expected 'constraints' or 'joints', got {couplers!r}")
+
+
+# ---- writing -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Uncoupled:
+    """A body whose joint has all coordinates that a file needs, and the couplers that give some of them."""
+
+    body: Body
+    couplers: list[Xml]
+
+
+def uncoupled(b: Body, to: Writing) -> Uncoupled:
+    """A body as a file has it. Where several bodies share a coordinate, it is in the joint of the first that
+    has it as it is; the others have coordinates of their own, which couplers give."""
+    led = [x for x in to.system.bodies if x.follows is b]
+    inner, turned = forward(b.mobilizer)
+    if not isinstance(inner, Coupled) and b.follows is None and not led:
+        return Uncoupled(b, [])
+    owner = b.follows or b
+    names = tuple(c.name for c in owner.coordinates)
+    owners = _owners(owner, to)
+    to.homes |= {name: joint_name(x) for name, x in owners.items() if x is b and b is not owner}
+    values: Sequence[float] | Array = [
+        float(d if c.default is None else c.default)
+        for c, d in zip(owner.coordinates, owner.mobilizer.default_q(), strict=True)
+    ]
+    laws: tuple[Any, ...] = names
+    traced: tuple[Any, ...] = (None,) * len(names)
+    own: Sequence[str] = tuple(f"{b.name}_{x}" for x in inner.coordinate_names)
+    called, mobilizer = dict[str, str](), inner
+    if isinstance(inner, Coupled):
+        laws, traced, own, mobilizer = inner.functions, inner.laws, inner.own, inner.mobilizer
+        called, values = dict(zip(inner.coordinates, names, strict=True)), inner.coupled(values)
+    coordinates, couplers = list[Coordinate](), list[Xml]()
+    for k, f in enumerate(laws):
+        itself = called.get(f, f) if isinstance(f, str) else None
+        if itself is not None and owners.get(itself) is b:
+            coordinates.append(owner.coordinates[names.index(itself)])
+            continue
+        name = _free(own[k], b, to)
+        coordinates.append(Coordinate(name, float(values[k])))
+        of: tuple[str, ...]
+        if itself is not None:
+            of, function = (itself,), xml("LinearFunction", coefficients=(1.0, 0.0))
+        else:
+            at = to.at(f"body {b.name!r}: {b.mobilizer!r}: functions[{k}]")
+            of, function = joint_function(f, traced[k], tuple(called), names, at)
+        if not of:  # a constant
+            coordinates[-1] = replace(coordinates[-1], locked=True)
+            continue
+        couplers.append(coupler(function, list(of), name))
+        couplers[-1].set("name", f"{name}_coupler")
+    for c in owner.coordinates if owner is b else ():
+        if owners.get(c.name) is None:
+            to.refuse(
+                f"coordinate {c.name!r}: all that it moves are functions of it; OpenSim's coordinates "
+                "belong to a joint of which they are one themselves"
+            )
+    if b.motion is not None and mobilizer is not inner:
+        to.refuse(
+            f"body {b.name!r}: its motion is prescribed, and {b.mobilizer!r} has coordinates that "
+            "follow; prescribe them by cd.constraints.PrescribedMotion"
+        )
+    return Uncoupled(
+        replace(
+            b,
+            mobilizer=mobilizer.reversed() if turned else mobilizer,
+            coordinates=tuple(coordinates),
+            follows=None,
+            motion=b.motion if mobilizer is inner else None,
+        ),
+        couplers,
+    )
+
+
+def _owners(owner: Body, to: Writing) -> dict[str, Body]:
+    """By coordinate of a body, the body whose joint has it as it is: itself, or one that follows it."""
+    out: dict[str, Body] = {}
+    for b in (owner, *(x for x in to.system.bodies if x.follows is owner)):
+        inner, _ = forward(b.mobilizer)
+        for j, c in enumerate(owner.coordinates):
+            if not isinstance(inner, Coupled) or j in inner.itself().values():
+                out.setdefault(c.name, b)
+    return out
+
+
+def _free(name: str, b: Body, to: Writing) -> str:
+    """A name for a coordinate that no other has."""
+    taken = {c.name for x in to.system.bodies for c in x.coordinates} | to.coupled
+    name = name or b.name
+    if name in taken:
+        name, k = f"{b.name}_{name}", 2
+        while name in taken:
+            name, k = f"{b.name}_{name}{k}", k + 1
+    to.coupled.add(name)
+    return name

@@ -1,4 +1,4 @@
-"""Forces that are no muscles: springs, bushings, limits, ligaments, actuators, functions, contact."""
+"""Forces that are no muscles: springs, bushings, limits, ligaments, actuators, functions of time."""
 
 from __future__ import annotations
 
@@ -7,342 +7,366 @@ from typing import Any
 
 import numpy as np
 
+import condyle.forces as forces
 from condyle.errors import CondyleError, DescriptionError
-from condyle.forces import (
-    ActivationCoordinateActuator,
-    Blankevoort1991Ligament,
-    CoordinateActuator,
-    CoordinateLimitForce,
-    ExternalWrench,
-    Force,
-    FunctionBushing,
-    Ligament,
-    LinearBushing,
-    MobilityFunction,
-    MobilitySpring,
-    PathActuator,
-    PathFunction,
-    PathSpring,
-    PointActuator,
-    PointToPointActuator,
-    TorqueActuator,
-    TwoPointFunction,
-    TwoPointSpring,
-)
 from condyle.forces.bushing import DEFLECTIONS
+from condyle.forces.external import TimeFunctions, TimeSeries
 from condyle.functions import Constant, Formula
 from condyle.laws.names import speed_of
-from condyle.opensim.controllers import controlled
+from condyle.opensim.controllers import control
 from condyle.opensim.element import Element
-from condyle.opensim.functions import in_body
-from condyle.opensim.paths import path, unit
+from condyle.opensim.functions import Expression, Function, constant, in_body, over_time
+from condyle.opensim.joints import speed_in_file
+from condyle.opensim.paths import PATH, unit, units
 from condyle.opensim.reading import Reading
-from condyle.opensim.registry import reads
+from condyle.opensim.table import (
+    Choice,
+    Class,
+    Field,
+    Fixed,
+    Flag,
+    Number,
+    Several,
+    Vector,
+    reads,
+    write,
+    writes,
+)
+from condyle.opensim.writing import Writing, Xml, text, xml
+from condyle.trace.parameter import Expression as Kept
+from condyle.trace.parameter import Input
+
+# ---- fields ------------------------------------------------------------------------------------------------
 
 
-def add(reading: Reading, element: Element, law: Force) -> None:
-    """Add a force under its own name; one that does not apply itself is there and disabled."""
-    acts = reading.boolean(element, "appliesForce", True)
-    law = controlled(reading, element, law)
-    reading.system.add_force(reading.free_name(element, "force"), law, enabled=acts)
+class Speed(Field):
+    """The speed that an actuator of a coordinate acts on: in OpenSim that of the same place in its joint, its
+    rate or not."""
+
+    def parse(self, reading: Reading, element: Element) -> str:
+        coordinate = reading.coordinate(element, reading.text(element, self.tag))
+        tree = reading.system._tree
+        for body in tree.bodies:
+            names = [c.name for c in body.coordinates]
+            if coordinate in names:
+                return tree.speeds[tree.speeds_of(body.index)[names.index(coordinate)]]
+        return coordinate
+
+    def format(self, value: Any, to: Writing) -> str:
+        return speed_in_file(value, to)
 
 
-def _force(*tags: str) -> Any:
-    """The function below makes the law of an element of these classes."""
+class Coordinate(Speed):
+    """The coordinate that a force depends on, and the speed that it acts on if it is not its rate."""
 
-    def register(make: Any) -> Any:
-        @reads(*tags)
-        def reader(reading: Reading, element: Element) -> None:
-            add(reading, element, make(reading, element))
-
-        return make
-
-    return register
-
-
-def speed(reading: Reading, element: Element, name: str = "coordinate") -> str:
-    """Name of the speed that a force on a coordinate acts on: in OpenSim that of the same place in its joint,
-    its rate or not."""
-    coordinate = reading.coordinate(element, reading.text(element, name))
-    tree = reading.system._tree
-    for body in tree.bodies:
-        names = [c.name for c in body.coordinates]
-        if coordinate in names:
-            return tree.speeds[tree.speeds_of(body.index)[names.index(coordinate)]]
-    return coordinate
+    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+        coordinate = reading.coordinate(element, reading.text(element, self.tag))
+        try:
+            speed_of(reading.system._tree, coordinate, "")
+            return {"coordinate": coordinate}
+        except CondyleError:
+            return {"coordinate": coordinate, "speed": self.parse(reading, element)}
 
 
-def other(reading: Reading, element: Element) -> str | None:
-    """The speed that a force on a coordinate acts on, if it is not the coordinate's rate."""
-    coordinate = reading.coordinate(element, reading.text(element, "coordinate"))
-    try:
-        speed_of(reading.system._tree, coordinate, "")
-    except CondyleError:
-        return speed(reading, element)
-    return None
+class BodyName(Field):
+    """A body that a property names."""
+
+    def parse(self, reading: Reading, element: Element) -> str:
+        given = reading.text(element, self.tag, "" if self.default is None else self.default)
+        found = reading.components.find(given, element, "Body", "Ground") if given else None
+        if found is None:
+            raise reading.error(element, f"{self.tag}: there is no body {given!r}")
+        return reading.names.get(found, found.name)
 
 
-# ---- On coordinates ----------------------------------------------------------------------------------------
+class Body(BodyName):
+    """A body by name or socket. OpenSim takes the body under a frame, and leaves the frame's place on it
+    out."""
+
+    def parse(self, reading: Reading, element: Element) -> str:
+        socket = self.tag.removeprefix("socket_")
+        if reading.property(element, f"socket_{socket}") is None:
+            return BodyName(socket, None).parse(reading, element)
+        body, X = reading.frame(element, socket)
+        if np.any(X.p) or not np.array_equal(X.R, np.eye(3)):
+            reading.remark(
+                element,
+                f"{socket} is an offset frame; {socket.replace('body', 'point')} is taken on its body "
+                f"{body!r}, as in OpenSim",
+            )
+        return body
+
+    def format(self, value: Any, to: Writing) -> str:
+        return to.place(value)
 
 
-@_force("CoordinateLimitForce")
-def coordinate_limit(reading: Reading, element: Element) -> Force:
-    coordinate = reading.coordinate(element, reading.text(element, "coordinate"))
-    reading.skip(element, "compute_dissipation_energy")
-    w = math.pi / 180 if unit(reading, coordinate) == "rad" else 1.0
-    low, high, width = (
-        w * reading.number(element, name, default)
-        for name, default in (("lower_limit", 0.0), ("upper_limit", 0.0), ("transition", 0.1))
-    )
-    k_low, k_high, c = (
-        reading.number(element, name, default) / w
-        for name, default in (("lower_stiffness", 1.0), ("upper_stiffness", 1.0), ("damping", 0.001))
-    )
-    return CoordinateLimitForce(coordinate, low, high, k_low, k_high, c, width, speed=other(reading, element))
+class Frames(Field):
+    """Two frames: X_a on a and X_b on b; the file's own, or sockets."""
+
+    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+        for frame in reading.objects(element, "frames"):
+            reading.use(frame)
+        ends = *reading.frame(element, "frame1"), *reading.frame(element, "frame2")
+        return dict(zip(("a", "X_a", "b", "X_b"), ends, strict=True))
+
+    def write(self, thing: Any, to: Writing) -> dict[str, Any]:
+        frames = [
+            to.offset(f"{to.owner}_frame{i}", to.place(body), *to.frame(X))
+            for i, (body, X) in enumerate(((thing.a, thing.X_a), (thing.b, thing.X_b)), 1)
+        ]
+        return {**{f"socket_frame{i}": e.get("name") for i, e in enumerate(frames, 1)}, "frames": frames}
 
 
-@_force("SpringGeneralizedForce")
-def spring_generalized(reading: Reading, element: Element) -> Force:
-    return MobilitySpring(
-        reading.coordinate(element, reading.text(element, "coordinate")),
-        reading.number(element, "stiffness", 0.0),
-        reading.number(element, "rest_length", 0.0),
-        reading.number(element, "viscosity", 0.0),
-        speed=other(reading, element),
-    )
+class Six(Field):
+    """Six numbers, of which OpenSim has the rotational and the translational ones apart."""
 
-
-@_force("ExpressionBasedCoordinateForce")
-def expression_based_coordinate(reading: Reading, element: Element) -> Force:
-    return MobilityFunction(
-        reading.coordinate(element, reading.text(element, "coordinate")),
-        formula(reading, element, "expression", ("q", "qdot")),
-        speed=other(reading, element),
-    )
-
-
-def formula(reading: Reading, element: Element, name: str, names: tuple[str, ...]) -> Formula:
-    """The expression in a property."""
-    text = reading.text(element, name, "0.0")
-    try:
-        return Formula(text, names)
-    except CondyleError as error:
-        raise reading.error(reading.property(element, name) or element, str(error)) from None
-
-
-# ---- Between bodies ----------------------------------------------------------------------------------------
-
-
-@_force("PointToPointSpring")
-def point_to_point_spring(reading: Reading, element: Element) -> Force:
-    return TwoPointSpring(
-        *_points(reading, element, "body1", "point1"),
-        *_points(reading, element, "body2", "point2"),
-        reading.number(element, "stiffness", 1.0),
-        reading.number(element, "rest_length", 0.0),
-    )
-
-
-@_force("ExpressionBasedPointToPointForce")
-def expression_based_point_to_point(reading: Reading, element: Element) -> Force:
-    return TwoPointFunction(
-        *_points(reading, element, "body1", "point1"),
-        *_points(reading, element, "body2", "point2"),
-        formula(reading, element, "expression", ("d", "ddot")),
-    )
-
-
-def _points(reading: Reading, element: Element, socket: str, name: str) -> tuple[str, tuple[float, ...]]:
-    """Body and point. OpenSim takes the body under a frame, and leaves the frame's place on it out."""
-    if reading.property(element, f"socket_{socket}") is None:
-        return _body(reading, element, socket), reading.numbers(element, name, (0.0,) * 3, 3)
-    body, X = reading.frame(element, socket)
-    if np.any(X.p) or not np.array_equal(X.R, np.eye(3)):
-        reading.remark(
-            element, f"{socket} is an offset frame; {name} is taken on its body {body!r}, as in OpenSim"
+    def parse(self, reading: Reading, element: Element) -> tuple[float, ...]:
+        return sum(
+            (
+                reading.numbers(element, f"{x}_{self.tag}", (0.0,) * 3, 3)
+                for x in ("rotational", "translational")
+            ),
+            (),
         )
-    return body, reading.numbers(element, name, (0.0,) * 3, 3)
+
+    def write(self, thing: Any, to: Writing) -> dict[str, Any]:
+        value = to.number(getattr(thing, self.tag))
+        return {f"rotational_{self.tag}": value[:3], f"translational_{self.tag}": value[3:]}
 
 
-def _body(reading: Reading, element: Element, name: str, default: str | None = None) -> str:
-    """The body that a property names."""
-    given = reading.text(element, name, default or "")
-    found = reading.components.find(given, element, "Body", "Ground") if given else None
-    if found is None:
-        raise reading.error(element, f"{name}: there is no body {given!r}")
-    return reading.names.get(found, found.name)
+class Control(Field):
+    """What drives an actuator: its force at a control of 1, and the bounds of the control."""
+
+    BOUNDS = ("min_control", "max_control")
+
+    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+        low, high = (
+            reading.number(element, name, default, finite=False)
+            for name, default in zip(self.BOUNDS, (-math.inf, math.inf), strict=True)
+        )
+        force = reading.number(element, self.tag, self.default)
+        return {self.tag: force, "min_control": low, "max_control": high}
+
+    def write(self, thing: Any, to: Writing) -> dict[str, Any]:
+        force = control(thing.control, to) * to.number(thing.optimal_force)
+        return {self.tag: force, **{k: x for k in self.BOUNDS if math.isfinite(x := getattr(thing, k))}}
 
 
-@_force("BushingForce")
-def bushing(reading: Reading, element: Element) -> Force:
-    return LinearBushing(
-        *_frames(reading, element), _six(reading, element, "stiffness"), _six(reading, element, "damping")
-    )
+COORDINATE, SPEED, FRAMES = Coordinate("coordinate"), Speed("coordinate"), Frames("frames")
+CONTROL = Control("optimal_force", 1.0)
+POINTS = Vector("point1", key="p_a"), Vector("point2", key="p_b")
 
 
-@_force("FunctionBasedBushingForce")
-def function_based_bushing(reading: Reading, element: Element) -> Force:
-    reading.skip(element, "visual_aspect_ratio", "moment_visual_scale", "force_visual_scale")
-    names = [*(f"m_{a}_theta_{a}_function" for a in "xyz"), *(f"f_{a}_delta_{a}_function" for a in "xyz")]
-    return FunctionBushing(
-        *_frames(reading, element),
-        [reading.function(element, name) for name in names],
-        _six(reading, element, "damping"),
-    )
+# ---- on coordinates ----------------------------------------------------------------------------------------
+
+Class(
+    "SpringGeneralizedForce",
+    forces.MobilitySpring,
+    (
+        COORDINATE,
+        Number("stiffness", 0.0),
+        Number("rest_length", 0.0, "rest"),
+        Number("viscosity", 0.0, "damping"),
+    ),
+)
+Class(
+    "ExpressionBasedCoordinateForce",
+    forces.MobilityFunction,
+    (COORDINATE, Expression("expression", "q", "qdot")),
+)
+
+ANGLES = {"low": "lower_limit", "high": "upper_limit", "transition": "transition"}
+"""Numbers of a CoordinateLimitForce in degrees, if its coordinate is an angle; its others are per degree."""
 
 
-@_force("ExpressionBasedBushingForce")
-def expression_based_bushing(reading: Reading, element: Element) -> Force:
-    reading.skip(element, "visual_aspect_ratio", "moment_visual_scale", "force_visual_scale")
-    names = [f"{kind}{a}_expression" for kind in "MF" for a in "xyz"]
-    return FunctionBushing(
-        *_frames(reading, element),
-        [formula(reading, element, name, DEFLECTIONS) for name in names],
-        _six(reading, element, "damping"),
-    )
+def _degree(unit: str) -> float:
+    return math.pi / 180 if unit == "rad" else 1.0
 
 
-def _frames(reading: Reading, element: Element) -> tuple[str, Any, str, Any]:
-    """a, X_a, b and X_b: the two frames are the file's own, or sockets."""
-    for frame in reading.objects(element, "frames"):
-        reading.use(frame)
-    return *reading.frame(element, "frame1"), *reading.frame(element, "frame2")
+def _limit_in_radians(reading: Reading, element: Element, arguments: dict[str, Any]) -> Any:
+    w = _degree(unit(reading, arguments["coordinate"]))
+    in_radians: dict[str, Any] = {
+        key: x if isinstance(x, str) else w * x if key in ANGLES else x / w for key, x in arguments.items()
+    }
+    return forces.CoordinateLimitForce(**in_radians)
 
 
-def _six(reading: Reading, element: Element, kind: str) -> tuple[float, ...]:
-    return (
-        *reading.numbers(element, f"rotational_{kind}", (0.0,) * 3, 3),
-        *reading.numbers(element, f"translational_{kind}", (0.0,) * 3, 3),
-    )
-
-
-# ---- Along paths -------------------------------------------------------------------------------------------
-
-
-@_force("PathSpring")
-def path_spring(reading: Reading, element: Element) -> Force:
-    return PathSpring(
-        path(reading, element),
-        reading.number(element, "stiffness"),
-        reading.number(element, "resting_length"),
-        reading.number(element, "dissipation", 0.0),
-    )
-
-
-@_force("ExpressionBasedPathForce")
-def expression_based_path(reading: Reading, element: Element) -> Force:
-    return PathFunction(
-        path(reading, element),
-        formula(reading, element, "expression", ("s", "ldot")),
-        reading.number(element, "resting_length", 0.0),
-        clamp_stretch=reading.boolean(element, "clamp_stretch", True),
-    )
-
-
-@_force("Ligament")
-def ligament(reading: Reading, element: Element) -> Force:
-    curve = reading.function(element, "force_length_curve")
-    return Ligament(
-        path(reading, element),
-        reading.number(element, "resting_length"),
-        reading.number(element, "pcsa_force", 0.0),
-        *(() if curve is None else (curve,)),
-    )
-
-
-@_force("Blankevoort1991Ligament")
-def blankevoort1991(reading: Reading, element: Element) -> Force:
-    return Blankevoort1991Ligament(
-        path(reading, element),
-        reading.number(element, "linear_stiffness", 1.0),
-        reading.number(element, "slack_length"),
-        reading.number(element, "transition_strain", 0.06),
-        reading.number(element, "damping_coefficient", 0.003),
-    )
-
-
-# ---- Actuators ---------------------------------------------------------------------------------------------
-
-
-def controls(reading: Reading, element: Element) -> dict[str, Any]:
-    """Bounds of an actuator's control."""
+def _limit_in_degrees(law: Any, to: Writing, properties: dict[str, Any]) -> dict[str, Any]:
+    w = _degree(units(to.system)[law.coordinate])
     return {
-        name: reading.number(element, name, default, finite=False)
-        for name, default in (("min_control", -math.inf), ("max_control", math.inf))
+        tag: x if isinstance(x, str) else x / w if tag in ANGLES.values() else x * w
+        for tag, x in properties.items()
     }
 
 
-def _optimal(reading: Reading, element: Element) -> float:
-    return reading.number(element, "optimal_force", 1.0)
+Class(
+    "CoordinateLimitForce",
+    forces.CoordinateLimitForce,
+    (
+        COORDINATE,
+        *(
+            Number(ANGLES[key], default, key)
+            for key, default in (("low", 0.0), ("high", 0.0), ("transition", 0.1))
+        ),
+        Number("lower_stiffness", 1.0),
+        Number("upper_stiffness", 1.0),
+        Number("damping", 0.001),
+    ),
+    skip=("compute_dissipation_energy",),
+    read=_limit_in_radians,
+    write=_limit_in_degrees,
+)
 
 
-@_force("PathActuator")
-def path_actuator(reading: Reading, element: Element) -> Force:
-    return PathActuator(path(reading, element), _optimal(reading, element), **controls(reading, element))
+# ---- between bodies ----------------------------------------------------------------------------------------
+
+Class(
+    "PointToPointSpring",
+    forces.TwoPointSpring,
+    (
+        Body("socket_body1", key="a"),
+        Body("socket_body2", key="b"),
+        *POINTS,
+        Number("stiffness", 1.0),
+        Number("rest_length", 0.0),
+    ),
+)
+Class(
+    "ExpressionBasedPointToPointForce",
+    forces.TwoPointFunction,
+    (Body("body1", key="a"), Body("body2", key="b"), *POINTS, Expression("expression", "d", "ddot")),
+)
+Class("BushingForce", forces.LinearBushing, (FRAMES, Six("stiffness"), Six("damping")))
+VISUAL = ("visual_aspect_ratio", "moment_visual_scale", "force_visual_scale")
+Class(
+    "FunctionBasedBushingForce",
+    forces.FunctionBushing,
+    (
+        FRAMES,
+        Six("damping"),
+        Several(
+            "functions",
+            *(Function(f"m_{a}_theta_{a}_function") for a in "xyz"),
+            *(Function(f"f_{a}_delta_{a}_function") for a in "xyz"),
+        ),
+    ),
+    skip=VISUAL,
+    when=lambda law: all(len(g.law.names) == 1 for g in law.functions),
+)
+Class(
+    "ExpressionBasedBushingForce",
+    forces.FunctionBushing,
+    (
+        FRAMES,
+        Six("damping"),
+        Several(
+            "functions", *(Expression(f"{kind}{a}_expression", *DEFLECTIONS) for kind in "MF" for a in "xyz")
+        ),
+    ),
+    skip=VISUAL,
+)
 
 
-@_force("CoordinateActuator")
-def coordinate_actuator(reading: Reading, element: Element) -> Force:
-    return CoordinateActuator(
-        speed(reading, element), _optimal(reading, element), **controls(reading, element)
-    )
+# ---- along paths -------------------------------------------------------------------------------------------
+
+Class(
+    "PathSpring",
+    forces.PathSpring,
+    (Number("stiffness"), Number("resting_length", key="rest_length"), Number("dissipation", 0.0), PATH),
+)
+Class(
+    "ExpressionBasedPathForce",
+    forces.PathFunction,
+    (
+        Number("resting_length", 0.0, "rest_length"),
+        PATH,
+        Expression("expression", "s", "ldot"),
+        Flag("clamp_stretch", True),
+    ),
+)
+Class(
+    "Ligament",
+    forces.Ligament,
+    (Number("resting_length"), Number("pcsa_force", 0.0), PATH, Function("force_length_curve")),
+)
+Class(
+    "Blankevoort1991Ligament",
+    forces.Blankevoort1991Ligament,
+    (
+        Number("linear_stiffness", 1.0),
+        Number("transition_strain", 0.06),
+        Number("damping_coefficient", 0.003),
+        Number("slack_length"),
+        PATH,
+    ),
+)
 
 
-@_force("ActivationCoordinateActuator")
-def activation_coordinate_actuator(reading: Reading, element: Element) -> Force:
-    return ActivationCoordinateActuator(
-        speed(reading, element),
-        _optimal(reading, element),
-        **controls(reading, element),
-        activation_time_constant=reading.number(element, "activation_time_constant", 0.01),
-        default_activation=reading.number(element, "default_activation", 0.5),
-    )
+# ---- actuators ---------------------------------------------------------------------------------------------
 
 
-@_force("PointActuator")
-def point_actuator(reading: Reading, element: Element) -> Force:
-    return PointActuator(
-        _body(reading, element, "body"),
-        reading.numbers(element, "point", (0.0,) * 3, 3),
-        reading.numbers(element, "direction", (1.0, 0.0, 0.0), 3),
-        _optimal(reading, element),
-        frame="ground" if reading.boolean(element, "force_is_global", False) else "body",
-        point_frame="ground" if reading.boolean(element, "point_is_global", False) else "body",
-        **controls(reading, element),
-    )
-
-
-@_force("TorqueActuator")
-def torque_actuator(reading: Reading, element: Element) -> Force:
-    return TorqueActuator(
-        _body(reading, element, "bodyA"),
-        _body(reading, element, "bodyB", "ground"),
-        reading.numbers(element, "axis", (0.0, 0.0, 1.0), 3),
-        _optimal(reading, element),
-        frame="ground" if reading.boolean(element, "torque_is_global", True) else "body",
-        **controls(reading, element),
-    )
-
-
-@_force("PointToPointActuator")
-def point_to_point_actuator(reading: Reading, element: Element) -> Force:
+def _no_global_points(reading: Reading, element: Element, arguments: dict[str, Any]) -> Any:
     if reading.boolean(element, "points_are_global", False):
         raise DescriptionError("points_are_global: points that stay in ground while bodies move are not read")
-    return PointToPointActuator(
-        _body(reading, element, "bodyA"),
-        reading.numbers(element, "pointA", (0.0,) * 3, 3),
-        _body(reading, element, "bodyB"),
-        reading.numbers(element, "pointB", (0.0,) * 3, 3),
-        _optimal(reading, element),
-        **controls(reading, element),
-    )
+    return forces.PointToPointActuator(**arguments)
 
 
-# ---- Over time ---------------------------------------------------------------------------------------------
+def _input_itself(law: forces.ActivationCoordinateActuator, to: Writing) -> None:
+    if (factor := control(law.control, to)) != 1:
+        to.refuse(f"its control is {factor:g} times an Input; an activation follows the Input itself")
 
 
-@_force("PrescribedForce")
-def prescribed(reading: Reading, element: Element) -> Force:
+Class("PathActuator", forces.PathActuator, (CONTROL, PATH))
+Class("CoordinateActuator", forces.CoordinateActuator, (SPEED, CONTROL))
+Class(
+    "ActivationCoordinateActuator",
+    forces.ActivationCoordinateActuator,
+    (SPEED, Number("activation_time_constant", 0.01), Number("default_activation", 0.5), CONTROL),
+    check=_input_itself,
+)
+Class(
+    "PointActuator",
+    forces.PointActuator,
+    (
+        BodyName("body", None),
+        Vector("point"),
+        Vector("direction", (1.0, 0.0, 0.0)),
+        Choice("point_is_global", False, "point_frame", "ground", "body"),
+        Choice("force_is_global", False, "frame", "ground", "body"),
+        CONTROL,
+    ),
+)
+Class(
+    "TorqueActuator",
+    forces.TorqueActuator,
+    (
+        BodyName("bodyA", None, "a"),
+        BodyName("bodyB", "ground", "b"),
+        Choice("torque_is_global", True, "frame", "ground", "body"),
+        Vector("axis", (0.0, 0.0, 1.0)),
+        CONTROL,
+    ),
+)
+Class(
+    "PointToPointActuator",
+    forces.PointToPointActuator,
+    (
+        BodyName("bodyA", None, "a"),
+        BodyName("bodyB", None, "b"),
+        Fixed("points_are_global", False),
+        Vector("pointA", key="p_a"),
+        Vector("pointB", key="p_b"),
+        CONTROL,
+    ),
+    read=_no_global_points,
+)
+
+
+# ---- over time ---------------------------------------------------------------------------------------------
+
+
+@reads("PrescribedForce")
+def prescribed_force(reading: Reading, element: Element) -> forces.Force:
     body, X = reading.frame(element, "frame")
     force, point, torque = (
         _three(reading, element, name) for name in ("forceFunctions", "pointFunctions", "torqueFunctions")
@@ -355,7 +379,7 @@ def prescribed(reading: Reading, element: Element) -> Force:
         force, torque = in_body(X.R, np.zeros(3), force), in_body(X.R, np.zeros(3), torque)
     if placed:
         point = in_body(X.R, X.p, point)
-    return ExternalWrench(
+    return forces.ExternalWrench(
         body,
         point,
         force,
@@ -384,3 +408,103 @@ def _three(reading: Reading, element: Element, name: str) -> tuple[Any, ...]:
     if all(isinstance(f, Constant) for f in functions):
         return tuple(f.value for f in functions) or (0.0,) * 3
     return functions
+
+
+@writes(forces.ExternalWrench)
+def _(law: forces.ExternalWrench, to: Writing) -> Xml:
+    """A PrescribedForce of constants and functions; OpenSim takes none of them as zeros."""
+    made = xml(
+        "PrescribedForce",
+        socket_frame=to.place(law.body),
+        pointIsGlobal=law.station_frame == "ground",
+        forceIsGlobal=law.frame == "ground",
+    )
+    for key, kept in (("force", law.force), ("point", law.station), ("torque", law.torque)):
+        if isinstance(kept, (TimeFunctions, TimeSeries)):
+            functions = over_time(kept, to)
+        else:
+            values = np.broadcast_to(_still(kept, to), 3)
+            functions = [constant(float(x)) for x in values] if np.any(values) else []
+        made.append(xml("FunctionSet", f"{key}Functions", objects=functions))
+    return made
+
+
+def _driven(kept: Any) -> bool:
+    """Whether an Input or the time drives it."""
+    return isinstance(kept, (TimeFunctions, TimeSeries)) or (
+        isinstance(kept, Kept) and any(isinstance(p, Input) for p in kept.parameters)
+    )
+
+
+def _still(kept: Any, to: Writing) -> Any:
+    """A number, or several, that do not change with time."""
+    if not isinstance(kept, (int, float, tuple, Kept)):
+        to.refuse(f"it follows {kept!r}; in OpenSim such a force comes from a file of external loads")
+        return 0.0
+    return to.number(kept)
+
+
+# ---- forces that OpenSim does not have, as others that it has ----------------------------------------------
+
+
+def _instead(kind: type[forces.Force]) -> Any:
+    """The function below gives a force in whose place another is written."""
+
+    def register(other: Any) -> None:
+        writes(kind)(lambda law, to: write(other(law, to), to))  # type: ignore[arg-type,return-value]
+
+    return register
+
+
+@_instead(forces.TwoPointDamper)
+def _(law: forces.TwoPointDamper, to: Writing) -> forces.Force:
+    return _between_points(law, f"{text(to.number(law.damping))}*ddot")
+
+
+@_instead(forces.TwoPointForce)
+def _(law: forces.TwoPointForce, to: Writing) -> forces.Force:
+    if _driven(law.force):
+        return forces.PointToPointActuator(law.a, law.p_a, law.b, law.p_b, 1.0, control=law.force)
+    return _between_points(law, text(-_still(law.force, to)))
+
+
+def _between_points(law: Any, expression: str) -> forces.Force:
+    """A force along the line between two points, positive where it pulls them together."""
+    return forces.TwoPointFunction(law.a, law.p_a, law.b, law.p_b, Formula(expression, ("d", "ddot")))
+
+
+@_instead(forces.MobilityDamper)
+def _(law: forces.MobilityDamper, to: Writing) -> forces.Force:
+    return forces.MobilitySpring(law.coordinate, 0.0, 0.0, law.damping)
+
+
+@_instead(forces.MobilityForce)
+def _(law: forces.MobilityForce, to: Writing) -> forces.Force:
+    if _driven(law.value):
+        return forces.CoordinateActuator(law.coordinate, 1.0, control=law.value)
+    return _of_coordinate(law, text(_still(law.value, to)))
+
+
+@_instead(forces.MobilityStop)
+def _(law: forces.MobilityStop, to: Writing) -> forces.Force:
+    low, high, k, d = (to.number(x) for x in (law.low, law.high, law.stiffness, law.dissipation))
+    terms = []
+    if np.isfinite(low):
+        terms.append(f"+max({low!r}-q,0)*max(1-{d!r}*qdot,0)")
+    if np.isfinite(high):
+        terms.append(f"-max(q-{high!r},0)*max(1+{d!r}*qdot,0)")
+    return _of_coordinate(law, f"{k!r}*(0{''.join(terms)})".replace("--", "+").replace("+-", "-"))
+
+
+def _of_coordinate(law: Any, expression: str) -> forces.Force:
+    return forces.MobilityFunction(law.coordinate, Formula(expression, ("q", "qdot")))
+
+
+@_instead(forces.ConstantForce)
+def _(law: forces.ConstantForce, to: Writing) -> forces.Force:
+    return forces.ExternalWrench(law.body, law.station, law.force)
+
+
+@_instead(forces.ConstantTorque)
+def _(law: forces.ConstantTorque, to: Writing) -> forces.Force:
+    return forces.ExternalWrench(law.body, torque=law.torque)

@@ -9,32 +9,37 @@ from pathlib import Path
 import numpy as np
 
 import condyle.shapes as shapes
-from condyle.errors import CondyleError, DescriptionError
+from condyle.errors import CondyleError, DescriptionError, warn
 from condyle.opensim.document import inside
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
-from condyle.opensim.registry import reads
+from condyle.opensim.table import (
+    CLASSES,
+    REQUIRED,
+    Class,
+    Field,
+    Number,
+    Several,
+    Vector,
+    reads,
+    write,
+)
+from condyle.opensim.writing import FORBIDDEN, Writing, Xml, append, xml
 from condyle.spatial import Transform
+from condyle.tree.attached import Geometry
 
 FRAMES = ("Ground", "Body", "PhysicalOffsetFrame", "StationDefinedFrame")
-Drawn = tuple[shapes.Shape, Transform]
-"""A shape and the pose of its frame S in the frame that it is on."""
-
-_UPRIGHT = Transform([(1, 0, 0), (0, 0, 1), (0, -1, 0)])
+UPRIGHT = Transform([(1, 0, 0), (0, 0, 1), (0, -1, 0)])
 """OpenSim's cylinders are about y, ours about z."""
+
+
+# ---- markers -----------------------------------------------------------------------------------------------
 
 
 @reads("Marker")
 def marker(reading: Reading, element: Element) -> None:
     body, X = reading.frame(element, "parent_frame")
-    name = element.name or "marker"
-    if name in reading.system.markers:
-        k = 0
-        while f"{name}_{k}" in reading.system.markers:
-            k += 1
-        reading.remark(element, f"another marker has this name; it is called '{name}_{k}', as in OpenSim")
-        name = f"{name}_{k}"
-    reading.names[element] = name
+    name = reading.numbered(element, element.name or "marker", reading.system.markers, "marker")
     reading.system.add_marker(
         name,
         body,
@@ -43,19 +48,145 @@ def marker(reading: Reading, element: Element) -> None:
     )
 
 
+def write_markers(to: Writing) -> list[Xml]:
+    """All markers of a system."""
+    return [
+        xml(
+            "Marker",
+            to.at(f"marker {m.name!r}").name(m.name),
+            socket_parent_frame=to.place(m.body),
+            location=m.station,
+            fixed=m.fixed,
+        )
+        for m in map(to.system.marker, to.system.markers)
+    ]
+
+
+# ---- shapes, one row each ----------------------------------------------------------------------------------
+
+
+def _scale(reading: Reading, element: Element) -> np.ndarray:
+    return np.array(reading.numbers(element, "scale_factors", (1.0,) * 3, 3))
+
+
+class Scaled(Vector):
+    """Three numbers, times those of `scale_factors`."""
+
+    def parse(self, reading: Reading, element: Element) -> list[float]:
+        return (np.array(super().parse(reading, element)) * _scale(reading, element)).tolist()  # type: ignore[no-any-return]
+
+
+class AxisLength(Field):
+    """Length of the axes of a frame: the largest of its scale factors."""
+
+    def parse(self, reading: Reading, element: Element) -> float:
+        return float(abs(_scale(reading, element)).max()) or 0.1
+
+    def format(self, value: float, to: Writing) -> tuple[float, ...]:
+        return (value,) * 3
+
+
+class MeshScale(Vector):
+    """Scale factors of a mesh, of which none is zero."""
+
+    def parse(self, reading: Reading, element: Element) -> np.ndarray:
+        scale = _scale(reading, element)
+        if not scale.all():
+            raise DescriptionError("a scale factor is zero")
+        return scale
+
+
+class MeshFile(Field):
+    """The file of a mesh, as seen from the model's folder."""
+
+    def parse(self, reading: Reading, element: Element) -> Path:
+        return mesh_file(reading, element, reading.text(element, self.tag))
+
+    def format(self, value: str, to: Writing) -> str:
+        return _near(Path(value), to.path.parent)
+
+
+def _sphere(reading: Reading, element: Element, arguments: dict[str, float]) -> shapes.Shape:
+    radii = arguments["radius"] * _scale(reading, element)
+    even = radii[0] == radii[1] == radii[2]
+    return shapes.Sphere(radii[0]) if even else shapes.Ellipsoid(radii.tolist())
+
+
+def _cylinder(reading: Reading, element: Element, arguments: dict[str, float]) -> shapes.Shape:
+    x, y, z = _scale(reading, element)
+    return shapes.Cylinder(arguments["radius"] * (x + z) / 2, arguments["half_length"] * y)
+
+
+Class("Sphere", shapes.Sphere, (Number("radius", 0.0),), read=_sphere)
+Class("Ellipsoid", shapes.Ellipsoid, (Scaled("radii", REQUIRED),))
+Class("Brick", shapes.Box, (Scaled("half_lengths", (0.5, 0.5, 0.5)),))
+Class(
+    "Cylinder", shapes.Cylinder, (Number("radius"), Number("half_height", key="half_length")), read=_cylinder
+)
+Class(
+    "LineGeometry",
+    shapes.Line,
+    (Several("points", Scaled("start_point"), Scaled("end_point", (1.0,) * 3)),),
+    when=lambda line: len(line.points) == 2,
+)
+Class("FrameGeometry", shapes.Frame, (AxisLength("scale_factors", key="length"),), skip=("display_radius",))
+Class(
+    "Mesh",
+    shapes.Mesh,
+    (MeshScale("scale_factors", key="scale"), MeshFile("mesh_file", key="path")),
+    when=lambda mesh: mesh.path is not None,
+    read=lambda reading, element, arguments: shapes.Mesh(arguments["path"], arguments["scale"]),
+)
+
+
+def is_drawn(element: Element) -> bool:
+    """Whether an element is a shape to draw."""
+    made = CLASSES[element.tag].made if element.tag in CLASSES else None
+    return isinstance(made, type) and issubclass(made, shapes.Shape)
+
+
+def mesh_file(reading: Reading, element: Element, name: str) -> Path:
+    """Where a file of a mesh is, as seen from the model's folder or from the folder Geometry there. Relative
+    names may lead out of them, as those that `write_osim` writes of meshes elsewhere do."""
+    folder = reading.document.path.resolve().parent
+    if (relative := name.replace("\\", "/")).startswith("../"):
+        return Path(os.path.abspath(folder / relative))
+    places = [inside(folder, part, element) for part in (name, f"Geometry/{name}")]
+    return next((p for p in places if p.is_file()), places[1])
+
+
+def _near(mesh: Path, folder: Path) -> str:
+    """A mesh's file as seen from the model's folder. One that does not exist has the name by which OpenSim
+    looks for it in its folders of geometry."""
+    for path, root in ((mesh.absolute(), folder.absolute()), (mesh.resolve(), folder.resolve())):
+        for start in (root / "Geometry", root):
+            if path.is_relative_to(start):
+                return path.relative_to(start).as_posix()
+    if not mesh.is_file():
+        return mesh.as_posix().rpartition("/Geometry/")[2] if "Geometry" in mesh.parts else mesh.name
+    try:
+        return Path(os.path.relpath(mesh.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # on another drive
+        return mesh.resolve().as_posix()
+
+
+# ---- what is drawn on bodies, read -------------------------------------------------------------------------
+
+
 def read_geometry(reading: Reading) -> None:
     """Draw what is attached to bodies and frames."""
     for frame in reading.model.every(*FRAMES):
-        found = [e for name in ("attached_geometry", "components") for e in reading.objects(frame, name)]
-        for element in found:
+        for element in (
+            e for name in ("attached_geometry", "components") for e in reading.objects(frame, name)
+        ):
             if element.tag in FRAMES or element in reading.names:
                 continue
-            if not reading.reads(element) or element.tag not in DRAWN:
+            if is_drawn(element):
+                _drawn(reading, frame, element)
+            else:
                 reading.note(element, "is not read: it is not drawn")
-                continue
-            _drawn(reading, frame, element)
     for element in reading.objects(reading.model, "components"):
-        if element.tag in DRAWN:
+        if is_drawn(element):
             _drawn(reading, None, element)
 
 
@@ -78,81 +209,59 @@ def _draw(reading: Reading, frame: Element, element: Element) -> None:
             return
         color = reading.numbers(look, "color", (), 3) or None
         opacity = min(max(reading.number(look, "opacity", 1.0), 0.0), 1.0)
-    shape, X_FS = reading.read(element)
+    shape = reading.read(element)
     name = element.name or f"{body}_{element.tag.lower()}"
     taken = {g.name for g in reading.system.geometry}
     if name in taken:
         name = reading.components.path(element)
     if color is not None:
         color = tuple(min(max(x, 0.0), 1.0) for x in color)
-    reading.system.add_geometry(
-        body, shape, X_BF @ X_FS, color, opacity, name=None if name in taken else name
+    X = X_BF @ UPRIGHT if isinstance(shape, shapes.Cylinder) else X_BF
+    reading.system.add_geometry(body, shape, X, color, opacity, name=None if name in taken else name)
+
+
+# ---- and written -------------------------------------------------------------------------------------------
+
+
+def write_geometry(name: str, body: Xml, to: Writing) -> None:
+    """Add what is drawn on a body: on the body itself, or on a frame of its own."""
+    attached, frames, taken = [], [], set[str]()
+    for g in to.system.geometry:
+        made = write(g.shape, to) if g.body == name else None
+        if made is None:
+            if g.body == name:
+                warn(
+                    f"write_osim: geometry {g.name!r} is left out, OpenSim draws nothing like "
+                    f"{g.shape!r}; no number depends on it"
+                )
+            continue
+        own = _free(g.name, taken)
+        made.set("name", own)
+        made.append(_appearance(g))
+        X = g.X_BS @ UPRIGHT.inverse() if isinstance(g.shape, shapes.Cylinder) else g.X_BS
+        append(made, "socket_frame", "..")
+        if np.array_equal(X.R, np.eye(3)) and not np.any(X.p):
+            attached.append(made)
+        else:
+            frames.append(to.offset(f"{own}_frame", "..", X.R, X.p, attached_geometry=[made]))
+    if frames:
+        append(body, "components", frames)
+    if attached:
+        append(body, "attached_geometry", attached)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The last part of a geometry's name, in characters that OpenSim takes; no two on a body are equal."""
+    own = "".join("_" if c in FORBIDDEN else c for c in name.rpartition("/")[2].strip()) or "geometry"
+    free, k = own, 0
+    while free in taken:
+        k, free = k + 1, f"{own}_{k}"
+    taken.add(free)
+    return free
+
+
+def _appearance(g: Geometry) -> Xml:
+    color = (
+        (1.0, 1.0, 1.0) if g.color is None else tuple(int(g.color[i : i + 2], 16) / 255 for i in (1, 3, 5))
     )
-
-
-def _scale(reading: Reading, element: Element) -> np.ndarray:
-    return np.array(reading.numbers(element, "scale_factors", (1.0,) * 3, 3))
-
-
-@reads("Mesh")
-def mesh(reading: Reading, element: Element) -> Drawn:
-    name = reading.text(element, "mesh_file")
-    scale = _scale(reading, element)
-    if not scale.all():
-        raise DescriptionError("a scale factor is zero")
-    return shapes.Mesh(mesh_file(reading, element, name), scale), Transform()
-
-
-def mesh_file(reading: Reading, element: Element, name: str) -> Path:
-    """Where a file of a mesh is, as seen from the model's folder or from the folder Geometry there. Relative
-    names may lead out of them, as those that `write_osim` writes of meshes elsewhere do."""
-    folder = reading.document.path.resolve().parent
-    if (relative := name.replace("\\", "/")).startswith("../"):
-        return Path(os.path.abspath(folder / relative))
-    places = [inside(folder, part, element) for part in (name, f"Geometry/{name}")]
-    return next((p for p in places if p.is_file()), places[1])
-
-
-@reads("Sphere")
-def sphere(reading: Reading, element: Element) -> Drawn:
-    radii = reading.number(element, "radius", 0.0) * _scale(reading, element)
-    even = radii[0] == radii[1] == radii[2]
-    return shapes.Sphere(radii[0]) if even else shapes.Ellipsoid(radii.tolist()), Transform()
-
-
-@reads("Ellipsoid")
-def ellipsoid(reading: Reading, element: Element) -> Drawn:
-    radii = np.array(reading.numbers(element, "radii", count=3))
-    return shapes.Ellipsoid((radii * _scale(reading, element)).tolist()), Transform()
-
-
-@reads("Brick")
-def brick(reading: Reading, element: Element) -> Drawn:
-    half = np.array(reading.numbers(element, "half_lengths", (0.5, 0.5, 0.5), 3))
-    return shapes.Box((half * _scale(reading, element)).tolist()), Transform()
-
-
-@reads("Cylinder")
-def cylinder(reading: Reading, element: Element) -> Drawn:
-    x, y, z = _scale(reading, element)
-    return shapes.Cylinder(
-        reading.number(element, "radius") * (x + z) / 2, reading.number(element, "half_height") * y
-    ), _UPRIGHT
-
-
-@reads("LineGeometry")
-def line(reading: Reading, element: Element) -> Drawn:
-    ends = [
-        np.array(reading.numbers(element, name, usual, 3)) * _scale(reading, element)
-        for name, usual in (("start_point", (0.0,) * 3), ("end_point", (1.0,) * 3))
-    ]
-    return shapes.Line(ends), Transform()
-
-
-@reads("FrameGeometry")
-def axes(reading: Reading, element: Element) -> Drawn:
-    reading.skip(element, "display_radius")
-    return shapes.Frame(float(abs(_scale(reading, element)).max()) or 0.1), Transform()
-
-
-DRAWN = frozenset({"Mesh", "Sphere", "Ellipsoid", "Brick", "Cylinder", "LineGeometry", "FrameGeometry"})
+    return xml("Appearance", opacity=g.opacity, color=color)

@@ -1,32 +1,38 @@
-"""cd.read_osim: a System from a model file of OpenSim."""
+"""cd.read_osim and cd.write_osim: a System from a model file of OpenSim, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from condyle.arguments import answered
-from condyle.errors import DescriptionError
+import condyle.files as files
+from condyle.arguments import with_call_hints
+from condyle.constraints import Constraint
+from condyle.errors import CondyleError, DescriptionError, UnknownNameError
+from condyle.forces.base import Force
+from condyle.forces.gravity import Gravity
 from condyle.loading import collector_paused
-from condyle.opensim import (  # noqa: F401  # readers register themselves
-    bodies,
-    constraints,
-    contact,
-    forces,
-    functions,
-    geometry,
-    joints,
-    muscles,
-    paths,
-)
-from condyle.opensim.couplers import check_way
+from condyle.muscles import Muscle
+from condyle.opensim import muscles  # noqa: F401  # its rows register themselves, as those of all below do
+from condyle.opensim.bodies import read_tree
+from condyle.opensim.constraints import write_constraints
+from condyle.opensim.contact import as_obj
+from condyle.opensim.controllers import controlled, controllers
+from condyle.opensim.couplers import check_way, uncoupled
 from condyle.opensim.document import Document, read_document
+from condyle.opensim.element import Element
+from condyle.opensim.geometry import is_drawn, read_geometry, write_geometry, write_markers
+from condyle.opensim.joints import write_body, write_joint
 from condyle.opensim.notes import listed, warn_of
-from condyle.opensim.reading import Reading
+from condyle.opensim.paths import wrap_objects
+from condyle.opensim.reading import Malformed, Reading
 from condyle.opensim.sets import add_sets, read_set
+from condyle.opensim.table import write
+from condyle.opensim.writing import Writing, Xml, append, object_set, write_document, xml
 from condyle.system.system import System
 
 SETS = {
@@ -42,7 +48,7 @@ SETS = {
 """Sets of a model in the order in which they are read, and what follows from what is not read."""
 
 
-@answered()
+@with_call_hints()
 @collector_paused()
 def read_osim(
     path: str | Path,
@@ -93,15 +99,14 @@ def system_of(document: Document, strict: bool = False, couplers: str = "constra
     reading = Reading(document, System())
     reading.system = System(gravity=reading.numbers(model, "gravity", (0.0, -9.80665, 0.0), 3))
     reading.skip(model, "assembly_accuracy", "ComponentSet")
-    bodies.read_tree(reading, couplers == "joints")
+    read_tree(reading, couplers == "joints")
     reading.quiet(model)
-    paths.wrap_objects(reading)
+    wrap_objects(reading)
     for name, effect in SETS.items():
-        elements = [
-            e for e in reading.objects(model, name) if e not in reading.names and e.tag not in geometry.DRAWN
-        ]
-        reading.each(elements, effect)
-    geometry.read_geometry(reading)
+        for element in reading.objects(model, name):
+            if element not in reading.names and not is_drawn(element):
+                _read_object(reading, element, effect)
+    read_geometry(reading)
     reading.about()
     reading.note_unasked()
     if strict and reading.notes:
@@ -111,3 +116,137 @@ def system_of(document: Document, strict: bool = False, couplers: str = "constra
         )
     reading.system.notes = tuple(reading.notes)
     return reading.system
+
+
+def _read_object(reading: Reading, element: Element, effect: str) -> None:
+    """Read an element of a set, and add what it is to the System. One without a reader, or with values that
+    Condyle does not take, is noted with its effect; what is not as the format says raises an error."""
+    if not reading.reads(element):
+        reading.note(element, f"is not read: {effect}")
+        return
+    try:
+        law = reading.read(element)
+        if isinstance(law, Force):
+            acts = reading.boolean(element, "appliesForce", True)
+            law = controlled(reading, element, law)
+            reading.system.add_force(reading.free_name(element, "force"), law, enabled=acts)
+        elif isinstance(law, Constraint):
+            name = reading.free_name(element, "constraint")
+            reading.system.add_constraint(name, law, enabled=reading.boolean(element, "isEnforced", True))
+    except Malformed:
+        raise
+    except CondyleError as error:
+        reason = str(error).removeprefix(f"{element.place}: {element.title}: ")
+        reading.note(element, f"is not read, {effect}: {reason}")
+
+
+# ---- writing -----------------------------------------------------------------------------------------------
+
+
+def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, float] | None = None) -> None:
+    """Write a System as a model file of OpenSim 4, which loads to the same poses, masses, lengths and forces.
+
+    Numbers are written with all their digits; the file appears whole or not at all. What OpenSim has no
+    counterpart for is refused, all of it at once, before a file is touched. Meshes that touch are files of
+    their own beside it, <model>_<surface>.obj.
+
+    Args:
+        system: what is written.
+        path: where to write; it must end in .osim.
+        parameters: values of Parameters by name, which a file cannot hold; the others have their defaults,
+            all of them with {}. By default Parameters are refused.
+
+    Raises:
+        DescriptionError: something that OpenSim does not have, with its name; another ending; no such folder.
+    """
+    if not isinstance(system, System):
+        raise DescriptionError(f"write_osim: expected a System, then the path, got {system!r}")
+    if not isinstance(path, (str, Path)):
+        raise DescriptionError(f"write_osim: expected the path of a file, such as 'leg.osim', got {path!r}")
+    path = Path(path)
+    if path.suffix.lower() != ".osim":
+        raise DescriptionError(f"write_osim: {path.name!r}: the name must end in .osim")
+    if not os.path.isdir(path.parent):
+        raise DescriptionError(
+            f"write_osim: {str(path)!r}: there is no folder {str(path.parent)!r}; make it first"
+        )
+    for name in parameters or {}:
+        if name not in system.parameters:
+            raise UnknownNameError("parameter", name, system.parameters, "write_osim: parameters")
+    to = Writing(system, parameters, path)
+    model = as_model(to)
+    for name, triangles in to.meshes.items():
+        with files.whole(path.parent / name, "wb") as file:
+            file.write(as_obj(triangles))
+    write_document(model, path)
+
+
+def as_model(to: Writing) -> Xml:
+    """The Model of a System.
+
+    Raises:
+        DescriptionError: what cannot be written.
+    """
+    system = to.system
+    about = {key: system.about[key] for key in ("credits", "publications") if key in system.about}
+    ground = xml("Ground", "ground")
+    model = xml(
+        "Model", system.about.get("name") or to.path.stem, **about, Ground=ground, gravity=_gravity(to)
+    )
+    bodies = {b.name: write_body(b, to) for b in system.bodies}
+    coupled = [uncoupled(b, to) for b in system.bodies]
+    joints = {x.body.name: write_joint(x.body, to) for x in coupled}
+    forces = [made for f in system.forces if f != "gravity" and (made := _force(f, to)) is not None]
+    constraints = write_constraints(to) + [coupler for x in coupled for coupler in x.couplers]
+    for name in system.measures:
+        to.refuse(f"measure {name!r}: OpenSim has none like it; write a copy without it")
+    for name, body in {"ground": ground, **bodies}.items():
+        write_geometry(name, body, to)
+        if to.wraps[name]:
+            body.append(object_set("WrapObjectSet", list(to.wraps[name].values())))
+    for kind, objects in {
+        "BodySet": _in_file_order(bodies, system._file_order.get("bodies", ())),
+        "JointSet": _in_file_order(joints, system._file_order.get("joints", ())),
+        "ConstraintSet": constraints,
+        "ForceSet": forces,
+        "ContactGeometrySet": list(to.contacts.values()),
+        "MarkerSet": write_markers(to),
+        "ControllerSet": controllers(to),
+    }.items():
+        model.append(object_set(kind, objects, _groups(forces, to) if kind == "ForceSet" else None))
+    if to.refused:
+        raise DescriptionError("write_osim: OpenSim has no counterpart for:\n- " + "\n- ".join(to.refused))
+    return model
+
+
+def _force(name: str, to: Writing) -> Xml | None:
+    """A force of the system; None, and refused, if OpenSim has none like it."""
+    law = to.system.force(name)
+    at = to.at(f"force {name!r}", name)
+    made = write(law, to.at(f"muscle {name!r}", name) if isinstance(law, Muscle) else at, at.name(name))
+    if made is None:
+        at.refuse(f"OpenSim has no force like {law!r}")
+    elif name in to.system._off:
+        append(made, "appliesForce", False)
+    return made
+
+
+def _in_file_order(elements: Mapping[str, Xml], order: Sequence[str]) -> list[Xml]:
+    """Elements by body: first as the file that was read had them, then others."""
+    known = [name for name in order if name in elements]
+    return [elements[name] for name in (*known, *(name for name in elements if name not in known))]
+
+
+def _groups(forces: list[Xml], to: Writing) -> dict[str, tuple[str, ...]]:
+    """Groups of forces by name, with those members that are in the file."""
+    known = {force.get("name") for force in forces}
+    groups = {name: tuple(m for m in members if m in known) for name, members in to.system.groups.items()}
+    return {name: members for name, members in groups.items() if members}
+
+
+def _gravity(to: Writing) -> Any:
+    law, at = to.system.force("gravity"), to.at("gravity")
+    assert isinstance(law, Gravity)
+    if law.excluded:
+        at.refuse(f"it leaves out {', '.join(map(repr, law.excluded))}; OpenSim's acts on all bodies")
+    return at.number(law.acceleration)

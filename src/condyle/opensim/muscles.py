@@ -3,255 +3,408 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
-from condyle.muscles import (
-    DeGroote2016,
-    Delp1990,
-    Millard2012,
-    MillardActiveForceLength,
-    MillardForceVelocity,
-    MillardPassiveForceLength,
-    MillardTendonForceLength,
-    RigidTendon,
-    Schutte1993,
-    Thelen2003,
-)
-from condyle.muscles.muscle import STEEPEST
+import condyle.muscles as muscles
+from condyle.muscles.muscle import STEEPEST, Muscle
+from condyle.muscles.schutte1993 import Exponential
+from condyle.muscles.simm import DEFAULTS
+from condyle.opensim.controllers import control
 from condyle.opensim.element import Element
-from condyle.opensim.forces import _force
-from condyle.opensim.paths import path
+from condyle.opensim.functions import Function
+from condyle.opensim.paths import PATH
 from condyle.opensim.reading import Reading
+from condyle.opensim.table import Choice, Class, Field, Fixed, Flag, Number, ReadOnly, WriteOnly
+from condyle.opensim.writing import Writing
 
-NAMES = {
-    "max_isometric_force": ("max_isometric_force", 1000.0),
-    "optimal_fiber_length": ("optimal_fiber_length", 0.1),
-    "tendon_slack_length": ("tendon_slack_length", 0.2),
-    "pennation_angle_at_optimal": ("pennation_angle", 0.0),
-    "max_contraction_velocity": ("max_contraction_velocity", 10.0),
-}
-"""What all muscles have: names here and OpenSim's defaults, by OpenSim's names."""
 USUAL = 0.1
 """[m] default_fiber_length of Thelen's and Millard's muscles whose file gives none."""
 
 
-def common(reading: Reading, element: Element) -> dict[str, Any]:
-    """What all muscles have."""
-    given = {own: reading.number(element, name, default) for name, (own, default) in NAMES.items()}
-    reading.skip(element, "optimal_force")  # of PathActuator; muscles have no use for it
-    low, high = (
-        reading.number(element, name, None, finite=False)  # type: ignore[arg-type]
-        for name in ("min_control", "max_control")
-    )
-    limits = {
-        "min_control": low if low is not None and low >= 0 else None,
-        "max_control": 1.0 if high is None or math.isinf(high) else high,
-    }
-    return {"path": path(reading, element), **given, **limits}
+# ---- fields ------------------------------------------------------------------------------------------------
 
 
-def _numbers(reading: Reading, element: Element, **defaults: float) -> dict[str, Any]:
-    return {name: reading.number(element, name, default) for name, default in defaults.items()}
+class Excitation(Field):
+    """What drives a muscle, and its bounds. A lower one that is left out is the minimum activation."""
+
+    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+        low, high = (
+            reading.number(element, name, None, finite=False)  # type: ignore[arg-type]
+            for name in ("min_control", "max_control")
+        )
+        return {
+            "min_control": low if low is not None and low >= 0 else None,
+            "max_control": 1.0 if high is None or math.isinf(high) else high,
+        }
+
+    def write(self, m: Any, to: Writing) -> dict[str, Any]:
+        control(m.excitation, to)
+        return {"min_control": m.min_control, "max_control": m.max_control}
 
 
-def _switches(reading: Reading, element: Element) -> dict[str, Any]:
-    rigid, instant = (
-        reading.boolean(element, name, False)
-        for name in ("ignore_tendon_compliance", "ignore_activation_dynamics")
-    )
-    return {"tendon": "rigid" if rigid else "elastic", "activation_dynamics": not instant}
+class Instant(Flag):
+    """ignore_activation_dynamics, the opposite of our switch."""
+
+    def parse(self, reading: Reading, element: Element) -> bool:
+        return not super().parse(reading, element)
+
+    def format(self, value: Any, to: Writing) -> bool:
+        return not value
 
 
-def _length(reading: Reading, element: Element, otherwise: float) -> dict[str, Any]:
-    """Where the fiber begins; 0 stands for its optimal length."""
-    given = reading.number(element, "default_fiber_length", otherwise)
-    return {"default_fiber_length": given if given > 0 else None}
+class FiberLength(Number):
+    """Where the fiber begins; 0 in a file, and None here, stand for its optimal length."""
+
+    def parse(self, reading: Reading, element: Element) -> float | None:
+        given = super().parse(reading, element)
+        return given if given > 0 else None
+
+    def write(self, m: Any, to: Writing) -> dict[str, Any]:
+        given = m.optimal_fiber_length if m.default_fiber_length is None else m.default_fiber_length
+        return {self.tag: to.number(given)}
 
 
-@_force("Thelen2003Muscle")
-def thelen2003(reading: Reading, element: Element) -> Thelen2003:
-    return Thelen2003(
-        **common(reading, element),
-        **_switches(reading, element),
-        **_length(reading, element, USUAL),
-        **_numbers(
-            reading,
-            element,
-            FmaxTendonStrain=0.04,
-            FmaxMuscleStrain=0.6,
-            KshapeActive=0.45,
-            KshapePassive=5.0,
-            Af=0.25,
-            Flen=1.4,
-            fv_linear_extrap_threshold=0.95,
-            maximum_pennation_angle=STEEPEST,
-            activation_time_constant=0.015,
-            deactivation_time_constant=0.05,
-            minimum_activation=0.01,
-            default_activation=0.05,
-        ),
-    )
+class TimeScale(Number):
+    """1 / v_max."""
+
+    def parse(self, reading: Reading, element: Element) -> float:
+        return 1 / super().parse(reading, element)  # type: ignore[no-any-return]
+
+    def format(self, value: Any, to: Writing) -> float:
+        return 1 / to.number(value)  # type: ignore[no-any-return]
 
 
-@_force("Millard2012EquilibriumMuscle")
-def millard2012(reading: Reading, element: Element) -> Millard2012:
-    numbers = _numbers(
-        reading,
-        element,
-        maximum_pennation_angle=STEEPEST,
-        fiber_damping=0.1,
-        activation_time_constant=0.01,
-        deactivation_time_constant=0.04,
-        minimum_activation=0.01,
-        default_activation=0.05,
-    )
-    if numbers["fiber_damping"] < 0.001:  # OpenSim's bound for no damping at all
-        numbers["fiber_damping"] = 0.0
-    return Millard2012(
-        **common(reading, element),
-        **_switches(reading, element),
-        **_length(reading, element, USUAL),
-        **numbers,
-        active_force_length_curve=_active(reading, element),
-        force_velocity_curve=_velocity(reading, element),
-        fiber_force_length_curve=_passive(reading, element),
-        tendon_force_length_curve=_tendon(reading, element),
-    )
+class SimmCurve(Function):
+    """A curve of an older muscle; OpenSim's own are not written."""
+
+    def write(self, m: Any, to: Writing) -> dict[str, Any]:
+        curve = getattr(m, self.key)
+        if isinstance(curve, Exponential) or curve == muscles.PythonCurve(DEFAULTS[self.key]):
+            return {}
+        own = curve.function if isinstance(curve, muscles.PythonCurve) else curve
+        return {self.tag: self.format(own, to.part(self.key))}
 
 
-def _curve(reading: Reading, element: Element, tag: str) -> Element:
-    """The element of one of Millard's curves; an empty one where the file has none."""
-    found = reading.property(element, tag) or reading.object(element, tag)
-    if found is None:
-        return Element(tag, file=element.file, line=element.line)
-    reading.use(found)
-    return found
+class MillardCurve(Field):
+    """One of Millard's curves, an object with numbers of its own."""
+
+    def __init__(self, key: str, row: Class) -> None:
+        super().__init__(row.tag, key=key)
+        self.row = row
+
+    def parse(self, reading: Reading, element: Element) -> Any:
+        found = reading.property(element, self.tag) or reading.object(element, self.tag)
+        if found is None:
+            found = Element(self.tag, file=element.file, line=element.line)
+        else:
+            reading.use(found)
+        return self.row.read(reading, found)
+
+    def format(self, value: Any, to: Writing) -> Any:
+        if getattr(value, "stiffness", 0.0) is None:
+            value = replace(value, stiffness=1.375 / value.strain)
+        made = self.row.write(value, to)
+        made.set("name", self.tag)
+        return made
 
 
-def _active(reading: Reading, element: Element) -> MillardActiveForceLength:
-    e = _curve(reading, element, "ActiveForceLengthCurve")
-    return MillardActiveForceLength(
-        reading.number(e, "min_norm_active_fiber_length", 0.4441),
-        reading.number(e, "transition_norm_fiber_length", 0.73),
-        reading.number(e, "max_norm_active_fiber_length", 1.8123),
-        reading.number(e, "shallow_ascending_slope", 0.8616),
-        reading.number(e, "minimum_value", 0.1),
-    )
+FORCE_AND_LENGTHS = (
+    Number("max_isometric_force", 1000.0),
+    Number("optimal_fiber_length", 0.1),
+    Number("tendon_slack_length", 0.2),
+    Number("pennation_angle_at_optimal", 0.0, "pennation_angle"),
+)
+COMMON = (Excitation("min_control"), *FORCE_AND_LENGTHS, Number("max_contraction_velocity", 10.0))
+SWITCHES = (
+    Choice("ignore_tendon_compliance", False, "tendon", "rigid", "elastic"),
+    Instant("ignore_activation_dynamics", False, "activation_dynamics"),
+)
+WRITTEN_SWITCHES = tuple(map(WriteOnly, SWITCHES))
+PENNATION = Number("maximum_pennation_angle", STEEPEST)
+SKIP = ("optimal_force",)
+"""Of PathActuator; muscles have no use for it."""
 
 
-def _velocity(reading: Reading, element: Element) -> MillardForceVelocity:
-    e = _curve(reading, element, "ForceVelocityCurve")
-    return MillardForceVelocity(
-        reading.number(e, "concentric_slope_at_vmax", 0.0),
-        reading.number(e, "concentric_slope_near_vmax", 0.25),
-        reading.number(e, "isometric_slope", 5.0),
-        reading.number(e, "eccentric_slope_at_vmax", 0.0),
-        reading.number(e, "eccentric_slope_near_vmax", 0.15),
-        reading.number(e, "max_eccentric_velocity_force_multiplier", 1.4),
-        reading.number(e, "concentric_curviness", 0.6),
-        reading.number(e, "eccentric_curviness", 0.9),
+def _times(activation: float, deactivation: float) -> tuple[Field, ...]:
+    return (
+        Number("activation_time_constant", activation),
+        Number("deactivation_time_constant", deactivation),
     )
 
 
-def _passive(reading: Reading, element: Element) -> MillardPassiveForceLength:
-    e = _curve(reading, element, "FiberForceLengthCurve")
-    start = reading.number(e, "strain_at_zero_force", 0.0)
-    strain = reading.number(e, "strain_at_one_norm_force", 0.7)
-    shape = _all(reading, e, "stiffness_at_low_force", "stiffness_at_one_norm_force", "curviness")
-    return MillardPassiveForceLength(start, strain, *(shape or (0.2, 2 / (strain - start), 0.75)))
+# ---- what OpenSim's classes do not have --------------------------------------------------------------------
 
 
-def _tendon(reading: Reading, element: Element) -> MillardTendonForceLength:
-    e = _curve(reading, element, "TendonForceLengthCurve")
-    strain = reading.number(e, "strain_at_one_norm_force", 0.049)
-    shape = _all(reading, e, "stiffness_at_one_norm_force", "norm_force_at_toe_end", "curviness")
-    return MillardTendonForceLength(strain, *(shape or (1.375 / strain, 2 / 3, 0.5)))
+def _exact(m: Muscle, kind: type[Muscle], to: Writing) -> None:
+    if type(m) is not kind:
+        to.refuse(f"{type(m).__name__} is a class of your own; OpenSim has {kind.__name__}")
 
 
-def _all(reading: Reading, element: Element, *names: str) -> tuple[float, ...] | None:
-    """Numbers that a curve states together or not at all."""
-    found = tuple(reading.number(element, name, None) for name in names)  # type: ignore[arg-type]
-    if None in found and any(x is not None for x in found):
+def _least_activation(m: Muscle, to: Writing) -> None:
+    least = to.number(m.minimum_activation)
+    if least < 0.01:
+        to.refuse(f"minimum_activation = {least:g}; OpenSim refuses less than 0.01 here")
+
+
+def _no_steepest(kind: str) -> Any:
+    def check(m: Muscle, to: Writing) -> None:
+        if m.maximum_pennation_angle != STEEPEST:
+            to.refuse(f"maximum_pennation_angle = {m.maximum_pennation_angle!r}; a {kind} has none")
+
+    return check
+
+
+# ---- Thelen 2003 -------------------------------------------------------------------------------------------
+
+
+def _check_thelen(m: muscles.Thelen2003, to: Writing) -> None:
+    if m.tendon == "rigid":
+        to.refuse("OpenSim's Thelen2003Muscle has no rigid tendon; Millard2012 and DeGroote2016 have one")
+    _exact(m, muscles.Thelen2003, to)
+    _least_activation(m, to)
+
+
+Class(
+    "Thelen2003Muscle",
+    muscles.Thelen2003,
+    (
+        *COMMON,
+        *_times(0.015, 0.05),
+        Number("FmaxTendonStrain", 0.04),
+        Number("FmaxMuscleStrain", 0.6),
+        Number("KshapeActive", 0.45),
+        Number("KshapePassive", 5.0),
+        Number("Af", 0.25),
+        Number("Flen", 1.4),
+        Number("fv_linear_extrap_threshold", 0.95),
+        Number("minimum_activation", 0.01),
+        PENNATION,
+        *SWITCHES,
+        Number("default_activation", 0.05),
+        FiberLength("default_fiber_length", USUAL),
+        PATH,
+    ),
+    skip=SKIP,
+    check=_check_thelen,
+)
+
+
+# ---- Millard 2012 ------------------------------------------------------------------------------------------
+
+
+def _together(reading: Reading, element: Element, *names: str) -> bool:
+    """Whether a curve states these numbers, which it does together or not at all."""
+    found = {reading.number(element, name, None) is not None for name in names}  # type: ignore[arg-type]
+    if len(found) > 1:
         raise reading.error(element, f"expected all of {', '.join(names)}, or none of them")
-    return None if None in found else found
+    return found == {True}
 
 
-@_force("DeGrooteFregly2016Muscle")
-def degroote2016(reading: Reading, element: Element) -> DeGroote2016:
-    given = _switches(reading, element)
-    damping = reading.number(element, "fiber_damping", 0.0)
-    if given["tendon"] == "elastic":
-        if damping:
+def _passive_curve(reading: Reading, element: Element, x: dict[str, Any]) -> Any:
+    if not _together(reading, element, "stiffness_at_low_force", "stiffness_at_one_norm_force", "curviness"):
+        x["stiffness"] = 2 / (x["strain"] - x["start"])
+    return muscles.MillardPassiveForceLength(**x)
+
+
+def _tendon_curve(reading: Reading, element: Element, x: dict[str, Any]) -> Any:
+    if not _together(reading, element, "stiffness_at_one_norm_force", "norm_force_at_toe_end", "curviness"):
+        x["stiffness"] = 1.375 / x["strain"]
+    return muscles.MillardTendonForceLength(**x)
+
+
+def _check_millard(m: muscles.Millard2012, to: Writing) -> None:
+    _exact(m, muscles.Millard2012, to)
+    if m._divides:
+        _least_activation(m, to)
+
+
+def _damped(reading: Reading, element: Element, arguments: dict[str, Any]) -> Any:
+    if arguments["fiber_damping"] < 0.001:  # OpenSim's bound for no damping at all
+        arguments["fiber_damping"] = 0.0
+    return muscles.Millard2012(**arguments)
+
+
+CURVES = (
+    MillardCurve(
+        "active_force_length_curve",
+        Class(
+            "ActiveForceLengthCurve",
+            muscles.MillardActiveForceLength,
+            (
+                Number("min_norm_active_fiber_length", 0.4441, "shortest"),
+                Number("transition_norm_fiber_length", 0.73, "transition"),
+                Number("max_norm_active_fiber_length", 1.8123, "longest"),
+                Number("shallow_ascending_slope", 0.8616, "slope"),
+                Number("minimum_value", 0.1, "least"),
+            ),
+            register=False,
+        ),
+    ),
+    MillardCurve(
+        "force_velocity_curve",
+        Class(
+            "ForceVelocityCurve",
+            muscles.MillardForceVelocity,
+            (
+                Number("concentric_slope_at_vmax", 0.0, "concentric_slope"),
+                Number("concentric_slope_near_vmax", 0.25, "near_concentric_slope"),
+                Number("isometric_slope", 5.0),
+                Number("eccentric_slope_at_vmax", 0.0, "eccentric_slope"),
+                Number("eccentric_slope_near_vmax", 0.15, "near_eccentric_slope"),
+                Number("max_eccentric_velocity_force_multiplier", 1.4, "eccentric_force"),
+                Number("concentric_curviness", 0.6),
+                Number("eccentric_curviness", 0.9),
+            ),
+            register=False,
+        ),
+    ),
+    MillardCurve(
+        "fiber_force_length_curve",
+        Class(
+            "FiberForceLengthCurve",
+            muscles.MillardPassiveForceLength,
+            (
+                Number("strain_at_zero_force", 0.0, "start"),
+                Number("strain_at_one_norm_force", 0.7, "strain"),
+                Number("stiffness_at_low_force", 0.2, "low_stiffness"),
+                Number("stiffness_at_one_norm_force", None, "stiffness"),
+                Number("curviness", 0.75),
+            ),
+            read=_passive_curve,
+            register=False,
+        ),
+    ),
+    MillardCurve(
+        "tendon_force_length_curve",
+        Class(
+            "TendonForceLengthCurve",
+            muscles.MillardTendonForceLength,
+            (
+                Number("strain_at_one_norm_force", 0.049, "strain"),
+                Number("stiffness_at_one_norm_force", None, "stiffness"),
+                Number("norm_force_at_toe_end", 2 / 3, "toe"),
+                Number("curviness", 0.5),
+            ),
+            read=_tendon_curve,
+            register=False,
+        ),
+    ),
+)
+Class(
+    "Millard2012EquilibriumMuscle",
+    muscles.Millard2012,
+    (
+        *COMMON,
+        *_times(0.01, 0.04),
+        Number("fiber_damping", 0.1),
+        Number("minimum_activation", 0.01),
+        PENNATION,
+        *SWITCHES,
+        Number("default_activation", 0.05),
+        FiberLength("default_fiber_length", USUAL),
+        *CURVES,
+        PATH,
+    ),
+    skip=SKIP,
+    read=_damped,
+    check=_check_millard,
+)
+
+
+# ---- De Groote and Fregly 2016 -----------------------------------------------------------------------------
+
+
+def _explicit(reading: Reading, element: Element, arguments: dict[str, Any]) -> Any:
+    if arguments["tendon"] == "elastic":
+        if arguments["fiber_damping"]:
             reading.remark(element, "fiber_damping has no effect with an elastic tendon")
-            damping = 0.0
+            arguments["fiber_damping"] = 0.0
         if reading.text(element, "tendon_compliance_dynamics_mode", "explicit") != "explicit":
             reading.remark(
                 element,
                 "its tendon's dynamics are implicit in OpenSim, for Moco; here they "
                 "are explicit, with the same motions",
             )
-    else:
-        reading.skip(element, "tendon_compliance_dynamics_mode")
-    return DeGroote2016(
-        **common(reading, element),
-        **given,
-        fiber_damping=damping,
-        ignore_passive_fiber_force=reading.boolean(element, "ignore_passive_fiber_force", False),
-        **_numbers(
-            reading,
-            element,
-            activation_time_constant=0.015,
-            deactivation_time_constant=0.06,
-            default_activation=0.5,
-            default_normalized_tendon_force=0.5,
-            active_force_width_scale=1.0,
-            passive_fiber_strain_at_one_norm_force=0.6,
-            tendon_strain_at_one_norm_force=0.049,
-            activation_dynamics_smoothing=0.1,
+    return muscles.DeGroote2016(**arguments)
+
+
+def _check_degroote(m: muscles.DeGroote2016, to: Writing) -> None:
+    _exact(m, muscles.DeGroote2016, to)
+    _no_steepest("DeGrooteFregly2016Muscle")(m, to)
+
+
+Class(
+    "DeGrooteFregly2016Muscle",
+    muscles.DeGroote2016,
+    (
+        *COMMON,
+        *_times(0.015, 0.06),
+        Number("active_force_width_scale", 1.0),
+        Number("fiber_damping", 0.0),
+        Number("passive_fiber_strain_at_one_norm_force", 0.6),
+        Number("tendon_strain_at_one_norm_force", 0.049),
+        Number("activation_dynamics_smoothing", 0.1),
+        *SWITCHES,
+        Number("default_activation", 0.5),
+        Number("default_normalized_tendon_force", 0.5),
+        Fixed("tendon_compliance_dynamics_mode", "explicit"),
+        Flag("ignore_passive_fiber_force", False),
+        PATH,
+    ),
+    skip=SKIP,
+    read=_explicit,
+    check=_check_degroote,
+)
+
+
+# ---- older muscles -----------------------------------------------------------------------------------------
+
+OLDER = (
+    Excitation("min_control"),
+    Number("activation1", 7.667),
+    Number("activation2", 1.459854),
+    *FORCE_AND_LENGTHS,
+)
+SIMM_CURVES = tuple(
+    SimmCurve(f"{name}_curve")
+    for name in ("tendon_force_length", "active_force_length", "passive_force_length", "force_velocity")
+)
+
+
+def _older(kind: type[Muscle], tag: str, own: Field, curves: tuple[Field, ...]) -> None:
+    """A muscle of Schutte's or Delp's."""
+    Class(
+        f"{tag}_Deprecated",
+        kind,
+        (
+            *OLDER,
+            own,
+            *WRITTEN_SWITCHES,
+            Number("default_activation", 0.05),
+            ReadOnly(FiberLength("default_fiber_length", 0.0)),
+            TimeScale("time_scale", 0.1, "max_contraction_velocity"),
+            *curves,
+            PATH,
         ),
+        also=(tag,),
+        skip=(*SKIP, "max_contraction_velocity"),
+        check=_no_steepest(f"{tag}_Deprecated"),
     )
 
 
-# ---- Older muscles -----------------------------------------------------------------------------------------
-
-
-def _older(reading: Reading, element: Element, *curves: str) -> dict[str, Any]:
-    """Numbers of Schutte's and Delp's muscles; their time scale is 1 / v_max."""
-    reading.skip(element, "ignore_tendon_compliance", "ignore_activation_dynamics")
-    return {
-        **common(reading, element),
-        **_length(reading, element, 0.0),
-        "max_contraction_velocity": 1 / reading.number(element, "time_scale", 0.1),
-        **_numbers(reading, element, activation1=7.667, activation2=1.459854, default_activation=0.05),
-        **{
-            name: reading.function(element, name)
-            for name in (
-                "tendon_force_length_curve",
-                "active_force_length_curve",
-                "passive_force_length_curve",
-                *curves,
-            )
-        },
-    }
-
-
-@_force("Schutte1993Muscle", "Schutte1993Muscle_Deprecated")
-def schutte1993(reading: Reading, element: Element) -> Schutte1993:
-    return Schutte1993(**_older(reading, element), fiber_damping=reading.number(element, "damping", 0.1))
-
-
-@_force("Delp1990Muscle", "Delp1990Muscle_Deprecated")
-def delp1990(reading: Reading, element: Element) -> Delp1990:
-    return Delp1990(
-        **_older(reading, element, "force_velocity_curve"), mass=reading.number(element, "mass", 0.00287)
-    )
-
-
-@_force("RigidTendonMuscle")
-def rigid_tendon(reading: Reading, element: Element) -> RigidTendon:
-    reading.skip(element, "ignore_tendon_compliance", "ignore_activation_dynamics", "default_activation")
-    curves: dict[str, Any] = {
-        name: reading.function(element, name)
-        for name in ("active_force_length_curve", "passive_force_length_curve", "force_velocity_curve")
-    }
-    return RigidTendon(**common(reading, element), **curves)
+_older(muscles.Schutte1993, "Schutte1993Muscle", Number("damping", 0.1, "fiber_damping"), SIMM_CURVES[:3])
+_older(muscles.Delp1990, "Delp1990Muscle", Number("mass", 0.00287), SIMM_CURVES)
+Class(
+    "RigidTendonMuscle",
+    muscles.RigidTendon,
+    (
+        *COMMON,
+        *WRITTEN_SWITCHES,
+        WriteOnly(Number("default_activation")),
+        *SIMM_CURVES[1:],
+        PATH,
+    ),
+    skip=SKIP,
+    check=_no_steepest("RigidTendonMuscle"),
+)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from condyle.opensim.components import Components, is_absent
 from condyle.opensim.document import Document
 from condyle.opensim.element import Element
 from condyle.opensim.notes import Note
-from condyle.opensim.registry import READERS
+from condyle.opensim.table import READERS, REQUIRED
 from condyle.spatial import Transform, rotation_from_euler
 from condyle.system.system import System
 
@@ -27,9 +27,6 @@ from condyle.system.system import System
 class Malformed(DescriptionError):
     """Something in a file that is not as the format says, with its line."""
 
-
-REQUIRED: Any = object()
-"""In place of a default: a property that must be there."""
 
 DISPLAY = frozenset(
     {
@@ -380,6 +377,17 @@ class Reading:
         self.names[element] = name
         return name
 
+    def numbered(self, element: Element, name: str, taken: Collection[str], kind: str) -> str:
+        """A name for a body or marker: its own, or with a number if another has it."""
+        if name in taken:
+            k = 0
+            while f"{name}_{k}" in taken:
+                k += 1
+            self.remark(element, f"another {kind} has this name; it is called '{name}_{k}', as in OpenSim")
+            name = f"{name}_{k}"
+        self.names[element] = name
+        return name
+
     # ---- what is wrong -------------------------------------------------------------------------------------
 
     def error(self, element: Element, what: str) -> Malformed:
@@ -407,22 +415,6 @@ class Reading:
             return element.title
         owner = next((e for e in element.ancestors() if e.name), None)
         return f"{element.tag} of {owner.title}" if owner is not None else element.tag
-
-    def each(self, elements: Sequence[Element], effect: Callable[[Element], str] | str) -> None:
-        """Read elements of a set; note those without a reader, or with values that Condyle does not take, and
-        what follows. What is not as the format says is refused."""
-        for element in elements:
-            what = effect if isinstance(effect, str) else effect(element)
-            if not self.reads(element):
-                self.note(element, f"is not read: {what}")
-                continue
-            try:
-                self.read(element)
-            except Malformed:
-                raise
-            except CondyleError as error:
-                reason = str(error).removeprefix(f"{element.place}: {element.title}: ")
-                self.note(element, f"is not read, {what}: {reason}")
 
     def quiet(self, model: Element) -> None:
         """Elements that need no reader: frames and stations, whose users ask for them."""

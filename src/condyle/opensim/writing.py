@@ -1,22 +1,95 @@
-"""What all parts of `write_osim` share: numbers at the values of Parameters, names, and what OpenSim does not
-have."""
+"""Writing: what all parts of `write_osim` share: elements of XML with all digits of their numbers, numbers at
+the values of Parameters, names, and what OpenSim does not have."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element as Xml
+from xml.etree.ElementTree import ElementTree, SubElement, indent
 
 import numpy as np
 
+import condyle.files as files
 from condyle.contact.triangles import Triangles
-from condyle.opensim.xml import FORBIDDEN
 from condyle.spatial import euler_from_rotation, rotation_from_euler
 from condyle.system.system import System
 from condyle.trace import Symbol
 from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.body import Body
+
+VERSION = "40600"
+FORBIDDEN = frozenset("\\/*+ \t\n\r")
+"""Characters that OpenSim does not take in names."""
+
+
+# ---- elements of XML ---------------------------------------------------------------------------------------
+
+
+def xml(kind: str, name: str | None = None, /, **properties: Any) -> Xml:
+    """An object of a class of OpenSim: `xml("Body", "thigh", mass=7.0)`.
+
+    Args:
+        kind: the class.
+        name: its attribute name.
+        properties: numbers, truths, text, sequences of these; an Xml or a list of them; None is left out.
+    """
+    made = Xml(kind, {} if name is None else {"name": name})
+    for key, value in properties.items():
+        if value is not None:
+            append(made, key, value)
+    return made
+
+
+def append(parent: Xml, key: str, value: Any) -> None:
+    """A property more of an object; an Xml with this tag or name is the property itself."""
+    if isinstance(value, Xml) and key in (value.tag, value.get("name")):
+        parent.append(value)
+        return
+    child = SubElement(parent, key)
+    if isinstance(value, Xml):
+        child.append(value)
+    elif isinstance(value, list) and all(isinstance(x, Xml) for x in value):
+        child.extend(value)
+    else:
+        child.text = text(value)
+
+
+def text(value: Any) -> str:
+    """A property as text; numbers read back to the last digit."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (str, int)):
+        return str(value)
+    if isinstance(value, (float, np.floating)):
+        value = float(value) + 0.0  # no -0.0
+        return {"inf": "Inf", "-inf": "-Inf", "nan": "NaN"}.get(repr(value), repr(value))
+    return " ".join(map(text, value.tolist() if isinstance(value, np.ndarray) else value))
+
+
+def object_set(kind: str, objects: Sequence[Xml], groups: Mapping[str, Sequence[str]] | None = None) -> Xml:
+    """A set of a model, such as its BodySet, with groups of names."""
+    listed = [xml("ObjectGroup", name, members=" ".join(of)) for name, of in (groups or {}).items()]
+    return xml(kind, kind.lower(), objects=list(objects), groups=listed or None)
+
+
+def alike(a: Xml, b: Xml) -> bool:
+    """Whether two elements have the same class and properties; their names may differ."""
+    return (a.tag, [(c.tag, c.text) for c in a]) == (b.tag, [(c.tag, c.text) for c in b])
+
+
+def write_document(content: Xml, path: Path) -> None:
+    """A file with one object, which appears when all of it is written."""
+    document = Xml("OpenSimDocument", {"Version": VERSION})
+    document.append(content)
+    indent(document, "\t")
+    with files.whole(path, "wb") as file:
+        ElementTree(document).write(file, encoding="UTF-8", xml_declaration=True)
+
+
+# ---- one system --------------------------------------------------------------------------------------------
 
 
 class Writing:
@@ -28,6 +101,9 @@ class Writing:
         path: where the file will be.
 
     Attributes:
+        where: what messages call the object that is being written, such as "force 'spring'".
+        owner: its name.
+        coordinates: names of the coordinates of the joint that is being written.
         refused: what OpenSim does not have, in words, in the order of the system.
         wraps: wrap objects of each body, by its name, made by the paths that go over them.
         contacts: contact geometry by name, made by the forces whose surfaces it is.
@@ -38,75 +114,90 @@ class Writing:
         homes: joints of coordinates that are in another than that of the body which has them.
     """
 
+    where, owner = "", ""
+    coordinates: tuple[str, ...] = ()
+
     def __init__(
         self, system: System, parameters: Mapping[str, float] | None = None, path: Path = Path("model.osim")
     ) -> None:
         self.system, self.parameters, self.path = system, parameters, path
         self.refused: list[str] = []
-        self.wraps: dict[str, dict[str, Element]] = {
-            b: {} for b in ("ground", *(b.name for b in system.bodies))
-        }
-        self.contacts: dict[str, Element] = {}
+        self.wraps: dict[str, dict[str, Xml]] = {b: {} for b in ("ground", *(b.name for b in system.bodies))}
+        self.contacts: dict[str, Xml] = {}
         self.meshes: dict[str, Triangles] = {}
-        self.controls: dict[str, Element] = {}
+        self.controls: dict[str, Xml] = {}
         self.coupled: set[str] = set()
         self.held: set[str] = set()
         self.homes: dict[str, str] = {}
 
+    def at(self, where: str, owner: str = "", coordinates: tuple[str, ...] = ()) -> Writing:
+        """The same file, while another object is being written."""
+        other = copy(self)
+        other.where, other.owner, other.coordinates = where, owner or self.owner, coordinates
+        return other
+
+    def part(self, label: str) -> Writing:
+        """The same, while a part of the object is being written: "force 'spring': label"."""
+        return self.at(f"{self.where}: {label}", self.owner, self.coordinates)
+
     def refuse(self, what: str) -> None:
         """Say that something cannot be written, once."""
+        what = f"{self.where}: {what}" if self.where else what
         if what not in self.refused:
             self.refused.append(what)
 
-    def name(self, name: str, what: str) -> str:
+    def name(self, name: str) -> str:
         """A name that OpenSim takes."""
         if bad := sorted(FORBIDDEN & set(name)):
-            self.refuse(f"{what}: names in OpenSim do not have {', '.join(map(repr, bad))}; rename it")
+            self.refuse(f"names in OpenSim do not have {', '.join(map(repr, bad))}; rename it")
         return name
 
-    def number(self, value: Any, where: str) -> Any:
+    def number(self, value: Any) -> Any:
         """A float, or an array, of what a law or a body keeps; Parameters have their values."""
         if isinstance(value, Symbol):
-            value = Expression(value.sx, where)
+            value = Expression(value.sx, self.where)
         if isinstance(value, Expression):
-            self.known(value.parameters, where)
+            self.known(value.parameters)
             flat = value.at(self.parameters)
             return float(flat.item()) if flat.size == 1 else flat[:, 0] if flat.shape[1] == 1 else flat
         if isinstance(value, tuple):
-            return np.array([self.number(x, where) for x in value])
+            return np.array([self.number(x) for x in value])
         return value
 
-    def known(self, parameters: Any, where: str) -> None:
+    def known(self, parameters: Any) -> None:
         """Refuse what has no value in a file: Parameters, unless values are given, and Inputs."""
         for p in parameters:
             if isinstance(p, Input) or not isinstance(p, Parameter):
-                self.refuse(f"{where}: it depends on {p!r}, and numbers of OpenSim do not change")
+                self.refuse(f"it depends on {p!r}, and numbers of OpenSim do not change")
             elif self.parameters is None:
                 self.refuse(
-                    f"{where}: it depends on {p!r}; parameters={{}} writes Parameters at their defaults, "
+                    f"it depends on {p!r}; parameters={{}} writes Parameters at their defaults, "
                     f"parameters={{{p.name!r}: ...}} at other values"
                 )
 
-    def frame(self, X: Any, where: str) -> tuple[Any, Any]:
+    def frame(self, X: Any) -> tuple[Any, Any]:
         """R and p of a kept frame as numbers."""
-        R, p = (self.number(part, where) for part in X)
+        R, p = (self.number(part) for part in X)
         return np.reshape(R, (3, 3)), np.asarray(p)
+
+    def offset(self, name: str, body: str, R: Any, p: Any, **more: Any) -> Xml:
+        """A frame on a body."""
+        return xml(
+            "PhysicalOffsetFrame",
+            name,
+            socket_parent=body,
+            translation=p,
+            orientation=angles(R),
+            **more,
+        )
 
     def of_body(self, body: Body, quantity: str) -> Any:
         """R_PF, p_PF, R_BM, p_BM, mass, com or inertia of a body as numbers."""
-        m = body.mass_properties
-        plain = {
-            "R_PF": body.X_PF.R,
-            "p_PF": body.X_PF.p,
-            "R_BM": body.X_BM.R,
-            "p_BM": body.X_BM.p,
-            "mass": float(m.mass),
-            "com": m.com,
-            "inertia": m.inertia,
-        }[quantity]
-        if quantity not in body.symbolic:
-            return plain
-        return self.number(body.symbolic[quantity], f"body {body.name!r}: {quantity}")
+        if quantity in body.symbolic:
+            return self.at(f"body {body.name!r}: {quantity}").number(body.symbolic[quantity])
+        part, _, frame = quantity.partition("_")
+        owner = getattr(body, f"X_{frame}") if frame else body.mass_properties
+        return float(owner.mass) if quantity == "mass" else getattr(owner, part)
 
     def place(self, body: str) -> str:
         """The path of a body in the model."""
@@ -117,17 +208,6 @@ class Writing:
         for body in self.system.bodies:
             if name in [c.name for c in body.coordinates]:
                 return f"/jointset/{self.homes.get(name, joint_name(body))}/{name}"
-        raise KeyError(name)
-
-    def speed(self, name: str) -> str:
-        """The coordinate of the file whose speed, or which itself, has this name."""
-        from condyle.opensim.writer_joints import coordinates
-
-        for body in self.system.bodies:
-            if name in [c.name for c in body.coordinates]:
-                return name
-            if name in body.speeds:
-                return coordinates(body, self)[body.speeds.index(name)].name
         raise KeyError(name)
 
 

@@ -1,68 +1,22 @@
 """Paths of muscles, ligaments and springs: points on bodies, surfaces between them. `cd.paths.Path` describes
 one."""
 
-from condyle.arguments import missing, spoken
-from condyle.paths.function_path import FunctionPath
-from condyle.paths.implicit_wrap import ImplicitSurface
-from condyle.paths.path import Path
-from condyle.paths.points import ConditionalPoint, MovingPoint, Point, Wrap
-from condyle.paths.torus import Torus
-from condyle.paths.wrap_surfaces import Cylinder, Ellipsoid, Sphere, Surface
+from condyle.arguments import missing, other_names, public_names
+from condyle.paths.function_path import FunctionPath as FunctionPath
+from condyle.paths.implicit_wrap import ImplicitSurface as ImplicitSurface
+from condyle.paths.path import Path as Path
+from condyle.paths.points import ConditionalPoint as ConditionalPoint
+from condyle.paths.points import MovingPoint as MovingPoint
+from condyle.paths.points import Point as Point
+from condyle.paths.points import Wrap as Wrap
+from condyle.paths.torus import Torus as Torus
+from condyle.paths.wrap_surfaces import Cylinder as Cylinder
+from condyle.paths.wrap_surfaces import Ellipsoid as Ellipsoid
+from condyle.paths.wrap_surfaces import Sphere as Sphere
+from condyle.paths.wrap_surfaces import Surface as Surface
 
-__all__ = [
-    "ConditionalPoint",
-    "Cylinder",
-    "Ellipsoid",
-    "FunctionPath",
-    "ImplicitSurface",
-    "MovingPoint",
-    "Path",
-    "Point",
-    "Sphere",
-    "Surface",
-    "Torus",
-    "Wrap",
-]
-
-spoken(
-    ConditionalPoint,
-    Cylinder,
-    Ellipsoid,
-    FunctionPath,
-    ImplicitSurface,
-    MovingPoint,
-    Path,
-    Point,
-    Sphere,
-    Torus,
-)
-spoken(
-    Wrap,
-    answers={
-        "quadrant": "it belongs to the surface: cd.paths.Cylinder(0.02, quadrant='x')",
-        "side": "it is the quadrant of the surface: cd.paths.Cylinder(0.02, quadrant='x')",
-        "method": "there is one, the geodesic",
-        "range": "it is between=(first, last), points counted from 0",
-    },
-)
-
-_ELSEWHERE = {
-    "GeometryPath": "Path",
-    "FunctionBasedPath": "FunctionPath",
-    "PathPoint": "Point",
-    "ViaPoint": "Point",
-    "Via": "Point",
-    "ConditionalPathPoint": "ConditionalPoint",
-    "MovingPathPoint": "MovingPoint",
-    "PathWrap": "Wrap",
-    "WrapCylinder": "Cylinder",
-    "WrapSphere": "Sphere",
-    "WrapEllipsoid": "Ellipsoid",
-    "WrapTorus": "Torus",
-    "Implicit": "ImplicitSurface",
-}
-"""What OpenSim calls it."""
+__all__ = public_names(globals())
 
 
 def __getattr__(name: str) -> object:
-    raise missing("cd.paths", name, __all__, _ELSEWHERE)
+    raise missing("cd.paths", name, __all__, other_names(globals()))

@@ -28,7 +28,7 @@ from typing import ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.native.sweeps.solver import Solver
+from condyle.native.solvers.solver import Solver
 from condyle.paths.ellipsoid_ends import Ends, Silhouette
 from condyle.paths.ellipsoid_length import LeastLength, Length
 from condyle.paths.segment import ROW, Segment, cross, dot, norm, unit
@@ -200,7 +200,7 @@ class Halves:
         return ca.if_else(s["active"], mine, p[12 : 12 + mine.numel()])
 
     def solver(self) -> Solver:
-        return Solver.of(
+        return Solver.trace(
             "ellipsoid_halves", self.needs, self.start, self.step, self.finish, STEPS, idle=self.idle
         )
 

@@ -35,7 +35,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from condyle.native.sweeps.solver import Solver
+from condyle.native.solvers.solver import Solver
 from condyle.paths.cylinder_sphere import NONE
 from condyle.paths.ellipsoid_ends import Ends, Silhouette
 from condyle.paths.segment import ROW, Segment, cross, dot, either, inverse, norm, straight, unit
@@ -395,7 +395,7 @@ class LeastLength:
         )
 
     def solver(self, name: str) -> Solver:
-        return Solver.of(
+        return Solver.trace(
             name,
             12,
             self.start,

@@ -40,6 +40,8 @@ class FunctionPath(Path):
         coordinates: their names; a single one may stand alone.
     """
 
+    other_names = ("FunctionBasedPath",)
+
     points: tuple[Any, ...] = field(default=(), init=False, repr=False)
     wraps: tuple[Wrap, ...] = field(default=(), init=False, repr=False)
     function: Any

@@ -103,6 +103,8 @@ class ImplicitSurface(Surface):
         quadrant: see Surface.
     """
 
+    other_names = ("Implicit",)
+
     function: Callable[[Any, Any, Any], Any] | None
     law: Traced = field(init=False, repr=False)
 

@@ -33,7 +33,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.native.sweeps.solver import Solver
+from condyle.native.solvers.solver import Solver
 from condyle.paths.cylinder_sphere import MANDATORY, WRAPPED
 from condyle.paths.segment import Segment, across_to, cross, dot, norm, unit
 from condyle.paths.wrap_surfaces import WIDTH, Surface
@@ -475,7 +475,7 @@ class Chain:
         )
 
     def solver(self, needs: int) -> Solver:
-        return Solver.of("path_chain", needs, self.start, self.step, self.finish, ROUNDS, idle=self.idle)
+        return Solver.trace("path_chain", needs, self.start, self.step, self.finish, ROUNDS, idle=self.idle)
 
 
 def _tangents(e: ca.SX) -> ca.SX:

@@ -25,7 +25,7 @@ from condyle.laws.described import Described, placed, sx, text
 from condyle.laws.factors import Factors
 from condyle.laws.leaf import Leaf
 from condyle.laws.view import Loads, MovingView, View
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure, lookup_context
 from condyle.paths.cylinder_sphere import NONE
 from condyle.paths.points import ConditionalPoint, Point, Wrap
 from condyle.paths.segment import length
@@ -45,6 +45,8 @@ class Path(Described):
             and last are always active.
         wraps: surfaces, `cd.paths.Wrap`.
     """
+
+    other_names = ("GeometryPath",)
 
     points: Sequence[Any]
     wraps: Sequence[Wrap] = ()
@@ -233,6 +235,7 @@ def _pieces(points: Sequence[Point], wraps: Sequence[Wrap]) -> list[tuple[int, .
     return [tuple(sorted(at)) for at in where]
 
 
+@lookup_context()
 def _never(w: Wrap, a: Point, b: Point) -> bool:
     """Whether a surface is on the body of two points that never go over it."""
     if not (a.fixed and b.fixed and a.body == b.body == w.body):

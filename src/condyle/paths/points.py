@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import casadi as ca
 import numpy as np
@@ -40,6 +40,8 @@ class Point(Described):
         body: the body or its name.
         p: in the body's frame [m], shape (3,).
     """
+
+    other_names: ClassVar[tuple[str, ...]] = ("PathPoint", "ViaPoint", "Via")
 
     body: BodyName
     p: Station
@@ -89,6 +91,8 @@ class ConditionalPoint(Point):
         coordinate: its name.
         range: from, to [rad, m]; both belong to it.
     """
+
+    other_names = ("ConditionalPathPoint",)
 
     coordinate: CoordinateName
     range: tuple[float, float]
@@ -144,6 +148,8 @@ class MovingPoint(Point):
             point stops there, and with it its share in speeds and moment arms. (OpenSim's stops too, but its
             speeds and moment arms go on as if it did not.)
     """
+
+    other_names = ("MovingPathPoint",)
 
     p: Any
     coordinate: Any
@@ -310,6 +316,14 @@ class Wrap(Described):
         method: OpenSim's way over ellipsoids, "hybrid", "midpoint" or "axial", for its files alone; here all
             paths are geodesics.
     """
+
+    other_names = ("PathWrap",)
+    call_hints: ClassVar = {
+        "quadrant": "it belongs to the surface: cd.paths.Cylinder(0.02, quadrant='x')",
+        "side": "it is the quadrant of the surface: cd.paths.Cylinder(0.02, quadrant='x')",
+        "method": "there is one, the geodesic",
+        "range": "it is between=(first, last), points counted from 0",
+    }
 
     surface: Surface
     body: BodyName

@@ -37,8 +37,8 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.native.sweeps.lookup import get
-from condyle.native.sweeps.solver import Solver
+from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup import look_up
 from condyle.paths.segment import ROW, Segment, cross, dot, either, norm, straight, unit
 from condyle.records import dataclass
 
@@ -282,7 +282,7 @@ class Shooting:
             )
             return ca.vertcat(x[:10], ca.fmin(first.size, norm(g) / norm(ca.vec(H))), first.sense)
 
-        return Solver.of(f"{self.name}_start", self.needs, start, step, finish, 80)
+        return Solver.trace(f"{self.name}_start", self.needs, start, step, finish, 80)
 
     # ---- (2) -----------------------------------------------------------------------------------------------
 
@@ -489,7 +489,7 @@ class Shooting:
         )
 
     def search(self) -> Solver:
-        return Solver.of(self.name, self.needs + Start.WIDTH, self.first, self.step, self.finish, ROUNDS)
+        return Solver.trace(self.name, self.needs + Start.WIDTH, self.first, self.step, self.finish, ROUNDS)
 
     @cached_property
     def solvers(self) -> tuple[Solver, Solver]:
@@ -514,7 +514,7 @@ class Shooting:
     def once(self, p: ca.SX) -> ca.SX:
         """The row of p, searched for from its first end."""
         aiming, search = self.solvers
-        return get(search, ca.vertcat(p, get(aiming, p)[:-1]))[: 1 + ROW + 6]
+        return look_up(search, ca.vertcat(p, look_up(aiming, p)[:-1]))[: 1 + ROW + 6]
 
 
 def reverse(row: ca.SX) -> ca.SX:

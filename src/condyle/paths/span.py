@@ -48,8 +48,8 @@ from condyle.laws.described import Datum, Described, placed, sx, text
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import Coordinate, Rotation, StationPosition
 from condyle.laws.view import Loads, View
-from condyle.native.sweeps.lookup import get
-from condyle.native.sweeps.solver import Solver
+from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup import look_up
 from condyle.paths.cylinder_sphere import MANDATORY, NONE, WRAPPED
 from condyle.paths.multiple_wraps import Chain
 from condyle.paths.points import Point, Wrap
@@ -309,7 +309,7 @@ class Span(Twinned):
 
             chain = Chain(surfaces, self.pieces, self.never, len(self.points))
             _CHAINS[self.signature] = chain.solver(p.numel())
-        return get(_CHAINS[self.signature], p)[:-1]
+        return look_up(_CHAINS[self.signature], p)[:-1]
 
     def of(self, *y: ca.SX) -> ca.SX:
         found: list[ca.SX] = []

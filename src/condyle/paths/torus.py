@@ -53,6 +53,8 @@ class Torus(Surface):
             straight.
     """
 
+    other_names = ("WrapTorus",)
+
     inner_radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
     outer_radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
 

@@ -22,8 +22,8 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.laws.described import Datum, Described, quantity, sx
 from condyle.laws.factors import times
-from condyle.native.sweeps.lookup import get
-from condyle.native.sweeps.solver import Solver
+from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup import look_up
 from condyle.paths import cylinder_sphere
 from condyle.paths.cylinder_sphere import NONE
 from condyle.paths.ellipsoid_ends import Ends
@@ -169,7 +169,7 @@ class _Round(Surface):
 
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         p = self.given(A, B)
-        return get(_closed_form(type(self).__name__.lower(), p.numel()), p)[:WIDTH]
+        return look_up(_closed_form(type(self).__name__.lower(), p.numel()), p)[:WIDTH]
 
     def over(self, A: ca.SX, B: ca.SX, row: ca.SX) -> ca.SX:
         if not self.parameters():
@@ -187,7 +187,7 @@ def _closed_form(name: str, needs: int) -> Solver:
         kind, segment = getattr(cylinder_sphere, name)(p)
         return ca.vertcat(kind, segment.row, p[:6]), ca.SX(0)
 
-    return Solver.of(
+    return Solver.trace(
         f"path_{name}",
         needs,
         lambda p: (ca.SX.zeros(WIDTH), ca.SX(0)),
@@ -207,6 +207,8 @@ class Cylinder(_Round):
         length: along z [m], positive. A path whose points of touch both lie beyond it does not wrap.
         quadrant: see Surface.
     """
+
+    other_names = ("WrapCylinder",)
 
     radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
     length: Annotated[Any, quantity("m", lowest=0.0, positive=True, infinite=True)] = float("inf")
@@ -239,6 +241,8 @@ class Sphere(_Round):
         quadrant: see Surface.
     """
 
+    other_names = ("WrapSphere",)
+
     radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
 
     def numbers(self) -> ca.SX:
@@ -265,6 +269,8 @@ class Ellipsoid(Surface):
         radii: half axes [m], shape (3,), positive; no Parameters, by which its geodesics have no derivatives.
         quadrant: see Surface.
     """
+
+    other_names = ("WrapEllipsoid",)
 
     radii: Annotated[Any, quantity("m", 3, lowest=0.0, positive=True)]
 
@@ -300,7 +306,7 @@ class Ellipsoid(Surface):
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         p = self.given(A, B)
         coarse, fine = solvers()
-        found = get(coarse, p)
-        found = get(fine, ca.vertcat(p, found[:-1]))
+        found = look_up(coarse, p)
+        found = look_up(fine, ca.vertcat(p, found[:-1]))
         bad = ca.logic_and(found[0] != NONE, ca.logic_not(found[WIDTH]))
         return ca.if_else(bad, float("nan"), found[:WIDTH])

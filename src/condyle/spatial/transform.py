@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arguments import spoken
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
 from condyle.spatial.algebra import (
@@ -31,7 +31,7 @@ ORTHONORMAL_TOLERANCE = 1e-9
 few digits fails, because that error would stay in every energy and every residual."""
 
 
-class Transform:
+class Transform(ExplainsCalls):
     """X_FM = (R_FM, p_FM): orientation and place of frame M in frame F. Immutable.
 
     `R, p = X`; `X_GB = X_GP @ X_PB`; `X_GB @ p_BoS` is the place of a point in G; `X_FM.inverse()` is X_MF.
@@ -230,9 +230,6 @@ def _check_rotation(R: Array, what: str) -> None:
 def _check_position(p: Array, what: str) -> None:
     if not np.isfinite(p).all():
         raise DescriptionError(f"{what}: p has a number that is not finite: {p}")
-
-
-spoken(Transform)
 
 
 def split(V: Value) -> tuple[Value, Value]:

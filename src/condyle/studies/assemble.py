@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, real
 from condyle.constraints.unilateral import Stop
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
@@ -28,7 +28,7 @@ from condyle.integrate.rigid.contact_rows import in_few
 from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import description
 from condyle.native.machine import lapack
-from condyle.native.programs.kept import Made, kept
+from condyle.native.programs.program import ProgramAndTables, cached_program
 from condyle.system.given import check_state, number
 from condyle.system.state import State
 from condyle.system.system import System
@@ -48,7 +48,7 @@ PLACES = 8
 Limits = bool | Mapping[str, tuple[float, float]]
 
 
-@answered()
+@with_call_hints()
 def assemble(
     system: System,
     state: State,
@@ -124,7 +124,7 @@ def assemble(
     return state.replace(q=q, u=u)
 
 
-@answered(
+@with_call_hints(
     {"times": "times are t=", "markers": "give goals: [cd.goals.Station(body, station, positions), ...]"}
 )
 def assemble_frames(
@@ -453,11 +453,11 @@ def _turning(system: System) -> dict[int, float]:
     return out
 
 
-def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Made:
+def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> ProgramAndTables:
     """The native program of a system and a layout of goals, kept with the system and on disk."""
     key, model = ("assemble", layout), system.compiled.model
 
-    def make() -> Made:
+    def make() -> ProgramAndTables:
         f, tail = expressions(model, layout), model.tail_size
         loop = FitLoop(f, system.nq, tail, layout.size, rate_of, turning)
         return loop.program, loop.tables
@@ -465,5 +465,5 @@ def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Made:
     if key not in system.compiled.programs:
         turning = _turning(system)
         text = f"assemble {layout} {turning} {has_loops(model, layout)}\n{description(model)}"
-        system.compiled.programs[key] = kept(text, make)
+        system.compiled.programs[key] = cached_program(text, make)
     return system.compiled.programs[key]

@@ -16,9 +16,10 @@ from condyle.errors import warn
 from condyle.integrate.ensemble import Members
 from condyle.integrate.rigid.contact_rows import in_few
 from condyle.model.symbols import Symbols
-from condyle.native.calls.function import NativeFunction
-from condyle.native.straight.columns import columns
-from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.straight.kernel_function import evaluate_columns
+from condyle.native.tables.lookup import lookup_context
+from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.tree import scales
@@ -101,9 +102,10 @@ def _stored(look: Look, q: np.ndarray, tail: np.ndarray) -> np.ndarray:
 def _evaluated(made: ca.Function | Staged, q: np.ndarray, tail: np.ndarray) -> list[np.ndarray]:
     """Depths and stored energies (size, states) at q (states, nq), tail (states, k)."""
     given = [np.ascontiguousarray(a.T, dtype=float) for a in (q, tail)]
-    return made.evaluate(given) if isinstance(made, Staged) else columns(made, given, len(q))
+    return made.evaluate(given) if isinstance(made, Staged) else evaluate_columns(made, given, len(q))
 
 
+@lookup_context()
 def _made(system: System) -> Look:
     model = system.compiled.model
     roots: dict[str, str] = {}
@@ -127,7 +129,7 @@ def _made(system: System) -> Look:
                 out[view.law] = where.x, ca.if_else(on, V, 0)
     names = [*out, *model.foundations]
     made = (
-        assembled(
+        build_function(
             "deep_contacts", [s["q"], s["tail"]], [ca.vertcat(*y) for y in zip(*out.values(), strict=True)]
         )
         if out

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arguments import spoken
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.plausible import ask, of_times
@@ -28,7 +28,7 @@ _CYCLES = [0, 1, 2, 0, 1, 6, 7, 8, 6, 7, 3, 4, 5]
 
 
 @dataclass(frozen=True, eq=False)
-class ExternalLoad:
+class ExternalLoad(ExplainsCalls):
     """A measured force on a body over time, as OpenSim's ExternalForce: force, the point where it acts, and
     a free torque, each three columns of a Table.
 
@@ -49,6 +49,15 @@ class ExternalLoad:
         frame: in which force and torque are expressed, "ground" or the name of a body.
         point_frame: in which the point is given, "ground" or the name of a body.
     """
+
+    call_hints: ClassVar = {
+        **dict.fromkeys(("force_frame", "force_expressed_in_body"), "it is frame="),
+        "applied_to_body": "it is body=",
+        "force_identifier": "it is force=",
+        "point_identifier": "it is point=",
+        "torque_identifier": "it is torque=",
+        "point_expressed_in_body": "it is point_frame=",
+    }
 
     body: Body | str
     table: Table
@@ -299,17 +308,3 @@ def loads_on(motion: Motion, external_loads: Any) -> Wrenches:
 def stacked(by_name: dict[str, Array]) -> Array | None:
     """Arrays (m, ...) side by side, shape (m, n, ...); None for none."""
     return np.array([*by_name.values()]).swapaxes(0, 1) if by_name else None
-
-
-spoken(
-    ExternalLoad,
-    answers={
-        "force_frame": "it is frame=",
-        "applied_to_body": "it is body=",
-        "force_identifier": "it is force=",
-        "point_identifier": "it is point=",
-        "torque_identifier": "it is torque=",
-        "force_expressed_in_body": "it is frame=",
-        "point_expressed_in_body": "it is point_frame=",
-    },
-)

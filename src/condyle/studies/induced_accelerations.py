@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
 from condyle.errors import DescriptionError, UnknownNameError
@@ -136,7 +136,7 @@ class InducedAccelerations(Display, Judged):
         units = [unit] * len(self.causes)
         return Table(self.total.time, self.causes, values, units, status=self.total.status)
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def plot(self, name: str, axes: Any = None) -> Any:
         """Draw what contributes to one acceleration over time; returns matplotlib's axes."""
         axes = self.of(name).plot(axes=axes)
@@ -158,7 +158,9 @@ class InducedAccelerations(Display, Judged):
         )
 
 
-@answered({"replace": "it is rigid={force: constraint}", "contacts": "it is rigid={force: constraint}"})
+@with_call_hints(
+    {"replace": "it is rigid={force: constraint}", "contacts": "it is rigid={force: constraint}"}
+)
 def induced_accelerations(
     system: System,
     motion: Table | Motion | Trajectory | Frames,

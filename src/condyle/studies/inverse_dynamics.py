@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
 from condyle.status import Outcome, Status
@@ -22,7 +22,7 @@ NOT_ACTUATED = ("gravity", "passive", "external")
 """Groups of forces that act in a recorded motion whoever moves it."""
 
 
-@answered(
+@with_call_hints(
     {
         "filter": "a low-pass filter is lowpass=, a frequency [Hz]",
         "cutoff": "a low-pass filter is lowpass=, a frequency [Hz]",

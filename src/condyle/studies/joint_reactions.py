@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import UnknownNameError
 from condyle.fit.frames import Frames
@@ -39,7 +39,7 @@ COLUMNS = (
 )
 
 
-@answered(
+@with_call_hints(
     {
         "express_in_frame": "it is frame=",
         "on_body": "it is on=",

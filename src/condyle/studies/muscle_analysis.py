@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.fit.frames import Frames
@@ -129,7 +129,7 @@ class MuscleAnalysis(Display, Judged):
         return save_all("MuscleAnalysis", named, folder, ending)
 
 
-@answered(
+@with_call_hints(
     {
         "forces": "give activations=cd.static_optimization(...).activations",
         "excitations": "give activations=, or a Trajectory, whose states are known",

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError
 from condyle.status import Status
@@ -46,7 +46,7 @@ SAME = 1e-6
 """Forces and the slope of the energy count as equal up to this part of the largest force."""
 
 
-@answered()
+@with_call_hints()
 def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy: float = 1e-8) -> State:
     """The State at rest with a local minimum of potential energy, found downhill from a state, on all
     position constraints.

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Vector, real
 from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError, UnknownNameError, warn
@@ -17,20 +17,27 @@ from condyle.integrate.ensemble_run import EachRun, EnsembleRun
 from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.integrators import METHODS, Method
 from condyle.integrate.interrupts.path_jumps import MOST
+from condyle.integrate.interrupts.samples import check_samples, samples
 from condyle.integrate.manifold import faint, violations
-from condyle.integrate.measure_history import check_samples, samples
-from condyle.integrate.progress import check_progress, reported
-from condyle.integrate.run import Settings, run
+from condyle.integrate.progress import reported
+from condyle.integrate.run import Run, Settings
 from condyle.integrate.step_loop import native
 from condyle.integrate.stepping.method import TimeStepping
 from condyle.integrate.trajectory import Trajectory
+from condyle.measures import SampleAndHold
 from condyle.native.machine.threads import thread_count
 from condyle.plausible import ACROSS, ask, of_excitation
 from condyle.presentation import cut, numbers
-from condyle.studies.deep_contacts import warn_of_deep_contacts
 from condyle.studies.residual_forces import gravity
-from condyle.studies.stepped import stepped
-from condyle.system.given import BYTES_PER_EVENT, check_step, check_system, error_weights, number
+from condyle.system.given import (
+    BYTES_PER_EVENT,
+    check_state,
+    check_step,
+    check_system,
+    error_weights,
+    number,
+    seconds,
+)
 from condyle.system.operators.muscles import elastic_tendons
 from condyle.system.state import State
 from condyle.system.system import System
@@ -100,7 +107,7 @@ def simulate(
 ) -> Ensemble: ...
 
 
-@answered(ELSEWHERE)
+@with_call_hints(ELSEWHERE)
 def simulate(
     system: System,
     state: State | Sequence[State] | Mapping[str, Any],
@@ -167,16 +174,14 @@ def simulate(
     """
     check_system("simulate", system)
     if isinstance(integrator, TimeStepping):
-        return stepped(
-            system,
-            state,
-            t_final,
-            integrator,
-            step,
-            weights,
-            progress,
-            {"max_step": max_step, "events": events, "keep": keep, "threads": threads},
-        )
+        others: dict[str, Any] = {"max_step": max_step, "events": events, "keep": keep, "threads": threads}
+        for name, value in others.items():
+            if value is not None and not (name == "events" and not np.size(value)):
+                raise DescriptionError(
+                    f"simulate: {name}= is not for TimeStepping, which has fixed steps, one "
+                    "state and no events; look at the Trajectory afterward"
+                )
+        return _stepped(system, state, t_final, integrator, step, weights, progress)
     alone = isinstance(state, State)
     start = Members.of(system, [state] if alone else state)
     method = _method(integrator)
@@ -186,16 +191,10 @@ def simulate(
         "one time [s], the end; traj.at(times) has the motion at times of your own",
     )
     accuracy = number("simulate: accuracy", accuracy, "one number such as 1e-3")
-    latest = float(start.t.max())
+    first, latest = float(start.t.min()), float(start.t.max())
     if not np.isfinite(t_final) or (t_final <= latest and not alone):
-        raise DescriptionError(
-            f"simulate: t_final = {t_final} s must be finite"
-            + (
-                ""
-                if alone
-                else f" and after the state's t = {latest:g} s: of many states none runs backward in time"
-            )
-        )
+        many = f" and after the state's t = {latest:g} s: of many states none runs backward in time"
+        raise DescriptionError(f"simulate: t_final = {t_final} s must be finite{'' if alone else many}")
     if not 1e-13 <= accuracy < 1:
         raise DescriptionError(
             f"simulate: accuracy = {accuracy!r} must be between 1e-13 and 1; 1e-3 is three digits"
@@ -205,36 +204,28 @@ def simulate(
             f"simulate: {method.name} has no error estimate: give a fixed step=..., or use 'merson'"
         )
     for name, value in (("step", step), ("max_step", max_step)):
-        if value is not None and not 0 < number(f"simulate: {name}", value, "a positive number [s]") < np.inf:
-            raise DescriptionError(f"simulate: {name} = {value!r} must be a positive number [s]")
+        if value is not None:
+            seconds(f"simulate: {name}", value)
     n = system.nq + system.nu + system.compiled.model.nz
     if not n:
         raise DescriptionError(
             "simulate: nothing moves here: no body has a coordinate and no force has states"
         )
-    check_progress("simulate", progress)
     w = error_weights("simulate", system, weights)
-    wanted: Any = events
-    given = list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
-    for e in given:
-        if not isinstance(e, Event):
-            raise DescriptionError(
-                f"simulate: events must be cd.Event, such as cd.Event(lambda s: s.q('knee')), got {e!r}"
-            )
+    wanted = _events(events)
     every_step = alone or (isinstance(keep, str) and keep == "steps")
-    first, row = float(start.t.min()), 8 * (2 * n + 1) * len(start) * every_step
+    row = 8 * (2 * n + 1) * len(start) * every_step
     for name, value, size in (
         ("step", step, row),
         ("max_step", max_step, row),
-        *((f"Event({e.name}): every", e.every, BYTES_PER_EVENT) for e in given),
+        *((f"Event({e.name}): every", e.every, BYTES_PER_EVENT) for e in wanted),
     ):
         check_step(f"simulate: {name}", value, min(first, t_final), max(first, t_final), size)
     if alone and (keep is not None or threads is not None):
         raise DescriptionError(
             "simulate: keep= and threads= are for many states; traj.at(times) has one at any times"
         )
-    check_samples(system, [e.name for e in given])
-    happening = [*(e.name for e in given), *samples(system), *system.constraints.unilateral]
+    happening = [*(e.name for e in wanted), *_samples(system, wanted), *system.constraints.unilateral]
     if happening and t_final < latest:
         raise DescriptionError(
             f"simulate: t_final = {t_final:g} s is before the state's t = {latest:g} s, "
@@ -247,35 +238,96 @@ def simulate(
         warn(
             f"simulate: step = {step:g} s is longer than the run of {shortest:g} s, which is one shorter step"
         )
-    _check_constraints(system, start, accuracy)
-    _check_tendons(system, start)
-    warn_of_deep_contacts(system, start)
-    _ask_about(system, start)
+    _check_start(system, start, accuracy)
     report, stop = reported("simulate", progress)
     settings = Settings(
-        float(t_final), accuracy, w, step, max_step, given, scales.TIME_SCALE * accuracy, report
+        float(t_final), accuracy, w, step, max_step, wanted, scales.TIME_SCALE * accuracy, report
     )
     try:
+        found: Trajectory | Ensemble
         if alone:
-            traj = run(start[0], *native(system, method), method, settings)
-            _warn_of_jumps(traj)
-            _warn_of_domains(system, traj)
-            warn_of_samples("simulate", system, first, float(traj.t[-1]), start.tail[0])
-            return traj
-        times = _times(keep, start, float(t_final))
-        if happening:
-            settings.witnesses = Witnesses(system, given)
-            runs: EachRun | EnsembleRun = EachRun(start, *native(system, method), method, settings, times)
+            found = Run(start[0], *native(system, method), method, settings).go()
+            last = float(found.t[-1])
         else:
-            made = native(system, method, "times" if times is not None else "steps")
-            runs = EnsembleRun(start, *made, method, settings, times)
-        ensemble = runs.go(thread_count(threads))
-        _warn_of_jumps(ensemble)
-        _warn_of_domains(system, ensemble)
-        warn_of_samples("simulate", system, first, float(t_final), start.tail[0])
-        return ensemble
+            times, last = _times(keep, start, float(t_final)), float(t_final)
+            if happening:
+                settings.witnesses = Witnesses(system, wanted)
+                runs: EachRun | EnsembleRun = EachRun(start, *native(system, method), method, settings, times)
+            else:
+                program = native(system, method, "times" if times is not None else "steps")
+                runs = EnsembleRun(start, *program, method, settings, times)
+            found = runs.go(thread_count(threads))
+        _warn_of_jumps(found)
+        _warn_of_domains(system, found)
+        warn_of_samples("simulate", system, first, last, start.tail[0])
+        return found
     finally:
         stop()
+
+
+def _stepped(
+    system: System,
+    state: Any,
+    t_final: float,
+    method: TimeStepping,
+    step: float | None,
+    weights: Vector | None,
+    progress: bool | Callable[[float], object],
+) -> Trajectory:
+    """A run by time stepping."""
+    check_state("simulate", system, state)
+    if step is None or not 0 < number("simulate: step", step, "a positive number [s]") < np.inf:
+        raise DescriptionError(
+            f"simulate: TimeStepping needs a fixed step [s], such as step=1e-3, got {step!r}"
+        )
+    end = number("simulate: t_final", t_final, "one time [s], the end")
+    if not state.t < end < np.inf:
+        raise DescriptionError(
+            f"simulate: t_final = {end:g} s must be after the state's t = {state.t:g} s: "
+            "contacts do not run backward in time"
+        )
+    row = 8 * (system.nq + system.nu + len(state.z)) // max(1, int(method.every))
+    check_step("simulate: step", step, state.t, end, row)
+    report, stop = reported("simulate", progress)
+    try:
+        traj = method.run(state, end, step, error_weights("simulate", system, weights), report)
+        warn_of_samples("simulate", system, state.t, float(traj.t[-1]), state.tail)
+        return traj
+    finally:
+        stop()
+
+
+def _events(events: Any) -> list[Event]:
+    """Events, one or several."""
+    wanted = list(events) if isinstance(events, Iterable) and not isinstance(events, str) else [events]
+    for e in wanted:
+        if not isinstance(e, Event):
+            raise DescriptionError(
+                f"simulate: events must be cd.Event, such as cd.Event(lambda s: s.q('knee')), got {e!r}"
+            )
+    return wanted
+
+
+def _samples(system: System, events: list[Event]) -> dict[str, SampleAndHold]:
+    """The samples of a system; those that wait for an event have one."""
+    if not system.measures:
+        return {}
+    check_samples(system, [e.name for e in events])
+    return samples(system)
+
+
+def _check_start(system: System, start: Members, accuracy: float) -> None:
+    """Refuse or warn of states that are no start, as far as the system has what they are about."""
+    if system.constraints:
+        _check_constraints(system, start, accuracy)
+    if system.muscles:
+        _check_tendons(system, start)
+        _ask_about_excitations(system, start)
+    if system.contacts:
+        from condyle.studies.deep_contacts import warn_of_deep_contacts
+
+        warn_of_deep_contacts(system, start)
+        _ask_about_floors(system)
 
 
 def _check_tendons(system: System, start: Members) -> None:
@@ -294,37 +346,40 @@ def _check_tendons(system: System, start: Members) -> None:
         )
 
 
-def _ask_about(system: System, start: Members) -> None:
-    """Ask about excitations beyond 0 to 1 at the start, and about floors that carry nothing."""
-    model = system.compiled.model
-    if system.muscles and system.inputs:
-        at = {name: k for k, name in enumerate(system.inputs, model.tail["inputs"].start)}
-        driven = [name for name in system.muscles if name in at]
-        for text in of_excitation(start.tail[..., [at[name] for name in driven]]):
-            ask(f"simulate: inputs of muscles: {text}")
-    if model.contacts and "floors" not in system.compiled.programs:
-        system.compiled.programs["floors"] = True  # once
-        from condyle.contact import HalfSpace
+def _ask_about_excitations(system: System, start: Members) -> None:
+    """Ask about excitations beyond 0 to 1 at the start."""
+    at = {name: k for k, name in enumerate(system.inputs, system.compiled.model.tail["inputs"].start)}
+    driven = [at[name] for name in system.muscles if name in at]
+    for text in of_excitation(start.tail[..., driven]) if driven else ():
+        ask(f"simulate: inputs of muscles: {text}")
 
-        g = gravity(system)
-        planes = [
-            x
-            for law in model.contacts.values()
-            for x in law.surfaces()
-            if isinstance(x, HalfSpace) and x.body == "ground"
-        ]
-        floors = [np.asarray(x.normal) for x in planes if not isinstance(x.normal, Expression)]
-        free = any(body.mobilizer.speed_units.count("m/s") == 3 for body in system.bodies)
-        if (
-            floors
-            and g.any()
-            and free
-            and all(abs(n @ g) < ACROSS * np.linalg.norm(g) * np.linalg.norm(n) for n in floors)
-        ):
-            ask(
-                f"simulate: gravity acts along ({numbers(g)}), across the only plane of ground, whose normal "
-                f"is ({numbers(floors[0])}): it carries nothing. Is another axis up?"
-            )
+
+def _ask_about_floors(system: System) -> None:
+    """Ask once about floors that carry nothing."""
+    if "floors" in system.compiled.programs:
+        return
+    system.compiled.programs["floors"] = True
+    from condyle.contact import HalfSpace
+
+    g = gravity(system)
+    planes = [
+        x
+        for law in system.compiled.model.contacts.values()
+        for x in law.surfaces()
+        if isinstance(x, HalfSpace) and x.body == "ground"
+    ]
+    floors = [np.asarray(x.normal) for x in planes if not isinstance(x.normal, Expression)]
+    free = any(body.mobilizer.speed_units.count("m/s") == 3 for body in system.bodies)
+    if (
+        floors
+        and g.any()
+        and free
+        and all(abs(n @ g) < ACROSS * np.linalg.norm(g) * np.linalg.norm(n) for n in floors)
+    ):
+        ask(
+            f"simulate: gravity acts along ({numbers(g)}), across the only plane of ground, whose normal "
+            f"is ({numbers(floors[0])}): it carries nothing. Is another axis up?"
+        )
 
 
 def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
@@ -352,8 +407,11 @@ def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
 def _warn_of_domains(system: System, found: Trajectory | Ensemble) -> None:
     """Coordinates that leave the domain of their mobilizer: its motion goes on there, but nobody measured
     it."""
-    owners = [body for body in system.bodies if body.follows is None]
-    domains = np.array([d for body in owners for d in body.mobilizer.domains]).reshape(-1, 2)
+    programs = system.compiled.programs
+    if "domains" not in programs:
+        owners = [body for body in system.bodies if body.follows is None]
+        programs["domains"] = np.array([d for body in owners for d in body.mobilizer.domains]).reshape(-1, 2)
+    domains = programs["domains"]
     if np.isinf(domains).all():
         return
     if isinstance(found, Trajectory):
@@ -438,7 +496,7 @@ def _check_constraints(system: System, members: Members, accuracy: float) -> Non
             f"{accuracy:g}: {wrong}; start from q, u = system.project(state.q, state.u), "
             "or from cd.assemble(system, state)"
         )
-    if system.constraints and len(members) and (weak := faint(system, members.y[0, :nq], members.tail[0])):
+    if weak := faint(system, members.y[0, :nq], members.tail[0]):
         warn(
             f"simulate: {', '.join(weak)} changes a million times less with the speeds than other "
             "constraints do, and may be taken for none in one loop with them: multiply the "

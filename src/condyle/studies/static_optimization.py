@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.fit.frames import Frames
@@ -142,7 +142,7 @@ class StaticOptimization(Display):
         return self
 
 
-@answered(
+@with_call_hints(
     {
         "reserve": "they are reserves=1.0, or {coordinate: optimal force}",
         "use_muscle_physiology": "it is physiology=",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Vector
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.shapes import Shape
@@ -22,7 +22,7 @@ FAR = 30.0
 class Attachments(Parts):
     """Markers and geometry of a System."""
 
-    @answered({"location": "it is station=", "parent": "it is body="}, skip=1)
+    @with_call_hints({"location": "it is station=", "parent": "it is body="}, skip=1)
     def add_marker(self, name: str, body: Body | str, station: Vector, fixed: bool = False) -> Marker:
         """Add a named point of a body, which cameras see. It changes no dynamics: a system in use takes it
         too.
@@ -45,7 +45,9 @@ class Attachments(Parts):
             )
         return self._markers[name]
 
-    @answered({"color": "it is color=", "X_FS": "it is X_BS=", "transparency": "it is opacity="}, skip=1)
+    @with_call_hints(
+        {"color": "it is color=", "X_FS": "it is X_BS=", "transparency": "it is opacity="}, skip=1
+    )
     def add_geometry(
         self,
         body: Body | str,

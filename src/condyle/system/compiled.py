@@ -24,7 +24,7 @@ from condyle.model.model import Model, description, equation_names
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.columns import generalized_forces
 from condyle.model.operators.record import Operator
-from condyle.native.calls.function import NativeFunction
+from condyle.native.calls.native_function import NativeFunction
 from condyle.system.locks import resting
 from condyle.system.refusals import refuse_rates, refuse_singular
 from condyle.system.tails import Tails

@@ -25,8 +25,8 @@ from condyle.model.looped.jacobian import (
 )
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator
-from condyle.native.calls.function import NativeFunction
-from condyle.native.straight.composite import Composite
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.straight.kernel_function import Composite
 from condyle.system.compiled import Compiled
 from condyle.system.operators.constraints import SMALLEST_EIGENVALUE
 from condyle.system.operators.options import OPTIONS

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.constraints.base import Constraint
 from condyle.constraints.unilateral import RigidContact
 from condyle.contact.groups import pairs
@@ -31,7 +31,7 @@ from condyle.tree.prescribed import Prescribed
 class Description(Copies):
     """What a System is made of, until it is frozen; then what is compiled from it, an object of its own."""
 
-    @answered(
+    @with_call_hints(
         {
             "X_FM": "frames are X_PF= on the parent and X_BM= on the body",
             "I": "it is inertia=",
@@ -120,7 +120,7 @@ class Description(Copies):
             ask(f"body {name!r}: {text}")
         return body
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def add_force(self, name: str, force: Force, enabled: bool = True) -> None:
         """Add a force law under a name, such as cd.forces.TwoPointSpring(...). With enabled=False it does not
         act unless a state, or `disabled=` of an operator, says so."""
@@ -132,7 +132,7 @@ class Description(Copies):
         self._forces[name] = force
         self._switch(name, enabled)
 
-    @answered(
+    @with_call_hints(
         {"material": "it belongs to the surfaces: cd.contact.Sphere(body, center, radius, material)"}, skip=1
     )
     def add_contact(
@@ -181,7 +181,7 @@ class Description(Copies):
             self.add_constraint(pair, one) if isinstance(one, Constraint) else self.add_force(pair, one)
         return tuple(made)
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def add_constraint(self, name: str, constraint: Constraint, enabled: bool = True) -> None:
         """Add a constraint under a name, such as cd.constraints.Rod(...). Names of forces and constraints are
         unique. With enabled=False it holds only where a state, or `disabled=` of an operator, says so."""
@@ -197,7 +197,7 @@ class Description(Copies):
             raise DescriptionError(f"{name!r}: enabled: expected True or False, got {enabled!r}")
         self._off = self._off if enabled else self._off | {name}
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def add_measure(self, name: str, measure: Measure) -> None:
         """Add a measure under a name, such as cd.measures.Maximum(lambda s: s.u("knee")). It acts on nothing;
         runs have it."""
@@ -206,7 +206,7 @@ class Description(Copies):
         self._tree.register(measure.variables(name))
         self._measures[name] = measure
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def add_discrete(self, name: str, default: float) -> None:
         """Add a discrete variable that no law needs, for witnesses and actions: a counter, what an event
         remembers.

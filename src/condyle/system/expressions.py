@@ -9,7 +9,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.lookup import lookups_in
+from condyle.native.tables.lookup import lookups_in
 from condyle.system.compiled import Compiled
 from condyle.system.derivatives import derivable
 

@@ -30,6 +30,13 @@ def number(what: str, value: Any, expected: str) -> float:
         raise DescriptionError(f"{what}: expected {expected}, got {value!r}") from None
 
 
+def seconds(what: str, value: Any) -> float:
+    """A positive and finite number."""
+    if not 0 < (x := number(what, value, "a positive number [s]")) < np.inf:
+        raise DescriptionError(f"{what} = {value!r} must be a positive number [s]")
+    return x
+
+
 def check_system(who: str, system: Any, then: str = "state") -> None:
     """A System, which comes before `then`."""
     if not isinstance(system, System):

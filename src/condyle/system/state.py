@@ -26,7 +26,7 @@ from condyle.system.variables import place, recorded, variables
 from condyle.tree.body import Body
 
 if TYPE_CHECKING:
-    from condyle.native.calls.function import NativeFunction
+    from condyle.native.calls.native_function import NativeFunction
     from condyle.system.answers import OfState
     from condyle.system.compiled import Compiled
     from condyle.system.system import System

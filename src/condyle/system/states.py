@@ -16,7 +16,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator, Stage
-from condyle.native.calls.function import NativeFunction
+from condyle.native.calls.native_function import NativeFunction
 from condyle.presentation import Block, Display, page
 from condyle.records import dataclass
 from condyle.spatial import Transform

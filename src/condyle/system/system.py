@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 from casadi import Function
 
-from condyle.arguments import answered, spoken
+from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array, Entries, Vector, check_finite, vector
 from condyle.constraints.solve.projection import project
 from condyle.errors import ArgumentError, DescriptionError, ShapeError, UnknownNameError
@@ -55,7 +55,7 @@ _ELSEWHERE = {
 """Where what a System does not have is."""
 
 
-class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
+class System(ExplainsCalls, DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
     """Bodies joined by mobilizers under gravity. Describe it with `add_body`, then ask.
 
     The first state, operator call or pickle freezes it; `copy()` gives one that can be changed.
@@ -72,7 +72,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
 
     # ---- states --------------------------------------------------------------------------------------------
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def state(
         self,
         t: float = 0.0,
@@ -146,7 +146,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
 
     # ---- derivatives and expressions -----------------------------------------------------------------------
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def jvp(self, operator: str, *arguments: Any, tangents: Mapping[str, Vector], **options: Any) -> Array:
         """Derivative of an operator in a direction, exact:
         `system.jvp("forward_dynamics", q, u, tau, tangents={"q": dq, "u": du})`.
@@ -172,7 +172,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         """
         return derivatives.jvp(self._freeze("jvp()"), operator, arguments, tangents, options)
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def vjp(
         self, operator: str, *arguments: Any, cotangent: Vector, wrt: Sequence[str] = ("q",), **options: Any
     ) -> dict[str, Array]:
@@ -201,7 +201,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         self, operator: str, *arguments: Any, wrt: Sequence[str], **options: Any
     ) -> Mapping[str, Array]: ...
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def jacobian(
         self, operator: str, *arguments: Any, wrt: str | Sequence[str], **options: Any
     ) -> Array | Mapping[str, Array]:
@@ -222,7 +222,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
                 return direct(*arguments) if type(wrt) is tuple else direct(*arguments)[wrt]
         return derivatives.jacobian(self._freeze("jacobian()"), operator, arguments, wrt, options)
 
-    @answered(skip=1)
+    @with_call_hints(skip=1)
     def casadi(
         self,
         operator: str,
@@ -333,6 +333,3 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         if W.shape != (self.nu,) or not (np.isfinite(W) & (W > 0)).all():
             raise ShapeError(f"project: weights: expected {self.nu} numbers above zero, got {given!r}")
         return W
-
-
-spoken(System)

@@ -13,7 +13,7 @@ from condyle.arrays import Entries, check_finite, plain, real, vector
 from condyle.errors import ShapeError
 from condyle.model.model import Model
 from condyle.native.calls.fastcall import Option
-from condyle.native.calls.function import NativeFunction
+from condyle.native.calls.native_function import NativeFunction
 from condyle.system.locks import known, levels, masks
 
 NAMES = ("t", "z", "inputs", "discrete", "parameters", "locked", "disabled")

@@ -14,7 +14,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import ContactError, PathError, warn
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.lookup import Staged
+from condyle.native.tables.staged import Staged
 from condyle.presentation import cut
 from condyle.status import Outcome, Status
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import condyle.files as files
-from condyle.arguments import spoken
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, gaps
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.presentation import Block, Display, cut, page, rows_of, span
@@ -87,7 +87,7 @@ _OTHERS = {
 }
 
 
-class Table(Display):
+class Table(ExplainsCalls, Display):
     """Named columns over time. `table["knee"]` is a column, shape (m,); `table[["hip", "knee"]]` a Table of
     some columns; `table[2:10]` the rows 2 to 9; `table[0.2:0.5]`, by floats, the rows from 0.2 s to 0.5 s,
     both in.
@@ -485,6 +485,3 @@ class Table(Display):
         text = comma_separated(self, path.name) if ending == ".csv" else storage(self, path)
         with files.whole(path, "w", newline="", encoding="utf-8") as file:
             file.write(text)
-
-
-spoken(Table)

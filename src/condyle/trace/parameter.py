@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arguments import spoken
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.trace import DEFAULTED, Symbol, to_sx
@@ -22,7 +22,7 @@ from condyle.trace import DEFAULTED, Symbol, to_sx
 _NODES: dict[tuple[type, str, float], ca.SX] = {}
 
 
-class Parameter(Symbol):
+class Parameter(ExplainsCalls, Symbol):
     """A number that describes the system and has a value in every State.
 
     Args:
@@ -185,6 +185,3 @@ class Registry:
 
     def copy(self) -> Registry:
         return Registry(self.kind, list(self))
-
-
-spoken(Discrete, Input, Parameter)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.errors import TraceError
-from condyle.native.sweeps.lookup import Closure, Origin, lookups_in
+from condyle.native.tables.lookup import Closure, RowSource, lookup_context, lookups_in
 from condyle.records import dataclass
 from condyle.trace.refusal import REMEDIES, UserCall, check_arity, describe, evaluate, refusal_first
 from condyle.trace.symbol import Symbol, defaulted_in, is_number, is_symbolic, is_truth, scalar, symbols
@@ -38,7 +38,7 @@ class Traced:
     shape: tuple[int, ...]
     serial: str
     outside: tuple[Symbol, ...] = ()
-    tables: tuple[Origin, ...] = ()
+    tables: tuple[RowSource, ...] = ()
 
     @functools.cached_property
     def text(self) -> str:
@@ -60,12 +60,12 @@ class Traced:
     @functools.cached_property
     def function(self) -> ca.Function:
         """CasADi SX Function: one scalar input per name; one dense column, the result in row-major order.
-        Where there are Parameters or tables: `condyle.native.sweeps.lookup.Closure.function`."""
+        Where there are Parameters or tables: `condyle.native.tables.lookup.Closure.function`."""
         return ca.Function.deserialize(self.serial)
 
     @functools.cached_property
     def _closure(self) -> Closure:
-        return Closure.of(
+        return Closure.from_function(
             self.function, 1, ca.vertcat(ca.SX(0, 1), *(s.sx for s in self.outside)), self.tables
         )
 
@@ -105,6 +105,7 @@ class Traced:
         }
 
 
+@lookup_context()
 def trace(
     function: Callable[..., Any] | float | None,
     names: Sequence[str],

@@ -8,7 +8,7 @@ from typing import Any
 
 import casadi as ca
 
-from condyle.arguments import spoken
+from condyle.arguments import ExplainsCalls
 from condyle.mobilizers import Mobilizer, Weld
 from condyle.records import dataclass
 from condyle.spatial import MassProperties, Transform
@@ -17,7 +17,7 @@ from condyle.tree.prescribed import Driver
 
 
 @dataclass(frozen=True)
-class Coordinate:
+class Coordinate(ExplainsCalls):
     """A name for a coordinate, with its default value and the range it is meant for (both in the coordinate's
     unit).
 
@@ -120,6 +120,3 @@ class Body:
             else ""
         )
         return f"Body({self.name!r}, {self.mobilizer!r} on {self.parent.name!r}, {self.mass:g} kg{names})"
-
-
-spoken(Coordinate)

@@ -18,14 +18,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arguments import spoken
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, Entries, bare, by_label, real
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function
 from condyle.functions.splines import is_series, measured
 from condyle.mobilizers import Mobilizer, motion
 from condyle.mobilizers.constants import text
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.presentation import brief
 from condyle.records import dataclass
 from condyle.trace import DEFAULTED, Symbol, Traced, trace
@@ -37,7 +37,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Prescribed:
+class Prescribed(ExplainsCalls):
     """How a mobilizer moves, whatever the forces are: `add_body(..., motion=cd.Prescribed(position=f))`. One
     level is given.
 
@@ -344,6 +344,3 @@ class Driver:
 
     def __repr__(self) -> str:
         return f"Prescribed({self.level}=...)"
-
-
-spoken(Prescribed)

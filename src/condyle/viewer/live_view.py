@@ -20,7 +20,7 @@ import webbrowser
 from http import HTTPStatus
 from typing import Any, Self
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.errors import CondyleError, DescriptionError
 from condyle.system.given import check_system, number
 from condyle.system.state import State
@@ -264,7 +264,7 @@ def _reachable(host: str) -> str:
     return LOOPBACK
 
 
-@answered()
+@with_call_hints()
 def live(
     system: System,
     state: State | None = None,

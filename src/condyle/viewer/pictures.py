@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import condyle.files as files
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError
 from condyle.viewer.drawing import figure_of
@@ -38,7 +38,7 @@ def chromium() -> str | None:
     return next((path for name in CHROMIUMS if (path := shutil.which(name))), None)
 
 
-@answered({"frame": "it is t=, a time [s]"})
+@with_call_hints({"frame": "it is t=, a time [s]"})
 def picture(
     what: Any,
     path: str | Path,
@@ -90,7 +90,7 @@ def picture(
     return path
 
 
-@answered({"fps": "it is rate=, pictures per second"})
+@with_call_hints({"fps": "it is rate=, pictures per second"})
 def movie(
     what: Any,
     path: str | Path,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import real
 from condyle.errors import DescriptionError, ShapeError
 from condyle.system.system import System
@@ -21,7 +21,7 @@ from condyle.viewer.page import Page
 from condyle.viewer.scene import Scene, draw, scene
 
 
-@answered(
+@with_call_hints(
     {
         "table": "it is motion=",
         "filename": "it is path=",
@@ -114,7 +114,7 @@ def show(
     return page
 
 
-@answered(
+@with_call_hints(
     {"fps": "it is rate=, pictures per second", "frame": "it is t=, a time [s]"},
     name="show",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from condyle.native.calls.function import NativeFunction
+from condyle.native.calls.native_function import NativeFunction
 from tests.process import output
 
 EPS = np.finfo(float).eps

@@ -17,8 +17,8 @@ import pytest
 
 import condyle as cd
 from condyle.errors import ShapeError
-from condyle.native.calls import fastcall, function, gufunc
-from condyle.native.calls.function import NativeFunction
+from condyle.native.calls import fastcall, gufunc, native_function
+from condyle.native.calls.native_function import NativeFunction
 from condyle.native.machine import jit
 from tests.native.calls.functions import EMPTY, add_one, check, draw, make
 
@@ -65,7 +65,7 @@ def test_builtin_takes_the_short_way(f, monkeypatch):
     """Plain vectors never reach Python; everything else does."""
     g, slow = add_one(), []
     g.fast(np.zeros(5))
-    monkeypatch.setattr(function._Evaluator, "__call__", lambda self, *a: slow.append(a) or "slow")
+    monkeypatch.setattr(native_function._Evaluator, "__call__", lambda self, *a: slow.append(a) or "slow")
     x = draw(5)
     frozen = draw(5)
     frozen.flags.writeable = False
@@ -285,7 +285,6 @@ def test_builtin_needs_a_known_layout(monkeypatch):
 def test_without_builtin_and_ufunc(monkeypatch):
     """On a Python or NumPy that we do not know the same results come by ctypes."""
     monkeypatch.setattr(fastcall, "works", lambda: False)
-    monkeypatch.setattr(function.fastcall, "works", lambda: False)
     monkeypatch.setattr(gufunc, "gufuncs_work", lambda: False)
     g = make()
     for shape in ((), (3,), (40,), (4, 10)):

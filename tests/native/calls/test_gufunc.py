@@ -13,7 +13,7 @@ import pytest
 from condyle.native.calls import gufunc
 from condyle.native.ir.module import Module
 from condyle.native.machine import jit
-from condyle.native.straight.emit import add_kernel
+from condyle.native.straight.kernel_writer import add_kernel
 from tests.process import output
 
 SIZES_IN, SIZES_OUT = [11, 0, 3], [11, 0, 4]

@@ -18,12 +18,11 @@ import pytest
 
 from condyle import files
 from condyle.errors import DescriptionError
-from condyle.native.calls import function
-from condyle.native.calls.function import NativeFunction
+from condyle.native.calls import native_function
+from condyle.native.calls.native_function import NativeFunction
 from condyle.native.machine import cache, jit
-from condyle.native.programs.kept import kept
 from condyle.native.programs.nodes import Scan, kernel
-from condyle.native.programs.program import Program
+from condyle.native.programs.program import Program, cached_program
 from tests.process import end, finish, output, run, start
 
 FACTS = {"operations": 7, "layout": {"q": [1, 2]}}
@@ -93,7 +92,7 @@ def test_a_hit_builds_nothing(directory, monkeypatch):
     assert first.report.from_cache == (False, False)
     assert len(entries(directory)) == 2  # one state, and lanes
     monkeypatch.setattr(jit, "compile_ir", lambda *a: pytest.fail("compiled"))
-    monkeypatch.setattr(function, "Module", lambda *a: pytest.fail("emitted"))
+    monkeypatch.setattr(native_function, "Module", lambda *a: pytest.fail("emitted"))
     second = twice(allowed=False)
     assert works(second)
     assert second.report.cached
@@ -530,7 +529,7 @@ def test_programs_that_cannot_be_loaded_are_made_anew(directory, harm):
         }
 
     def runs():
-        program, tables = kept("counting", make)
+        program, tables = cached_program("counting", make)
         workspace = program.workspace()
         program.run(workspace, counts={"n": 3})
         return workspace["x"][0] == 3 and tables["x"].tolist() == [[1.0], [1.0]]

@@ -11,7 +11,7 @@ from condyle.errors import DescriptionError, NativeError
 from condyle.native.ir.module import Module
 from condyle.native.machine import elf, jit, parallel
 from tests.native.straight.kernels import Kernels
-from tests.native.straight.test_emit import chain
+from tests.native.straight.test_kernel_writer import chain
 
 GOOD = "define double @f(double %x) {\n%y = fadd double %x, 1.0\nret double %y\n}"
 CALLS = (

@@ -11,7 +11,7 @@ import numpy as np
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BYTE, POINTER, wide
 from condyle.native.machine import jit
-from condyle.native.straight.emit import add_kernel
+from condyle.native.straight.kernel_writer import add_kernel
 
 
 class Kernels:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from condyle.native.machine import jit
-from condyle.native.straight import emit
+from condyle.native.straight import kernel_writer
 from tests.native.straight.graphs import EXACT, LOGIC, OTHER, random_graph, random_inputs, spread
 from tests.native.straight.kernels import Kernels, evaluate
 
@@ -17,7 +17,7 @@ STATES = 16
 @pytest.fixture(autouse=True)
 def _short_reach(monkeypatch):
     """Values travel through memory often, as in long kernels."""
-    monkeypatch.setattr(emit, "_REACH", 12)
+    monkeypatch.setattr(kernel_writer, "_REACH", 12)
 
 
 def graphs(seed: int, *tables, size: int = 40):

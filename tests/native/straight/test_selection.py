@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from condyle.native.machine import jit, parallel
-from condyle.native.straight.graph import Graph
+from condyle.native.straight.instructions import Graph
 from tests.native.straight.kernels import Kernels, evaluate
 
 WIDTHS = sorted({1, 2, jit.lane_width()})

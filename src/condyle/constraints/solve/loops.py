@@ -1,6 +1,6 @@
 """The solution of multipliers.py (2)-(7) in loops: for many rows, of which straight lines would be m^3 long.
 
-Origins of rows in expressions (native/sweeps/lookup.py), one for each of what is asked for:
+Origins of rows in expressions (native/tables/lookup.py), one for each of what is asked for:
 
     Meet      G, Z, x, g   -> x, lambda and what is left of G x + g (5), with Y = G Z (2)
     Inverse   G, Z         -> Y^+, column by column: for derivatives
@@ -21,7 +21,7 @@ import numpy as np
 from condyle.constraints.solve.routines import MET, Routines, Rules, Writer, padded
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import Value
-from condyle.native.sweeps.solver import linked
+from condyle.native.tables.linked import link_source
 from condyle.records import dataclass
 
 
@@ -93,7 +93,7 @@ class Rows:
     def emit(self, module: Module) -> str:
         """It depends on no model: compiled once for all."""
         name = f"multipliers.{type(self).__name__.lower()}.{self.m}.{self.n}.{self.columns}"
-        return linked(module, name, self.text, self._write)
+        return link_source(module, name, self.text, self._write)
 
     def _write(self, module: Module, symbol: str) -> int:
         block = Routines(module, symbol, self.m, self.rules)

@@ -81,7 +81,7 @@ from condyle.constraints.solve.loops import Inverse, Last, Least, Meet, Rows, co
 from condyle.constraints.unilateral.base import Unilateral
 from condyle.dynamics.crba import mass_matrix
 from condyle.dynamics.factors import factorization
-from condyle.native.sweeps.lookup import frozen, get
+from condyle.native.tables.lookup import look_up, stop_gradient
 from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
@@ -213,7 +213,7 @@ class Pseudoinverse:
 
     def _row(self, kind: type[Rows], block: list[int], g: ca.SX) -> ca.SX:
         origin = kind(len(block), g.shape[1], rules(len(block)))
-        return get(origin, ca.vertcat(*map(filled, (self._own(block), self.lengths[block], g[block, :]))))
+        return look_up(origin, ca.vertcat(*map(filled, (self._own(block), self.lengths[block], g[block, :]))))
 
     def unmet(
         self,
@@ -304,12 +304,12 @@ class Blocks(Pseudoinverse):
         speeds = sorted({*Z.sparsity().get_triplet()[0], *G.sparsity().get_triplet()[1]})
         G, Z, x, n = G[:, speeds], Z[speeds, :], x[speeds, :], len(speeds)
         given = ca.vertcat(*map(filled, (G, Z, self.lengths[block])))
-        row = get(Meet(m, c, rules(m), n), ca.vertcat(given, filled(x), filled(g)))
+        row = look_up(Meet(m, c, rules(m), n), ca.vertcat(given, filled(x), filled(g)))
         y, *more, delicate = ca.vertsplit(row, [0, *accumulate(Meet(m, c, rules(m), n).outs)])
         y, (lambda_, left, size) = columns_of(y, n, c), (columns_of(part, m, c) for part in more)
         self._doubt(delicate)
         if self.derived:
-            inverse = columns_of(get(Inverse(m, 1, rules(m), n), given), m, m)
+            inverse = columns_of(look_up(Inverse(m, 1, rules(m), n), given), m, m)
             known, lambda_ = lambda_, lambda_ + inverse @ _change(G @ x + g - G @ (Z @ lambda_))  # (9)
             if not self.symmetric:
                 W = ca.repmat(ca.sum2(G * Z.T), 1, c)
@@ -329,7 +329,7 @@ class Blocks(Pseudoinverse):
 
 def _frozen(x: ca.SX) -> ca.SX:
     """x, without derivatives."""
-    return ca.reshape(frozen(ca.vec(ca.densify(x))), *x.shape)
+    return ca.reshape(stop_gradient(ca.vec(ca.densify(x))), *x.shape)
 
 
 def _change(x: ca.SX) -> ca.SX:

@@ -17,7 +17,7 @@ from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import DOUBLE, POINTER, Value
 from condyle.native.machine import jit
-from condyle.native.straight.emit import add_kernel
+from condyle.native.straight.kernel_writer import add_kernel
 from condyle.records import dataclass
 
 FULL = 8

@@ -19,7 +19,7 @@ from condyle.laws.described import Part, number, quantity, sx
 from condyle.laws.factors import Factors
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.trace.parameter import Discrete, Parameter
 

@@ -102,6 +102,8 @@ class Rope(Unilateral):
         law: "newton" or "poisson": see cd.contact.Rigid.
     """
 
+    other_names = ("Cable", "String", "Tether")
+
     measure: ClassVar[str] = "m"
 
     a: BodyName

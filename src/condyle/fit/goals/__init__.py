@@ -9,7 +9,7 @@ a method `residual`.
 
 from __future__ import annotations
 
-from condyle.arguments import missing, spoken
+from condyle.arguments import missing
 from condyle.fit.goals.base import Goal
 from condyle.fit.goals.coordinate import Coordinate
 from condyle.fit.goals.custom import Custom
@@ -19,7 +19,6 @@ from condyle.fit.goals.station import Station
 
 __all__ = ["Coordinate", "Custom", "Distance", "Goal", "Orientation", "Station"]
 
-spoken(Coordinate, Custom, Distance, Orientation, Station)
 
 _ELSEWHERE = {
     "Marker": "Station",

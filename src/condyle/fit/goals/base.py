@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import gaps, real
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.user import Holonomic
@@ -52,7 +53,7 @@ class Residuals(Holonomic):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Goal:
+class Goal(ExplainsCalls):
     """What all goals share. A goal of one's own is a subclass; one method is enough:
 
         @dataclass(frozen=True, eq=False, repr=False)

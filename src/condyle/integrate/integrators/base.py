@@ -26,6 +26,7 @@ from typing import ClassVar
 
 import casadi as ca
 
+from condyle.arguments import ExplainsCalls
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.projection import Rate
 from condyle.laws.code import class_code
@@ -60,7 +61,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Method(ABC):
+class Method(ExplainsCalls, ABC):
     """A method of integration: `cd.simulate(..., integrator=method)`, or by its name if it is one of METHODS.
 
     Args:

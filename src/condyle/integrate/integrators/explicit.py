@@ -19,7 +19,6 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arguments import spoken
 from condyle.errors import DescriptionError
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.integrators import dormand_prince_8 as dp8
@@ -179,9 +178,6 @@ def _numbers(given: Any, what: str) -> Weights:
     if numbers.ndim != 1 or not np.isfinite(numbers).all():
         raise DescriptionError(f"{what}: expected finite numbers, got {given!r}")
     return tuple(numbers.tolist())
-
-
-spoken(Explicit)
 
 
 def _row(entries: Mapping[int, float], n: int) -> Weights:

@@ -14,7 +14,6 @@ from typing import ClassVar
 
 import casadi as ca
 
-from condyle.arguments import spoken
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.integrators.base import Method, Step, Weights, combined
 from condyle.integrate.projection import Rate
@@ -114,8 +113,6 @@ class Rosenbrock(Method):
         )
 
 
-spoken(Rosenbrock)
-
 # Hairer, Wanner: Solving Ordinary Differential Equations II, section IV.7; as in their RODAS
 RODAS = Rosenbrock(
     "rodas",
@@ -156,7 +153,7 @@ _FIFTH = (
     0.030198172008377946,
 )
 # Steinebach: Construction of Rosenbrock-Wanner method Rodas5P, BIT Numerical Mathematics 63:27 (2023).
-# Between steps it has (1 - x) (k_1 + x (k_2 + x k_3)): in methods/base.py (1) k_1, k_2 + k_3, -k_3.
+# Between steps it has (1 - x) (k_1 + x (k_2 + x k_3)): in integrators/base.py (1) k_1, k_2 + k_3, -k_3.
 RODAS5P = Rosenbrock(
     "rodas5p",
     5,

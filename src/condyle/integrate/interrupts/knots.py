@@ -18,12 +18,17 @@ that the error estimate meets what is there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from condyle.errors import warn
 from condyle.integrate.integrators import Method
-from condyle.integrate.interrupts.time_signals import TimeSignals
+from condyle.integrate.interrupts.base import Interrupter
+from condyle.integrate.interrupts.time_signals import TimeSignals, timed
+
+if TYPE_CHECKING:
+    from condyle.integrate.run import Run, Settings
 
 GRID = 4096
 """Intervals in which a run looks at curved signals."""
@@ -49,47 +54,59 @@ CHUNK = 200_000
 """So many numbers are compared with polynomials at a time."""
 
 
+class Knots(Interrupter):
+    """The knots of a run, which the step loop passes by itself: a stream of times."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.signals = run, timed(run.start.system)
+
+    def restart(self) -> None:
+        """Find them with the Parameters and Inputs that hold now."""
+        run, s = self.run, self.run.settings
+        starts = np.array([run.start.t]), np.array([run.t])
+        knots, first = table(self.signals, run.like.tail[None], starts, s, run.method)
+        run.tables["knots"] = knots
+        run.ws["knot"], run.ws["t_knot"] = first[0], knots[int(first[0])]
+
+
 def table(
-    timed: TimeSignals,
+    signals: TimeSignals,
     tails: np.ndarray,
-    firsts: np.ndarray,
-    starts: np.ndarray,
-    last: float,
-    accuracy: float,
-    step: float | None,
+    starts: tuple[np.ndarray, np.ndarray],
+    settings: Settings,
     method: Method,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Knots of some runs as a stream for the step loop, shape (rows, 1), and the row that each run begins
     with.
 
     Args:
-        timed: what the system reads of time.
+        signals: what the system reads of time.
         tails: of the runs' states, shape (N, k).
-        firsts: the earliest times that knots are wanted from [s], shape (N,).
-        starts: of the runs [s], shape (N,).
-        last: where runs end [s]; before `firsts` if they go backward in time, then knots come latest first.
-        accuracy: of the run.
-        step: the fixed step [s]; then there are no knots, and a warning says what steps may pass unseen.
-        method: of the run.
+        starts: the earliest times that knots are wanted from, and where the runs go on from now [s], (N,)
+            each.
+        settings: of the runs. Where they go backward in time, knots come latest first. With fixed steps there
+            are no knots, and a warning says what steps may pass unseen.
+        method: of the runs.
     """
-    values = timed.values(tails)
+    (firsts, now), last, step = starts, settings.t_final, settings.step
+    values = signals.values(tails)
     values, group = (
         (values[:1], 0) if (values == values[0]).all() else np.unique(values, axis=0, return_inverse=True)
     )
-    rows, at, begin = [], 0, np.empty(len(starts))
+    rows, at, begin = [], 0, np.empty(len(now))
     seen = len(values) <= MANY
     for k, numbers in enumerate(values):
-        here = np.broadcast_to(np.reshape(group, -1) == k, starts.shape)
+        here = np.broadcast_to(np.reshape(group, -1) == k, now.shape)
         first, final = float(np.min(firsts[here])), last
         way = 1 if last >= first else -1
         first, final = (first, final) if way > 0 else (final, first)
-        times = knots(timed, numbers, first, final, accuracy, method, seen)
+        times = knots(signals, numbers, first, final, settings.accuracy, method, seen)
         if step is not None:
-            if not k and (starts == firsts).any():  # not again after an event
-                _warn(timed, numbers, np.concatenate([[first], times, [final]]), min(step, final - first))
+            if not k and (now == firsts).any():  # not again after an event
+                _warn(signals, numbers, np.concatenate([[first], times, [final]]), min(step, final - first))
             times = times[:0]
         times = times[::way]
-        begin[here] = at + np.searchsorted(way * times, way * starts[here], side="right")
+        begin[here] = at + np.searchsorted(way * times, way * now[here], side="right")
         rows.append(np.append(times, way * np.inf))
         at += len(times) + 1
     return np.concatenate(rows)[:, None], begin

@@ -26,21 +26,23 @@ more are left, Python looks at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
+from condyle.integrate.interrupts.base import ROWS, Instant, Interrupter
 from condyle.integrate.steps import polynomial
 from condyle.laws.view import View
 from condyle.model.model import Model, description
 from condyle.model.symbols import Symbols
-from condyle.native.calls.function import SIMD_FROM, NativeFunction
+from condyle.native.calls.native_function import SIMD_FROM, NativeFunction
 from condyle.native.programs.nodes import If, Kernel, Node, Scan, kernel
 from condyle.native.programs.program import Workspace
-from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.native.tables.staged import Staged, build_function
 from condyle.paths.path import PathLength
 from condyle.paths.span import Span
 from condyle.records import dataclass
@@ -50,6 +52,7 @@ from condyle.system.system import System
 if TYPE_CHECKING:
     from condyle.integrate.equations import Equations, RightHandSide
     from condyle.integrate.integrators.base import Method, Step
+    from condyle.integrate.run import Run
 
 JUMP, SHARE = 1e-9, 1e-3
 """Lengths that change by less [m] do not jump; in runs, those that change by less than this part of the
@@ -139,13 +142,9 @@ def differs(old: ca.SX, new: ca.SX) -> list[ca.SX]:
 
 
 @dataclass(frozen=True)
-class Found:
-    """A jump in a step: the instants before and after, by how much which spans become longer [m], and the
-    switches that change."""
+class Found(Instant):
+    """A jump in a step: by how much which spans become longer [m], and the switches that change."""
 
-    step: int
-    before: float
-    after: float
     sizes: dict[int, float]
     switches: list[int]
 
@@ -236,7 +235,7 @@ class _Kind:
         view = _Poses(links, given[n : n + m], names, given[n + m :])
         code, normal = twin.branches(twin.found(view))  # type: ignore[arg-type]
         out = ca.vertcat(twin.at(view), code, ca.vec(normal))  # type: ignore[arg-type]
-        return assembled("branches", [given], [ca.densify(out)])
+        return build_function("branches", [given], [ca.densify(out)])
 
     @cached_property
     def _plain(self) -> np.ndarray | None:
@@ -324,7 +323,7 @@ class Branches:
             ca.vertcat(ca.vec(ca.densify(view.rotation(b))), view.station_position(b, ca.SX.zeros(3)))
             for b in self._bodies
         ]
-        return assembled("branch_poses", [s["q"], s["u"], s["tail"]], [ca.densify(ca.vertcat(*poses))])
+        return build_function("branch_poses", [s["q"], s["u"], s["tail"]], [ca.densify(ca.vertcat(*poses))])
 
     def signature(self, view: View) -> tuple[ca.SX, ca.SX]:
         """What changes where a branch does, at a view: codes of all switches, then their normals; and the
@@ -474,6 +473,61 @@ def _evaluated(f: NativeFunction, *given: np.ndarray) -> np.ndarray:
 ROUNDS = 8
 """How often a step is divided here: each time what is left of a smooth length falls by 200, and a jump is
 known 14 times better. A division in Python takes ten times as long."""
+
+
+class PathJumps(Interrupter):
+    """Jumps of the lengths of paths: reported, and the run goes on just after."""
+
+    batch, waits = ROWS // 16, True
+
+    def __init__(self, run: Run, branches: Branches) -> None:
+        self.run, self.branches = run, branches
+
+    def locate(self, done: int, before: Instant | None) -> Iterator[Found]:
+        """The first instant in the steps just done at which the length of a path jumps."""
+        run, branches, rows = self.run, self.branches, self.run.buffer
+        if len(run.jumps) >= MOST:
+            return
+        here, stop, tail = rows.count - 1, rows.count + done, run.like.tail[None]
+        t, y = rows["t"][here:stop, 0], rows["y"][here:stop]
+        if "signature" in rows:
+            signatures, steps = rows["signature"][here:stop], np.flatnonzero(rows["changed"][here + 1 : stop])
+        else:
+            signatures, steps = branches.look(tail, t, y).signatures, np.arange(done)
+        if not len(steps) or not len(suspects := branches.suspects(t, signatures, steps)):
+            return
+        y_at = run.y_at(rows.rows(stop))
+        look = partial(
+            branches.located,
+            tails_at=lambda k: tail,
+            y_at=lambda k, t: y_at(here + k, t),
+            accuracy=run.settings.accuracy,
+        )
+        found = {}
+        if "signature" in rows and len(suspects) == 1 and (part := left(run.ws)) is not None:
+            a, b = suspects.a[0], suspects.b[0]  # the loop has ended after this step
+            rounded = 4 * np.spacing(max(abs(a), abs(b)))
+            within = [
+                np.clip(a + x * (b - a) + way * rounded, min(a, b), max(a, b))
+                for x, way in zip(part, (-run.way, run.way), strict=True)
+            ]
+            found = look(replace(suspects, a=np.array(within[:1]), b=np.array(within[1:])))
+        found = found or look(suspects)
+        if found:
+            yield replace(found[min(found)], step=here + min(found))
+
+    def act(self, instant: Found) -> bool:  # type: ignore[override]
+        """Report a jump, and go on just after it with steps as long as those before."""
+        run, k, count = self.run, instant.step, self.run.buffer.count
+        rows, t = run.buffer.rows(k + 2), np.array([instant.before, instant.after])
+        y = run.y_at(rows)(np.array([k, k]), t)
+        before, after = (run.state_at(float(t[i]), y[i]) for i in (0, 1))
+        run.jumps += self.branches.report(instant, before, after)
+        longest = np.abs(np.diff(rows.t[max(count - 1, k - 8) :])).max()
+        run.cut(k, instant.before, y[0])
+        run.ws["h"] = run.settings.step or min(longest, run.settings.max_step or np.inf)
+        run.change(after)
+        return True
 
 
 def some(truths: Sequence[ca.SX]) -> ca.SX:

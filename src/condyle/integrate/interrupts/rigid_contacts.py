@@ -16,16 +16,23 @@ one of them reaches zero before the other, the run looks there too, a window pas
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from condyle.errors import CondyleError
 from condyle.integrate.events import Event, Witnesses
+from condyle.integrate.interrupts.witnesses import WitnessEvents
 from condyle.integrate.rigid.contact_rows import in_few
-from condyle.integrate.rigid.contacts import Contacts
+from condyle.integrate.rigid.contacts import ContactInfeasible, Contacts
+from condyle.integrate.trajectory import Occurrence
 from condyle.records import dataclass
+from condyle.status import Outcome
 from condyle.system.state import State
+
+if TYPE_CHECKING:
+    from condyle.integrate.interrupts.actions import Actions
+    from condyle.integrate.run import Run
 
 AGAIN = 12
 """Rounds of (24)."""
@@ -37,6 +44,7 @@ class Transition(Event):
     window, and small bodies then meet at the wrong place: the instant is found to a thousandth of it."""
 
     share: ClassVar[float] = 1e-3
+    resolves: ClassVar[bool] = True
 
 
 class RigidWitnesses(Witnesses):
@@ -122,3 +130,30 @@ class RigidWitnesses(Witnesses):
             order = np.argsort(np.r_[known, new], kind="stable")
             known, seen = np.r_[known, new][order], np.concatenate([seen, look(new)])[order]
         return np.setdiff1d(known, t)
+
+
+class RigidContacts(WitnessEvents):
+    """Rigid contacts, stops and ropes of a run, and its own events. They are one: what happens at the same
+    instant may depend on each other. A run starts with those closed that must be."""
+
+    def __init__(self, run: Run, actions: Actions, witnesses: Witnesses) -> None:
+        s = run.settings
+        self.run, self.contacts = run, Contacts(run.start.system, s.accuracy, s.window)
+        actions.contacts = self
+        run.start = self.resolved(run.start, found=False)
+        super().__init__(run, actions, RigidWitnesses(witnesses, self.contacts))
+
+    def resolved(self, state: State, found: bool = True) -> State:
+        """A State in which those constraints that act one way hold that must, and no others."""
+        run, before = self.run, state
+        try:
+            state, happened, impact = self.contacts.resolve(state, found)
+        except ContactInfeasible as error:
+            run.status = run.status or error.status
+            return before
+        run.events += [Occurrence(what, state.t, before) for what in happened]
+        run.impacts += [] if impact is None else [impact]
+        return state
+
+    def failure(self, state: State) -> Outcome | None:
+        return self.contacts.infeasible(state)

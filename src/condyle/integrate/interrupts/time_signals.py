@@ -23,9 +23,9 @@ import casadi as ca
 import numpy as np
 
 from condyle.model.time import TimeReader, time_readers
-from condyle.native.straight.graph import CHOICE, Graph
-from condyle.native.sweeps.lookup import Origin, lookups_in
-from condyle.native.sweeps.table import Table
+from condyle.native.straight.instructions import CHOICE, Graph
+from condyle.native.tables.lookup import RowSource, lookups_in
+from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
 from condyle.system.system import System
 
@@ -408,7 +408,7 @@ class Source:
 
     name: str
     graph: Graph
-    lookups: list[tuple[Origin, list[int]]]
+    lookups: list[tuple[RowSource, list[int]]]
     followed: list[int]
     signals: list[int]
     curved: list[bool]
@@ -434,7 +434,7 @@ class Source:
     def _steps(self, i: int, j: int) -> np.ndarray | None:
         """The numbers of a ladder, each once."""
         table = self.lookups[i][0]
-        if not isinstance(table, Table) or not table.ladder or j != 1:
+        if not isinstance(table, LookupTable) or not table.ladder or j != 1:
             return None
         found = np.unique(table.rows[:, 1])
         return found[np.isfinite(found)]
@@ -521,7 +521,7 @@ def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source 
     index = [[element[k] for k in range(a, b)] for a, b in pairwise(ends)]
     results = {node for node, argument, _ in g.outputs if argument == 0}
 
-    ladders = [isinstance(lookup.table, Table) and lookup.table.ladder for lookup in lookups]
+    ladders = [isinstance(lookup.table, LookupTable) and lookup.table.ladder for lookup in lookups]
 
     def depend() -> list[int]:
         kinds, shapes = [0] * len(g.op), [LEVEL] * len(g.op)
@@ -540,10 +540,10 @@ def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source 
                 kinds[k] |= CURVED
         return kinds
 
-    def of_row(table: Origin, index: list[int]) -> int:
+    def of_row(table: RowSource, index: list[int]) -> int:
         """Rows depend on what their indices do; those of solvers are smooth functions of them."""
         kind = functools.reduce(operator.or_, (kinds[k] for k in index), 0)
-        return kind if isinstance(table, Table) or not kind else kind | CURVED
+        return kind if isinstance(table, LookupTable) or not kind else kind | CURVED
 
     looked_up = [0] * len(lookups)
     kinds = depend()
@@ -560,7 +560,7 @@ def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source 
                 k
                 for lookup, mine in zip(lookups, index, strict=True)
                 for k in mine
-                if not (isinstance(lookup.table, Table) and lookup.table.ladder)
+                if not (isinstance(lookup.table, LookupTable) and lookup.table.ladder)
             ),
         ],
     )

@@ -18,15 +18,24 @@ change sides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.integrate.events import Event, Witnesses
+from condyle.integrate.interrupts.base import FEW, ROWS, Instant, Interrupter
 from condyle.integrate.steps import StepRows
+from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.state import State
+
+if TYPE_CHECKING:
+    from condyle.integrate.interrupts.actions import Actions
+    from condyle.integrate.run import Run
 
 CHANGE = 1e-6
 """For derivatives by differences [rad, m or s]. Their errors are near 1e-9 of the gradient."""
@@ -81,12 +90,12 @@ def isolate(
     sides: Callable[[np.ndarray], np.ndarray],
     event: Event,
     before: float,
-    low: float,
-    high: float,
+    between: tuple[float, float],
     window: float,
 ) -> tuple[float, float]:
     """The first change of sides between two times, narrowed to at most a window: 16 looks at once per
     round."""
+    low, high = between
     while high - low > window:
         t = np.linspace(low, high, 17)
         side = sides(g(t))
@@ -194,7 +203,26 @@ RESOLVED = 1e3
 """The least difference of times that is a number of three digits [units in the last place of t]."""
 
 
-class Watch:
+@dataclass(frozen=True)
+class Crossing(Instant):
+    """Where witnesses change sides, or where one is not a number.
+
+    Args:
+        rows: the steps up to there.
+        y: q, u, z just after it.
+        values: of all witnesses there.
+        sides: of all witnesses just before.
+        hits: which witnesses change sides; none if one is not a number.
+    """
+
+    rows: StepRows
+    y: np.ndarray
+    values: np.ndarray
+    sides: np.ndarray
+    hits: Sequence[int]
+
+
+class WitnessEvents(Interrupter):
     """The events of a run that have witnesses.
 
     Attributes:
@@ -204,58 +232,179 @@ class Watch:
             that happen in one direction are here at the start too, with None.
     """
 
-    def __init__(self, witnesses: Witnesses, window: float, accuracy: float, weights: np.ndarray) -> None:
-        self.witnesses = witnesses
-        self.events = self.witnesses.events
-        self.accuracy, self.weights = accuracy, weights
-        self.windows = [e.window or window for e in self.events]
+    batch = FEW
+
+    def __init__(self, run: Run, actions: Actions, witnesses: Witnesses) -> None:
+        self.run, self.actions, self.witnesses, self.events = run, actions, witnesses, witnesses.events
+        self.windows = [e.window or run.settings.window for e in self.events]
         count = len(self.events)
         self.sides, self.seen, self.scale = Sides(count), np.zeros(count), np.zeros(count)
         self.acted: dict[int, tuple[float, float, float] | None] = {
             j: None for j, e in enumerate(self.events) if e.near
         }
         self.last, self.quick = np.full(count, -np.inf), np.zeros(count, dtype=int)
+        actions.witnesses = self
+
+    def restart(self) -> None:
+        self.seen = self.at(self.run.state)
 
     def at(self, state: State) -> np.ndarray:
         """Values (count,) at a state."""
         y = np.concatenate([state.q, state.u, state.z])
         return self.witnesses(state, np.array([state.t]), y[None])[0]
 
-    def one(self, j: int) -> Callable[[State, np.ndarray, np.ndarray], np.ndarray]:
-        """(state, t, y) -> values (m,) of one witness at times (m,) and y (m, n)."""
-        return lambda like, t, y: self.witnesses(like, t, y)[:, j]
+    def _held(self, j: int, state: State, f: np.ndarray) -> bool:
+        """Whether constraints, locks and motions hold a witness, with ydot = f."""
+        if self.events[j].resolves:
+            return False
+        return is_held(state, f, lambda like, t, y: self.witnesses(like, t, y)[:, j])
 
-    def see(self, state: State) -> None:
-        """The run is here now."""
-        self.seen = self.at(state)
+    def crossed(self, old: np.ndarray, new: np.ndarray, state: State) -> list[int]:
+        """Events whose witnesses an action moved to the other side, from old values to new ones at a state."""
+        side = self.sides.all(np.stack([old, new]))
+        return [
+            j
+            for j, e in enumerate(self.events)
+            if e.happens(side[0, j], side[1, j]) and not self._held(j, state, np.zeros(self.run.y.size))
+        ]
 
-    def saw(self, g: np.ndarray) -> None:
+    def locate(self, done: int, before: Instant | None) -> Iterator[Crossing]:
+        run, system = self.run, self.run.start.system
+        first = run.buffer.count - 1
+        rows = run.buffer.rows(first + 1 + done if before is None else before.step + 2)
+        if self.acted:
+            self.settle(run.state, rows.f[first])
+        y_at = run.y_at(rows)
+        t, piece, g = self.looks(rows, first, y_at)
+        if before is not None:
+            inside, last = t < before.before, np.array([before.before])
+            g_last = self.witnesses(run.like, last, y_at(np.array([before.step]), last))
+            t, piece = np.r_[t[inside], last], np.r_[piece[inside], before.step]
+            g = np.vstack([g[inside], g_last])
+        at, held, bound = 0, set[int](), bool(system.constraints or run.like.locked or system.motions)
+        while True:
+            side = self.sides.all(g[at:])
+            happens = np.stack(
+                [e.happens(side[:-1, j], side[1:, j]) for j, e in enumerate(self.events)], axis=1
+            )
+            happens[:, list(held)] = False
+            found = np.flatnonzero(happens.any(axis=1))
+            unknown = np.flatnonzero(np.isnan(g[at:]).any(axis=1))
+            if len(unknown) and not (len(found) and found[0] + 1 < unknown[0]):
+                i = at + unknown[0]
+                yield Crossing(int(piece[i]), float(t[i]), float(t[i]), rows, rows.y[0], g[i], side[0], ())
+                return
+            self._saw(g[at : at + int(found[0]) + 1] if len(found) else g[at:])
+            if not len(found):
+                return
+            at, sides = at + int(found[0]), side[found[0]]
+            k, candidates = int(piece[at + 1]), [int(j) for j in np.flatnonzero(happens[found[0]])]
+            if bound:
+                there = run.state_at(float(t[at + 1]), y_at(np.array([k]), t[[at + 1]])[0])
+                if still := {j for j in candidates if self._held(j, there, rows.f[k])}:
+                    held |= still
+                    continue
+            intervals = {
+                j: isolate(
+                    self._value(j, k, y_at),
+                    partial(self.sides.of, j),
+                    self.events[j],
+                    float(sides[j]),
+                    (float(t[at]), float(t[at + 1])),
+                    self.windows[j] * self.events[j].share,
+                )
+                for j in candidates
+            }
+            when = min(high for _, high in intervals.values())
+            y = rows.y[k + 1] if when == rows.t[k + 1] else y_at(np.array([k]), np.array([when]))[0]
+            here = self.witnesses(run.like, np.array([when]), y[None])[0]
+            hits = [
+                j
+                for j in candidates
+                if intervals[j][1] == when or self.events[j].happens(sides[j], self.sides.of(j, here[[j]])[0])
+            ]
+            yield Crossing(k, float(t[at]), when, rows, y, here, sides, hits)
+            for j in hits:  # nothing changed: the run goes on as it did
+                self.sides.plain(j)
+            if when == t[at + 1]:
+                at += 1
+            t[at], g[at] = when, here
+
+    def _value(
+        self, j: int, k: int, y_at: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """A witness over times (m,) in the step that begins at row k."""
+        return lambda t: self.witnesses(self.run.like, t, y_at(np.full(len(t), k), t))[:, j]
+
+    def act(self, instant: Crossing) -> bool:  # type: ignore[override]
+        """Let the events act; where a witness is not a number the run ends before the step."""
+        run, k, when, rows, hits = self.run, instant.step, instant.after, instant.rows, instant.hits
+        if not hits:
+            run.accept(max(k + 1 - run.buffer.count, 0))
+            name = self.events[int(np.flatnonzero(np.isnan(instant.values))[0])].name
+            run.status = Outcome(
+                Status.WITNESS,
+                f"stopped at t = {run.t:.9g} s: the witness of event {name!r} "
+                f"is not a number at t = {when:.9g} s; {Status.WITNESS.advice}",
+            )
+            return True
+        now = run.state_at(when, instant.y)
+        state, fired = self.actions.happen([self.events[j] for j in hits], now, instant.values, hits)
+        if state is None and not run.status:
+            return False
+        length, taken = float(rows.t[k + 1] - rows.t[k]), k + 2 - run.buffer.count
+        run.cut(k, when, instant.y)
+        run.batch = int(np.clip(2 * taken, FEW, ROWS))
+        run.ws["h"] = run.settings.step or min(float(run.ws["h"][0]), length, self._first_step(fired, when))
+        if state is not None:
+            near = {j: float(instant.sides[j]) for j in hits}
+            value = partial(self._value, k=k, y_at=run.y_at(rows))
+            slopes = {j: slope(value(j), max(float(rows.t[k]), when - CHANGE), when) for j in hits}
+            run.change(state)
+            self.changed(fired, instant.values, near, slopes)
+        return True
+
+    def changed(
+        self,
+        fired: Sequence[int],
+        here: np.ndarray,
+        near: Mapping[int, float] = MappingProxyType({}),
+        slopes: Mapping[int, float] = MappingProxyType({}),
+    ) -> None:
+        """Events of witnesses, `here` before, changed the state; of those that another action moved, near is
+        the sign before."""
+        for j in fired:
+            self.acted[j] = near.get(j, float(np.sign(here[j]))), slopes.get(j, 0.0), float(here[j])
+        if endless := self._zeno(fired, self.run.t):
+            self.run.status = self.run.status or endless
+
+    def _saw(self, g: np.ndarray) -> None:
         """The run went through values (m, count), and is at the last."""
         self.sides.settle(g)
         self.scale, self.seen = np.maximum(self.scale, np.abs(g).max(axis=0)), g[-1]
 
     def looks(
-        self, like: State, rows: StepRows, first: int, y_at: Callable[[np.ndarray, np.ndarray], np.ndarray]
+        self, rows: StepRows, first: int, y_at: Callable[[np.ndarray, np.ndarray], np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times (m,), steps (m,) and values (m, count) of the looks at the steps from a row on, the first at
         that row."""
-        steps = len(rows.t) - first - 1
+        like, steps = self.run.like, len(rows.t) - first - 1
         piece = np.repeat(np.arange(first, first + steps), len(LOOKS))
         t = rows.t[piece] + (rows.t[piece + 1] - rows.t[piece]) * np.tile(LOOKS, steps)
         t[len(LOOKS) - 1 :: len(LOOKS)] = rows.t[first + 1 :]
         g = np.vstack([self.seen, self.witnesses(like, t, y_at(piece, t))])
         t, piece = np.r_[rows.t[first], t], np.r_[first, piece]
 
-        def of(x: np.ndarray) -> np.ndarray:
+        def step_at(x: np.ndarray) -> np.ndarray:
             found = np.searchsorted(rows.t[first:], x, side="right")
             return np.asarray(first + np.clip(found - 1, 0, steps - 1))
 
-        hidden = self.witnesses.hidden(like, t, lambda x: y_at(of(x), x))
+        hidden = self.witnesses.hidden(like, t, lambda x: y_at(step_at(x), x))
         for _ in range(ROUNDS):
             more = np.union1d(np.union1d(turning_points(t, g), last_numbers(t, g)), np.setdiff1d(hidden, t))
             if not len(more):
                 break
-            inside = of(more)
+            inside = step_at(more)
             order = np.argsort(np.r_[t, more], kind="stable")
             g = np.vstack([g, self.witnesses(like, more, y_at(inside, more))])[order]
             t, piece = np.r_[t, more][order], np.r_[piece, inside][order]
@@ -280,7 +429,9 @@ class Watch:
                 allowed = self._reach(j, state)
             else:
                 allowed = max(
-                    2 * abs(before), RESTART * abs(slope) * self.windows[j], self.accuracy * self.scale[j]
+                    2 * abs(before),
+                    RESTART * abs(slope) * self.windows[j],
+                    self.run.settings.accuracy * self.scale[j],
                 )
             if abs(g) <= allowed:
                 self.sides.turn(j, near, g)
@@ -305,14 +456,15 @@ class Watch:
         y = np.concatenate([state.q, state.u, state.z])
         d, n = CHANGE * np.eye(y.size), y.size
         g = self.witnesses(state, np.full(2 * n, state.t), np.concatenate([y + d, y - d]))[:, j]
-        unit = np.where(self.weights > 0, self.weights, 1.0)
-        return self.accuracy * float(np.abs((g[:n] - g[n:]) / (2 * CHANGE * unit)).max())
+        weights = self.run.settings.weights
+        unit = np.where(weights > 0, weights, 1.0)
+        return self.run.settings.accuracy * float(np.abs((g[:n] - g[n:]) / (2 * CHANGE * unit)).max())
 
-    def first_step(self, fired: Sequence[int], t: float) -> float:
+    def _first_step(self, fired: Sequence[int], t: float) -> float:
         """How long the first step after events may be [s]."""
         return max(min(RESTART * self.windows[j] for j in fired), RESOLVED * float(np.spacing(abs(t))))
 
-    def zeno(self, fired: Sequence[int], t: float) -> Outcome | None:
+    def _zeno(self, fired: Sequence[int], t: float) -> Outcome | None:
         """These events changed the state. Why the run ends, if they do so again and again; else None."""
         for j in fired:
             short = RESTART * self.windows[j]

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from condyle.constraints.unilateral import Unilateral
-from condyle.native.calls.function import SIMD_FROM, NativeFunction
+from condyle.native.calls.native_function import SIMD_FROM, NativeFunction
 from condyle.system.state import State
 from condyle.system.system import System
 

@@ -39,11 +39,11 @@ ON = 1e-14
 far from zero at least."""
 ROUGHLY = 20.0
 """What holds is off by no more than so many accuracies; what is further away was moved by an action."""
-JAMMED = 1e-3
+LEAST_RESPONSE = 1e-3
 """Share of its own response that friction must leave to a contact that slides (Painleve)."""
 
 
-class Jam(Exception):
+class ContactInfeasible(Exception):
     """No forces satisfy all that touch."""
 
     def __init__(self, status: Outcome) -> None:
@@ -95,11 +95,6 @@ class Contacts:
                 "all that rebounds the same"
             )
 
-    @staticmethod
-    def of(system: System, accuracy: float, window: float) -> Contacts | None:
-        """None if there are none."""
-        return Contacts(system, accuracy, window) if system.constraints.unilateral else None
-
     # ---- states --------------------------------------------------------------------------------------------
 
     def holds(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -143,7 +138,7 @@ class Contacts:
 
         Raises:
             DescriptionError: surfaces overlap.
-            Jam: no forces or impulses are found.
+            ContactInfeasible: no forces or impulses are found.
         """
         m = self.modes
         enabled = state.tail[m.enabled][m.switch] > 0.5
@@ -216,7 +211,7 @@ class Contacts:
             )
             if done is None:
                 names = ", ".join(repr(m.names[i]) for i in which[some])
-                raise Jam(
+                raise ContactInfeasible(
                     Outcome(
                         Status.PAINLEVE,
                         f"stopped at t = {state.t:.9g} s: no impulses of {names} "
@@ -254,10 +249,10 @@ class Contacts:
         )
         for some in groups(W):
             problem = whole.part(some)
-            found = None if (problem.own() < JAMMED).any() else problem.solve()  # (21)
+            found = None if (problem.own() < LEAST_RESPONSE).any() else problem.solve()  # (21)
             if found is None:
                 names = ", ".join(repr(self.modes.names[i]) for i in which[some])
-                raise Jam(
+                raise ContactInfeasible(
                     Outcome(
                         Status.PAINLEVE,
                         f"stopped at t = {state.t:.9g} s: no forces of {names} "
@@ -303,7 +298,7 @@ class Contacts:
                 out.append(f"{name} slides")
         return out
 
-    def jam(self, state: State) -> Outcome | None:
+    def infeasible(self, state: State) -> Outcome | None:
         """Why a step fails, if that is because friction leaves a contact nothing to push with."""
         closed, stick, _ = self.holds(state)
         which = np.flatnonzero(closed)

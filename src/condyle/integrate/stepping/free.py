@@ -12,7 +12,7 @@ from condyle.integrate.stepping.listed import ROOM, ListedRun, sizes_of
 from condyle.integrate.stepping.step import BODY, POSE, build
 from condyle.mobilizers import Free, Translation
 from condyle.model.model import description
-from condyle.native.programs.kept import Made, kept
+from condyle.native.programs.program import ProgramAndTables, cached_program
 from condyle.spatial.quaternions import rotation_from_quaternion
 from condyle.system.state import State
 from condyle.system.system import System
@@ -145,9 +145,9 @@ def _places(system: System) -> tuple[np.ndarray, np.ndarray]:
     return padded, places
 
 
-def _program(system: System, gathers: bool) -> Made:
+def _program(system: System, gathers: bool) -> ProgramAndTables:
     key = ("time stepping", gathers)
     if key not in system.compiled.programs:
         text = f"time stepping {gathers}\n{description(system.compiled.model)}"
-        system.compiled.programs[key] = kept(text, lambda: build(system, gathers))
+        system.compiled.programs[key] = cached_program(text, lambda: build(system, gathers))
     return system.compiled.programs[key]

@@ -50,11 +50,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from condyle.arguments import spoken
+from condyle.arguments import ExplainsCalls
 from condyle.constraints.unilateral import RigidContact
 from condyle.errors import DescriptionError, warn
+from condyle.integrate.interrupts.samples import samples
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.measure_history import samples
 from condyle.integrate.stepping.free import FreeBodies, all_free
 from condyle.integrate.stepping.listed import ListedRun
 from condyle.integrate.stepping.trees import Trees, open_state
@@ -66,12 +66,14 @@ from condyle.status import Outcome, Status
 from condyle.system.given import number
 from condyle.system.state import State
 
+ACCURACY = 1e-6
+"""Of quaternions between steps."""
 DEEP = 1e-4
 """[m, rad] Overlaps at the start that are more than slop and rounded numbers."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TimeStepping:
+class TimeStepping(ExplainsCalls):
     """Rigid contacts with fixed steps, without events, for piles and long runs:
     `cd.simulate(system, state, 10.0, step=1e-3, integrator=cd.integrators.TimeStepping())`.
 
@@ -90,6 +92,12 @@ class TimeStepping:
         stiffness: of soft contacts [N/m, N m/rad], all of them; None: contacts are hard.
         damping: of soft contacts [N s/m, N m s/rad]. They have no restitution beside it.
     """
+
+    call_hints: ClassVar = {
+        "surfaces": "it is among=, or the first argument",
+        "step": "the step is cd.simulate(..., step=1e-3)",
+        "iterations": "it is sweeps=",
+    }
 
     among: Iterable[Any] = ()
     sweeps: int = 50
@@ -154,21 +162,10 @@ class TimeStepping:
         t_final: float,
         step: float,
         weights: np.ndarray,
-        accuracy: float,
         report: Callable[[float], object] | None,
     ) -> Trajectory:
         """A run of one state; see `cd.simulate`."""
-        return _Run(self, start, t_final, step, Manifold.of(start.system, weights, accuracy), report).go()
-
-
-spoken(
-    TimeStepping,
-    answers={
-        "surfaces": "it is among=, or the first argument",
-        "step": "the step is cd.simulate(..., step=1e-3)",
-        "iterations": "it is sweeps=",
-    },
-)
+        return _Run(self, start, t_final, step, Manifold.of(start.system, weights, ACCURACY), report).go()
 
 
 @dataclass

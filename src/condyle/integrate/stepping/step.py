@@ -22,9 +22,8 @@ from condyle.contact.surfaces import tangents
 from condyle.integrate.equations import RightHandSide, equations
 from condyle.integrate.stepping.closest_points import NARROW, apart, box, plane, symmetric
 from condyle.integrate.stepping.sweeps import least_velocities, update
-from condyle.native.programs.kept import Made
 from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Scan, Stream, While, kernel
-from condyle.native.programs.program import Program
+from condyle.native.programs.program import Program, ProgramAndTables
 from condyle.system.system import System
 
 BODY = 18
@@ -524,7 +523,7 @@ class StepTree:
         ]
 
 
-def build(system: System, gathers: bool) -> Made:
+def build(system: System, gathers: bool) -> ProgramAndTables:
     """The program.
 
     Args:

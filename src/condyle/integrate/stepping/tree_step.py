@@ -41,11 +41,10 @@ from condyle.integrate.stepping.step import StepTree
 from condyle.integrate.stepping.sweeps import update
 from condyle.model.operators import OPERATORS
 from condyle.model.symbols import Symbols
-from condyle.native.programs.evaluated import Evaluated
-from condyle.native.programs.kept import Made
 from condyle.native.programs.nodes import Call, Get, If, Ints, Node, Scan, Stream, While
-from condyle.native.programs.program import Program
-from condyle.native.sweeps.lookup import assembled
+from condyle.native.programs.program import Program, ProgramAndTables
+from condyle.native.programs.slice_function import SliceFunction
+from condyle.native.tables.staged import build_function
 from condyle.system.system import System
 
 POSE = 12
@@ -64,7 +63,7 @@ _ONE = """t t_next h k count until t_0 step t_final every row stale bad busy goi
     deep x record flat loose loosened room info look accuracy body_a body_b"""
 
 
-def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made:
+def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> ProgramAndTables:
     """The program.
 
     Args:
@@ -163,8 +162,8 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
     # ---- functions of the whole state
     b = Symbols(bare.compiled.model)
     now = [b.t, ca.vertcat(b["q"], b["u"], b.z), b["tail"][bare.compiled.model.tail["inputs"].start :]]
-    function = lambda label, inputs, outputs: Evaluated(
-        assembled(label, inputs, outputs), label, sizes, streams, tables
+    function = lambda label, inputs, outputs: SliceFunction(
+        build_function(label, inputs, outputs), label, sizes, streams, tables
     )
     kin = b.kinematics()
     M = crba.mass_matrix(bare.compiled.model.tree, kin)
@@ -330,7 +329,7 @@ class _Trees(StepTree):
     ) -> None:
         self.walk, self.n_speeds, self.ground, self.surfaces = walk, blocks.n, blocks.count, surfaces
         self.push = 12 * blocks.n + 5
-        self.response: Evaluated | None = None
+        self.response: SliceFunction | None = None
         self.before: list[Node] = []
         super().__init__(sizes)
 

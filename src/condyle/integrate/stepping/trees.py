@@ -11,7 +11,7 @@ from condyle.integrate.stepping.crowd import Crowd
 from condyle.integrate.stepping.listed import ROOM, ListedRun, sizes_of
 from condyle.integrate.stepping.tree_step import NEAREST, POSE, build
 from condyle.model.model import description
-from condyle.native.programs.kept import Made, kept
+from condyle.native.programs.program import ProgramAndTables, cached_program
 from condyle.system.state import State
 from condyle.system.system import System
 
@@ -157,9 +157,9 @@ def _bare(system: System) -> System:
     return system.compiled.programs[key]
 
 
-def _program(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made:
+def _program(system: System, bare: System, surfaces: bool, both_ways: bool) -> ProgramAndTables:
     key = ("time stepping of trees", surfaces, both_ways)
     if key not in system.compiled.programs:
         text = f"time stepping of trees {surfaces} {both_ways}\n{description(system.compiled.model)}"
-        system.compiled.programs[key] = kept(text, lambda: build(system, bare, surfaces, both_ways))
+        system.compiled.programs[key] = cached_program(text, lambda: build(system, bare, surfaces, both_ways))
     return system.compiled.programs[key]

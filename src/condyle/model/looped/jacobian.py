@@ -3,7 +3,7 @@
 After the passes of aba.py: what each body has by itself, outward; what it carries and the columns of its
 speeds, inward; then one row for every two speeds of different bodies on one path. Speeds are rows, too:
 bodies reach theirs by the links speed0, speed1 and so on, and a pair reaches its two by near and far, the one
-closer to ground. M is factored and solved afterward (condyle.native.sweeps.tree_solve).
+closer to ground. M is factored and solved afterward (condyle.native.solvers.tree_solve).
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from condyle.model.looped.path_laws import path_kinds
 from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.product import Product
-from condyle.native.sweeps.sweep import RowKernel
-from condyle.native.sweeps.tree_solve import TreeSolve, padded
+from condyle.native.loops.linear import Product
+from condyle.native.loops.sweep import RowKernel
+from condyle.native.solvers.tree_solve import TreeSolve, padded
 
 _VECTOR = ca.SX.ones(3, 1)
 _CARRIED = (ca.SX.ones(1, 1), _VECTOR, ca.SX.ones(ca.Sparsity.lower(3)), _VECTOR, ca.SX.ones(3, 3), PAIR)

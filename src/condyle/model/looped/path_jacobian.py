@@ -30,7 +30,7 @@ from condyle.model.looped.path_laws import LawView, PathKind
 from condyle.model.looped.path_rows import PathRows, tension, wrenches
 from condyle.model.looped.span_rows import SpanKind
 from condyle.model.looped.tables import Looped
-from condyle.native.sweeps.sweep import RowKernel
+from condyle.native.loops.sweep import RowKernel
 
 cross = ca.cross
 

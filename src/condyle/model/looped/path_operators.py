@@ -26,7 +26,7 @@ from condyle.model.looped.path_rows import PathRows
 from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.muscles import Muscle
-from condyle.native.sweeps.sweep import RowKernel
+from condyle.native.loops.sweep import RowKernel
 
 
 class AllPaths:

@@ -26,7 +26,7 @@ from condyle.forces.path import PathLaw
 from condyle.model.looped.law_rows import frame_of
 from condyle.model.looped.path_laws import LawView, PathKind
 from condyle.model.looped.span_rows import SpanKind, in_M
-from condyle.native.sweeps.sweep import RowKernel
+from condyle.native.loops.sweep import RowKernel
 from condyle.paths.span import Span
 from condyle.trace.parameter import Discrete, Expression, Input, Parameter
 

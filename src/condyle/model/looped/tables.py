@@ -1,5 +1,5 @@
 """A tree as tables: one kernel per type of body, run over all bodies by native loops
-(condyle.native.sweeps.sweep).
+(condyle.native.loops.sweep).
 
 Row 0 is ground, row B + 1 is body B. Bodies are of one type if their mobilizers have the same equations up to
 numbers (condyle.mobilizers.numbers), if the same of their numbers depend on Parameters, and if both or none
@@ -24,8 +24,8 @@ from condyle.model.looped.law_rows import LawKind, law_kinds
 from condyle.model.looped.path_laws import path_kinds
 from condyle.model.looped.path_rows import PathRows
 from condyle.model.model import Model
-from condyle.native.sweeps.schedule import on_levels, walked
-from condyle.native.sweeps.sweep import Line, Pass, RowKernel, Sweep
+from condyle.native.loops.schedule import join_passes, share_levels
+from condyle.native.loops.sweep import RowKernel, RowPass, StraightStep, Sweep
 
 Write = Callable[[Draft], None]
 
@@ -88,7 +88,7 @@ class Looped:
         self._sort()
         self.links: dict[str, np.ndarray] = {}
         self.cleared: tuple[str, ...] = ()  # results that begin with zeros
-        self._steps: list[Pass | Line] = []
+        self._steps: list[RowPass | StraightStep] = []
 
     def _sort(self) -> None:
         """Tables of constants, and the type of every row."""
@@ -138,16 +138,16 @@ class Looped:
         drafts = [Draft(self, kind) for kind in self.kinds]
         for draft, each in zip(drafts, [ground] + [write] * (len(drafts) - 1), strict=True):
             each(draft)
-        self._steps.append(Pass([RowKernel(d.reads, d.writes) for d in drafts], backwards))
+        self._steps.append(RowPass([RowKernel(d.reads, d.writes) for d in drafts], backwards))
 
     def line(self, reads: Mapping[Any, ca.SX], writes: Mapping[Any, ca.SX]) -> None:
         if writes:
-            self._steps.append(Line(dict(reads), dict(writes)))
+            self._steps.append(StraightStep(dict(reads), dict(writes)))
 
     def rows(self) -> Sweep:
         """Everything that is read is written, and nothing else."""
-        steps = walked(_needed(self._steps, self.types, self.links), self.types, self.parents)
-        if (short := on_levels(steps)) is not None:
+        steps = join_passes(_needed(self._steps, self.types, self.links), self.types, self.parents)
+        if (short := share_levels(steps)) is not None:
             steps = short
             self._add_levels()
         return Sweep(
@@ -240,7 +240,7 @@ class Looped:
     @property
     def fresh_type(self) -> int:
         """The first type that neither a row nor a kernel has yet."""
-        kernels = (len(step.kernels) for step in self._steps if isinstance(step, Pass))
+        kernels = (len(step.kernels) for step in self._steps if isinstance(step, RowPass))
         return max(len(self.kinds), 1 + int(self.types.max()), *kernels)
 
     def add_rows(self, types: np.ndarray, like: np.ndarray, links: Mapping[str, Mapping[int, int]]) -> None:
@@ -261,7 +261,7 @@ class Looped:
     def extra_pass(self, kernels: Mapping[int, RowKernel], backwards: bool = False) -> None:
         """A pass over rows that are no bodies, by type."""
         if kernels:
-            self._steps.append(Pass([kernels.get(t) for t in range(1 + max(kernels))], backwards))
+            self._steps.append(RowPass([kernels.get(t) for t in range(1 + max(kernels))], backwards))
 
     def law_pass(
         self, add: Callable[[LawKind, Draft, Mapping[str, ca.SX]], dict[str, ca.SX]]
@@ -276,7 +276,7 @@ class Looped:
             adds = add(kind, d, column)
             kernels.append(RowKernel(d.reads, d.writes, adds))
         if self.law_kinds:
-            self._steps.append(Pass(kernels))
+            self._steps.append(RowPass(kernels))
         return frozenset(i for kind in self.law_kinds for i, _ in kind.members)
 
     @cached_property
@@ -333,11 +333,13 @@ _SIDE_BY_SIDE = ("du", "along")
 _PER_SPEED = ("u", "weights", "g", "tau", "udot", "f", "Mf", "cotangent", "d_q", "d_u", "d_tau")
 
 
-def _needed(steps: Sequence[Pass | Line], types: np.ndarray, links: Mapping[str, Any]) -> list[Pass | Line]:
+def _needed(
+    steps: Sequence[RowPass | StraightStep], types: np.ndarray, links: Mapping[str, Any]
+) -> list[RowPass | StraightStep]:
     """The steps without fields that nobody reads."""
     used: set[tuple[Any, str]] = set()  # (type, field), or (None, field) for all types
     for s in steps:
-        if isinstance(s, Line):
+        if isinstance(s, StraightStep):
             used |= {(types[p[0]], p[1]) for p in s.reads if isinstance(p, tuple)}
             continue
         for t, kernel in enumerate(s.kernels):
@@ -358,6 +360,8 @@ def _needed(steps: Sequence[Pass | Line], types: np.ndarray, links: Mapping[str,
         return RowKernel(kernel.reads, writes, kernel.adds) if writes or kernel.adds else None
 
     return [
-        s if isinstance(s, Line) else Pass([keep(t, k) for t, k in enumerate(s.kernels)], s.backwards)
+        s
+        if isinstance(s, StraightStep)
+        else RowPass([keep(t, k) for t, k in enumerate(s.kernels)], s.backwards)
         for s in steps
     ]

@@ -35,7 +35,7 @@ from condyle.dynamics.kinematics import Pair
 from condyle.model.looped.between import OnDemand, StraightLine
 from condyle.model.looped.draft import Draft, Kind, packed, unpacked
 from condyle.model.looped.tables import Looped
-from condyle.native.sweeps.sweep import RowKernel
+from condyle.native.loops.sweep import RowKernel
 
 _skew = ca.skew
 

@@ -32,7 +32,7 @@ from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.operators.columns import Columns
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.native.tables.staged import Staged, build_function
 from condyle.paths.path import numbers
 from condyle.records import dataclass
 
@@ -189,7 +189,9 @@ class Operator:
         results = self.expressions(s, **which)
         # laws along paths ask for the same things again and again
         short = name.rpartition(".")[2]  # names of casadi.Functions have no dots
-        return assembled(short, [s[a] for a in self.arguments], ca.cse(results) if model.paths else results)
+        return build_function(
+            short, [s[a] for a in self.arguments], ca.cse(results) if model.paths else results
+        )
 
 
 PATHS = ("path_lengths", "path_speeds", "moment_arms", "path_points")

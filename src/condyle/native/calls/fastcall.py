@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.native.calls.finite import FiniteArgument, is_finite
+from condyle.native.calls.finite_check import FiniteArgument, is_finite
 from condyle.native.calls.gufunc import numpy_api
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module

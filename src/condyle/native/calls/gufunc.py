@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.native.calls.finite import FiniteArgument, is_finite
+from condyle.native.calls.finite_check import FiniteArgument, is_finite
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BYTE, DOUBLE, INT, LONG, POINTER, Value
@@ -146,6 +146,7 @@ def _add_copies(module: Module) -> None:
     overlapping those before. For W = 1 the caller uses a contiguous row where it is.
     """
     W, T = module.lanes.W, module.lanes.T
+    rounds = [1 << k for k in range(W.bit_length() - 1)]
     for name in ("gather", "scatter"):
         order = 1 if name == "gather" else -1  # from rows to lanes, or back
         with module.function(name, [*[POINTER] * 2, *[LONG] * 5], attributes="noinline nounwind") as b:
@@ -166,7 +167,7 @@ def _add_copies(module: Module) -> None:
                         places = [
                             (b.at(row, j), b.at(lanes, first + l * W))[::order] for l, row in enumerate(rows)
                         ]
-                        x = _transposed(b, [b.load(source, T) for source, _ in places])
+                        x = b.transpose([b.load(source, T) for source, _ in places], rounds)
                         for value, (_, target) in zip(x, places):
                             b.store(value, target)
                     b.jump(done)
@@ -176,25 +177,6 @@ def _add_copies(module: Module) -> None:
                     source, target = (b.at(row, offset, BYTE), b.at(lanes, first + l))[::order]
                     b.store(b.load(source, DOUBLE), target)
             b.place(done)
-
-
-def _transposed(b: Builder, rows: list[Value]) -> list[Value]:
-    """W rows of W numbers: a transpose in log2 W rounds, each swapping the off-diagonal halves of blocks."""
-    W, h = len(rows), 1
-    while h < W:
-        result = list(rows)
-        for r in range(W):
-            if r & h:
-                continue
-            low = [c if not c & h else W + c - h for c in range(W)]
-            high = [c + h if not c & h else W + c for c in range(W)]
-            for row, order in ((r, low), (r + h, high)):
-                mask = ", ".join(f"i32 {m}" for m in order)
-                result[row] = b.put(
-                    rows[r].type, f"shufflevector {rows[r]}, {rows[r + h]}, <{W} x i32> <{mask}>"
-                )
-        rows, h = result, 2 * h
-    return rows
 
 
 class InnerLoop:

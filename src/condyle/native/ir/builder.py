@@ -18,7 +18,20 @@ from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from condyle.native.ir.values import BOOL, DOUBLE, INT, LONG, POINTER, VOID, Lanes, Number, Value, constant
+from condyle.native.ir.values import (
+    BOOL,
+    BYTE,
+    DOUBLE,
+    INT,
+    LONG,
+    POINTER,
+    VOID,
+    Lanes,
+    Number,
+    Value,
+    constant,
+    wide,
+)
 from condyle.records import dataclass
 
 if TYPE_CHECKING:
@@ -128,13 +141,44 @@ class Builder:
             return self.put(T, f"call {T} @{name}({T} {a.text}, {T} {b.text}, {T} {c.text})")  # type: ignore[union-attr]
         return self.put(T, f"call {T} @{name}({T} {_text(a, T)}, {T} {_text(b, T)}, {T} {_text(c, T)})")
 
-    def spread(self, x: Value) -> Value:
-        """A double in every lane."""
-        if x.type == self.lanes.T:
+    def spread(self, x: Value, W: int = 0) -> Value:
+        """A scalar in every lane."""
+        W = W or self.lanes.W
+        if W == 1 or x.type[0] == "<":
             return x
-        T, W = self.lanes.T, self.lanes.W
+        T = wide(x.type, W)
         first = self.put(T, f"insertelement {T} poison, {x}, i64 0")
         return self.put(T, f"shufflevector {first}, {T} poison, <{W} x i32> zeroinitializer")
+
+    def shuffle(self, x: Value, y: Value, places: Sequence[int]) -> Value:
+        """Elements of x, and then of y, by their places."""
+        n, mask = len(places), ", ".join(f"i32 {k}" for k in places)
+        type = f"<{n} x {x.type.partition(' x ')[2]}"
+        return self.put(type, f"shufflevector {x}, {y}, <{n} x i32> <{mask}>")
+
+    def lane(self, x: Value, k: int) -> Value:
+        """One element of a vector."""
+        return self.put(x.type.partition(" x ")[2][:-1], f"extractelement {x}, i64 {k}")
+
+    def vector(self, elements: Sequence[Value]) -> Value:
+        """Scalars side by side."""
+        type, out = f"<{len(elements)} x {elements[0].type}>", "poison"
+        for k, x in enumerate(elements):
+            out = self.put(type, f"insertelement {type} {out}, {x}, i64 {k}").text
+        return Value(self, type, out)
+
+    def transpose(self, rows: Sequence[Value], strides: Sequence[int]) -> list[Value]:
+        """n rows of n numbers as columns, n a power of two. In one round for each stride (1, 2, .. n / 2 in
+        any order), the halves of the blocks of that size that are not on the diagonal change places."""
+        values, n = list(rows), len(rows)
+        for h in strides:
+            low = [k if not k & h else n + k - h for k in range(n)]
+            high = [k + h if not k & h else n + k for k in range(n)]
+            for k in range(n):
+                if not k & h:
+                    x, y = values[k], values[k + h]
+                    values[k], values[k + h] = self.shuffle(x, y, low), self.shuffle(x, y, high)
+        return values
 
     @contextmanager
     def side_by_side(self, W: int) -> Iterator[None]:
@@ -216,9 +260,18 @@ class Builder:
         self._entry.append(f"{place.text} = getelementptr {type}, ptr {pointer.text}, i64 {index}")
         return place
 
-    def entry(self, table: str, index: Value) -> Value:
+    def entry(self, table: str, index: Value, signed: bool = False) -> Value:
         """A number of a table of 32-bit integers, as an i64."""
-        return self.convert("zext", self.load(self.at(self.symbol(table), index, INT), INT, align=4), LONG)
+        number = self.load(self.at(self.symbol(table), index, INT), INT, align=4)
+        return self.convert("sext" if signed else "zext", number, LONG)
+
+    def copy(self, target: Value, source: Value, bytes: int) -> None:
+        """Copy memory; the two places do not overlap."""
+        self.outside("llvm.memcpy.p0.p0.i64", target, source, bytes, self.number(0, BOOL))
+
+    def clear(self, target: Value, bytes: int) -> None:
+        """Fill memory with zeros."""
+        self.outside("llvm.memset.p0.i64", target, self.number(0, BYTE), bytes, self.number(0, BOOL))
 
     def aligned(self, pointer: Value, bytes: int) -> Value:
         """The first address from `pointer`, which is one of a double, that is a multiple of so many bytes."""

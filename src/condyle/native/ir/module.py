@@ -32,13 +32,13 @@ class Module:
         self._declared: dict[str, str] = {}
         self._defined: dict[str, int] = {}
         self._linked: dict[str, Callable[[], bytes]] = {}
-        self._abreast: dict[int, Module] = {}
+        self._other_lanes: dict[int, Module] = {}
 
-    def abreast(self, W: int) -> Module:
+    def with_lanes(self, W: int) -> Module:
         """The part of this module for W lanes, whose functions those of this one may call."""
-        if W not in self._abreast:
-            self._abreast[W] = Module(W, self.contract)
-        return self._abreast[W]
+        if W not in self._other_lanes:
+            self._other_lanes[W] = Module(W, self.contract)
+        return self._other_lanes[W]
 
     def add(self, text: str) -> None:
         """Append a definition."""
@@ -105,11 +105,11 @@ class Module:
         self._linked.update(other._linked)
 
     def text(self) -> str:
-        parts = dict.fromkeys(part for each in (self, *self._abreast.values()) for part in each._parts)
+        parts = dict.fromkeys(part for each in (self, *self._other_lanes.values()) for part in each._parts)
         return "\n".join([*parts, *self._all("_declared").values()])
 
     def _all(self, what: str) -> dict[str, Any]:
         """What is declared or linked here, and in the parts for other lanes."""
         return {
-            name: x for each in (self, *self._abreast.values()) for name, x in getattr(each, what).items()
+            name: x for each in (self, *self._other_lanes.values()) for name, x in getattr(each, what).items()
         }

@@ -26,7 +26,7 @@ from typing import Any
 import casadi as ca
 
 from condyle.errors import UnknownNameError
-from condyle.native.straight.composite import Composite
+from condyle.native.straight.kernel_function import Composite
 from condyle.records import dataclass
 
 

@@ -17,26 +17,22 @@ import numpy as np
 
 from condyle.errors import NativeError, ShapeError, UnknownNameError
 from condyle.native.ir.module import Module
-from condyle.native.machine import jit, lapack
+from condyle.native.machine import cache, jit, lapack, notice
 from condyle.native.programs.check import check
-from condyle.native.programs.emit import BUDGET, HEADER, RESUME, STOP, ProgramWriter
 from condyle.native.programs.nodes import External, Node, Stream
-from condyle.native.straight.composite import Composite
-from condyle.native.straight.emit import add_kernel
+from condyle.native.programs.program_writer import BUDGET, HEADER, RESUME, STOP, ProgramWriter
+from condyle.native.straight.kernel_function import KernelFunction, sizes
+from condyle.native.straight.kernel_writer import add_kernel
+from condyle.native.tables.lookup import lookup_context
 
 
-def compile_kernel(f: ca.Function | Composite, symbol: str, W: int = 1, contract: bool = True) -> External:
+def compile_kernel(f: KernelFunction, symbol: str, W: int = 1, contract: bool = True) -> External:
     """Compile f for W lanes under a symbol of its own, for use in several programs. A Composite writes all
     lanes."""
-    module = Module(W, contract)
-    if isinstance(f, ca.Function):
-        inputs, outputs = [f.nnz_in(i) for i in range(f.n_in())], [f.nnz_out(i) for i in range(f.n_out())]
-        work = add_kernel(module, f, symbol, masked=W > 1)
-    else:
-        inputs, outputs, work = f.inputs, f.outputs, f.emit(module, symbol)
-    return External(
-        symbol, tuple(inputs), tuple(outputs), W, work, module.compile(), masked=isinstance(f, ca.Function)
-    )
+    module, plain = Module(W, contract), isinstance(f, ca.Function)
+    work = add_kernel(module, f, symbol, masked=plain and W > 1)
+    inputs, outputs = sizes(f)
+    return External(symbol, tuple(inputs), tuple(outputs), W, work, module.compile(), masked=plain)
 
 
 class Program:
@@ -359,3 +355,27 @@ def _rows(place: list[list[Any]], counts: Mapping[str, int]) -> int:
     if any(value(count) == 0 for count, _ in place):
         return 0
     return 1 + sum((value(count) - 1) * value(step) for count, step in place)
+
+
+ProgramAndTables = tuple[Program, dict[str, np.ndarray]]
+"""A program and the tables that its runs need."""
+
+
+def cached_program(key: str, make: Callable[[], ProgramAndTables]) -> ProgramAndTables:
+    """The program of a key from the disk cache, or made and stored there. The key is text that determines
+    it."""
+
+    def load(code: bytes, facts: dict[str, Any]) -> ProgramAndTables:
+        program = Program.unpack(code, facts["layout"])
+        program.load()  # now, while it can still be made anew
+        return program, {name: np.array(rows) for name, rows in facts["tables"].items()}
+
+    if (found := cache.loaded(key, load)) is not None:
+        return found
+    with notice.compiling("the loop of steps"), lookup_context():
+        program, tables = make()
+        code, layout = program.pack()
+    cache.store(
+        key, code, {"layout": layout, "tables": {name: table.tolist() for name, table in tables.items()}}
+    )
+    return program, tables

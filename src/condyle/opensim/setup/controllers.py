@@ -16,7 +16,7 @@ from condyle.forces.actuators import Actuator
 from condyle.forces.external import TimeSeries
 from condyle.functions import PiecewiseConstant
 from condyle.muscles import Muscle
-from condyle.opensim.controllers import prescribed
+from condyle.opensim.controllers import prescribed_controller
 from condyle.opensim.document import Document, read_document
 from condyle.opensim.element import Element, read_elements
 from condyle.opensim.reading import Reading
@@ -131,7 +131,7 @@ def _controls(setup: Setup, reading: Reading, element: Element) -> dict[str, Con
             return {}
         before, notes = reading.controls, len(reading.notes)
         reading.controls = {}
-        prescribed(reading, element)
+        prescribed_controller(reading, element)
         made, reading.controls = reading.controls, before
         setup.report.check += [str(note) for note in reading.notes[notes:]]
         return {name: function for name, (_, function) in made.items()}

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from functools import partial
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 
-import condyle.files as files
 from condyle.io.markers import Markers, read_markers
 from condyle.opensim.document import Document
 from condyle.opensim.element import Element
+from condyle.opensim.geometry import write_markers
+from condyle.opensim.model import write_osim
 from condyle.opensim.sets import read_set
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.inverse_kinematics import coordinate_tasks, marker_weights
 from condyle.opensim.setup.states import default_state, state_columns
-from condyle.opensim.writer import write_osim
-from condyle.opensim.xml import VERSION, whole_set
-from condyle.opensim.xml import element as made
+from condyle.opensim.writing import Writing, Xml, object_set, write_document, xml
 from condyle.studies.scaling.measurements import Measurement, frames
 from condyle.studies.scaling.result import Scaling
 from condyle.studies.scaling.scale import scale
@@ -200,11 +198,11 @@ def _write_factors(setup: Setup, scaler: Element, result: Scaling) -> None:
         _write_set(
             setup,
             file,
-            made(
+            xml(
                 "ScaleSet",
                 "",
                 objects=[
-                    made("Scale", scales=s, segment=body, apply=True) for body, s in result.factors.items()
+                    xml("Scale", scales=s, segment=body, apply=True) for body, s in result.factors.items()
                 ],
             ),
         )
@@ -229,30 +227,12 @@ def _write_markers(setup: Setup, placer: Element, system: System) -> None:
     file = setup.text("output_marker_file", "", placer)
     if not file:
         return
-    _write_set(
-        setup,
-        file,
-        whole_set(
-            "MarkerSet",
-            [
-                made("Marker", m.name, socket_parent_frame=_place(m.body), location=m.station, fixed=m.fixed)
-                for m in map(system.marker, system.markers)
-            ],
-        ),
-    )
+    _write_set(setup, file, object_set("MarkerSet", write_markers(Writing(system))))
 
 
-def _place(body: str) -> str:
-    return "/ground" if body == "ground" else f"/bodyset/{body}"
-
-
-def _write_set(setup: Setup, file: str, objects: Any) -> None:
+def _write_set(setup: Setup, file: str, objects: Xml) -> None:
     """A set of objects as a document."""
     path = setup.folder / file.replace("\\", "/")
     path.parent.mkdir(parents=True, exist_ok=True)
-    document = ElementTree.Element("OpenSimDocument", {"Version": VERSION})
-    document.append(objects)
-    ElementTree.indent(document, "\t")
-    with files.whole(path, "wb") as out:
-        ElementTree.ElementTree(document).write(out, encoding="UTF-8", xml_declaration=True)
+    write_document(objects, path)
     setup.report.files.append(path)

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import CondyleError, ConvergenceError, DescriptionError, UnknownNameError
 from condyle.integrate.events import Event
 from condyle.integrate.integrators import Method
+from condyle.integrate.interrupts.samples import samples
 from condyle.integrate.interrupts.time_signals import timed
-from condyle.integrate.measure_history import samples
 from condyle.integrate.trajectory import Trajectory
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
@@ -34,7 +34,7 @@ from condyle.studies.cycles.reset import Reset
 from condyle.studies.cycles.tangents import Differentiated, basis, change, moved, options_of
 from condyle.studies.cycles.variation import rate, through, transition
 from condyle.studies.simulate import simulate
-from condyle.system.given import check_state, number
+from condyle.system.given import check_state, number, seconds
 from condyle.system.state import State
 from condyle.system.system import System
 
@@ -103,7 +103,7 @@ class LimitCycle(Judged):
         )
 
 
-@answered()
+@with_call_hints()
 def limit_cycle(
     system: System,
     state: State,
@@ -150,8 +150,7 @@ def limit_cycle(
         raise DescriptionError(f"limit_cycle: iterations = {iterations!r} must be a whole number, at least 1")
     if not 1e-13 <= number("limit_cycle: accuracy", accuracy, "one number such as 1e-10") < 1:
         raise DescriptionError(f"limit_cycle: accuracy = {accuracy!r} must be between 1e-13 and 1")
-    if not 0 < number("limit_cycle: longest", longest, "a positive number [s]") < np.inf:
-        raise DescriptionError(f"limit_cycle: longest = {longest!r} must be a positive number [s]")
+    seconds("limit_cycle: longest", longest)
     far = 1000 * accuracy if tolerance is None else number("limit_cycle: tolerance", tolerance, "a number")
     if not far > 0:
         raise DescriptionError(f"limit_cycle: tolerance = {tolerance!r} must be positive")

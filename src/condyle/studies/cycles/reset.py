@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from condyle.arguments import spoken
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.laws.ask import traced_law
@@ -35,7 +35,7 @@ PARTS = ("q", "u", "z")
 
 
 @dataclass(frozen=True, eq=False)
-class Reset:
+class Reset(ExplainsCalls):
     """An action of events that machine code does and that has exact derivatives, so that `cd.limit_cycle` can
     look through it: speeds are caught by constraints, then values change.
 
@@ -51,6 +51,8 @@ class Reset:
         keep: the constraints that were enabled before are those enabled after: `values` exchanges their
             sides. If not, the caught ones are enabled afterward, and the released ones disabled.
     """
+
+    call_hints: ClassVar = {"catch": "it is caught=", "release": "it is released="}
 
     values: Callable[[Any], Any] | None = None
     caught: str | Iterable[str] = ()
@@ -150,9 +152,6 @@ class Reset:
             now[part][i], D[part][i] = g[k], dg[k]
         new = state.replace(**now)
         return new, np.vstack([np.linalg.pinv(N_of(new)) @ D["q"], D["u"], D["z"]])
-
-
-spoken(Reset, answers={"catch": "it is caught=", "release": "it is released="})
 
 
 def _flat(result: Any, found: list[tuple[tuple[str, str], ...]]) -> list[Any]:

@@ -24,8 +24,8 @@ from condyle.laws.leaf import Leaf
 from condyle.mobilizers import motion
 from condyle.model.model import description
 from condyle.model.symbols import Symbols
-from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.tables.staged import Staged, build_function
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.trace import Traced
@@ -69,7 +69,7 @@ class Differentiated:
         rate = [motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in self.model.tree.owners]
         N = ca.jacobian(ca.vertcat(ca.SX(0, 1), *rate), s["u"])
         dg = ca.horzcat(ca.jacobian(g, s["q"]) @ N, ca.jacobian(g, s["u"]), ca.jacobian(g, s.z))
-        return assembled(
+        return build_function(
             "differentiated", [s["q"], s["u"], s["tail"]], [ca.densify(g), ca.vec(ca.densify(dg).T)]
         )
 

@@ -46,7 +46,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.native.calls.function import NativeFunction
+from condyle.native.calls.native_function import NativeFunction
 from condyle.records import dataclass
 from condyle.spatial import Transform, exp_se3, log_se3
 from condyle.spatial.exponential import right_jacobian_inverse_so3, right_jacobian_so3

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.functions import BSpline, Linear
@@ -62,7 +62,7 @@ class FunctionBasedFit(JointFit):
         return super().report() + "\n  " + table_of(self.candidates).replace("\n", "\n  ")
 
 
-@answered(
+@with_call_hints(
     {
         "splines": "it is n, the number of coefficients of each function",
         "degree": "it is order = degree + 1",

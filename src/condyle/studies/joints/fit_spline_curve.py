@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import check_progress, shown
@@ -47,7 +47,7 @@ FIRST_N = 10
 """Control frames with which unknown q are found before their number is chosen."""
 
 
-@answered(
+@with_call_hints(
     {
         "control_frames": "it is n=",
         "w": "it is smoothing=",

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
 from condyle.mobilizers import SplineSurface
@@ -42,7 +42,7 @@ RELATED = 0.5
 """Part of the variance of given q that affine functions of the held functions must explain."""
 
 
-@answered(
+@with_call_hints(
     {
         "degree": "it is order = degree + 1",
         "weights": "it is metric=, the length that 1 rad counts as",

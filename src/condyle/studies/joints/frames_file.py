@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import condyle.files as files
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.spatial import Transform, rotation_from_euler
@@ -48,7 +48,7 @@ WOUND = 4 * np.pi
 """[rad] Angles of bones stay below two turns: what is above is in degrees."""
 
 
-@answered(
+@with_call_hints(
     {
         "columns": "coordinates are q='knee_angle'; positions and rotations have fixed titles",
         "units": "units are in the titles: x [mm]",

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, gaps, real
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.io.markers import Markers
@@ -36,7 +36,7 @@ STANDS_OUT, LEAST = 6.0, 3e-3
 markers were exchanged, or one slid."""
 
 
-@answered()
+@with_call_hints()
 def marker_positions(table: Any, names: Sequence[str]) -> NDArray[np.float64]:
     """Positions of markers from Markers, or from a Table with columns NAME_x, NAME_y, NAME_z.
 
@@ -152,7 +152,7 @@ def cluster_frames(
     return R, p, left
 
 
-@answered(
+@with_call_hints(
     {
         "parent": "it is markers_parent=",
         "child": "it is markers_child=",

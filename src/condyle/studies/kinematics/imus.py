@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, gaps, real
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.presentation import Block, Display, cut, page
@@ -99,7 +99,7 @@ class IMUs(Display):
         return page(repr(self), Block("", ("sensor", "body", "turned by [deg]"), rows))
 
 
-@answered(
+@with_call_hints(
     {
         "base_imu_label": "it is base=, the name of a sensor",
         "base_heading_axis": "it is axis=",

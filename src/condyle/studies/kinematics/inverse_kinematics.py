@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
 from condyle.fit.frames import Frames, frame_count
@@ -47,7 +47,7 @@ WORST, FEW, MOST = 4, 2, 0.75
 """Markers that are named; and so few that cause this part of all squares."""
 
 
-@answered(
+@with_call_hints(
     {
         "marker_weights": "they are weights=",
         "tasks": "markers have weights=, coordinates get values by coordinates=",

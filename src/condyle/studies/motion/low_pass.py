@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.errors import DescriptionError, ShapeError
 from condyle.io.markers import Markers
 from condyle.status import Outcome, Status
@@ -18,7 +18,7 @@ from condyle.system.given import number
 from condyle.table import Table, after_events
 
 
-@answered()
+@with_call_hints()
 def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
     """A Table of recorded numbers, filtered: Butterworth of order 3, forward and backward, so that nothing is
     delayed. Each end goes on as the cubic nearest to its outermost rows (0.8 periods of the cut-off

@@ -24,7 +24,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arguments import answered, spoken
+from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array, Vector
 from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
@@ -89,7 +89,7 @@ class Change:
     unit: str
 
 
-class Motion(States[State]):
+class Motion(ExplainsCalls, States[State]):
     """A motion: q, u and udot at times t. Studies take one, or a Table, and make one of it by `Motion.of`.
 
     `motion["knee"]` is a coordinate (or speed) over time, `motion[10:20]` fewer frames. Every operator of the
@@ -180,7 +180,7 @@ class Motion(States[State]):
         self.end_rows = np.zeros(len(self.t), dtype=bool)
 
     @classmethod
-    @answered(
+    @with_call_hints(
         {"filter": "it is lowpass=, a frequency [Hz]", "cutoff": "it is lowpass=, a frequency [Hz]"},
         skip=1,
         name="Motion.of",
@@ -684,6 +684,3 @@ def _options(system: System, tail: Array) -> dict[str, Any]:
         "locked": [s for s, k in zip(system.speeds, held, strict=True) if k],
         "disabled": [name for name, flag in zip(model.switches, on, strict=True) if not flag],
     }
-
-
-spoken(Motion)

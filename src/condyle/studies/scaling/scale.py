@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.io.markers import Markers
@@ -28,7 +28,7 @@ BEYOND, HEAVY = 3.0, 20.0
 """No subject is so much larger, smaller, heavier or lighter than the model."""
 
 
-@answered(
+@with_call_hints(
     {
         "trc": "read it: markers=cd.read_markers('static.trc')",
         "subject_mass": "it is mass=",

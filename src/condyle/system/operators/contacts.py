@@ -11,8 +11,8 @@ from condyle.arrays import Array, Vector
 from condyle.contact.elastic_foundation import pressure
 from condyle.errors import ArgumentError, UnknownNameError
 from condyle.laws.names import body_name
-from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.tree import kernel as tree_kernel
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.searches.search_tree import kernel as tree_kernel
 from condyle.presentation import brief
 from condyle.system.operators.groups import NamedGroup
 from condyle.system.operators.options import Options

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Vector, vector
 from condyle.errors import ConvergenceError, DescriptionError, UnknownNameError, warn
 from condyle.forces.base import state_variables
@@ -51,7 +51,7 @@ class Muscles(NamedGroup):
 class MuscleOperators(Operators):
     """Fibers and tendons."""
 
-    @answered({"activation": "it is in the state: system.state(z={'biceps.activation': 0.5})"}, skip=1)
+    @with_call_hints({"activation": "it is in the state: system.state(z={'biceps.activation': 0.5})"}, skip=1)
     def equilibrate_muscles(self, state: State) -> State:
         """The state with fibers in equilibrium with their tendons, as OpenSim's equilibrateMuscles: they do
         not move at the state's activations and path lengths. See `system.muscles.equilibrium`.

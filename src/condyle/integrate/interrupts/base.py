@@ -1,0 +1,67 @@
+"""What may interrupt a run: path jumps, events of witnesses, rigid contacts, schedules with samples, knots.
+
+A run (run.py) knows none of them by name. It has a list, which is empty for a pendulum, and asks each the same:
+when the step loop must stop (`next_time`), at which instants of the steps just taken something happens
+(`locate`), and to let it happen (`act`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from condyle.records import dataclass
+from condyle.status import Outcome
+from condyle.system.state import State
+
+ROWS, FEW = 2_000, 16
+"""Rows of one native run: at most; at first, and after an event, where there are witnesses to look at."""
+
+
+@dataclass(frozen=True)
+class Instant:
+    """Where something happens in the steps just taken.
+
+    Args:
+        step: the row at which the step begins.
+        before: the last time before it [s].
+        after: the first time after it [s].
+    """
+
+    step: int
+    before: float
+    after: float
+
+
+class Interrupter:
+    """Something that may interrupt a run.
+
+    Attributes:
+        batch: how many steps to take before the first look at them.
+        waits: what it locates waits until the other interrupters have looked at what is before it.
+    """
+
+    batch: ClassVar[int] = ROWS
+    waits: ClassVar[bool] = False
+
+    def restart(self) -> None:
+        """The run goes on from `run.state`: at its start, and after each change."""
+
+    def next_time(self) -> float:
+        """The next instant that is known beforehand [s]; no step passes it."""
+        return np.inf
+
+    def locate(self, done: int, before: Instant | None) -> Iterator[Any]:
+        """The instants in the steps just taken, in order, that are before another."""
+        return iter(())
+
+    def act(self, instant: Any = None) -> bool:
+        """Let happen what it located, or what is due at the `next_time` that the run has reached; whether the
+        run goes on from another state, or ends."""
+        return False
+
+    def failure(self, state: State) -> Outcome | None:
+        """Why no step can be taken from a state, if it knows."""
+        return None

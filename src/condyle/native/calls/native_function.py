@@ -1,0 +1,560 @@
+"""Compiled functions of vectors, for one state or a million.
+
+The first call with one state compiles a scalar kernel; the first call with a large batch compiles the same
+kernel for W lanes. Either may come from the cache on disk, and then the expressions are not even built. With
+CONDYLE_EVALUATOR=casadi nothing is compiled: CasADi's own evaluator runs the expressions, for debugging and
+as a second opinion.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import casadi as ca
+import llvmlite.binding
+import numpy as np
+
+import condyle.settings as settings
+from condyle.arrays import Entries, complaint, place, unusable, vector
+from condyle.errors import NativeError, ShapeError
+from condyle.native.calls import fastcall
+from condyle.native.calls.finite_check import FiniteArgument
+from condyle.native.calls.gufunc import InnerLoop, add_loop
+from condyle.native.ir.module import Module
+from condyle.native.machine import cache, jit, notice, threads
+from condyle.native.straight.kernel_function import KernelFunction, evaluate_mapped
+from condyle.native.straight.kernel_writer import add_kernel
+from condyle.native.tables.lookup import lookup_context
+from condyle.records import dataclass
+
+# states from which lanes pay; the same on every machine
+SIMD_FROM = 16
+# operations that are worth a thread, about 0.1 ms of lanes
+THREAD_WORK = 4_000_000
+
+Refusal = Callable[[tuple[Any, ...], list[np.ndarray], np.ndarray], None]
+
+_compiling = threading.RLock()
+_llvm = getattr(llvmlite.binding.ffi.lib, "_lock", None) or contextlib.nullcontext()
+
+
+def _before_fork() -> None:
+    """Wait for other threads to leave LLVM: a child that inherits its lock would wait without end."""
+    _compiling.acquire()
+    _llvm.__enter__()
+
+
+def _after_fork() -> None:
+    _llvm.__exit__(None, None, None)
+    _compiling.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+
+
+@dataclass(frozen=True)
+class CompileReport:
+    """What it took to make the machine code of a function so far.
+
+    Args:
+        build: seconds building expressions.
+        emit: seconds writing LLVM IR.
+        compile: seconds in LLVM.
+        load: seconds reading from the cache and linking.
+        kernels: lanes of each kernel made, in order.
+        from_cache: whether each came from the cache.
+        operations: scalar operations for one state.
+    """
+
+    build: float = 0.0
+    emit: float = 0.0
+    compile: float = 0.0
+    load: float = 0.0
+    kernels: tuple[int, ...] = ()
+    from_cache: tuple[bool, ...] = ()
+    operations: int = 0
+
+    @property
+    def cached(self) -> bool:
+        """True if there is machine code and all of it came from the cache."""
+        return bool(self.kernels) and all(self.from_cache)
+
+    @property
+    def seconds(self) -> float:
+        return self.build + self.emit + self.compile + self.load
+
+
+class NativeFunction:
+    """A compiled function of vectors, one state or a million.
+
+    Nothing is built until the first call, and nothing at all if the cache knows the key.
+
+    Args:
+        name: for messages.
+        build: makes the expressions: a CasADi Function of dense column vectors with the sizes below, or a
+            Composite.
+        key: text that identifies what `build` would make.
+        inputs: names and sizes of the arguments.
+        outputs: names and sizes of the results.
+        contract: allow fused multiply-add.
+        refuse: the last output is a status, one number. It is not among the results; where it is not zero,
+            `refuse(arrays, results, status)` is called with arguments, results and statuses (..., 1), and
+            should raise.
+        direct: also prepare `direct`, with the last input fixed.
+        optional: `direct` may be called without the input before that one, which is zero then.
+        keys: `direct` gives its results in a dict, under these.
+        rows: `direct` gives its results as matrices of so many rows; 0 for vectors.
+        wide: makes the same expressions arranged for lanes, where another arrangement than `build`'s is
+            quicker there.
+        options: keywords of `direct` that take the place of parts of its fixed input.
+        looked_at: `direct` leaves what has results that are not finite to its slow path.
+        entries: what some of the inputs contain, by their names. These take labels and must be finite: a
+            ShapeError names the first entry that is not, and holds the results of the other states.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        build: Callable[[], KernelFunction],
+        *,
+        key: str,
+        inputs: Sequence[tuple[str, int]],
+        outputs: Sequence[tuple[str, int]],
+        contract: bool = True,
+        refuse: Refusal | None = None,
+        direct: bool = False,
+        optional: bool = False,
+        keys: Sequence[str] = (),
+        rows: int = 0,
+        wide: Callable[[], KernelFunction] | None = None,
+        options: Sequence[fastcall.Option] = (),
+        looked_at: bool = False,
+        entries: Mapping[str, Entries] = MappingProxyType({}),
+    ) -> None:
+        self.name, self.inputs, self.outputs, self.optional = name, tuple(inputs), tuple(outputs), optional
+        self._evaluator = _Evaluator(
+            name,
+            build,
+            key,
+            self.inputs,
+            self.outputs,
+            contract,
+            refuse,
+            direct,
+            optional,
+            tuple(keys),
+            rows,
+            wide,
+            tuple(options),
+            looked_at,
+            entries,
+        )
+
+    def __repr__(self) -> str:
+        ins, outs = (", ".join(f"{n}({s})" for n, s in side) for side in (self.inputs, self.outputs))
+        return f"NativeFunction({self.name}: {ins} -> {outs})"
+
+    def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:
+        """One array for each output, a tuple if there are several: (..., size), as the arrays (..., size)
+        broadcast.
+
+        Args:
+            arrays: one for each input, in order.
+            out: array, or tuple of arrays, to write into; may share memory with the inputs.
+            threads: at most so many; default CONDYLE_THREADS, else the cores, and fewer where the batch is
+                small.
+        """
+        return self._evaluator(*arrays, out=out, threads=threads)
+
+    def fast(self, *arrays: Any) -> Any:
+        """The same for positional arrays only, with the least overhead.
+
+        Ask for this attribute at every call: once the scalar kernel is compiled, a native builtin takes the
+        place of this method. It takes float64 vectors straight to the kernel and hands everything else to
+        `__call__`.
+        """
+        result = self._evaluator(*arrays)
+        builtin = self._evaluator.builtin()
+        if builtin is not None:
+            self.__dict__["fast"] = builtin
+        return result
+
+    def one_by_one(self, *arrays: Any) -> Any:
+        """The same by the kernel for one state, however many there are: where that for lanes would take
+        longer to compile than it saves."""
+        return self._evaluator(*arrays, threads=1, lanes=False)
+
+    def direct(
+        self, slow: Callable[..., Any], last: np.ndarray, like: Callable[..., Any] | None = None
+    ) -> Callable[..., Any] | None:
+        """A builtin like `fast` that takes the last input from `last` and leaves what it cannot do, keywords
+        too, to `slow`. None until the scalar kernel exists."""
+        return self._evaluator.builtin(slow, last, like)
+
+    @property
+    def report(self) -> CompileReport:
+        """Times of building and compiling so far."""
+        return self._evaluator.report
+
+
+class _Evaluator:
+    """What a NativeFunction and its builtin both need; it knows neither, so that no cycle keeps machine code
+    alive."""
+
+    def __init__(
+        self,
+        name: str,
+        build: Callable[[], KernelFunction],
+        key: str,
+        inputs: tuple[tuple[str, int], ...],
+        outputs: tuple[tuple[str, int], ...],
+        contract: bool,
+        refuse: Refusal | None,
+        direct: bool,
+        optional: bool,
+        keys: tuple[str, ...],
+        rows: int,
+        wide: Callable[[], KernelFunction] | None,
+        options: tuple[fastcall.Option, ...],
+        looked_at: bool,
+        entries: Mapping[str, Entries],
+    ) -> None:
+        self.name, self._key, self._contract, self._refuse = name, key, contract, refuse
+        self._direct, self._optional, self._keys, self._rows = direct, optional, keys, rows
+        self._options, self._looked_at = options, looked_at
+        self._inputs, self._outputs = inputs, outputs
+        self._entries = [entries.get(name) for name, _ in inputs]
+        self._watched = [
+            FiniteArgument(k, size, tuple(part.start for _, part in e.quaternions))
+            for k, ((_, size), e) in enumerate(zip(inputs, self._entries))
+            if e is not None
+        ]
+        self._build, self._wide = build, wide or build
+        self._function: KernelFunction | None = None
+        self._loops: dict[int, InnerLoop] = {}
+        self._mapped: tuple[int, ca.Function] | None = None
+        self._casadi: bool | None = None
+        self.report = CompileReport()
+
+    # -- calling
+
+    def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None, lanes: bool = True) -> Any:
+        rows, batch = self._arguments(arrays)
+        states = math.prod(batch)
+        results = [np.empty((*batch, size)) for _, size in self._outputs]
+        targets = None if out is None else self._targets(out, batch)
+        if targets is not None:
+            results[: len(targets)] = [t if _usable(t, rows) else r for t, r in zip(targets, results)]
+        fine = not states or self._run(
+            [_flat(a, batch, states) for a in rows],
+            [r.reshape(states, r.shape[-1]) for r in results],
+            states,
+            threads,
+            lanes,
+        )
+        status = results.pop() if self._refuse is not None else None
+        if not fine:
+            self._check_finite(rows, batch, results)
+        if status is not None and self._refuse is not None and status.any():
+            self._refuse(tuple(rows), results, status)
+        if targets is not None:
+            for target, result in zip(targets, results):
+                if target is not result:
+                    np.copyto(target, result, casting="same_kind")
+            results = targets
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _arguments(self, arrays: tuple[Any, ...]) -> tuple[list[np.ndarray], tuple[int, ...]]:
+        """float64 arrays of the right last dimension, and the shape that they broadcast to without it."""
+        if len(arrays) != len(self._inputs):
+            names = ", ".join(name for name, _ in self._inputs)
+            raise ShapeError(f"{self.name}: expected {len(self._inputs)} arrays ({names}), got {len(arrays)}")
+        rows = [
+            x
+            if type(x) is np.ndarray
+            and x.dtype == np.float64
+            and x.ndim
+            and x.shape[-1] == size
+            and x.flags.aligned
+            else np.require(vector(f"{self.name}: {name}", x, size, e), np.float64, "A")
+            for (name, size), x, e in zip(self._inputs, arrays, self._entries)
+        ]
+        shapes = {a.shape[:-1] for a in rows} - {()}
+        if len(shapes) < 2:
+            return rows, shapes.pop() if shapes else ()
+        try:
+            return rows, np.broadcast_shapes(*shapes)
+        except ValueError:
+            called = {"tail": "t, parameters and other options"}
+            got = ", ".join(
+                f"{name} {a.shape}" if name not in called else f"{called[name]} {a.shape[:-1]}"
+                for (name, _), a in zip(self._inputs, rows)
+                if a.ndim > 1
+            )
+            raise ShapeError(
+                f"{self.name}: shapes do not broadcast before their last dimension: {got}; give "
+                "as many rows of each, or one"
+            ) from None
+
+    def _check_finite(
+        self, rows: list[np.ndarray], batch: tuple[int, ...], results: list[np.ndarray]
+    ) -> None:
+        """Raise ShapeError if some watched argument is not finite in some state; the results there become
+        NaN."""
+        looked = [
+            (self._inputs[w.place][0], rows[w.place], e)
+            for w in self._watched
+            if (e := self._entries[w.place]) is not None
+        ]
+        bad = np.zeros(batch, dtype=bool)
+        for _, a, e in looked:
+            bad |= unusable(a, e)
+        if not bad.any():
+            return
+        where = tuple(map(int, np.argwhere(bad)[0])) if batch else ()
+        for result in results:
+            result[bad] = np.nan
+        for name, a, e in looked:
+            if text := complaint(np.broadcast_to(a, (*batch, a.shape[-1]))[where], e):
+                raise ShapeError(
+                    f"{self.name}: {name}: {text}{place(where, bad)}",
+                    results[0] if len(results) == 1 else tuple(results),
+                )
+
+    def _targets(self, out: Any, batch: tuple[int, ...]) -> list[np.ndarray]:
+        targets = list(out) if isinstance(out, tuple) else [out]
+        wanted = self._outputs if self._refuse is None else self._outputs[:-1]
+        if len(targets) != len(wanted):
+            raise ShapeError(f"{self.name}: out: expected {len(wanted)} arrays, got {len(targets)}")
+        for (name, size), target in zip(wanted, targets):
+            shape = (*batch, size)
+            if not isinstance(target, np.ndarray):
+                raise ShapeError(f"{self.name}: out {name}: expected an array, got {type(target).__name__}")
+            if target.shape != shape:
+                raise ShapeError(f"{self.name}: out {name}: expected {shape}, got {target.shape}")
+            if not target.flags.writeable:
+                raise ShapeError(f"{self.name}: out {name}: the array is read-only")
+            if target.dtype.kind != "f":
+                raise ShapeError(
+                    f"{self.name}: out {name}: expected floating-point numbers, got {target.dtype}"
+                )
+        return targets
+
+    def _run(
+        self, rows: list[np.ndarray], results: list[np.ndarray], states: int, asked: int | None, lanes: bool
+    ) -> bool:
+        """Fill results (states, size) from rows (states, size), or (size,) where one state serves all.
+        Whether all that is watched is surely finite."""
+        count = threads.thread_count(asked) if asked is not None else 0
+        if self._use_casadi():
+            self._run_casadi(rows, results, states)
+            return False
+        W = jit.lane_width() if lanes and states >= SIMD_FROM else 1
+        loop = self._loops.get(W) or self._compile(W)
+        if asked is None and (count := 1 + states * self.report.operations // THREAD_WORK) > 1:
+            count = min(count, threads.thread_count())
+        blocks = -(-states // W)
+        count = min(count, blocks)
+        before = loop.spoiled
+        if count == 1:
+            loop(rows, results)
+        else:
+            cuts = [blocks * k // count * W for k in range(count)] + [states]
+            threads.run([_Piece(loop, rows, results, slice(a, b)) for a, b in itertools.pairwise(cuts)])
+        return loop.spoiled == before
+
+    # -- making machine code
+
+    def builtin(
+        self, slow: Any = None, last: np.ndarray | None = None, like: Callable[..., Any] | None = None
+    ) -> Callable[..., Any] | None:
+        """The builtin over the scalar kernel, if that exists; with the last input fixed, if it is given."""
+        if 1 not in self._loops or not fastcall.works():
+            return None
+        library = self._loops[1].library
+        if last is None:
+            return fastcall.make_builtin(library, "call", self.name, self)
+        names = (*self._keys, *(option.name for option in self._options))
+        return fastcall.make_builtin(library, "direct", self.name, slow, last, like, names)
+
+    def _compile(self, W: int) -> InnerLoop:
+        with _compiling:
+            if W in self._loops:  # another thread was quicker
+                return self._loops[W]
+            ins, outs = [size for _, size in self._inputs], [size for _, size in self._outputs]
+            entries = (
+                f"status={self._refuse is not None} direct={self._direct} optional={self._optional} "
+                f"named={bool(self._keys)} rows={self._rows} {self._watched} {self._options} "
+                f"looked_at={self._looked_at}"
+            )
+            key = f"{self.name}\n{ins} -> {outs}\nW={W} contract={self._contract} {entries}\n{self._key}"
+            start = time.perf_counter()
+
+            def load(code: bytes, facts: Mapping[str, Any]) -> tuple[InnerLoop, int]:
+                return InnerLoop(jit.Library(code), "loop", self.name, ins, outs), int(facts["operations"])
+
+            found = cache.loaded(key, load)
+            if found is None:
+                with notice.compiling(self.name):
+                    code, facts = self._machine_code(W, ins, outs)
+                cache.store(key, code, facts)
+                start = time.perf_counter()
+            loop, operations = found or load(code, facts)
+            old = self.report
+            self.report = replace(
+                old,
+                load=old.load + time.perf_counter() - start,
+                kernels=(*old.kernels, W),
+                from_cache=(*old.from_cache, found is not None),
+                operations=operations,
+            )
+            self._loops[W] = loop
+            if len(self._loops) == 2:
+                self._function = None
+            return loop
+
+    def _machine_code(self, W: int, ins: list[int], outs: list[int]) -> tuple[bytes, dict[str, Any]]:
+        f = self._expressions(self._build if W == 1 else self._wide)
+        start = time.perf_counter()
+        module = Module(W, self._contract)
+        work = add_kernel(module, f, "kernel")
+        add_loop(module, "loop", "kernel", ins, outs, work, self._watched)
+        if W == 1:
+            status = self._refuse is not None
+            fastcall.add_call(module, "call", "kernel", ins, outs, work, status=status, watched=self._watched)
+            if self._direct:
+                fastcall.add_call(
+                    module,
+                    "direct",
+                    "kernel",
+                    ins,
+                    outs,
+                    work,
+                    fixed=True,
+                    status=status,
+                    named=bool(self._keys),
+                    optional=self._optional,
+                    rows=self._rows,
+                    watched=self._watched,
+                    options=self._options,
+                    looked_at=self._looked_at,
+                )
+        emitted = time.perf_counter()
+        code = module.compile()
+        old = self.report
+        self.report = replace(
+            old, emit=old.emit + emitted - start, compile=old.compile + time.perf_counter() - emitted
+        )
+        return code, {"operations": f.n_instructions()}
+
+    def _expressions(self, build: Callable[[], KernelFunction]) -> KernelFunction:
+        """What `build` makes, checked, dense and expanded to scalars."""
+        if self._function is not None and self._build is self._wide:
+            return self._function
+        start = time.perf_counter()
+        with lookup_context():
+            f = build()
+        if not isinstance(f, ca.Function):
+            sizes = [[size for _, size in side] for side in (self._inputs, self._outputs)]
+            if not hasattr(f, "emit"):
+                raise NativeError(
+                    f"{self.name}: build() returned {type(f).__name__}, expected a casadi.Function"
+                )
+            if [f.inputs, f.outputs] != sizes:
+                raise NativeError(
+                    f"{self.name}: build() made {f.inputs} -> {f.outputs}, expected {sizes[0]} -> {sizes[1]}"
+                )
+            self.report = replace(self.report, build=self.report.build + time.perf_counter() - start)
+            self._function = f
+            return f
+        for word, args, shapes in (
+            ("input", self._inputs, [f.size_in(k) for k in range(f.n_in())]),
+            ("output", self._outputs, [f.size_out(k) for k in range(f.n_out())]),
+        ):
+            if len(args) != len(shapes):
+                raise NativeError(
+                    f"{self.name}: build() made {len(shapes)} {word}s, expected {len(args)}: {args}"
+                )
+            for (name, size), shape in zip(args, shapes):
+                if shape != (size, 1) and not (size == 0 and 0 in shape):
+                    raise NativeError(
+                        f"{self.name}: build() made {word} {name} of shape {shape}, expected {(size, 1)}"
+                    )
+        if not f.is_a("SXFunction"):
+            f = f.expand()
+        dense = [f.sparsity_in(k).is_dense() for k in range(f.n_in())] + [
+            f.sparsity_out(k).is_dense() for k in range(f.n_out())
+        ]
+        if not all(dense):
+            arguments = [ca.SX.sym(f"i{k}", *f.size_in(k)) for k in range(f.n_in())]
+            f = ca.Function(f.name(), arguments, [ca.densify(y) for y in f.call(arguments)])
+        self.report = replace(self.report, build=self.report.build + time.perf_counter() - start)
+        self._function = f
+        return f
+
+    # -- CasADi's evaluator
+
+    def _use_casadi(self) -> bool:
+        if self._casadi is None:
+            self._casadi = settings.evaluator() == "casadi"
+        return self._casadi
+
+    def _run_casadi(self, rows: list[np.ndarray], results: list[np.ndarray], states: int) -> None:
+        with _compiling:
+            f = self._function = self._function or self._expressions(self._wide)
+            arguments = [np.broadcast_to(a, (states, a.shape[-1])).T for a in rows]
+            if isinstance(f, ca.Function):
+                if self._mapped is None or self._mapped[0] != states:
+                    self._mapped = states, f.map(states)
+                values = evaluate_mapped(self._mapped[1], arguments, states)
+            else:
+                values = f.evaluate(arguments)
+        for result, value in zip(results, values):
+            if result.size:
+                result[...] = value.T
+
+
+class _Piece:
+    """A loop over some of the states, to be run in a thread."""
+
+    def __init__(
+        self, loop: InnerLoop, rows: list[np.ndarray], results: list[np.ndarray], part: slice
+    ) -> None:
+        self.loop, self.rows, self.results, self.part = loop, rows, results, part
+
+    def __call__(self) -> None:
+        self.loop(
+            [a if a.ndim == 1 else a[self.part] for a in self.rows], [r[self.part] for r in self.results]
+        )
+
+
+def _flat(a: np.ndarray, batch: tuple[int, ...], states: int) -> np.ndarray:
+    """(..., size) as (states, size), or as (size,) where one state serves all."""
+    if a.ndim == 1:
+        return a
+    size = a.shape[-1]
+    if a.shape[:-1] == batch:
+        return a if a.ndim == 2 else a.reshape(states, size)
+    return np.broadcast_to(a, (*batch, size)).reshape(states, size)
+
+
+def _usable(target: np.ndarray, rows: list[np.ndarray]) -> bool:
+    """True if native code may write straight into the array."""
+    flags = target.flags
+    return (
+        target.dtype == np.float64
+        and target.dtype.isnative
+        and flags.c_contiguous
+        and flags.aligned
+        and not any(np.may_share_memory(target, a) for a in rows)
+    )

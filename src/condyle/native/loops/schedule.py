@@ -1,0 +1,160 @@
+"""The order in which passes over rows run: what is computed is the same, memory is nearer.
+
+A pass from base to tip and one back are two ways through memory. As one walk around the tree, down to a row
+when its parent has been visited and back when all that it carries has been, a row's numbers are still at hand
+when it is left. A row that carries nothing is entered and left at once: one kernel does both, and what the
+first would leave for the second never sees memory. What only the walk needs lives from the time when a row is
+entered until it is left. It has one place for each level of the tree instead of one for each row, and so
+stays in the nearest memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from condyle.native.loops.sweep import RowKernel, RowPass, StraightStep
+from condyle.native.tables.lookup import lookups_in
+
+_OWN = ("me", "parent", "root", "constant")
+
+
+def join_passes(
+    steps: Sequence[RowPass | StraightStep], types: np.ndarray, parents: np.ndarray
+) -> list[RowPass | StraightStep]:
+    """The steps with each pass outward and the pass inward that follows it as one walk, where that gives the
+    same."""
+    out: list[RowPass | StraightStep] = []
+    for k, step in enumerate(steps):
+        before = out[-1] if out else None
+        if isinstance(step, RowPass) and isinstance(before, RowPass) and _may_walk(before, step, types):
+            out[-1] = _walk(before, step, types, parents, steps[k + 1 :])
+        else:
+            out.append(step)
+    return out
+
+
+def share_levels(steps: Sequence[RowPass | StraightStep]) -> list[RowPass | StraightStep] | None:
+    """The steps with what only the walk needs at the links "level" and "above", a row's level and that of its
+    parent; None if there is not one walk, or nothing that it alone needs."""
+    walks = [step for step in steps if isinstance(step, RowPass) and step.walk is not None]
+    if len(walks) != 1:
+        return None
+    elsewhere = _fields(walks[0].kernels, "reads", ("root",)) | _fields(walks[0].kernels, "writes", ("root",))
+    for step in steps:
+        if isinstance(step, StraightStep):
+            elsewhere |= {place[1] for place in (*step.reads, *step.writes) if isinstance(place, tuple)}
+        elif step is not walks[0]:
+            elsewhere |= {
+                place.partition(".")[2] for kernel in step.kernels if kernel for place, _ in kernel.places()
+            }
+    moved = {"me": "level", "parent": "above"}
+    shared = _fields(walks[0].kernels, "reads", ("parent",)) | _fields(
+        walks[0].kernels, "writes", ("parent",)
+    )
+
+    def renamed(place: str) -> str:  # what rows share has one size for all types
+        where, _, name = place.partition(".")
+        return f"{moved[where]}.{name}" if where in moved and name in shared - elsewhere else place
+
+    kernels = [
+        kernel
+        and RowKernel(
+            {renamed(p): x for p, x in kernel.reads.items()},
+            {renamed(p): x for p, x in kernel.writes.items()},
+        )
+        for kernel in walks[0].kernels
+    ]
+    if not any(place.startswith("level.") for kernel in kernels if kernel for place, _ in kernel.places()):
+        return None
+    return [RowPass(kernels, walk=step.walk) if step is walks[0] else step for step in steps]  # type: ignore[union-attr]
+
+
+def _fields(kernels: Sequence[RowKernel | None], side: str, where: Sequence[str]) -> set[str]:
+    places = [
+        place.split(".") for kernel in kernels if kernel for place in getattr(kernel, side) if "." in place
+    ]
+    return {name for row, name in places if row in where}
+
+
+def _may_walk(down: RowPass, back: RowPass, types: np.ndarray) -> bool:
+    """Whether nothing that is entered later reads what was left before."""
+    if down.backwards or not back.backwards or down.walk is not None or back.walk is not None:
+        return False
+    kernels = [kernel for kernel in (*down.kernels, *back.kernels) if kernel is not None]
+    if any(kernel.adds for kernel in kernels) or (types == types[0]).sum() > 1:
+        return False
+    rows = {place.split(".")[0] for kernel in kernels for place, _ in kernel.places() if "." in place}
+    others = ("parent", "root")
+    return rows <= set(_OWN) and not _fields(back.kernels, "writes", others) & (
+        _fields(down.kernels, "reads", others) | _fields(down.kernels, "writes", others)
+    )
+
+
+def _walk(
+    down: RowPass,
+    back: RowPass,
+    types: np.ndarray,
+    parents: np.ndarray,
+    later: Sequence[RowPass | StraightStep],
+) -> RowPass:
+    """Kernels that enter rows of each type, those that leave them, and those that do both."""
+    # rows that are no bodies have types after theirs
+    n = max(len(down.kernels), len(back.kernels), 1 + int(types.max()))
+    enter, leave = ([*step.kernels, *[None] * (n - len(step.kernels))] for step in (down, back))
+    both = [
+        fused(a, b, _read_later(t, later, types)) for t, (a, b) in enumerate(zip(enter, leave, strict=True))
+    ]
+    runs = np.array([enter[t] is not None or leave[t] is not None for t in types])
+    children: list[list[int]] = [[] for _ in types]
+    for row in reversed(range(1, len(types))):  # rows that run or lead to such, in their order
+        if runs[row] or children[row]:
+            children[parents[row]].insert(0, row)
+    order: list[tuple[int, int]] = []
+    stack = [(0, False)]
+    while stack:
+        row, entered = stack.pop()
+        t = int(types[row])
+        if row and not children[row] and both[t] is not None:
+            order.append((row, 2 * n + t))
+        elif entered:
+            order.append((row, n + t))
+        else:
+            order.append((row, t))
+            stack.append((row, True))
+            stack += [(child, False) for child in reversed(children[row])]
+    rows, numbers = np.array(order).T
+    return RowPass([*enter, *leave, *both], walk=(rows, numbers))
+
+
+def _read_later(t: int, later: Sequence[RowPass | StraightStep], types: np.ndarray) -> set[str]:
+    """Fields of a row of type t, that carries nothing, which steps read later."""
+    out: set[str] = set()
+    for step in later:
+        if isinstance(step, StraightStep):
+            out |= {place[1] for place in step.reads if isinstance(place, tuple) and types[place[0]] == t}
+        else:
+            mine = step.kernels[t : t + 1] if step.walk is None else step.kernels
+            out |= _fields(mine, "reads", ("me",))
+            for kernel in step.kernels:
+                links = {place.split(".")[0] for place in kernel.reads if "." in place} if kernel else set()
+                out |= _fields([kernel], "reads", [link for link in links if link not in _OWN])
+    return out
+
+
+def fused(a: RowKernel | None, b: RowKernel | None, later: set[str]) -> RowKernel | None:
+    """One kernel that does what a and then b do to a row; of what a leaves for b only what is read later."""
+    if a is None or b is None or lookups_in([x.nz[:] for x in b.writes.values()]):
+        return None
+    reads, symbols, values = dict(a.reads), [ca.SX(0, 1)], [ca.SX(0, 1)]
+    for place, x in b.reads.items():
+        if place in a.writes or place in reads:
+            symbols.append(x.nz[:])
+            values.append((a.writes if place in a.writes else a.reads)[place].nz[:])
+        else:
+            reads[place] = x
+    new = ca.substitute([ca.SX(0), *b.writes.values()], [ca.vertcat(*symbols)], [ca.vertcat(*values)])[1:]
+    writes = {place: x for place, x in a.writes.items() if not place.startswith("me.") or place[3:] in later}
+    return RowKernel(reads, {**writes, **dict(zip(b.writes, new, strict=True))})

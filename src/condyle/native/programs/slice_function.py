@@ -1,0 +1,143 @@
+"""Functions as nodes of the step loop. What they look up in tables becomes Get nodes on shared tables; where
+some rows come from solvers, all rows come from one kernel.
+Functions that are loops over bodies are kernels between a straight line that splits a state and one that joins
+their results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from condyle.native.programs.nodes import External, Get, Kernel, Node, Stream
+from condyle.native.programs.program import compile_kernel
+from condyle.native.straight.kernel_function import Composite, KernelFunction
+from condyle.native.tables.lookup_table import LookupTable
+from condyle.native.tables.staged import Staged, Stages
+from condyle.records import dataclass
+
+
+class SliceFunction:
+    """A function over slices of a workspace.
+
+    Args:
+        f: plain, with look-ups, or a Composite.
+        label: begins the names of the slices and tables that it needs; `sizes`, `streams` and `tables` gain
+            them.
+
+    Attributes:
+        main: the last kernel; where rows are looked up they are its last argument, the slice `more`, but for
+            the values of stages with solvers that it reuses.
+    """
+
+    def __init__(
+        self,
+        f: KernelFunction,
+        label: str,
+        sizes: dict[str, int],
+        streams: dict[str, Stream],
+        tables: dict[str, np.ndarray],
+    ) -> None:
+        self.main: KernelFunction = f.main if isinstance(f, Staged) else f
+        self.more: tuple[str, ...] = ()
+        self.reused: tuple[str, ...] = ()
+        self.stages: list[tuple[ca.Function, list[tuple[str, str, str]], ca.Function]] = []
+        self.solved: Stages | None = None
+        if not isinstance(f, Staged):
+            return
+        self.more = (f"{label}.looked_up",)
+        if f.solves:
+            self.solved, self.main = f.shared
+            self.reused = (f"{label}.reused",)
+            sizes |= dict(zip((*self.more, *self.reused), self.solved.outputs, strict=True))
+            return
+        # a function goes on beyond its table by the last row: no failure
+        self.beyond = f"{label}.beyond"
+        sizes |= {self.more[0]: f.row_size, self.beyond: 1}
+        for level, (index, found, start) in enumerate(f.stages):
+            x = [ca.SX.sym(f"x{k}", index.numel_in(k)) for k in range(index.n_in())]
+            split = ca.Function(f"index{level}", x, ca.vertsplit(index(*x)))
+            gets = []
+            for k, table in enumerate(found):
+                assert isinstance(table, LookupTable)
+                name, at, row = (f"{label}.{kind}{level}_{k}" for kind in ("table", "index", "row"))
+                streams[name], tables[name] = Stream(table.rows.shape[1], shared=True), np.array(table.rows)
+                sizes[at], sizes[row] = 1, table.rows.shape[1]
+                gets.append((name, at, row))
+            rows = [ca.SX.sym(name, sizes[name]) for _, _, name in gets]
+            old = ca.SX.sym("old", f.row_size)
+            stop = start + sum(sizes[name] for _, _, name in gets)
+            join = ca.Function(f"join{level}", [old, *rows], [ca.vertcat(old[:start], *rows, old[stop:])])
+            self.stages.append((split, gets, join))
+
+    def looked_up(self, ins: Sequence[str]) -> list[Node]:
+        """What comes before the last kernel."""
+        if self.solved is not None:
+            return [Kernel(self.solved, tuple(ins), (*self.more, *self.reused))]
+        nodes: list[Node] = []
+        for split, gets, join in self.stages:
+            nodes.append(Kernel(split, (*ins, *self.more), tuple(index for _, index, _ in gets)))
+            nodes += [Get(table, index, row, self.beyond) for table, index, row in gets]
+            nodes.append(Kernel(join, (*self.more, *(row for _, _, row in gets)), self.more))
+        return nodes
+
+    def __call__(self, ins: Sequence[str], outs: Sequence[str]) -> list[Node]:
+        """outs <- f(ins)."""
+        return [*self.looked_up(ins), Kernel(self.main, (*ins, *self.more, *self.reused), tuple(outs))]
+
+
+@dataclass(frozen=True, eq=False)
+class Loops:
+    """split(inputs) -> the slices `parts`; `kernels` read these; join(`joined`) -> results.
+
+    Args:
+        joined: slices, or which of the inputs.
+        sizes: of the slices between.
+    """
+
+    split: ca.Function | Staged
+    parts: tuple[str, ...]
+    kernels: tuple[Kernel, ...]
+    join: ca.Function
+    joined: tuple[str | int, ...]
+    sizes: dict[str, int]
+
+
+class SliceLoops:
+    """Loops over slices of a workspace, as SliceFunction is for straight lines."""
+
+    def __init__(
+        self,
+        f: Loops,
+        label: str,
+        sizes: dict[str, int],
+        streams: dict[str, Stream],
+        tables: dict[str, np.ndarray],
+    ) -> None:
+        sizes |= f.sizes
+        self.f, self.split = f, SliceFunction(f.split, label, sizes, streams, tables)
+
+    def __call__(self, ins: Sequence[str], outs: Sequence[str]) -> list[Node]:
+        """outs <- f(ins)."""
+        joined = tuple(x if isinstance(x, str) else ins[x] for x in self.f.joined)
+        return [*self.split(ins, self.f.parts), *self.f.kernels, Kernel(self.f.join, joined, tuple(outs))]
+
+
+def slice_function(
+    f: KernelFunction | Loops,
+    label: str,
+    sizes: dict[str, int],
+    streams: dict[str, Stream],
+    tables: dict[str, np.ndarray],
+) -> SliceFunction | SliceLoops:
+    """A function over slices of a workspace; `sizes`, `streams` and `tables` gain what it needs."""
+    if isinstance(f, Loops):
+        return SliceLoops(f, label, sizes, streams, tables)
+    return SliceFunction(f, label, sizes, streams, tables)
+
+
+def compiled(rows: Composite, name: str, W: int) -> External:
+    """Machine code for W lanes. It writes all lanes, so that its results are for use at once."""
+    return compile_kernel(rows, f"simulate.{name}", W)

@@ -1,0 +1,148 @@
+"""The instruction stream of a CasADi SX Function as a graph, and what can be joined in it before code is
+written.
+
+CasADi's instructions name slots that are used again and again; here every instruction is a node with its own
+number, and operands are numbers of nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+
+from condyle.errors import NativeError
+from condyle.native.straight.selection import Selections
+
+CHOICE = -1  # our own operation: c ? x : y
+LEAVES = (ca.OP_INPUT, ca.OP_CONST)
+_PRODUCTS = (ca.OP_MUL, ca.OP_SQ)
+_NAMES = {getattr(ca, n): n[3:] for n in dir(ca) if n.startswith("OP_")}
+
+
+def operation_name(op: int) -> str:
+    return _NAMES.get(op, f"number {op}")
+
+
+def apply(op: int, *operands: ca.SX) -> ca.SX:
+    """The value of an operation."""
+    return ca.SX.unary(op, *operands) if len(operands) == 1 else ca.SX.binary(op, *operands)
+
+
+class Instructions:
+    """Nodes of f in an order in which operands come first.
+
+    Attributes, indexed by node:
+        op: operation, one of casadi.OP_*.
+        a, b: operands; for OP_INPUT argument and element, -1 for none.
+    And
+        constants: value of each OP_CONST node.
+        outputs: (node, argument, element) of each output.
+    """
+
+    def __init__(self, f: ca.Function) -> None:
+        self.op: list[int] = []
+        self.a: list[int] = []
+        self.b: list[int] = []
+        self.constants: dict[int, float] = {}
+        self.outputs: list[tuple[int, int, int]] = []
+        op_of, input_of, output_of = f.instruction_id, f.instruction_input, f.instruction_output
+        newest: dict[int, int] = {}
+        for k in range(f.n_instructions()):
+            op, i, o = op_of(k), input_of(k), output_of(k)
+            if op == ca.OP_OUTPUT:
+                self.outputs.append((newest[i[0]], o[0], o[1]))
+                continue
+            if op in (ca.OP_ASSIGN, ca.OP_LIFT):  # another name for the same value
+                newest[o[0]] = newest[i[0]]
+                continue
+            if op == ca.OP_INPUT:
+                a, b = i
+            elif op == ca.OP_CONST:
+                a = b = -1
+                self.constants[len(self.op)] = f.instruction_constant(k)
+            elif op == ca.OP_PARAMETER:
+                raise NativeError(f"function {f.name()!r} has free symbols {f.free_sx()}; make them inputs")
+            elif op == ca.OP_CALL:
+                raise NativeError(
+                    f"function {f.name()!r} calls a function that was made with never_inline; "
+                    "machine code needs its operations: make that function without the option"
+                )
+            else:
+                a = newest[i[0]]
+                b = newest[i[1]] if len(i) > 1 else -1
+            newest[o[0]] = len(self.op)
+            self.op.append(op)
+            self.a.append(a)
+            self.b.append(b)
+
+
+class Graph(Instructions):
+    """The instructions of f with what is joined in them.
+
+    Attributes beside those of Instructions, indexed by node:
+        op: may be CHOICE too.
+        uses: how often the node is an operand or an output; 0 means that nobody needs it.
+    And
+        choices: (c, x, y) of each CHOICE.
+        selections: choices among many constants.
+        products: node of the OP_MUL or OP_SQ that a sum or difference takes in, so that both become one fused
+            multiply-add. Such a product has no other use.
+
+    Args:
+        fuse: whether to join products with sums.
+        tables: whether to take trees of choices over constants together.
+    """
+
+    def __init__(self, f: ca.Function, fuse: bool, tables: bool = False) -> None:
+        super().__init__(f)
+        self.choices = self._find_choices()
+        self.selections = Selections(self.op if tables else (), self.a, self.b, self.constants, self.choices)
+        self.uses = self._count_uses()
+        while self.selections.keep_shared(self.uses):
+            self.uses = self._count_uses()
+        self.products = self._find_products() if fuse else {}
+
+    def _find_choices(self) -> dict[int, tuple[int, int, int]]:
+        """if_else(c, x, y) arrives as (c ? x : 0) + (!c ? y : 0)."""
+        op, a, b = self.op, self.a, self.b
+        choices = {}
+        for k, o in enumerate(op):
+            if o == ca.OP_ADD and op[a[k]] == ca.OP_IF_ELSE_ZERO == op[b[k]]:
+                p, q = a[k], b[k]
+                if op[a[p]] == ca.OP_NOT and a[a[p]] == a[q]:
+                    p, q = q, p
+                if op[a[q]] == ca.OP_NOT and a[a[q]] == a[p]:
+                    choices[k] = a[p], b[p], b[q]
+                    op[k] = CHOICE
+        return choices
+
+    def _count_uses(self) -> list[int]:
+        uses = [0] * len(self.op)
+        for k, _, _ in self.outputs:
+            uses[k] += 1
+        for k in reversed(range(len(uses))):
+            if not uses[k] or self.op[k] in LEAVES:
+                continue
+            for operand in self.operands(k):
+                if operand >= 0:
+                    uses[operand] += 1
+        return uses
+
+    def operands(self, k: int) -> Sequence[int]:
+        return (
+            self.selections.conditions(k)
+            if k in self.selections.at
+            else self.choices.get(k) or (self.a[k], self.b[k])
+        )
+
+    def _find_products(self) -> dict[int, int]:
+        """Products that sums take in: of two in one sum the later, since the earlier has had time to be
+        ready."""
+        op, uses, products = self.op, self.uses, {}
+        for k, o in enumerate(op):
+            if uses[k] and o in (ca.OP_ADD, ca.OP_SUB):
+                candidates = [m for m in (self.a[k], self.b[k]) if op[m] in _PRODUCTS and uses[m] == 1]
+                if candidates:
+                    products[k] = max(candidates)
+        return products

@@ -1,0 +1,80 @@
+"""What becomes a kernel: a CasADi Function, or a Composite of several kernels; and CasADi's evaluator on NumPy
+arrays, without CasADi's matrices between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import casadi as ca
+import numpy as np
+
+from condyle.native.ir.module import Module
+
+
+class Composite(Protocol):
+    """Several kernels that act as one and may take the place of a CasADi Function.
+
+    `inputs` and `outputs` are sizes. `emit` defines the kernel `@name` and returns the blocks that its work
+    argument needs; `evaluate` does the same with CasADi's evaluator, on inputs (size, states).
+    """
+
+    @property
+    def inputs(self) -> list[int]: ...
+    @property
+    def outputs(self) -> list[int]: ...
+    def n_instructions(self) -> int: ...
+    def emit(self, module: Module, name: str) -> int: ...
+    def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]: ...
+
+
+KernelFunction = ca.Function | Composite
+
+
+def sizes(f: KernelFunction) -> tuple[list[int], list[int]]:
+    """Sizes of the inputs and of the outputs."""
+    if not isinstance(f, ca.Function):
+        return list(f.inputs), list(f.outputs)
+    return [f.numel_in(k) for k in range(f.n_in())], [f.numel_out(k) for k in range(f.n_out())]
+
+
+def identity(f: Any) -> str:
+    """Text that determines what a function computes, the same in every process."""
+    return f.serialize() if isinstance(f, ca.Function) else f.text
+
+
+def evaluate(f: KernelFunction, *arguments: np.ndarray, states: int = 0) -> list[np.ndarray]:
+    """Outputs (size, states) at inputs (size, states), by CasADi's evaluator. states: where there may be no
+    inputs."""
+    if not isinstance(f, ca.Function):
+        return f.evaluate(arguments)
+    return evaluate_columns(f, arguments, states or arguments[0].shape[1])
+
+
+def evaluate_columns(f: ca.Function, arguments: Sequence[np.ndarray], states: int) -> list[np.ndarray]:
+    """Outputs (size, states) of a function of columns at inputs (size, states).
+
+    CasADi reads and writes the arrays themselves: to make its matrices of them took four times as long as a
+    small function does.
+    """
+    return evaluate_mapped(f.map(states), arguments, states)
+
+
+def evaluate_mapped(mapped: ca.Function, arguments: Sequence[np.ndarray], states: int) -> list[np.ndarray]:
+    """The same for a function that was mapped over the states."""
+    dense = all(
+        mapped.nnz_in(k) == a.size and mapped.size_in(k) == a.shape for k, a in enumerate(arguments)
+    ) and all(mapped.nnz_out(k) == mapped.numel_out(k) for k in range(mapped.n_out()))
+    if not dense or len(arguments) != mapped.n_in():
+        return [y.full() for y in mapped.call([ca.DM(a) if a.size else ca.DM(0, states) for a in arguments])]
+    # CasADi's columns are our rows
+    given = [np.ascontiguousarray(a.T, dtype=np.float64) for a in arguments]
+    found = [np.empty(mapped.size_out(k)[::-1]) for k in range(mapped.n_out())]
+    buffer: Any  # CasADi's stubs know other signatures
+    buffer, evaluate = mapped.buffer()
+    for arrays, put in ((given, buffer.set_arg), (found, buffer.set_res)):
+        for k, a in enumerate(arrays):
+            if a.size:
+                put(k, a.reshape(-1).data)
+    evaluate()
+    return [np.ascontiguousarray(y.T) for y in found]
