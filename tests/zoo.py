@@ -109,5 +109,5 @@ def model(tables: bool = True):
         "inputs": np.array([0.7]),
         "parameters": system.default("parameters") * rng.uniform(0.9, 1.1, len(system.parameters)),
     }
-    rates = {name: rng.uniform(-1, 1, system.nq) for name in ("qdot", "kinematics.qddot")}
+    rates = {name: rng.uniform(-1, 1, system.nq) for name in ("qdot", "qddot")}
     return system, {"q": q, "station": np.array([0.1, -0.2, 0.3]), **values, **rates, **tail}

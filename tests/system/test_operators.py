@@ -216,7 +216,7 @@ def test_one_state_a_batch_and_a_State(name):
             "tau",
             "udot",
             "qdot",
-            "kinematics.qddot",
+            "qddot",
             "f",
             "t",
             "z",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Vector
 from condyle.constraints.base import Constraint
 from condyle.constraints.unilateral import RigidContact
@@ -45,6 +46,7 @@ class Parts(Display):
 
     plumbing = frozenset({"compiled"})
 
+    @with_call_hints(skip=1, name="System")
     def __init__(self, gravity: Gravity | Vector = (0.0, -9.81, 0.0)) -> None:
         self._tree = Tree()
         self._forces: dict[str, Force] = {}

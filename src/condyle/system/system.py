@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 from casadi import Function
 
-from condyle.arguments import ExplainsCalls, with_call_hints
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Entries, Vector, check_finite, vector
 from condyle.constraints.solve.projection import project
 from condyle.errors import ArgumentError, DescriptionError, ShapeError, UnknownNameError
@@ -55,7 +55,7 @@ _ELSEWHERE = {
 """Where what a System does not have is."""
 
 
-class System(ExplainsCalls, DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
+class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
     """Bodies joined by mobilizers under gravity. Describe it with `add_body`, then ask.
 
     The first state, operator call or pickle freezes it; `copy()` gives one that can be changed.
