@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import casadi as ca
 
-from condyle.dynamics import rates
+from condyle.loading import Deferred
 from condyle.mobilizers import motion, runaway
 from condyle.model.flat import column, rows
-from condyle.model.looped import passes
 from condyle.model.operators import columns
 from condyle.model.operators.record import Operator, Stage
-from condyle.model.symbols import Symbols
+
+if TYPE_CHECKING:
+    from condyle.dynamics import rates
+    from condyle.model.looped import passes
+    from condyle.model.symbols import Symbols
+else:
+    rates, passes = Deferred("condyle.dynamics.rates"), Deferred("condyle.model.looped.passes")
 
 
 def qdot(s: Symbols) -> tuple[ca.SX, ca.SX]:
