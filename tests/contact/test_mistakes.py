@@ -110,7 +110,7 @@ def test_angles_by_the_name_that_the_error_tells() -> None:
         (cd, "Sphere", r"cd\.contact\.Sphere or cd\.shapes\.Sphere or cd\.paths\.Sphere"),
         (cd, "Contact", r"system\.add_contact"),
         (cd, "HalfSpace", r"it is cd\.contact\.HalfSpace$"),
-        (ball().state(), "grf", r"it is contact_forces\(\)"),
+        (ball().state(), "grf", r"it is contacts.forces\(\)"),
         (ball().state(), "cop", "contacts.center_of_pressure"),
         (ball().state(), "penetration", r"contacts.depths\(\)"),
     ],
