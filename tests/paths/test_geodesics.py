@@ -43,7 +43,7 @@ def functions():
 
 def parts(rows):
     """L, e_in, e_out, P, Q of rows."""
-    s = Segment.of(rows.T)
+    s = Segment.from_row(rows.T)
     return s.L[0], s.e_in.T, s.e_out.T, s.P.T, s.Q.T
 
 

@@ -146,7 +146,7 @@ class Material(Described):
 
 
 @dataclass(frozen=True)
-class Combined:
+class MaterialPair:
     """Two materials as one pair, over SX.
 
     Attributes:
@@ -167,16 +167,16 @@ class Combined:
     v_t: ca.SX
 
     @staticmethod
-    def of(kept: Any) -> Combined:
+    def from_kept(kept: Any) -> MaterialPair:
         """From what `combined` gives."""
-        return Combined(*ca.vertsplit(ca.densify(sx(kept))))
+        return MaterialPair(*ca.vertsplit(ca.densify(sx(kept))))
 
 
 COMBINED = quantity("", 7)
 
 
 def combined(a: Material, b: Material) -> ca.SX:
-    """The numbers of `Combined`."""
+    """The numbers of `MaterialPair`."""
     e_1, e_2 = (sx(m.modulus) ** (2 / 3) for m in (a, b))
     s_1 = e_2 / (e_1 + e_2)  # (1)
     return ca.vertcat((s_1 * e_1) ** 1.5, s_1, losses(a, b, s_1))  # (2)

@@ -34,11 +34,11 @@ from condyle.contact.implicit_surface import Implicit
 from condyle.contact.mesh import Mesh, most, nearest_triangle, on_triangle
 from condyle.contact.solids import Box, Cylinder, Ellipsoid, Framed, Torus
 from condyle.contact.surfaces import (
+    ContactSurface,
     GivenPose,
     HalfSpace,
-    Pose,
     Sphere,
-    Surface,
+    SurfacePose,
     Touch,
     bare,
     even_directions,
@@ -137,7 +137,7 @@ class PointDepth:
         return hash(self.key)
 
 
-def numbers_of(surface: Surface, pose: Pose, R: ca.SX, p: ca.SX) -> ca.SX:
+def numbers_of(surface: ContactSurface, pose: SurfacePose, R: ca.SX, p: ca.SX) -> ca.SX:
     """The numbers of a surface in a frame that has the rotation R and the origin p in ground [m]."""
     if isinstance(surface, HalfSpace):
         n, height = surface.plane(pose)
@@ -150,7 +150,7 @@ def numbers_of(surface: Surface, pose: Pose, R: ca.SX, p: ca.SX) -> ca.SX:
     return ca.densify(ca.vertcat(ca.vec(R.T @ R_S), R.T @ (p_S - p), *sizes))
 
 
-def point_depth(surface: Surface) -> PointDepth:
+def point_depth(surface: ContactSurface) -> PointDepth:
     """How points see a surface.
 
     Raises:

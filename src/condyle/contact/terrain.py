@@ -20,7 +20,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.contact.solids import Framed
-from condyle.contact.surfaces import Folded, Pose, Sphere, Touch, plain_numbers
+from condyle.contact.surfaces import Folded, Sphere, SurfacePose, Touch, plain_numbers
 from condyle.errors import DescriptionError
 from condyle.laws.described import sx
 from condyle.native.solvers.solver import Solver
@@ -236,7 +236,7 @@ def nearest_ground(a: HeightField, y: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, tuple
     return Q, n / length, length, bends
 
 
-def field_sphere(a: HeightField, A: Pose, b: Sphere, B: Pose) -> Touch:
+def field_sphere(a: HeightField, A: SurfacePose, b: Sphere, B: SurfacePose) -> Touch:
     R, p = a.frame(A)
     y = R.T @ (b.center_at(B) - p)
     Q, n, length, bends = nearest_ground(a, y)

@@ -52,7 +52,7 @@ class Layout:
     blocks: tuple[tuple[Goal, ...], ...] = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, tree: Tree, goals: Sequence[Goal]) -> Layout:
+    def from_goals(cls, tree: Tree, goals: Sequence[Goal]) -> Layout:
         """The layout of some goals."""
         found: dict[tuple[str, int], list[Goal]] = {}
         for i, g in enumerate(goals):
@@ -92,7 +92,7 @@ class Layout:
         return rows[:, at].sum(axis=1)
 
 
-class Cost:
+class GoalCost:
     """What goals have added so far.
 
     Attributes:
@@ -143,7 +143,7 @@ class Cost:
 
 def point_masses(R_MB: Any, p_MB: Any, W: ca.SX, m: ca.SX, S: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Mass, mass center and inertia about M's origin, in M, of sums over stations in the body's frame: see
-    `Cost.add_points`."""
+    `GoalCost.add_points`."""
     R, p = ca.SX(ca.DM(R_MB)) if not isinstance(R_MB, ca.SX) else R_MB, ca.SX(p_MB)
     Rm = R @ m
     second = R @ S @ R.T + Rm @ p.T + p @ Rm.T + W * (p @ p.T)

@@ -96,7 +96,7 @@ class Segment:
         return SEGMENT.join(vars(self))
 
     @staticmethod
-    def of(row: ca.SX) -> Segment:
+    def from_row(row: ca.SX) -> Segment:
         """From the first ROW numbers of a row."""
         return Segment(**SEGMENT.split(row))
 
@@ -131,7 +131,7 @@ class Segment:
 
 def chosen(condition: ca.SX, yes: Segment, no: Segment) -> Segment:
     """One of two segments."""
-    return Segment.of(ca.if_else(condition, yes.row, no.row))
+    return Segment.from_row(ca.if_else(condition, yes.row, no.row))
 
 
 def straight(A: ca.SX, B: ca.SX) -> Segment:

@@ -340,7 +340,7 @@ class Span(Twinned):
             else:
                 piece = next(taken) if len(pieces) > 1 else ca.SX(pieces[0])
                 row = _next(taken, WIDTH)
-                yield Wrapped(Segment.of(row[1:]).wrapped != 0, piece, ca.SX(-1), ca.SX(-1), row)
+                yield Wrapped(Segment.from_row(row[1:]).wrapped != 0, piece, ca.SX(-1), ca.SX(-1), row)
 
     def _flags(self, found: Sequence[ca.SX]) -> list[ca.SX]:
         """Whether points are active, from the end of the rows."""
@@ -490,7 +490,7 @@ class Wrapped:
 
     @property
     def segment(self) -> Segment:
-        return Segment.of(self.row[1:])
+        return Segment.from_row(self.row[1:])
 
     @property
     def ends(self) -> list[ca.SX]:

@@ -26,7 +26,7 @@ from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up
 from condyle.paths import cylinder_sphere
 from condyle.paths.cylinder_sphere import NONE
-from condyle.paths.ellipsoid_ends import Ends
+from condyle.paths.ellipsoid_ends import EllipsoidEnds
 from condyle.paths.ellipsoid_halves import solvers
 from condyle.paths.segment import ROW, Segment, dot, norm
 from condyle.records import dataclass
@@ -135,7 +135,7 @@ class Surface(Described):
 
     def over(self, A: ca.SX, B: ca.SX, row: ca.SX) -> ca.SX:
         """The length between ends in S, of the row for them, with its derivatives [m]."""
-        return Segment.of(row[1:]).moving(A - row[WIDTH - 6 : WIDTH - 3], B - row[WIDTH - 3 :])[0]
+        return Segment.from_row(row[1:]).moving(A - row[WIDTH - 6 : WIDTH - 3], B - row[WIDTH - 3 :])[0]
 
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
         """Points of an arc in S, for drawing, shape (..., 3): a cubic with its ends and tangents, unless a
@@ -302,7 +302,7 @@ class Ellipsoid(Surface):
         return x / np.linalg.norm(x / np.array(self.radii), axis=-1, keepdims=True)
 
     def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
-        return Ends(self.given(A, B)).kind, ca.SX(0)
+        return EllipsoidEnds(self.given(A, B)).kind, ca.SX(0)
 
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         p = self.given(A, B)
