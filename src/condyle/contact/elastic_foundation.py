@@ -72,7 +72,6 @@ REACH = 9.0
 TAIL, LAST = 6.0, 10
 """t from which on (56b) counts, and its last number."""
 Curve = Callable[[ca.SX, MaterialPair], ca.SX]
-Term = Callable[[ca.SX, ca.SX], ca.SX]
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ def warn_of_smooth(
     a: ContactSurface, b: ContactSurface, smooth: float, what: str, reach: float = 0.0
 ) -> None:
     """Warn of a `smooth` that is large beside the surfaces. reach: how far springs act, in parts of it."""
-    least = min((a.whole, b.whole), key=lambda s: s.smallest_radius)
+    least = min((a.original, b.original), key=lambda s: s.smallest_radius)
     size = least.smallest_radius
     if not smooth > SHARE * size:
         return
@@ -208,7 +208,7 @@ class ContactLaw(Law):
         raise TypeError(f"{type(self).__name__} does not say what it exerts")
 
     def stored(self, s: View) -> ca.SX | None:
-        """What it stores [J], also of laws that have no potential; None if nobody knows."""
+        """What it stores [J], also of laws that have no potential; None if it is not known."""
         return self.potential(s)
 
     def apply(self, s: View, loads: Loads) -> None:

@@ -26,7 +26,7 @@ from condyle.trace.parameter import Expression, numbers_at
 
 MU, YOUNG = quantity("-", lowest=0.0), quantity("Pa", lowest=0.0, positive=True)
 SOFTEST = 1e3
-"""[Pa] No solid that anybody models has a smaller modulus: of fat and brain it is 1e3 to 5e3."""
+"""[Pa] No solid in use has a smaller modulus: of fat and brain it is 1e3 to 5e3."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,7 +183,7 @@ def combined(a: Material, b: Material) -> ca.SX:
 
 
 def losses(a: Material, b: Material, s_1: ca.SX) -> ca.SX:
-    """c*, three of friction and the transition speed of two materials, of which a has the share s_1: (3), (4)."""
+    """c*, friction and transition speed of two materials, of which a has the share s_1: (3), (4)."""
     return ca.vertcat(
         s_1 * sx(a.dissipation) + (1 - s_1) * sx(b.dissipation),
         *(harmonic(a, b, f) for f in ("static_friction", "dynamic_friction", "viscous_friction")),

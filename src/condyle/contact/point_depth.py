@@ -1,10 +1,10 @@
 """A point in a surface: how deep, and which way out. docs/theory/contact.md (44)-(47).
 
-For a point y, in the frame of whoever asks, and the point S of the other surface that is nearest to it,
+For a point y, in the frame of the caller, and the point S of the other surface that is nearest to it,
 
     S = y + x n,   n: unit normal of the surface at S, outwards;   x: depth, below zero outside           (44)
 
-x has the slope -n, and grows at most as fast as y moves. What is seen of a surface is one column of
+x has the slope -n, and grows at most as fast as y moves. A surface enters as one column of
 numbers, its pose and sizes in that frame; the rest of it is in the equations.
 
 An ellipsoid of radii a, least one a_m, with tau the largest root of                                      (45)

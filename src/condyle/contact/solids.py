@@ -116,8 +116,8 @@ class Torus(Framed):
 
     def curvature(self, u: ca.SX, cos: ca.SX) -> ca.SX:
         """Curvature tensor [1/m] in S where the normal is u, which has the cosine with the plane of the
-        circle. Its axes are any two across u: nobody asks where the larger curvature is, and they are
-        smooth where the ring is flat."""
+        circle. Its axes are any two across u, which are smooth where the ring is flat: the directions of the
+        larger and the smaller curvature are not needed."""
         r, (one, other) = sx(self.tube_radius), tangents(u)
         return one @ one.T / r + cos / (sx(self.radius) + r * cos) * other @ other.T
 

@@ -152,26 +152,26 @@ class ContactSurface(Described):
         return {}
 
     @property
-    def whole(self) -> ContactSurface:
+    def original(self) -> ContactSurface:
         """What it is a piece of; itself where it is none."""
-        found: ContactSurface = self.__dict__.get("_whole", self)
+        found: ContactSurface = self.__dict__.get("_original", self)
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {"_whole": self.whole} if self.whole is not self else {}
+        kept = {"_original": self.original} if self.original is not self else {}
         return super().__getstate__() | kept
 
-    def as_piece(self, whole: ContactSurface) -> ContactSurface:
+    def as_piece(self, original: ContactSurface) -> ContactSurface:
         """Itself, as a piece of another."""
-        self.__dict__["_whole"] = whole
+        self.__dict__["_original"] = original
         return self
 
 
 def plain_numbers(value: Any, what: str, instead: str) -> Array:
-    """An array of numbers that are the same in all states; what may be a Parameter `instead`, in words."""
+    """An array of numbers that are the same in all states; `instead` is a hint at what may be a Parameter."""
     try:
         array = np.asarray(value)
-    except ValueError:  # rows of different lengths: it says so
+    except ValueError:  # rows of different lengths: `real` raises an error
         return real(what, value)
     if array.dtype == object and any(map(is_symbolic, array.ravel())):
         raise DescriptionError(f"{what}: expected plain numbers, got Parameters: {instead}")

@@ -46,9 +46,8 @@ class HeightField(Framed):
     """Ground with hills: heights on an even grid, joined by a bicubic spline, above the x-y plane of S. All
     below is material. Spheres and meshes touch it, and boxes by their corners.
 
-    Beyond the grid there is no ground that anybody knows of: contacts there are named, not solved. A sphere
-    must be smaller than the hollows it rolls through: one that touches a hollow of a smaller radius is named
-    too.
+    Beyond the grid there is no ground: a contact there raises an error. So does a sphere that touches a
+    hollow of a smaller radius than its own.
 
     Args:
         body: whose it is, or its name; "ground" as a rule.

@@ -11,8 +11,9 @@ generalized forces of the springs w e. So loads and inertias of bodies are gathe
 
 Goals as numbers, `Layout`: one row per frame, which the native loop reads. A row has the time, the size of
 the cost, one more than the place to which its H and P are written (0: they are not written), where its frame
-starts (gauss_newton.py), and then one block per goal, or one per body for the stations that it carries. What the numbers of a block are, a goal says itself (fit/goals). Machine code depends on the texts
-of the goals, `Goal.code`, and not on their numbers.
+starts (gauss_newton.py), and then one block per goal, or one per body for the stations that it carries.
+The numbers of a block are explained with each goal (fit/goals). Machine code depends on the texts of the
+goals, `Goal.code`, and not on their numbers.
 """
 
 from __future__ import annotations

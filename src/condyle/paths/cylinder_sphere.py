@@ -124,10 +124,10 @@ class Chord:
 
 
 def upward(first: Tangents, second: Tangents, k: ca.SX, quadrant: Quadrant) -> ca.SX:
-    """Whether the path turns about +k. An end with one of its two points of touch in the quadrant says so;
+    """Whether the path turns about +k. An end with one of its two points of touch in the quadrant decides;
     where no end does and no point is in it, the way with the larger angle; else the shorter way.
 
-    OpenSim lets the first end say so where both do, and has two lengths for a path that is written in two
+    OpenSim lets the first end decide where both do, and has two lengths for a path that is written in two
     directions where they disagree."""
     on = quadrant.has
     up, down = dot(first.a, second.b), dot(first.b, second.a)  # cosines of both ways

@@ -129,7 +129,7 @@ class CurveLength:
         H = [turned[i] * eta1[j] + bent[i] * eta[j] for i in range(n) for j in range(i + 1)]  # (3)
         return ca.vertcat(weight * point.F, *g, *H)
 
-    def whole(self, total: ca.SX, ends: EllipsoidEnds, tips: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def assembled(self, total: ca.SX, ends: EllipsoidEnds, tips: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """L, g (n,), H (n, n) of the sum and of both ends."""
         n, a = self.size, ends.radii
         L, g, H = total[0], total[1 : 1 + n], ca.SX(n, n)
@@ -326,7 +326,7 @@ class LeastLength:
     def step(self, p: ca.SX, x: ca.SX, total: ca.SX) -> tuple[ca.SX, ca.SX]:
         s = self.state.split(x)
         z, before, count = s["z"], s["before"], s["count"]
-        L, g, H = self.length.whole(total, EllipsoidEnds(p), s["tips"])
+        L, g, H = self.length.assembled(total, EllipsoidEnds(p), s["tips"])
         dz, pivots = eliminate(H, g)
         size = norm(dz)
         worse, good = s["merit"] * (1 + 1e-13) < L, size <= CONVERGED

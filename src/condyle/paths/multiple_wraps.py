@@ -383,7 +383,7 @@ class Chain:
     def equations(
         self, p: ca.SX, order: Order, segments: Sequence[Segment], s: dict[str, ca.SX]
     ) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
-        """(1), (2); gaps that are not there have r = 0 and dr/dx = 1. And directions of the gaps."""
+        """(1), (2); gaps that do not exist have r = 0 and dr/dx = 1. And directions of the gaps."""
         e = ca.vertsplit(s["e"], 3)
         T = [_tangents(v) for v in e]
         r = [ca.SX.zeros(2) for _ in T]

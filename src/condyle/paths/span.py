@@ -377,7 +377,7 @@ class Span(Twinned):
             loads.add_force(w.body, _origin(w.X_BS), force @ g)
 
     def _is_plain(self, s: View) -> bool:
-        """Whether nobody takes derivatives of what a view shows (dynamics/view.py), and (4) says all."""
+        """Whether no derivatives are taken of what a view shows (dynamics/view.py), so that (4) suffices."""
         return getattr(s, "plain", False) and bool(self.wraps) and not self._switches
 
     def _pulls(self, s: View) -> Pulls:

@@ -76,7 +76,7 @@ def surfaces(layer: Layer) -> list[tuple[str, ContactSurface]]:
     a box its corners are the box."""
     out: list[tuple[str, ContactSurface]] = []
     for name, law in contacts_of(layer.system).items():
-        whole = [s.whole for s in law.surfaces()]
+        whole = [s.original for s in law.surfaces()]
         pieces = any(s is not mine for s, mine in zip(law.surfaces(), whole, strict=True))
         out += [(name.rpartition(".")[0] if pieces else name, s) for s in whole]
     return [*out, *(("", s) for s in layer.among)]

@@ -70,7 +70,7 @@ class Station(Goal):
         super().__post_init__()
 
     @classmethod
-    def made(
+    def unchecked(
         cls,
         body: str,
         station: Array,
