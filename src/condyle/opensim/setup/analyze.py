@@ -16,7 +16,7 @@ from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.motion import apart, loads_of, made, motion_of, rows
 from condyle.opensim.setup.trial import Trial
 from condyle.studies.motion.motion import FEWEST, Motion
-from condyle.studies.motion.splines import rates
+from condyle.studies.motion.spline_rates import rates
 from condyle.system.system import System
 from condyle.table import Table
 
