@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.contact.surfaces import tangents
-from condyle.dynamics.jacobians import frame_jacobian
+from condyle.dynamics.kinematics import frame_jacobian
 from condyle.integrate.stepping.sweeps import least_velocities
 from condyle.model.symbols import Symbols
 from condyle.records import dataclass

@@ -20,8 +20,8 @@ import casadi as ca
 import numpy as np
 
 from condyle.constraints.solve.corrections import jump, moved, normalized
-from condyle.dynamics import aba, crba
-from condyle.dynamics.view import Loads
+from condyle.dynamics import aba, mass_matrix
+from condyle.dynamics.view import TreeLoads
 from condyle.integrate.equations import RightHandSide, equations
 from condyle.integrate.projection import Projector
 from condyle.integrate.stepping.blocks import (
@@ -166,7 +166,7 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Prog
         build_function(label, inputs, outputs), label, sizes, streams, tables
     )
     kin = b.kinematics()
-    M = crba.mass_matrix(bare.compiled.model.tree, kin)
+    M = mass_matrix.mass_matrix(bare.compiled.model.tree, kin)
     outs, names = [masses(M, blocks), blocks.spread(b["u"])], ["all_M", "all_before"]
     if surfaces:
         outs += bodies_of(b, bare, blocks)
@@ -182,7 +182,7 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Prog
                 ca.SX.zeros(nu),
                 b.lock,
                 ca.SX(3, 1),
-                Loads(b.view(kin)),
+                TreeLoads(b.view(kin)),
                 ca.SX.zeros(nu),
             )[0]
         ],

@@ -8,7 +8,7 @@ import numpy as np
 
 from condyle.arrays import Array, Scalar, Vector
 from condyle.constraints.base import LEVELS
-from condyle.constraints.solve.lines import REGULAR
+from condyle.constraints.solve.straight_blocks import REGULAR
 from condyle.system.locks import known
 from condyle.system.operators.base import Operators
 from condyle.system.operators.options import Options
