@@ -50,7 +50,7 @@ With friction of contacts that slide forces are (G + S)' lambda, docs/theory/rig
 (G + S)' is not symmetric, and L U takes the place of L D L'. All else is the same: what (4) takes away are
 still the directions in which G' is redundant.
 
-Blocks of few rows are solved in straight lines (straight_blocks.py), others in loops (looped_blocks.py): at 24 rows a straight
+ConstraintBlocks of few rows are solved in straight lines (straight_blocks.py), others in loops (looped_blocks.py): at 24 rows a straight
 line has 30,000 operations, in each of the programs of a run. Loops know no derivatives; those of what they
 give are those of the solution of (2), the first alone:
 

@@ -93,7 +93,7 @@ OPERATORS = (
         plain=True,
     ),
     Operator(
-        "constraint_errors",
+        "constraints.errors",
         Stage.FORCE,
         "q u",
         results={"p": "m_p", "v": "m_v"},
@@ -102,7 +102,7 @@ OPERATORS = (
         columns=columns.equation_errors,
     ),
     Operator(
-        "constraint_jacobian",
+        "constraints.jacobian",
         Stage.FORCE,
         "q u",
         results={"G": "m nu"},
@@ -110,7 +110,7 @@ OPERATORS = (
         expressions=lambda s: [rows(s.rows(s.kinematics()).jacobian())],
     ),
     Operator(
-        "constraint_bias",
+        "constraints.bias",
         Stage.FORCE,
         "q u",
         results={"g": "m"},
@@ -118,7 +118,7 @@ OPERATORS = (
         expressions=lambda s: [s.rows(s.kinematics()).bias()],
         columns=columns.equation_accelerations,
     ),
-    Operator("constraint_rank", Stage.ACCELERATION, "q u", columns=columns.fixed("rank", "condition")),
+    Operator("constraints.rank", Stage.ACCELERATION, "q u", columns=columns.fixed("rank", "condition")),
     Operator(
         "constraint_matrix",
         Stage.ACCELERATION,
@@ -128,10 +128,10 @@ OPERATORS = (
         expressions=_matrix,
         looped=constrained.constraint_matrix,
         cost=MultiplierCost(),
-        serves="constraint_rank",
+        serves="constraints.rank",
     ),
     Operator(
-        "constraint_forces",
+        "constraints.forces",
         Stage.ACCELERATION,
         "q u",
         takes="q u lambda_",
@@ -141,7 +141,7 @@ OPERATORS = (
         columns=columns.generalized_forces,
     ),
     Operator(
-        "constraint_power",
+        "constraints.power",
         Stage.ACCELERATION,
         "q u",
         takes="q u lambda_",
@@ -152,7 +152,7 @@ OPERATORS = (
         differentiable=False,
     ),
     Operator(
-        "impulses",
+        "constraints.impulses",
         Stage.ACCELERATION,
         "q u",
         takes="q u f",
@@ -164,7 +164,7 @@ OPERATORS = (
         differentiable=False,
     ),
     Operator(
-        "constraint_reactions",
+        "constraints.reactions",
         Stage.ACCELERATION,
         "q u",
         takes="q u lambda_",
