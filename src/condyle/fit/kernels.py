@@ -25,8 +25,13 @@ from condyle.constraints.solve.corrections import moved, normalized
 from condyle.dynamics import inertia
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.kinematics import Kinematics
+<<<<<<< HEAD
 from condyle.dynamics.row import NUMBER, RowField
 from condyle.fit.cost import Cost, Layout, point_masses
+=======
+from condyle.dynamics.row import NUMBER, RowField
+from condyle.fit.cost import GoalCost, Layout, point_masses
+>>>>>>> main
 from condyle.fit.goals import Goal
 from condyle.model.layouts import prefers_loops
 from condyle.model.looped.draft import Draft, KernelDraft, StraightLine
@@ -311,7 +316,7 @@ def straight_evaluate(model: Model, layout: Layout) -> ca.Function | Staged:
     """`FitExpressions.evaluate` as a straight line."""
     s, row = Symbols(model), ca.SX.sym("row", layout.size)
     kin = s.kinematics()
-    cost = Cost(s, kin)
+    cost = GoalCost(s, kin)
     for goals, at in zip(layout.blocks, layout.slices, strict=True):
         goals[0].add(cost, row[at])
     value, g, H = cost.total()
