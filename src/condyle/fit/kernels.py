@@ -25,13 +25,8 @@ from condyle.constraints.solve.corrections import moved, normalized
 from condyle.dynamics import inertia
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.kinematics import Kinematics
-<<<<<<< HEAD
-from condyle.dynamics.row import NUMBER, RowField
-from condyle.fit.cost import Cost, Layout, point_masses
-=======
 from condyle.dynamics.row import NUMBER, RowField
 from condyle.fit.cost import GoalCost, Layout, point_masses
->>>>>>> main
 from condyle.fit.goals import Goal
 from condyle.model.layouts import prefers_loops
 from condyle.model.looped.draft import Draft, KernelDraft, StraightLine
