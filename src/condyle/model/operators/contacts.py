@@ -65,7 +65,8 @@ def _rigid_forces(c: RigidContact, view: View, lambda_: ca.SX) -> hunt_crossley.
         slides = -sx(c.friction) * lambda_[0] * c.direction(x)
         f_t = ca.if_else(c.sliding(), slides, 0) - t_1 * lambda_[1] - t_2 * lambda_[2]
     lost = ca.if_else(c.sliding(), ca.fmax(-ca.dot(f_t, slip), 0), 0) if c.has_friction else ca.SX(0)
-    return hunt_crossley.Forces(where, x[0][4:7], slip, slip, lambda_[0], lambda_[0], f_t, none, lost)
+    f = lambda_[0] * where.n + f_t
+    return hunt_crossley.Forces(where, x[0][4:7], slip, slip, lambda_[0], lambda_[0], f_t, none, lost, f)
 
 
 def _lambda(s: Symbols) -> list[ca.SX]:
@@ -193,7 +194,7 @@ READS = "joints forces constraints motions"
 
 OPERATORS = (
     Operator(
-        "contact_depths",
+        "contacts.depths",
         Stage.POSITION,
         "q",
         results={"x": "contacts"},
@@ -202,7 +203,7 @@ OPERATORS = (
         columns=_each("depth [m]"),
     ),
     Operator(
-        "contact_points",
+        "contacts.points",
         Stage.POSITION,
         "q",
         results={"P": "contacts 3"},
@@ -210,7 +211,7 @@ OPERATORS = (
         columns=_each(*xyz("p", "m")),
     ),
     Operator(
-        "contact_normals",
+        "contacts.normals",
         Stage.POSITION,
         "q",
         results={"n": "contacts 3"},
@@ -218,7 +219,7 @@ OPERATORS = (
         columns=_each(*xyz("n", "")),
     ),
     Operator(
-        "contact_patches",
+        "contacts.patches",
         Stage.POSITION,
         "q",
         results={"axes": "contacts 2"},
@@ -226,7 +227,7 @@ OPERATORS = (
         columns=_each("major [m]", "minor [m]"),
     ),
     Operator(
-        "contact_slips",
+        "contacts.slips",
         Stage.VELOCITY,
         "q u",
         results={"v_t": "contacts 3"},
@@ -235,7 +236,7 @@ OPERATORS = (
         columns=_each(*xyz("v", "m/s")),
     ),
     Operator(
-        "contact_forces",
+        "contacts.forces",
         Stage.ACCELERATION,
         "q u",
         results={"f": "contacts 3"},
@@ -245,7 +246,7 @@ OPERATORS = (
         columns=_each(*xyz("f", "N")),
     ),
     Operator(
-        "contact_losses",
+        "contacts.losses",
         Stage.ACCELERATION,
         "q u",
         results={"lost": "contacts"},
@@ -263,9 +264,9 @@ OPERATORS = (
         reads="joints forces",
         expressions=_springs,
         differentiable=False,
-        serves="contact_pressures",
+        serves="contacts.pressures",
     ),
-    Operator("contact_pressures", Stage.FORCE, "q u"),
+    Operator("contacts.pressures", Stage.FORCE, "q u"),
     Operator(
         "foundation_energies",
         Stage.FORCE,
@@ -278,7 +279,7 @@ OPERATORS = (
         watched=False,
     ),
     Operator(
-        "contact_wrenches",
+        "contacts.wrenches",
         Stage.ACCELERATION,
         "q u",
         results={"F": "contacts 2 6"},
@@ -296,9 +297,9 @@ OPERATORS = (
         reads=READS,
         expressions=_of(lambda done: ca.vertcat(done.f_n * done.P, done.f_n)),
         differentiable=False,
-        serves="center_of_pressure",
+        serves="contacts.center_of_pressure",
     ),
-    Operator("center_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),
+    Operator("contacts.center_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),
     Operator(
         "unilateral_rows",
         Stage.VELOCITY,
