@@ -189,7 +189,8 @@ def fit_spline_surface(
         order,
         axes=axes,
         X=before,
-        **_named(coordinates, units),
+        coordinates=coordinates or None,
+        units=units,
     )
     fitted = before @ pose(grid.evaluate(found.q, found.c), axes)[0]
     return JointFit.of(
@@ -350,7 +351,3 @@ def _check_inside(who: str, grid: Grid, q: Array) -> None:
                 f"{who}: frame {k} has q[{i}] = {q[k, i]:g}, outside of the domain from "
                 f"{low:g} to {high:g}; widen it, or leave such frames out"
             )
-
-
-def _named(coordinates: Sequence[str], units: Sequence[str]) -> dict[str, Any]:
-    return {name: tuple(value) for name, value in (("coordinates", coordinates), ("units", units)) if value}

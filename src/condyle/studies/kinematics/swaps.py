@@ -27,7 +27,7 @@ from condyle.fit.missed_goals import FAR as OFF
 from condyle.fit.missed_goals import reach
 from condyle.records import dataclass
 from condyle.studies.kinematics.start import SolveEach, aligned, solved_again
-from condyle.studies.kinematics.tasks import MarkerTasks, Rows, Tasks
+from condyle.studies.kinematics.tasks import Rows, Tasks
 
 FAR, WORSE = 0.03, 3.0
 """A frame is bad if a marker is farther away than this [m, or sizes of a system below 1 m]; it is far worse
@@ -91,10 +91,10 @@ def find_swaps(
     T = len(frames)
     if tasks.markers is None or len(tasks.markers.names) < 2 or not T:
         return ()
-    search, out = _Search(frames, tasks.markers, places), list[Swap]()
+    search, out = _Search(frames, tasks, places, solve, solve_each), list[Swap]()
     start = search.errors.copy()
     for _ in range(PAIRS):
-        found = search.next(tasks, solve, solve_each)
+        found = search.next()
         if found is None:
             break
         order, rows, places = found
@@ -129,8 +129,13 @@ class _Search:
         far: what is far away [m].
     """
 
-    def __init__(self, frames: Frames, markers: MarkerTasks, places: Array) -> None:
-        self.frames, self.markers, T = frames, markers, len(frames)
+    def __init__(
+        self, frames: Frames, tasks: Tasks, places: Array, solve: Solve, solve_each: SolveEach
+    ) -> None:
+        markers, T = tasks.markers, len(frames)
+        assert markers is not None
+        self.frames, self.tasks, self.markers = frames, tasks, markers
+        self.solve, self.solve_each = solve, solve_each
         self.y = np.where(markers.weights[:T, :, None] > 0, markers.positions[:T], np.nan)
         self.x = places.copy()
         self.errors = np.linalg.norm(self.x - self.y, axis=2)
@@ -143,9 +148,7 @@ class _Search:
         self.errors[rows] = np.linalg.norm(self.x[rows] - self.y[rows], axis=2)
         self.order[rows] = self.order[rows][:, order]
 
-    def next(
-        self, tasks: Tasks, solve: Solve, solve_each: SolveEach
-    ) -> tuple[Order, NDArray[np.intp], Array] | None:
+    def next(self) -> tuple[Order, NDArray[np.intp], Array] | None:
         """The best exchange, its frames, and the places of the markers then."""
         largest = np.fmax.reduce(self.errors, axis=1, initial=0.0)
         bad = largest > self.far
@@ -154,26 +157,19 @@ class _Search:
         worse = largest > max(self.far, WORSE * float(np.median(largest)))
         rows = np.flatnonzero(worse if worse.any() else bad)
         good = np.flatnonzero(~worse if worse.any() else ~bad)
-        for i, order, q in self._candidates(rows, good, bool(worse.any()), tasks, solve_each):
-            one = self._solved(order, np.array([i]), q, tasks, solve, solve_each)
+        for i, order, q in self._candidates(rows, good, bool(worse.any())):
+            one = self._solved(order, np.array([i]), q)
             if one is None or not self._falls(order, np.array([i]), one[1])[0]:
                 continue
             every = np.flatnonzero(bad)
             near = int(good[np.abs(good - every[0]).argmin()]) if good.size else -1
-            all_ = self._solved(
-                order, every, one[0] if near < 0 else self.frames.q[near], tasks, solve, solve_each
-            )
+            all_ = self._solved(order, every, one[0] if near < 0 else self.frames.q[near])
             if all_ is not None and (where := self._falls(order, every, all_[1])).any():
                 return order, every[where], all_[1][where]
         return None
 
     def _candidates(
-        self,
-        rows: NDArray[np.intp],
-        good: NDArray[np.intp],
-        outliers: bool,
-        tasks: Tasks,
-        solve_each: SolveEach,
+        self, rows: NDArray[np.intp], good: NDArray[np.intp], outliers: bool
     ) -> Iterator[tuple[int, Order, Array]]:
         """A frame, an exchange and the pose to start from, the likeliest first."""
         n, some = self.y.shape[1], rows[np.unique(np.linspace(0, len(rows) - 1, SAMPLES).astype(int))]
@@ -183,13 +179,12 @@ class _Search:
         far_off = _rms(self.errors[rows]) > OFF
         if not (outliers or far_off):
             return
-        now = self._exchanged(np.arange(n), some, tasks)
-        q, x = self._robust(some, q, self.x[some], now, solve_each)
+        q, x = self._robust(some, q, self.x[some], self._exchanged(np.arange(n), some))
         yield from self._pairs(some, x, q)
         sides = _sides(self.markers.names)
         if (sides != np.arange(n)).sum() >= 2 * SIDES and far_off and not outliers:
             i = int(some[0])
-            exchanged = self._exchanged(sides, np.array([i]), tasks)
+            exchanged = self._exchanged(sides, np.array([i]))
             start = self.frames.start.replace(t=float(self.frames.t[i]))
             yield i, sides, aligned(start, exchanged, i).q
 
@@ -212,9 +207,7 @@ class _Search:
                 order[[a, b]] = b, a
                 yield int(some[i]), order, q[i]
 
-    def _robust(
-        self, some: NDArray[np.intp], q: Array, x: Array, now: Tasks, solve_each: SolveEach
-    ) -> tuple[Array, Array]:
+    def _robust(self, some: NDArray[np.intp], q: Array, x: Array, now: Tasks) -> tuple[Array, Array]:
         """Poses (k, nq) of some frames that fit most markers, and the places of these, from others q and x:
         weights fall with the square of the error, again and again."""
         assert now.markers is not None
@@ -225,7 +218,7 @@ class _Search:
             scale = np.maximum(np.nanmedian(e, axis=1, keepdims=True), self.far)
             w[some] = np.where(np.isfinite(e), weights / (1 + (e / scale) ** 2), 0.0)
             with warnings.catch_warnings(action="ignore"):
-                found = solve_each(replace(now, markers=replace(now.markers, weights=w)), some, q)
+                found = self.solve_each(replace(now, markers=replace(now.markers, weights=w)), some, q)
             if len(found) < len(some):  # interrupted
                 break
             q, x = found.q, self._places(found)
@@ -246,28 +239,22 @@ class _Search:
             & (less < ALL * total)
         )
 
-    def _solved(
-        self,
-        order: Order,
-        rows: NDArray[np.intp],
-        q: Array,
-        tasks: Tasks,
-        solve: Solve,
-        solve_each: SolveEach,
-    ) -> tuple[Array, Array] | None:
+    def _solved(self, order: Order, rows: NDArray[np.intp], q: Array) -> tuple[Array, Array] | None:
         """The first pose, and places of the markers in some frames with names exchanged, from a pose."""
-        exchanged = self._exchanged(order, rows, tasks)
+        exchanged = self._exchanged(order, rows)
         with warnings.catch_warnings(action="ignore"):
-            found = solve(exchanged, self.frames.start.replace(t=float(self.frames.t[rows[0]]), q=q), rows)
+            found = self.solve(
+                exchanged, self.frames.start.replace(t=float(self.frames.t[rows[0]]), q=q), rows
+            )
         if len(found) < len(rows):  # interrupted
             return None
-        found = solved_again(found, exchanged, rows, solve_each)
+        found = solved_again(found, exchanged, rows, self.solve_each)
         x, y = self._places(found), self.y[rows][:, order]
         bad = np.flatnonzero(np.fmax.reduce(np.linalg.norm(x - y, axis=2), axis=1) > WORSE * self.far)
         if bad.size and len(rows) > 1:  # the pose may still be bent as it was before
-            q = self._robust(rows[bad], found.q[bad], x[bad], exchanged, solve_each)[0]
+            q = self._robust(rows[bad], found.q[bad], x[bad], exchanged)[0]
             with warnings.catch_warnings(action="ignore"):
-                again = solve_each(exchanged, rows[bad], q)
+                again = self.solve_each(exchanged, rows[bad], q)
             if len(again) == len(bad):
                 other = self._places(again)
                 squares = [np.nansum((z - y[bad]) ** 2, axis=(1, 2)) for z in (x[bad], other)]
@@ -278,13 +265,13 @@ class _Search:
         """Of the markers in some frames, shape (k, n, 3)."""
         return self.markers.places(Configurations(frames.system, frames.q, frames._tail))
 
-    def _exchanged(self, order: Order, rows: NDArray[np.intp], tasks: Tasks) -> Tasks:
+    def _exchanged(self, order: Order, rows: NDArray[np.intp]) -> Tasks:
         """Tasks in which markers also have the positions of others in some frames."""
         now, markers = self.order.copy(), self.markers
         now[rows] = now[rows][:, order]
         seen = np.take_along_axis(markers.weights[: len(now)] > 0, now, axis=1)
         return replace(
-            tasks,
+            self.tasks,
             markers=replace(
                 markers,
                 positions=np.take_along_axis(markers.positions[: len(now)], now[..., None], axis=1),
