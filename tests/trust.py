@@ -65,6 +65,7 @@ SECTIONS = {
     "mobilizers": "Spline joints",
     "studies/joints": "Joints from measurements",
     "studies/kinematics": "Inverse kinematics",
+    "studies/motion": "Recorded motions",
 }
 
 

@@ -73,7 +73,7 @@ def test_without_activations_there_is_geometry_only(tmp_path, analysis):
     with pytest.raises(cd.errors.UnknownNameError, match="give activations="):
         plain["fiber_length"]
     with pytest.raises(cd.errors.UnknownNameError, match="did you mean 'fiber_length'"):
-        analysis["fiber_length"]
+        analysis["fiber_lengths"]
     files = plain.save(tmp_path)
     assert [f.name for f in files] == [
         "length.sto",
