@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -338,7 +339,13 @@ class _Evaluator:
             loop(rows, results)
         else:
             cuts = [blocks * k // count * W for k in range(count)] + [states]
-            threads.run([_Piece(loop, rows, results, slice(a, b)) for a, b in itertools.pairwise(cuts)])
+            parts = [slice(a, b) for a, b in itertools.pairwise(cuts)]
+            threads.run(
+                [
+                    partial(loop, [x if x.ndim == 1 else x[part] for x in rows], [y[part] for y in results])
+                    for part in parts
+                ]
+            )
         return loop.spoiled == before
 
     # -- making machine code
@@ -471,20 +478,6 @@ class _Evaluator:
         for result, value in zip(results, values):
             if result.size:
                 result[...] = value.T
-
-
-class _Piece:
-    """A loop over some of the states, to be run in a thread."""
-
-    def __init__(
-        self, loop: InnerLoop, rows: list[np.ndarray], results: list[np.ndarray], part: slice
-    ) -> None:
-        self.loop, self.rows, self.results, self.part = loop, rows, results, part
-
-    def __call__(self) -> None:
-        self.loop(
-            [a if a.ndim == 1 else a[self.part] for a in self.rows], [r[self.part] for r in self.results]
-        )
 
 
 def _flat(a: np.ndarray, batch: tuple[int, ...], states: int) -> np.ndarray:
