@@ -24,7 +24,7 @@ import numpy as np
 
 from condyle.laws.names import known_body
 from condyle.laws.view import Loads, MovingView, View
-from condyle.native.tables.lookup import Closure
+from condyle.native.tables.lookup import Closure, lookup_context
 from condyle.records import dataclass
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree
@@ -146,6 +146,7 @@ class Composed(Leaf):
             part.check(tree, where)
 
     @cached_property
+    @lookup_context()
     def _functions(self) -> dict[str, Closure]:
         """y -> rows; rows, y -> x; rows, y, ydot -> xdot; rows, y, ydot, yddot -> xddot; rows, y -> f_y by
         part."""

@@ -14,6 +14,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import ContactError, PathError, warn
 from condyle.model.symbols import Symbols
+from condyle.native.tables.lookup import lookup_context
 from condyle.native.tables.staged import Staged
 from condyle.presentation import cut
 from condyle.status import Outcome, Status
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from condyle.system.compiled import Compiled
 
 
+@lookup_context()
 def unsolved(compiled: Compiled, q: Array, tail: Array) -> tuple[str, str, tuple[str, ...]] | None:
     """Words, the name of a path or contact and of its surfaces, at one state q (nq,); None if all are
     found."""
