@@ -19,9 +19,9 @@ from condyle.errors import DescriptionError
 from condyle.forces.base import GROUPS
 from condyle.muscles import Muscle
 from condyle.opensim.element import Element
-from condyle.opensim.setup.coordinates import file_order, in_degrees, speed_names
-from condyle.opensim.setup.file import SI
+from condyle.opensim.setup.file_columns import file_order, in_degrees, speed_names
 from condyle.opensim.setup.force_report import actuators
+from condyle.opensim.setup.setup_file import SI
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.induced_accelerations import each_answer, generalized_forces

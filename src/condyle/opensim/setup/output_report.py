@@ -15,7 +15,7 @@ from condyle.forces.base import GROUPS
 from condyle.muscles import Muscle
 from condyle.opensim.element import Element
 from condyle.opensim.setup.analyses import joints_of
-from condyle.opensim.setup.coordinates import speed_names
+from condyle.opensim.setup.file_columns import speed_names
 from condyle.opensim.setup.force_report import Exerted
 from condyle.studies.joint_reactions import joint_reactions
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
