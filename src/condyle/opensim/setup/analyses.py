@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from condyle.opensim.setup.controls import write_controls
 from condyle.opensim.setup.file_columns import file_order, in_degrees, speed_names
 from condyle.opensim.setup.force_report import Exerted, force_columns, save_forces
 from condyle.opensim.setup.setup_file import SI, Setup
+from condyle.opensim.setup.trial import Trial
 from condyle.spatial import Transform, euler_from_rotation
 from condyle.studies.joint_reactions import COLUMNS, joint_reactions
 from condyle.studies.motion.motion import FEWEST, Motion
@@ -23,10 +24,6 @@ from condyle.studies.prescribed_forces import prescribed_forces
 from condyle.studies.static_optimization import StaticOptimization, static_optimization
 from condyle.system.system import System
 from condyle.table import Table
-
-if TYPE_CHECKING:
-    from condyle.opensim.setup.trial import Trial
-
 
 BODIES = (
     "",

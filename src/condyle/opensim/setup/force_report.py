@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,16 +15,13 @@ from condyle.opensim.element import Element
 from condyle.opensim.forces import function_elements
 from condyle.opensim.reading import Reading
 from condyle.opensim.setup.setup_file import FORCES, SI
+from condyle.opensim.setup.trial import Trial
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.motion import Motion
 from condyle.studies.muscle_analysis import path_geometry
 from condyle.studies.study_system import study_system
 from condyle.system.states import Batch
 from condyle.system.system import System
-
-if TYPE_CHECKING:
-    from condyle.opensim.setup.trial import Trial
-
 
 FORCE_WORDS = (
     "",
