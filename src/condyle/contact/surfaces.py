@@ -85,6 +85,7 @@ class Surface(Described):
         met_by_corners: boxes touch it with their corners.
     """
 
+    room = "contact."
     by_points: ClassVar[bool] = False
     met_by_corners: ClassVar[bool] = False
 

@@ -16,9 +16,8 @@ from condyle.contact.materials import FRICTION, Rigid, combined_rigid
 from condyle.contact.surfaces import GivenPose, Surface
 from condyle.errors import DescriptionError
 from condyle.laws.described import Part, number, quantity, sx
-from condyle.laws.factors import Factors
-from condyle.laws.leaf import Composed, Leaf
-from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
+from condyle.laws.factors import BodyFactors
+from condyle.laws.leaves import AngularVelocity, Composed, Leaf, Rotation, StationPosition, StationVelocity
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.trace.parameter import Discrete, Parameter
@@ -111,7 +110,7 @@ class RigidContact(Unilateral):
     stick: Flag = field(default=0.0, init=False, repr=False)
     slide: Annotated[Any, quantity("-", 3)] = field(default=(0.0, 0.0, 0.0), init=False, repr=False)
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         if any(factors.change(x.body) for x in (self.a, self.b)):
             factors.notes.append(": its surfaces are where and as large as they were")
         return self

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from condyle.dynamics.view import View
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal
-from condyle.laws.names import name, owner
+from condyle.laws.described import name, owner
 from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.tree import scales

@@ -13,7 +13,7 @@ import numpy as np
 from condyle.dynamics.inertia import add
 from condyle.dynamics.kinematics import Pair
 from condyle.laws.described import placed, sx
-from condyle.laws.leaves import Coordinate, Rotation, StationPosition
+from condyle.laws.leaves import CoordinateValue, Rotation, StationPosition
 from condyle.model.looped.law_rows import RowLoads
 from condyle.paths.segment import Segment
 from condyle.paths.span import Span
@@ -45,7 +45,7 @@ class SpanView:
 def has_row(span: Span) -> bool:
     """Whether a span may be a row: plain numbers, and it depends on poses of bodies alone."""
     return span.numbers is not None and all(
-        isinstance(part, (StationPosition, Rotation, Coordinate)) for part in span.parts
+        isinstance(part, (StationPosition, Rotation, CoordinateValue)) for part in span.parts
     )
 
 
@@ -102,7 +102,7 @@ class SpanKind:
             return self._closed_form(twin, view)
         loads = RowLoads(view)  # type: ignore[arg-type]
         for part, J in twin.gradient(view):  # type: ignore[arg-type]
-            if not isinstance(part, Coordinate):  # a coordinate switches, it does not move points
+            if not isinstance(part, CoordinateValue):  # a coordinate switches, it does not move points
                 part.load(view, J.T, loads)  # type: ignore[arg-type]
         return twin.at(view), loads.bodies, twin.found(view)  # type: ignore[arg-type]
 
