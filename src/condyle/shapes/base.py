@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, fields, is_dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ class Shape:
     one or three."""
 
     def __post_init__(self) -> None:
-        for f in fields(self):  # type: ignore[arg-type]
+        for f in fields(cast(Any, self)):
             check = positive if f.type == "float" else triple
             object.__setattr__(self, f.name, check(type(self).__name__, f.name, getattr(self, f.name)))
 
