@@ -11,7 +11,7 @@ from condyle.forces.path import PathLaw
 from condyle.laws.described import sx
 from condyle.model.layouts import build_looped, prefers_looped_jacobian, prefers_loops
 from condyle.model.looped.law_rows import FEWEST
-from condyle.model.looped.path_laws import path_kinds
+from condyle.model.looped.path_kinds import path_kinds
 from condyle.native.loops.sweep import StraightStep
 from condyle.spatial import rotation_x, rotation_y
 

@@ -59,7 +59,7 @@ from condyle.dynamics.inertia import (
 from condyle.dynamics.inline import inlined
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair, acceleration, accelerations
 from condyle.dynamics.rnea import inverse_dynamics
-from condyle.dynamics.row import ZERO, Row, StraightRow, StraightTree
+from condyle.dynamics.row import ZERO, BodyFields, Row, StraightRow, StraightTree
 from condyle.dynamics.sharing import Factors
 from condyle.dynamics.view import Loads
 from condyle.errors import DescriptionError
@@ -187,13 +187,13 @@ def bias_pass(d: Row, new: BodyKinematics, moving: bool = True) -> tuple[Inertia
     """Outward: P of the body alone, A_0 and z of (1) without loads; zero at rest. Returns P and the mass
     center."""
     P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
-    d.put("me", "P", P)
+    d.me.P = P
     z = ZERO
     if moving:
-        A_0 = acceleration(d.get("parent", "A"), new.p_PM, new.c, [], [])
-        d.put("me", "A", A_0)
+        A_0 = acceleration(d.parent.A, new.p_PM, new.c, [], [])
+        d.me.A = A_0
         z = newton_euler(P, d.body.mass, p_c, new.V_GM[0], A_0)  # (1)
-    d.put("me", "z", z)
+    d.me.z = z
     return P, p_c
 
 
@@ -207,27 +207,27 @@ def inward_pass(
 ) -> None:
     """Inward: (2)-(4) and (6). It keeps U_D, D and eps of each speed, and eps_f of a second right-hand
     side f. Without `acts` tau, z and eps are zero and nobody keeps them."""
-    r, H = d.kept("r"), d.kept("H")
-    P, z, steps, pivots, d.status = inward(
-        d.get("me", "P"), d.get("me", "z") if acts else ZERO, r, H, tau, lock, held, d.status, d.number
+    r, H = d.me.r, d.me.H
+    P, z, steps, pivots, d.root.status = inward(
+        d.me.P, d.me.z if acts else ZERO, r, H, tau, lock, held, d.root.status, d.number
     )
-    d.keep("U_D", [U_D for U_D, _ in steps])
-    d.keep("D", pivots)
-    d.put("parent", "P", add_inertia(d.get("parent", "P"), P))  # (4)
+    d.me.U_D = [U_D for U_D, _ in steps]
+    d.me.D = pivots
+    d.parent.P = add_inertia(d.parent.P, P)  # (4)
     if acts:
-        d.keep("eps", [eps for _, eps in steps])
-        d.put("parent", "z", add(d.get("parent", "z"), z))
+        d.me.eps = [eps for _, eps in steps]
+        d.parent.z = add(d.parent.z, z)
     if f is not None:
-        z_f, again = inward_again(d.get("me", "z_f"), H, f, steps, pivots)
-        d.keep("eps_f", [eps for _, eps in again])
-        d.put("parent", "z_f", add(d.get("parent", "z_f"), shift_force(z_f, r)))
+        z_f, again = inward_again(d.me.z_f, H, f, steps, pivots)
+        d.me.eps_f = [eps for _, eps in again]
+        d.parent.z_f = add(d.parent.z_f, shift_force(z_f, r))
 
 
-def outward_pass(d: Row, eps: str = "eps", motion: str = "X") -> tuple[list[ca.SX], Pair]:
-    """Outward: (5). udot of the body's speeds and its motion, which it leaves too."""
-    steps = list(zip(d.kept("U_D"), d.kept(eps), strict=True))
-    udot, X = outward(d.get("parent", motion), d.kept("r"), d.kept("H"), steps)
-    d.put("me", motion, X)
+def outward_pass(d: Row, eps: Any = BodyFields.eps, motion: Any = BodyFields.X) -> tuple[list[ca.SX], Pair]:
+    """Outward: (5). udot of the body's speeds and its motion, which it leaves too. eps, motion: the fields."""
+    steps = list(zip(d.me.U_D, d.me[eps], strict=True))
+    udot, X = outward(d.parent[motion], d.me.r, d.me.H, steps)
+    d.me[motion] = X
     return udot, X
 
 
@@ -277,15 +277,15 @@ def forward_dynamics_and(
     taus = ca.vertsplit(tau) if tree.nu else []
     taus = [x + loads.mobility[k] if k in loads.mobility else x for k, x in enumerate(taus)]
     solved = _solve(line, taus, lock, held, f)
-    solved.A = {B: add(A_0, solved.A[B]) for B, A_0 in line.each("A").items()}
+    solved.A = {B: add(A_0, solved.A[B]) for B, A_0 in line.each(BodyFields.A).items()}
     return solved
 
 
 def _begin(d: StraightRow, loads: Loads) -> None:
     """(1) with its loads."""
-    bias_pass(d, d.kinematics)
+    bias_pass(d, d.kinematics())
     if (load := loads.bodies.get(d.B)) is not None:
-        d.put("me", "z", add_scaled(d.get("me", "z"), load, -1))
+        d.me.z = add_scaled(d.me.z, load, -1)
 
 
 def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -332,7 +332,7 @@ def _shared(
 
 def _at_rest(tree: Tree, kin: Kinematics) -> StraightTree:
     line = StraightTree(tree, kin)
-    line.outward(lambda d: bias_pass(d, d.kinematics, moving=False))
+    line.outward(lambda d: bias_pass(d, d.kinematics(), moving=False))
     return line
 
 
@@ -347,15 +347,14 @@ def _solve(
             d, taus[d.u], locks[d.u], helds[d.u] if helds else None, fs[d.u] if fs else None
         )
     )
-    udot, x = _outward(line, "eps", "Y"), ca.SX(tree.nu, 1)
+    udot, x = _outward(line, BodyFields.eps, BodyFields.Y), ca.SX(tree.nu, 1)
     if fs:
-        x = _outward(line, "eps_f", "X")
-    return Solution(
-        udot, line.each("Y"), line.status, x, line.each("X") if fs else {}, line.each("P", ground=False)
-    )
+        x = _outward(line, BodyFields.eps_f, BodyFields.X)
+    X = line.each(BodyFields.X) if fs else {}
+    return Solution(udot, line.each(BodyFields.Y), line.status, x, X, line.each(BodyFields.P, ground=False))
 
 
-def _outward(line: StraightTree, eps: str, motion: str) -> ca.SX:
+def _outward(line: StraightTree, eps: Any, motion: Any) -> ca.SX:
     udot: list[ca.SX] = []
     line.outward(lambda d: udot.extend(outward_pass(d, eps, motion)[0]))
     return ca.vertcat(ca.SX(0, 1), *udot)

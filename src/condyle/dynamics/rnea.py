@@ -13,23 +13,23 @@ import casadi as ca
 
 from condyle.dynamics.inertia import add, add_scaled, apply, inner, newton_euler, rigid, shift_force
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair, acceleration
-from condyle.dynamics.row import Row, StraightTree
+from condyle.dynamics.row import BodyFields, Row, StraightTree
 from condyle.dynamics.view import Loads
 from condyle.tree.tree import Tree
 
 
 def force_pass(d: Row, new: BodyKinematics, udot: list[ca.SX] | None, moving: bool = True) -> None:
     """Outward: A of kinematics.py (6), and F of (1) without loads and children. `udot` None is zero."""
-    A = acceleration(d.get("parent", "A"), new.p_PM, new.c, new.H if udot is not None else [], udot or [])
+    A = acceleration(d.parent.A, new.p_PM, new.c, new.H if udot is not None else [], udot or [])
     M_B, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
-    d.put("me", "A", A)
-    d.put("me", "F", newton_euler(M_B, d.body.mass, p_c, new.V_GM[0], A) if moving else apply(M_B, A))
+    d.me.A = A
+    d.me.F = newton_euler(M_B, d.body.mass, p_c, new.V_GM[0], A) if moving else apply(M_B, A)
 
 
 def sum_pass(d: Row) -> Pair:
     """Inward: F goes to the parent (1). Returns it."""
-    F = d.get("me", "F")
-    d.put("parent", "F", add(d.get("parent", "F"), shift_force(F, d.kept("r"))))
+    F = d.me.F
+    d.parent.F = add(d.parent.F, shift_force(F, d.me.r))
     return F
 
 
@@ -40,11 +40,14 @@ def mobilizer_forces(
     at rest."""
     line = StraightTree(tree, kin, A=(ca.SX(3, 1), -gravity))
     udots = None if udot is None else ca.vertsplit(udot) if tree.nu else []
-    line.outward(lambda d: force_pass(d, d.kinematics, None if udots is None else udots[d.u], bool(kin.V_GM)))
+    line.outward(
+        lambda d: force_pass(d, d.kinematics(), None if udots is None else udots[d.u], bool(kin.V_GM))
+    )
     for B, load in ({} if loads is None else loads.bodies).items():
-        line.fields[B, "F"] = add_scaled(line.field(B, "F"), load, -1)
+        body = BodyFields(line, B)
+        body.F = add_scaled(body.F, load, -1)
     line.inward(sum_pass)
-    return line.each("F", ground=False)
+    return line.each(BodyFields.F, ground=False)
 
 
 def inverse_dynamics(
@@ -72,7 +75,8 @@ def on_speeds(tree: Tree, kin: Kinematics, F: dict[int, Pair]) -> dict[int, ca.S
 def generalized(tree: Tree, kin: Kinematics, loads: Loads) -> ca.SX:
     """Generalized forces, shape (nu,), of loads on bodies and speeds: J' F."""
     line = StraightTree(tree, kin)
-    line.fields |= {(B, "F"): load for B, load in loads.bodies.items()}
+    for B, load in loads.bodies.items():
+        BodyFields(line, B).F = load
     line.inward(sum_pass)
-    f = on_speeds(tree, kin, line.each("F", ground=False))
+    f = on_speeds(tree, kin, line.each(BodyFields.F, ground=False))
     return ca.vertcat(ca.SX(0, 1), *(f[k] + loads.mobility.get(k, 0) for k in range(tree.nu)))

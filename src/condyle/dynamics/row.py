@@ -1,52 +1,148 @@
 """One body as the passes of a recursion see it, whichever layout runs them.
 
 A pass visits all bodies, base to tip (outward) or tip to base (inward). It reads and writes fields of its own
-body, "me", and of the body's parent, "parent", by the names of the notation. `StraightTree` runs a pass as
-one straight line: its fields are expressions, one set per body. The looped layout
-(condyle.model.looped.tables) traces a pass once per type of body: its fields are symbols for columns of a
-table.
+body, `me`, of the body's parent and of the root, row 0: ground. `BodyFields` lists them by the names of the
+notation. `StraightTree` runs a pass as one straight line: its fields are expressions, one set per body. The
+looped layout (condyle.model.looped.tables) traces a pass once per type of body: its fields are symbols for
+columns of a table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import casadi as ca
 
+from condyle.dynamics.inertia import Inertia
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair
 from condyle.tree.layout import BodyConstants
 from condyle.tree.tree import Tree
 
+T = TypeVar("T")
+
 ZERO: Pair = (ca.SX(3, 1), ca.SX(3, 1))
-_ZEROS: dict[str, Any] = {"P": (ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3))}
+NUMBER, VECTOR = ca.SX.ones(1, 1), ca.SX.ones(3, 1)
+PAIR = (VECTOR, VECTOR)
+_LOWER = ca.SX.ones(ca.Sparsity.lower(3))
+
+
+class Field(Generic[T]):
+    """A field of a row: reading and setting the attribute reads and writes the row.
+
+    Args:
+        like: an SX, or nested tuples and lists of them, with the structure of the field, or a function that
+            gives it for a kernel. Such a field may be read by rows of other types. Without it the structure
+            is what was last written, and only rows of the same type may read it.
+        lower: whether it is an inertia, of which the lower halves of the symmetric parts are kept.
+        name: of a field that is not an attribute of a class.
+    """
+
+    name: str
+
+    def __init__(self, like: Any = None, lower: bool = False, name: str = "") -> None:
+        self.like, self.lower, self.name = like, lower, name
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def key(self, kernel: Any) -> str:
+        """What a kernel calls it."""
+        return self.name
+
+    def __get__(self, row: Fields | None, owner: type) -> T:
+        return cast(T, self if row is None else row.store.load(row.where, self))
+
+    def __set__(self, row: Fields, value: T) -> None:
+        row.store.save(row.where, self, value)
+
+
+class Store(Protocol):
+    """What holds the fields of rows."""
+
+    def load(self, where: Any, field: Any) -> Any: ...
+    def save(self, where: Any, field: Any, value: Any) -> None: ...
+
+
+class Fields:
+    """Fields of one row; `row[field]` is a field that a variable names."""
+
+    def __init__(self, store: Store, where: Any) -> None:
+        self.store, self.where = store, where
+
+    def __getitem__(self, field: Any) -> Any:
+        return self.store.load(self.where, field)
+
+    def __setitem__(self, field: Any, value: Any) -> None:
+        self.store.save(self.where, field, value)
+
+
+class BodyFields(Fields):
+    """Fields of a body, in ground axes about M's origin."""
+
+    # kinematics.py: pose of M, its velocity (w alone where nobody needs v), r, H, c, V_FM, R_GF, X_GF from M
+    R = Field[ca.SX](ca.SX.ones(3, 3))
+    p = Field[ca.SX](VECTOR)
+    w = Field[ca.SX](VECTOR)
+    V = Field[Pair](PAIR)
+    r = Field[ca.SX]()
+    H = Field[list[Pair]]()
+    c = Field[Pair]()
+    V_FM = Field[Pair]()
+    R_GF = Field[ca.SX]()
+    X_MF = Field[Pair]()
+    sines = Field[ca.SX]()
+    p_O = Field[ca.SX](VECTOR)
+    # acceleration; articulated or composite inertia, bias force, force of the mobilizer
+    A = Field[Pair](PAIR)
+    P = Field[Inertia]((_LOWER, ca.SX.ones(3, 3), _LOWER), lower=True)
+    z = Field[Pair](PAIR)
+    F = Field[Pair](PAIR)
+    # aba.py: motions under speeds, z of a second right-hand side, eliminations
+    X = Field[Pair](PAIR)
+    Y = Field[Pair](PAIR)
+    z_f = Field[Pair](PAIR)
+    U_D = Field[list[Pair]]()
+    D = Field[list[ca.SX]]()
+    eps = Field[Any]()
+    eps_f = Field[list[ca.SX]]()
+    udot = Field[Any]()
+    x = Field[Any]()
+    share = Field[list[ca.SX]]()
+    # of the speeds: generalized forces of laws, what motions make of lock and held
+    f = Field[list[ca.SX]]()
+    lock = Field[list[ca.SX]]()
+    held = Field[list[ca.SX]]()
+    # gradient.py and derivatives.py
+    own = Field[Pair]()
+    a = Field[Pair]()
+    A_bar = Field[Pair](PAIR)
+    w_bar = Field[ca.SX](VECTOR)
+    v_bar = Field[ca.SX](VECTOR)
+    T = Field[Pair](PAIR)
+    r_bar = Field[ca.SX]()
+    H_bar = Field[list[Pair]]()
+    q_bar = Field[ca.SX]()
+    u_bar = Field[ca.SX]()
+    f_q = Field[ca.SX]()
+    f_u = Field[ca.SX]()
+    # of the root alone: the status, and sums over all bodies
+    status = Field[ca.SX](NUMBER)
+    terms = Field[ca.SX](NUMBER)
 
 
 class Row(Protocol):
-    """A body in a pass. H, r of kinematics.py are kept from the pass that found them.
+    """A body in a pass."""
 
-    Attributes:
-        status: what the recursion reports so far, one number for all bodies.
-    """
+    me: BodyFields
+    parent: BodyFields
+    root: BodyFields
 
     @property
     def body(self) -> BodyConstants: ...
     @property
     def number(self) -> ca.SX:
         """1 + its first speed."""
-
-    @property
-    def status(self) -> ca.SX: ...
-    @status.setter
-    def status(self, value: ca.SX) -> None: ...
-    def get(self, where: str, name: str) -> Any:
-        """A field of me or of the parent: P an inertia, all others Pairs."""
-
-    def put(self, where: str, name: str, value: Any) -> None: ...
-    def keep(self, name: str, value: Any) -> None:
-        """Leave something for a later pass over the same body."""
-
-    def kept(self, name: str) -> Any: ...
 
 
 class StraightTree:
@@ -59,7 +155,7 @@ class StraightTree:
     """
 
     def __init__(self, tree: Tree, kin: Kinematics, **ground: Any) -> None:
-        self.tree, self.kin, self.status = tree, kin, ca.SX(0)
+        self.tree, self.kin = tree, kin
         self.fields: dict[tuple[int | None, str], Any] = {(None, name): x for name, x in ground.items()}
 
     def outward(self, visit: Callable[[StraightRow], Any]) -> None:
@@ -70,14 +166,34 @@ class StraightTree:
         for B in self.tree.tip_to_base:
             visit(StraightRow(self, B))
 
-    def field(self, B: int | None, name: str) -> Any:
-        """A field of a body; zero where nobody has written it."""
-        return self.fields.get((B, name), _ZEROS.get(name, ZERO))
+    def load(self, B: int | None, field: Field[Any]) -> Any:
+        """A field of a body, None is ground; zero where nobody has written it."""
+        if (B, field.name) in self.fields:
+            return self.fields[B, field.name]
+        known: Mapping[Any, Any] = getattr(self.kin, _KINEMATICS.get(field.name, ""), {})
+        return known[B] if B in known else _zero(field)
 
-    def each(self, name: str, ground: bool = True) -> dict[Any, Any]:
+    def save(self, B: int | None, field: Field[Any], value: Any) -> None:
+        self.fields[B, field.name] = value
+
+    def each(self, field: Any, ground: bool = True) -> dict[Any, Any]:
         """A field by body; None is ground."""
         bodies = [None, *self.tree.base_to_tip] if ground else self.tree.base_to_tip
-        return {B: self.field(B, name) for B in bodies}
+        return {B: self.load(B, field) for B in bodies}
+
+    @property
+    def status(self) -> ca.SX:
+        return BodyFields(self, None).status
+
+
+_KINEMATICS = {"R": "R_GM", "p": "p_GM", "V": "V_GM", "r": "p_PM", "H": "H"}
+"""Fields that Kinematics holds."""
+
+
+def _zero(field: Field[Any]) -> Any:
+    if isinstance(field.like, tuple):
+        return tuple(ca.SX(*part.shape) for part in field.like)
+    return ca.SX(0) if field.like is NUMBER else ca.SX(*field.like.shape)
 
 
 class StraightRow:
@@ -85,6 +201,7 @@ class StraightRow:
 
     def __init__(self, line: StraightTree, B: int) -> None:
         self.line, self.B = line, B
+        self.me, self.parent, self.root = (BodyFields(line, x) for x in (B, line.tree.parent(B), None))
 
     @property
     def body(self) -> BodyConstants:
@@ -99,15 +216,6 @@ class StraightRow:
     def number(self) -> ca.SX:
         return ca.SX(self.u.start + 1)
 
-    @property
-    def status(self) -> ca.SX:
-        return self.line.status
-
-    @status.setter
-    def status(self, value: ca.SX) -> None:
-        self.line.status = value
-
-    @property
     def kinematics(self) -> BodyKinematics:
         kin, B = self.line.kin, self.B
         return BodyKinematics(
@@ -115,25 +223,8 @@ class StraightRow:
             kin.p_GM[B],
             kin.p_PM[B],
             kin.X_GF[B],
-            self.kept("H"),
+            kin.H[B],
             kin.V_FM.get(B),
             kin.V_GM.get(B),
             kin.c.get(B),
         )
-
-    def _owner(self, where: str) -> int | None:
-        return self.B if where == "me" else self.line.tree.parent(self.B)
-
-    def get(self, where: str, name: str) -> Any:
-        return self.line.field(self._owner(where), name)
-
-    def put(self, where: str, name: str, value: Any) -> None:
-        self.line.fields[self._owner(where), name] = value
-
-    def keep(self, name: str, value: Any) -> None:
-        self.put("me", name, value)
-
-    def kept(self, name: str) -> Any:
-        if name == "H":
-            return self.line.kin.H[self.B]
-        return self.line.kin.p_PM[self.B] if name == "r" else self.get("me", name)

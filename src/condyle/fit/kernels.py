@@ -25,20 +25,23 @@ from condyle.constraints.solve.corrections import moved, normalized
 from condyle.dynamics import inertia
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.kinematics import Kinematics
+from condyle.dynamics.row import NUMBER, Field
 from condyle.fit.cost import Cost, Layout, point_masses
 from condyle.fit.goals import Goal
 from condyle.model.layouts import prefers_loops
-from condyle.model.looped.between import StraightLine
-from condyle.model.looped.draft import Draft, Kind
+from condyle.model.looped.draft import Draft, Kernel, StraightLine
 from condyle.model.looped.passes import at_rest, nothing
-from condyle.model.looped.tables import Looped
+from condyle.model.looped.tables import Looped, NewRows
 from condyle.model.looped.visits import Visit, Visits, shifted
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
-from condyle.native.loops.sweep import RowKernel, Sweep
+from condyle.native.loops.sweep import Sweep
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
 from condyle.tree.layout import BodyConstants
+
+_COST, _PULL, _STIFFNESS = Field[ca.SX](NUMBER, name="cost"), Field[ca.SX](name="f"), Field[ca.SX](name="S")
+"""Fields: the cost of all goals, in the root; gradient and Hessian of goals on a body's own coordinates."""
 
 
 def has_loops(model: Model, layout: Layout) -> bool:
@@ -80,35 +83,31 @@ def evaluate_in_loops(model: Model, layout: Layout) -> Sweep:
 
     def prepare(d: Draft) -> None:
         d.kinematics(False, positions=True)
-        d.put("me", "P", (ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3)))
-        d.put("me", "F", ZERO)
-        d.keep("f", ca.SX.zeros(d.mobilizer.nu, 1))
-        d.keep("S", ca.SX.zeros(d.mobilizer.nu, d.mobilizer.nu))
+        d.me.P = (ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3))
+        d.me.F = ZERO
+        d.me[_PULL] = ca.SX.zeros(d.mobilizer.nu, 1)
+        d.me[_STIFFNESS] = ca.SX.zeros(d.mobilizer.nu, d.mobilizer.nu)
 
     def ground(d: Draft) -> None:
         at_rest(d)
-        d.writes["me.cost"] = ca.SX.zeros(1, 1)
+        d.me[_COST] = ca.SX(0)
 
     looped.outward(prepare, ground)
     _goals(looped, layout)
 
     def inward(d: Draft) -> None:
-        F, r, nu = d.get("me", "F"), d.kept("r"), d.mobilizer.nu
+        F, r, nu = d.me.F, d.me.r, d.mobilizer.nu
         if nu:
-            g = ca.densify(d.kept("f") - ca.vertcat(*(inertia.inner(h, F) for h in d.kept("H"))))
+            g = ca.densify(d.me[_PULL] - ca.vertcat(*(inertia.inner(h, F) for h in d.me.H)))
             d.writes["g"] = g + d.read("g", nu) if shares else g
-        d.put("parent", "F", inertia.add(d.get("parent", "F"), inertia.shift_force(F, r)))
-        d.put(
-            "parent",
-            "P",
-            inertia.add_inertia(d.get("parent", "P"), inertia.shift_inertia(d.get("me", "P"), r)),
-        )
+        d.parent.F = inertia.add(d.parent.F, inertia.shift_force(F, r))
+        d.parent.P = inertia.add_inertia(d.parent.P, inertia.shift_inertia(d.me.P, r))
 
     looped.inward(inward, nothing)
     _matrix(looped)
     if m:
         visits = Visits(looped, "position")
-        visits.begin(ca.SX.zeros(m, 1), {"p": ca.densify(visits.equations.position_errors())})
+        visits.begin(ca.SX.zeros(m, 1), p=ca.densify(visits.equations.position_errors()))
         visits.jacobian("P")
     return looped.rows()
 
@@ -123,14 +122,14 @@ def errors_in_loops(model: Model) -> Sweep:
         at_rest,
     )
     line = StraightLine(looped)
-    line.write({"p": ca.densify(line.symbols.rows(line.kin).position_errors())})
+    line.write(p=ca.densify(line.symbols.rows(line.kin).position_errors()))
     return looped.rows()
 
 
 class _RowCost:
     """The cost as a goal in a row sees it: its body is a link."""
 
-    def __init__(self, d: Draft, model: Model, B: int) -> None:
+    def __init__(self, d: Kernel, model: Model, B: int) -> None:
         self.view, self.value, self.F = model, ca.SX(0), ZERO
         self.P: Any = (ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3))
         none = ca.SX(3, 3), ca.SX(3, 1)
@@ -144,8 +143,8 @@ class _RowCost:
         )
         self.kin = Kinematics(
             {B: self.placed},  # type: ignore[arg-type]
-            R_GM={B: d.get("body", "R")},
-            p_GM={B: d.get("body", "p")},
+            R_GM={B: d.row("body").R},
+            p_GM={B: d.row("body").p},
         )
         self.R = self.kin.R_GM[B]
 
@@ -197,13 +196,12 @@ def _goals(looped: Looped, layout: Layout) -> None:
     kernels = {}
     for k, kind in enumerate(kinds):
         goal, at, B = next(x for x in of_poses if type(x[0]) is kind)
-        d = Draft(looped, Kind(None))
+        d = kernels[fresh + k] = Kernel(looped)
         cost = _RowCost(d, model, B)
         goal.add(cost, d.read("block", at.stop - at.start))  # type: ignore[arg-type]
-        d.put("body", "F", inertia.add(d.get("body", "F"), cost.F))
-        d.put("body", "P", inertia.add_inertia(d.get("body", "P"), cost.P))
-        d.add("cost", cost.value)
-        kernels[fresh + k] = RowKernel(d.reads, d.writes)
+        body = d.row("body")
+        body.F, body.P = inertia.add(body.F, cost.F), inertia.add_inertia(body.P, cost.P)
+        d.root[_COST] += cost.value
     looped.extra_pass(kernels)
     _line(looped, [(goal, at) for goal, at in blocks if _asks(goal) != "pose"], layout.size)
 
@@ -220,28 +218,18 @@ def _line(looped: Looped, blocks: Sequence[tuple[Goal, slice]], size: int) -> No
     for error, J, w in cost.rows:
         B = line.owner[J.sparsity().get_triplet()[1][0]][0]
         found.setdefault(B, []).append((error, J[:, looped.model.tree.bodies[B].u], w))
-    writes: dict[Any, ca.SX] = {}
     for B, each in found.items():
-        writes[B + 1, "f"] = ca.densify(sum((J.T @ (w * error) for error, J, w in each), ca.SX(0)))
-        writes[B + 1, "S"] = ca.vec(ca.densify(sum((w * (J.T @ J) for _, J, w in each), ca.SX(0))))
-    writes["cost"] = line.total("cost", 1) + cost.value
-    line.write(writes)
+        body = line.body(B)
+        body[_PULL] = sum((J.T @ (w * error) for error, J, w in each), ca.SX(0))
+        body[_STIFFNESS] = sum((w * (J.T @ J) for _, J, w in each), ca.SX(0))
+    line.write(cost=line.body(-1)[_COST] + cost.value)
 
 
 def _matrix(looped: Looped) -> None:
     """(1): what is above the diagonal, and blocks on it. Where bodies share speeds, blocks add up: one of two
     bodies with the same speeds is on the diagonal with its transpose, and one below it is transposed."""
     tree = looped.model.tree
-    fresh, first = looped.fresh_type, len(looped.types)
-    known: dict[tuple[Any, ...], int] = {}
-    types, like, up, body, rows = list[int](), list[int](), dict[int, int](), dict[int, int](), list[int]()
-
-    def add(key: tuple[Any, ...], A: int, start: int) -> int:
-        types.append(known.setdefault(key, fresh + len(known)))
-        like.append(A + 1)
-        rows.append(start)
-        return first + len(types) - 1
-
+    rows, starts = NewRows(looped), list[int]()
     kinds, nu = looped.types.copy(), tree.nu
     for B in tree.base_to_tip:
         width = len(tree.speeds_of(B))
@@ -252,36 +240,36 @@ def _matrix(looped: Looped) -> None:
             v = tree.bodies[A].u.start
             side = "above" if v < u or not tree.speeds_of(A) else "same" if v == u else "below"
             key = ("own", int(kinds[A + 1])) if A == B else ("way", int(kinds[A + 1]), width, side)
-            row = add(key, A, min(u, v) * nu + max(u, v))
-            body[row], up[row] = A + 1, row + 1
-        add(("end", width), -1, 0)
-    looped.add_rows(np.array(types), np.array(like), {"up": up, "body": body})
+            rows.add(*key, like=A + 1, body=A + 1, up=rows.first + len(starts) + 1)
+            starts.append(min(u, v) * nu + max(u, v))
+        rows.add("end", width)
+        starts.append(0)
+    rows.finish()
     most = max(len(tree.speeds_of(B)) for B in tree.base_to_tip)
-    starts = np.concatenate([np.zeros(first, dtype=np.int64), np.array(rows, dtype=np.int64)])
-    looped.windows |= {f"H{i}": ("H", starts + i * nu) for i in range(most)}
-    kernels: dict[int, RowKernel] = {}
-    for (what, *of), t in known.items():
+    for i in range(most):
+        looped.window(f"H{i}", "H", rows.first, np.array(starts) + i * nu)
+    kernels: dict[int, Kernel] = {}
+    for (what, *of), t in rows.types.items():
         if what == "end":
             continue
         kind = looped.kinds[of[0]]
         assert kind.mobilizer is not None
-        d = Visit(looped, kind, kind.mobilizer.nu if what == "own" else of[1])
-        H = [ca.vertcat(*h) for h in d.of_body("H")]
+        d = kernels[t] = Visit(looped, kind, kind.mobilizer.nu if what == "own" else of[1])
+        H = [ca.vertcat(*h) for h in d.of_body.H]
         if what == "own":
-            C = d.get("body", "P")
+            C = d.of_body.P
             F = ca.horzcat(*(ca.vertcat(*inertia.apply(C, (h[:3], h[3:]))) for h in H))
         else:
-            F = d.matrix("me.F", 6)
+            F = d.visit.F
         block = ca.densify(ca.horzcat(ca.SX(6, 0), *H).T @ F)
         if what == "own":
-            block = block + d.of_body("S")
+            block = block + d.of_body[_STIFFNESS]
         elif of[2] != "above":
             block = block + block.T if of[2] == "same" else block.T
         for i in range(block.shape[0]):
             row_i = block[i, :].T
             d.writes[f"H{i}"] = row_i + d.read(f"H{i}", row_i.numel()) if tree.shares else row_i
-        d.write("up.F", shifted(F, d.of_body("r")))
-        kernels[t] = RowKernel(d.reads, d.writes)
+        d.up.F = shifted(F, d.of_body.r)
     looped.extra_pass(kernels)
 
 

@@ -14,7 +14,7 @@ the parent's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import casadi as ca
@@ -23,12 +23,13 @@ from condyle.dynamics.aba import ZERO, Solution
 from condyle.dynamics.gradient import LoadGradient
 from condyle.dynamics.inertia import add, inner
 from condyle.dynamics.kinematics import Kinematics, Pair
+from condyle.dynamics.row import BodyFields, Field
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion
-from condyle.model.looped.between import OnDemand
-from condyle.model.looped.draft import COMMON, Draft, flat, packed, unpacked
+from condyle.model.looped.draft import Kernel, OnDemand, flat, packed, unpacked
 from condyle.model.looped.law_rows import LawKind
-from condyle.model.looped.span_rows import SpanKind
+from condyle.model.looped.path_kinds import SpanKind
+from condyle.model.looped.path_rows import SpanKernel
 from condyle.model.symbols import Symbols
 from condyle.native.tables.lookup import Closure
 
@@ -36,13 +37,13 @@ cross = ca.cross
 
 
 class Line(Protocol):
-    """A straight line over symbols that are made when asked for: condyle.model.looped.between, or Cut."""
+    """A straight line over symbols that are made when asked for: condyle.model.looped.draft, or Cut."""
 
     symbols: Symbols
     kin: Kinematics
 
-    def read(self, B: int, name: str) -> Any:
-        """X of a body, or x of its speeds."""
+    def body(self, B: int) -> BodyFields:
+        """For X of a body and x of its speeds."""
 
 
 class Cut:
@@ -68,8 +69,14 @@ class Cut:
         )
         self._known = {"X": ask("X"), "x": ask("x")}
 
-    def read(self, B: int, name: str) -> Any:
-        return self._known[name][B]
+    def body(self, B: int) -> BodyFields:
+        return BodyFields(self, B)
+
+    def load(self, B: int, field: Field[Any]) -> Any:
+        return self._known[field.name][B]
+
+    def save(self, B: int, field: Field[Any], value: Any) -> None:
+        raise NotImplementedError("nothing is left in a recursion that is written already")
 
     def _symbol(self, name: str, key: int) -> Any:
         value = self._values[name][key]
@@ -105,10 +112,10 @@ def load_gradient(line: Line, loads: Loads) -> LoadGradient | None:
     if not loads.bodies and not loads.mobility:
         return None
     owner = {k: (b.index, k - b.u.start) for b in tree.owners for k in tree.speeds_of(b.index)}
-    psi = sum((inner(line.read(B, "X"), F) for B, F in loads.bodies.items()), ca.SX(0))
+    psi = sum((inner(line.body(B).X, F) for B, F in loads.bodies.items()), ca.SX(0))
     for k, f in loads.mobility.items():
         B, j = owner[k]
-        psi += line.read(B, "x")[j] * f
+        psi += line.body(B).x[j] * f
     seen: dict[str, dict[int, Any]] = {
         "R": {**kin.R_GM},
         "p": {**kin.p_GM},
@@ -132,9 +139,9 @@ def load_gradient(line: Line, loads: Loads) -> LoadGradient | None:
             out.T[B] = add(out.T.get(B, ZERO), (by, ca.SX(3, 1) if step is None else step))
 
     for B, F in out.F.items():
-        turn(B, _crossed(line.read(B, "X"), F))  # (1)
+        turn(B, _crossed(line.body(B).X, F))  # (1)
     for B, R_bar in bar["R"].items():
-        turn(B, sum((cross(seen["R"][B][:, j], R_bar[:, j]) for j in range(3)), ca.SX(3, 1)))
+        turn(B, _turned(seen["R"][B], R_bar))
     for B, V_bar in bar["V"].items():
         turn(B, _crossed(seen["V"][B], V_bar))
     for B, p_bar in bar["p"].items():
@@ -153,64 +160,63 @@ def load_gradient(line: Line, loads: Loads) -> LoadGradient | None:
     return out
 
 
-def row_gradient(kind: LawKind, d: Draft, column: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
-    """(1), (2) of a law in a table: what it adds to F, w_bar, v_bar and T of the rows of its bodies, by
-    place."""
-    loads, out = kind.loads(d, column), dict[str, ca.SX]()
-    X = {link: d.get(link, "X") for link in loads}
-    psi = sum((inner(X[link], F) for link, F in loads.items()), ca.SX(0))
-    seen = [(link, name) for link in kind.links for name in ("R", "p", "V") if f"{link}.{name}" in d.reads]
-    back = _bars(-psi, [d.reads[f"{link}.{name}"] for link, name in seen])
-    bar = {
-        (link, name): unpacked(COMMON[name], ca.densify(x))
-        for (link, name), x in zip(seen, back, strict=True)
-    }
+def row_gradient(kind: LawKind, d: Kernel, column: Mapping[str, ca.SX]) -> None:
+    """(1), (2) of a law in a table: what it adds to F, w_bar, v_bar and T of its bodies."""
+    loads = kind.loads(d, column)
+    psi = sum((inner(d.row(link).X, F) for link, F in loads.items()), ca.SX(0))
+    bar = _seen_bars(d, kind.links, -psi, (BodyFields.R, BodyFields.p, BodyFields.V))
     for link in kind.links:
-        turn, step = ca.SX(3, 1), bar.get((link, "p"), ca.SX(3, 1))
+        body, turn, F = d.row(link), ca.SX(3, 1), None
         if link in loads:
             F = -loads[link][0], -loads[link][1]
-            out[f"{link}.F"] = ca.densify(ca.vertcat(*F))
-            turn += _crossed(X[link], F)
+            turn += _crossed(body.X, F)
         if (link, "R") in bar:
-            R, R_bar = d.get(link, "R"), bar[link, "R"]
-            turn += sum((cross(R[:, j], R_bar[:, j]) for j in range(3)), ca.SX(3, 1))
-        if (link, "V") in bar:
-            V_bar = bar[link, "V"]
-            out |= {f"{link}.w_bar": V_bar[0], f"{link}.v_bar": V_bar[1]}
-            turn += _crossed(d.get(link, "V"), V_bar)
-        out[f"{link}.T"] = ca.densify(ca.vertcat(turn, step))
-    return out
+            turn += _turned(body.R, bar[link, "R"])
+        V_bar = bar.get((link, "V"))
+        if V_bar is not None:
+            turn += _crossed(body.V, V_bar)
+        _add_bars(d, body, F, V_bar, (turn, bar.get((link, "p"), ca.SX(3, 1))))
 
 
-def span_gradient(kind: SpanKind, d: Draft, numbers: ca.SX) -> dict[str, ca.SX]:
+def span_gradient(kind: SpanKind, d: SpanKernel, numbers: ca.SX) -> None:
     """(1), (2) of a span of a path in a table, as row_gradient: -psi is T w, where w is the rate of the
     length under X (looped/gradient.py). With bars of length and rate it depends on a span's poses by
 
         L_bar l + sum over bodies of (v_bar V + T X) . W                                               (3)
     """
-    l, W, _ = kind.traced(d, numbers, "me.rows")
-    L_bar, v_bar, T = (d.read(f"law.{name}", 1) for name in ("L_bar", "v_bar", "tension"))
-    V, X = ({link: d.get(link, name) for link in W} for name in ("V", "X"))
+    l, W, _ = kind.traced(d, numbers, d.me.rows)
+    L_bar, v_bar, T = d.law.L_bar, d.law.v_bar, d.law.tension
     value = L_bar * l + sum(
-        (v_bar * inner(V[link], F) + T * inner(X[link], F) for link, F in W.items()), ca.SX(0)
+        (v_bar * inner(d.row(link).V, F) + T * inner(d.row(link).X, F) for link, F in W.items()), ca.SX(0)
     )  # (3)
-    seen = [(link, name) for link in kind.links for name in ("R", "p") if f"{link}.{name}" in d.reads]
-    back = _bars(value, [d.reads[f"{link}.{name}"] for link, name in seen])
-    bar = {at: ca.densify(x) for at, x in zip(seen, back, strict=True)}
-    out: dict[str, ca.SX] = {}
-    for link in W:
-        R, F = d.get(link, "R"), (T * W[link][0], T * W[link][1])
-        V_bar = v_bar * W[link][0], v_bar * W[link][1]
-        R_bar = ca.reshape(bar[link, "R"], 3, 3)
-        turn = sum((cross(R[:, j], R_bar[:, j]) for j in range(3)), ca.SX(3, 1))
-        turn += _crossed(X[link], F) + _crossed(V[link], V_bar)
-        out |= {
-            f"{link}.F": ca.vertcat(*F),
-            f"{link}.w_bar": V_bar[0],
-            f"{link}.v_bar": V_bar[1],
-            f"{link}.T": ca.vertcat(turn, bar[link, "p"]),
-        }
-    return {place: ca.densify(x) for place, x in out.items()}
+    bar = _seen_bars(d, kind.links, value, (BodyFields.R, BodyFields.p))
+    for link, (n, f) in W.items():
+        body, F, V_bar = d.row(link), (T * n, T * f), (v_bar * n, v_bar * f)
+        turn = _turned(body.R, bar[link, "R"]) + (_crossed(body.X, F) + _crossed(body.V, V_bar))
+        _add_bars(d, body, F, V_bar, (turn, bar[link, "p"]))
+
+
+def _seen_bars(d: Kernel, links: Sequence[str], value: ca.SX, fields: Sequence[Any]) -> dict[Any, Any]:
+    """d value/d field for those fields of the bodies that the kernel has read, by link and name."""
+    seen = [(link, field) for link in links for field in fields if f"{link}.{field.name}" in d.reads]
+    back = _bars(value, [d.reads[f"{link}.{field.name}"] for link, field in seen])
+    return {
+        (link, field.name): unpacked(field.like, ca.densify(x))
+        for (link, field), x in zip(seen, back, strict=True)
+    }
+
+
+def _add_bars(d: Kernel, body: BodyFields, F: Pair | None, V_bar: Pair | None, T: Pair) -> None:
+    if F is not None:
+        d.add(body, BodyFields.F, F)
+    if V_bar is not None:
+        d.add(body, BodyFields.w_bar, V_bar[0])
+        d.add(body, BodyFields.v_bar, V_bar[1])
+    d.add(body, BodyFields.T, T)
+
+
+def _turned(R: ca.SX, R_bar: ca.SX) -> ca.SX:
+    return sum((cross(R[:, j], R_bar[:, j]) for j in range(3)), ca.SX(3, 1))
 
 
 def _alike(structure: Any, values: Iterator[ca.SX]) -> Any:

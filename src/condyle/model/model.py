@@ -4,27 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
-from condyle.constraints.base import Constraint
-from condyle.constraints.unilateral import RigidContact, Unilateral
-from condyle.contact.elastic_foundation import ElasticFoundation
-from condyle.contact.hunt_crossley import ContactLaw
-from condyle.forces.actuators import Actuator, PathActuator
 from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity
-from condyle.forces.path import PathLaw
+from condyle.loading import if_loaded
 from condyle.mobilizers import Mobilizer, Pattern, pattern
 from condyle.mobilizers.traced import traced
 from condyle.model.instance import ParameterCheck
-from condyle.muscles import Muscle
-from condyle.paths import Path
 from condyle.tree.body import Body
 from condyle.tree.layout import BodyConstants, ConstantsTable, layout, tabulated
 from condyle.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from condyle.constraints.base import Constraint
+    from condyle.constraints.unilateral import RigidContact, Unilateral
+    from condyle.contact.elastic_foundation import ElasticFoundation
+    from condyle.contact.hunt_crossley import ContactLaw
+    from condyle.forces.actuators import Actuator
+    from condyle.forces.path import PathLaw
+    from condyle.muscles import Muscle
+    from condyle.paths import Path
+
+
+def _instances(things: Mapping[str, Any], *classes: tuple[str, str]) -> dict[str, Any]:
+    """Those of some classes, each given by its module and its name: a room that nobody has entered has made
+    nothing, and is not loaded for the question."""
+    known = tuple(cls for where in classes if (cls := if_loaded(*where)))
+    return {name: thing for name, thing in things.items() if isinstance(thing, known)}
 
 
 class Model:
@@ -41,29 +51,39 @@ class Model:
         self.gravity = gravity
 
     @cached_property
+    def path_laws(self) -> dict[str, PathLaw]:
+        """Forces along paths, by name."""
+        return _instances(self.forces, ("condyle.forces.path", "PathLaw"))
+
+    @cached_property
     def paths(self) -> dict[str, Path]:
         """The paths of forces, by the forces' names."""
-        return {name: force.path for name, force in self.forces.items() if isinstance(force, PathLaw)}
+        return {name: force.path for name, force in self.path_laws.items()}
+
+    @cached_property
+    def muscle_laws(self) -> dict[str, Muscle]:
+        """Forces that are muscles, by name."""
+        return _instances(self.forces, ("condyle.muscles.muscle", "Muscle"))
 
     @property
     def muscles(self) -> tuple[str, ...]:
         """Names of the forces that are muscles."""
-        return tuple(name for name, force in self.forces.items() if isinstance(force, Muscle))
+        return tuple(self.muscle_laws)
 
     @cached_property
     def contacts(self) -> dict[str, ContactLaw]:
         """Contacts that yield, by name."""
-        return {name: force for name, force in self.forces.items() if isinstance(force, ContactLaw)}
+        return _instances(self.forces, ("condyle.contact.hunt_crossley", "ContactLaw"))
 
     @cached_property
     def foundations(self) -> dict[str, ElasticFoundation]:
         """Those of them with meshes."""
-        return {name: law for name, law in self.contacts.items() if isinstance(law, ElasticFoundation)}
+        return _instances(self.contacts, ("condyle.contact.elastic_foundation", "ElasticFoundation"))
 
     @cached_property
     def rigid_contacts(self) -> dict[str, RigidContact]:
         """Contacts that do not, by name."""
-        return {name: c for name, c in self.constraints.items() if isinstance(c, RigidContact)}
+        return _instances(self.constraints, ("condyle.constraints.unilateral.contact", "RigidContact"))
 
     @cached_property
     def all_contacts(self) -> dict[str, ContactLaw | RigidContact]:
@@ -73,7 +93,7 @@ class Model:
     @cached_property
     def unilateral(self) -> dict[str, Unilateral]:
         """Constraints that act one way, by name."""
-        return {name: c for name, c in self.constraints.items() if isinstance(c, Unilateral)}
+        return _instances(self.constraints, ("condyle.constraints.unilateral.base", "Unilateral"))
 
     @cached_property
     def has_friction(self) -> bool:
@@ -87,26 +107,22 @@ class Model:
 
         s = Symbols(self)
         view = s.view(s.kinematics())
-        for _, force in s.laws(view):
-            if isinstance(force, Muscle):
-                return {name: unit for name, (unit, _) in force.report(view).items()}
+        for _ in s.laws(view):
+            if (muscle := self.muscle_laws.get(view.law)) is not None:
+                return {name: unit for name, (unit, _) in muscle.report(view).items()}
         return {}
 
     @cached_property
     def controlled_paths(self) -> dict[str, PathLaw]:
         """Muscles and actuators along paths, by name."""
-        return {
-            name: force for name, force in self.forces.items() if isinstance(force, Muscle | PathActuator)
-        }
+        actuators = ("condyle.forces.actuators", "PathActuator")
+        return _instances(self.forces, ("condyle.muscles.muscle", "Muscle"), actuators)
 
     @cached_property
     def actuators(self) -> dict[str, Actuator]:
         """All other actuators, by name."""
-        return {
-            name: force
-            for name, force in self.forces.items()
-            if isinstance(force, Actuator) and not isinstance(force, PathActuator)
-        }
+        found = _instances(self.forces, ("condyle.forces.actuators", "Actuator"))
+        return {name: force for name, force in found.items() if name not in self.controlled_paths}
 
     @cached_property
     def over_surfaces(self) -> bool:

@@ -23,8 +23,8 @@ class Shape:
             object.__setattr__(self, f.name, check(type(self).__name__, f.name, getattr(self, f.name)))
 
     def __repr__(self) -> str:
-        own = fields(self) if is_dataclass(self) else ()
-        shown = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in own)
+        own = [f.name for f in fields(self)] if is_dataclass(self) else []
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in own)
         return f"shapes.{type(self).__name__}({shown})"
 
     def surface(self) -> tuple[Array, np.ndarray]:

@@ -18,6 +18,13 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+MARGIN = 0.02
+"""Share of the smaller box's least half-length by which edges must be further apart than faces."""
+PARALLEL = 1e-4
+"""Edges whose product is shorter than this have no axis of their own."""
+POINTS = 24
+"""Of a pair at most: 4 corners of each face, 16 crossings of their edges."""
+_SIGNS = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], float)
 NARROW = {"pairs": 8, "planes": 11, "boxes": 23, "given": 11}
 """Kinds of pairs, and numbers of each. After the first four: two balls, their radii; half-spaces have 0, a
 ball, its radius, normal, height; boxes 0, a ball, its radius, half-lengths less the edge (3), the edge, R and
@@ -57,22 +64,6 @@ def box(c: ca.SX, pose: ca.SX, row: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     n = R @ ca.if_else(out, away / ca.if_else(out, length, 1), face)
     gap = ca.if_else(out, length, -ca.mmin(inside)) - edge - row[6]
     return gap, n, c - (row[6] + gap / 2) * n
-
-
-def symmetric(x: ca.SX) -> ca.SX:
-    """Of xx, yy, zz, xy, xz, yz."""
-    return ca.vertcat(
-        ca.horzcat(x[0], x[3], x[4]), ca.horzcat(x[3], x[1], x[5]), ca.horzcat(x[4], x[5], x[2])
-    )
-
-
-MARGIN = 0.02
-"""Share of the smaller box's least half-length by which edges must be further apart than faces."""
-PARALLEL = 1e-4
-"""Edges whose product is shorter than this have no axis of their own."""
-POINTS = 24
-"""Of a pair at most: 4 corners of each face, 16 crossings of their edges."""
-_SIGNS = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], float)
 
 
 def touching(

@@ -2,7 +2,7 @@
 
     u_s = u + h/2 b(q, u_s)                                   b = -M^-1 C, velocity products              (6a)
     u* = u_s + h (udot(t, q, u) - b(q, u))                    all forces, no contacts                     (6b)
-    u' = u* + M^-1 G' p,   v_n + s p_n >= c,   p in the cone  sweeps.py (2), (3); s = 0                    (7)
+    u' = u* + M^-1 G' p,   v_n + s p_n >= c,   p in the cone  program.py (2), (3); s = 0                    (7)
     c = -g / h where g > 0, else 0;   at least -e v_n- + min(v_n* - v_n-, 0) where g + h v_n- <= 0         (8)
     q+ = q + h N(q) (u' + delta)                                                                           (9)
     u+ = u' + h/2 b(q+, u')                                                                               (9a)
@@ -55,9 +55,9 @@ from condyle.constraints.unilateral import RigidContact
 from condyle.errors import DescriptionError, warn
 from condyle.integrate.interrupts.samples import samples
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.stepping.free import FreeBodies, all_free
-from condyle.integrate.stepping.listed import ListedRun
-from condyle.integrate.stepping.trees import Trees, open_state
+from condyle.integrate.stepping.free_bodies import FreeBodiesRun, all_free
+from condyle.integrate.stepping.run import SteppingRun
+from condyle.integrate.stepping.trees import TreesRun, open_state
 from condyle.integrate.steps import StepRows
 from condyle.integrate.trajectory import Statistics, Trajectory
 from condyle.presentation import cut
@@ -192,15 +192,15 @@ class _Run:
                 f"TimeStepping: {sampled[0]!r} is sampled while a run goes on, which this "
                 "method does not; use another integrator"
             )
-        if not self.method.among and not system.unilateral:
+        if not self.method.among and not system.constraints.unilateral:
             raise DescriptionError(
                 "TimeStepping: nothing can touch: give it surfaces, TimeStepping([floor, "
                 "ball]), or the system a rigid contact by system.add_contact; without "
                 "contacts take another integrator, such as 'merson'"
             )
         self._check_twice()
-        kind = FreeBodies if self.method.among and all_free(system) else Trees
-        self.steps: ListedRun = kind(self.start, self.method)
+        kind = FreeBodiesRun if self.method.among and all_free(system) else TreesRun
+        self.steps: SteppingRun = kind(self.start, self.method)
         if self.method.stiffness is not None and self.steps.rebounds:
             raise DescriptionError(
                 "TimeStepping: soft contacts rebound by their stiffness and damping; give "
@@ -210,7 +210,7 @@ class _Run:
     def _check_twice(self) -> None:
         """Refuse a pair of `among` that is a contact of the system too."""
         system, mine = self.start.system, {id(s) for s in self.method.among}
-        for name in system.unilateral:
+        for name in system.constraints.unilateral:
             law = system.compiled.model.unilateral[name]
             if not isinstance(law, RigidContact) or name in self.start.disabled:
                 continue

@@ -18,6 +18,7 @@ import casadi as ca
 from condyle.constraints.solve.corrections import MASSLESS
 from condyle.constraints.solve.multipliers import ROUNDING, Pseudoinverse, with_unmet
 from condyle.dynamics import aba
+from condyle.dynamics.row import BodyFields, Field
 from condyle.model.flat import rows
 from condyle.model.looped import passes
 from condyle.model.looped.draft import Draft
@@ -33,16 +34,13 @@ from condyle.model.looped.passes import (
     with_laws,
 )
 from condyle.model.looped.tables import Looped
-from condyle.model.looped.visits import Visit, Visits
+from condyle.model.looped.visits import HomeFields, Visit, Visits
 from condyle.records import dataclass
 
 
-def _held_of(name: str) -> Callable[[Visit], list[ca.SX]]:
-    """lock or held of the speeds of a visit's body."""
-    return lambda d: d.of_body(name) if d.kind.driven else d.of_speeds(name)
-
-
-_lock = _held_of("lock")
+def _lock(d: Visit) -> list[ca.SX]:
+    """lock of the speeds of a visit's body, with what motions make of it."""
+    return d.of_body.lock if d.kind.driven else d.of_speeds("lock")
 
 
 def _start(looped: Looped, moving: bool = True, mass: bool = True, forces: bool = False) -> None:
@@ -56,8 +54,7 @@ def _start(looped: Looped, moving: bool = True, mass: bool = True, forces: bool 
 
     def ground(d: Draft) -> None:
         (ground_with_gravity if forces else at_rest)(d)
-        d.writes["me.status"] = ca.SX.zeros(1, 1)
-        d.writes["me.terms"] = ca.SX.zeros(1, 1)
+        d.me.status = d.me.terms = ca.SX(0)
 
     looped.outward(prepare, ground)
 
@@ -83,17 +80,20 @@ class Solve:
         return self.forces or self.tau is not None
 
     def inward(self) -> None:
-        generalized = self.forces and has_forces(self.looped.model) and apply_loads(self.looped, "z", -1)
+        generalized = (
+            self.forces and has_forces(self.looped.model) and apply_loads(self.looped, BodyFields.z, -1)
+        )
         apply_motions(self.looped, self.forces)
 
         def inward(d: Draft) -> None:
             taus = with_laws(d, self.tau, generalized)
-            lock = of_held(d, "lock")
+            lock = of_held(d, BodyFields.lock)
             if self.lighten:
                 lock = [x + MASSLESS * w**2 for x, w in zip(lock, d.of_speeds("weights"), strict=True)]
-            aba.inward_pass(d, taus, lock, of_held(d, "held") if self.forces else None, acts=self.acts)
+            held = of_held(d, BodyFields.held) if self.forces else None
+            aba.inward_pass(d, taus, lock, held, acts=self.acts)
             if self.acts:
-                d.keep("eps", [ca.densify(eps) for eps in d.kind.kept["eps"]])
+                d.me.eps = [ca.densify(eps) for eps in d.kind.kept["eps"]]
 
         self.looped.inward(inward, nothing)
 
@@ -106,39 +106,35 @@ class Solve:
             if result is not None:
                 d.writes[result] = ca.vertcat(ca.SX(0, 1), *x)
             else:
-                d.keep("x", [ca.densify(value) for value in x])
+                d.me.x = [ca.densify(value) for value in x]
             if first and x:
-                d.add(
-                    "terms",
-                    sum(
-                        (ca.fabs(value) + u**2 for value, u in zip(x, d.of_speeds("u"), strict=True)),
-                        ca.SX(0),
-                    ),
-                )
+                each = (ca.fabs(value) + u**2 for value, u in zip(x, d.of_speeds("u"), strict=True))
+                d.root.terms += sum(each, ca.SX(0))
 
         self.looped.outward(outward, nothing)
 
     def motions(self, columns: int) -> None:
         """x of some columns of eps, from rest and without forces."""
+        Xs = Field[ca.SX](ca.SX.ones(6, columns), name="Xs")
 
         def outward(d: Draft) -> None:
-            U_D, eps, x, A = d.kept("U_D"), d.kept("eps"), [], []
-            above = ca.reshape(d.read("parent.Xs", 6 * columns), 6, columns)
+            U_D, eps, x, A = d.me.U_D, d.me.eps, [], []
+            above = d.parent[Xs]
             for j in range(columns):
                 P = above[:3, j], above[3:, j]
                 mine, a = aba.outward(
                     P,
-                    d.kept("r"),
-                    d.kept("H"),
+                    d.me.r,
+                    d.me.H,
                     list(zip(U_D, ca.vertsplit(eps[:, j]), strict=True)) if U_D else [],
                 )
                 x.append(ca.vertcat(ca.SX(0, 1), *mine))
                 A.append(ca.vertcat(*a))
-            d.writes["me.Xs"] = ca.vec(ca.densify(ca.horzcat(*A)))
-            d.keep("x", ca.densify(ca.horzcat(*x)))
+            d.me[Xs] = ca.horzcat(*A)
+            d.me.x = ca.densify(ca.horzcat(*x))
 
         def ground(d: Draft) -> None:
-            d.writes["me.Xs"] = ca.SX.zeros(6 * columns, 1)
+            d.me[Xs] = ca.SX(6, columns)
 
         self.looped.outward(outward, ground)
 
@@ -150,7 +146,7 @@ class LoopedEquations:
         self.looped, self.visits, self.columns = looped, visits, columns
 
     def _inverse(self, reads: dict[Any, ca.SX], known: bool) -> Pseudoinverse:
-        Y, lengths = self.visits.Y(reads), self.visits.home(reads, "lengths")
+        Y, lengths = self.visits.Y(reads), self.visits.home(reads, HomeFields.lengths)
         factors = None
         if known:
             factors = [
@@ -164,14 +160,14 @@ class LoopedEquations:
         reads: dict[Any, ca.SX] = {}
         found = self._inverse(reads, known=False)
         self._sizes = [f.numel() for f in found.factors]
-        g = ca.horzcat(self.visits.home(reads, "bias"), ca.SX(self.visits.m, self.columns - 1))
+        g = ca.horzcat(self.visits.home(reads, HomeFields.bias), ca.SX(self.visits.m, self.columns - 1))
         if gathered:
-            g += self.visits.home(reads, "Gx", self.columns)
+            g += self.visits.home(reads, HomeFields.Gx, self.columns)
         lambda_ = found.solve(g)
         writes: dict[Any, ca.SX] = {(0, f"factors{i}"): f for i, f in enumerate(found.factors)}
-        self.visits.put(writes, "lambda", lambda_)
+        self.visits.put(writes, HomeFields.lambda_, lambda_)
         if self.columns > 1:
-            self.visits.put(writes, "g", g)
+            self.visits.put(writes, HomeFields.g, g)
         self.looped.line(reads, writes | result(found, lambda_))
 
     def correct(self, result: Callable[[dict[Any, ca.SX], Pseudoinverse, ca.SX], dict[Any, ca.SX]]) -> None:
@@ -179,15 +175,12 @@ class LoopedEquations:
         of it."""
         reads: dict[Any, ca.SX] = {}
         found = self._inverse(reads, known=True)
-        g = (
-            self.visits.home(reads, "bias")
-            if self.columns == 1
-            else self.visits.home(reads, "g", self.columns)
-        )
-        g += self.visits.home(reads, "Gx", self.columns)
+        field = HomeFields.bias if self.columns == 1 else HomeFields.g
+        g = self.visits.home(reads, field, self.columns)
+        g += self.visits.home(reads, HomeFields.Gx, self.columns)
         last, left = found.last(g)
         writes: dict[Any, ca.SX] = {}
-        self.visits.put(writes, "lambda", last)
+        self.visits.put(writes, HomeFields.lambda_, last)
         self.looped.line(reads, writes | result(reads, found, left))
 
 
@@ -209,17 +202,17 @@ def accelerations(looped: Looped, short: float = ROUNDING) -> None:
 
     def status(reads: dict[Any, ca.SX], found: Pseudoinverse, r: ca.SX) -> dict[Any, ca.SX]:
         lost, terms = (reads.setdefault((0, name), ca.SX.sym(name)) for name in ("status", "terms"))
-        size = ca.fabs(visits.home(reads, "bias")) + visits.home(reads, "size")
-        unmet = found.unmet(r, size, visits.home(reads, "whole"), terms, short)
+        size = ca.fabs(visits.home(reads, HomeFields.bias)) + visits.home(reads, HomeFields.size)
+        unmet = found.unmet(r, size, visits.home(reads, HomeFields.whole), terms, short)
         return {"status": with_unmet(lost, looped.model.tree, unmet)}
 
     equations.solve(multipliers, gathered=True)
-    visits.scatter("eps")
+    visits.scatter(BodyFields.eps)
     solve.outward()
     visits.gather()
     equations.correct(status)
     if "udot" in wanted:
-        visits.scatter("eps")
+        visits.scatter(BodyFields.eps)
         solve.outward("udot")
 
 
@@ -231,7 +224,7 @@ def constraint_matrix(looped: Looped) -> None:
     Solve(looped, None, False).inward()
     visits.inward(_lock)
     reads: dict[Any, ca.SX] = {}
-    found = Pseudoinverse(visits.blocks, visits.Y(reads), visits.home(reads, "lengths"))
+    found = Pseudoinverse(visits.blocks, visits.Y(reads), visits.home(reads, HomeFields.lengths))
     looped.line(reads, {"Y": ca.densify(rows(found.scaled()))})
 
 
@@ -246,13 +239,16 @@ def _given(looped: Looped, columns: int, name: str) -> None:
     def write(d: Draft) -> None:
         nu = d.mobilizer.nu
         more = [d.read(f"{name}{j}", nu) for j in range(columns - 1)] if nu else []
-        d.keep("x", ca.densify(ca.horzcat(ca.SX(nu, 1), *more)))
+        d.me.x = ca.densify(ca.horzcat(ca.SX(nu, 1), *more))
 
     looped.outward(write, nothing)
 
 
-def _no_change(looped: Looped, columns: int, name: str) -> None:
-    looped.outward(lambda d: d.keep(name, ca.SX.zeros(d.mobilizer.nu, columns)), nothing)
+def _no_change(looped: Looped, columns: int, field: Any) -> None:
+    def write(d: Draft) -> None:
+        d.me[field] = ca.SX.zeros(d.mobilizer.nu, columns)
+
+    looped.outward(write, nothing)
 
 
 def position_changes(looped: Looped) -> None:
@@ -266,7 +262,7 @@ def position_changes(looped: Looped) -> None:
     p = visits.equations.position_errors()
     visits.begin(p)
     if "p" in wanted:
-        visits.line.write({"p": ca.densify(p)})
+        visits.line.write(p=ca.densify(p))
     visits.inward(
         _lock, lambda d: [w**2 + lock for w, lock in zip(d.of_speeds("weights"), _lock(d), strict=True)]
     )
@@ -277,11 +273,11 @@ def position_changes(looped: Looped) -> None:
     equations.solve(
         lambda found, _: {"delicate": found.delicate} if "delicate" in wanted else {}, gathered=columns > 1
     )
-    _no_change(looped, columns, "x")
-    visits.scatter("x", columns)
+    _no_change(looped, columns, BodyFields.x)
+    visits.scatter(BodyFields.x, columns)
     visits.gather(columns)
     equations.correct(lambda reads, found, r: {})
-    visits.scatter("x", columns)
+    visits.scatter(BodyFields.x, columns)
     _report(looped, columns)
 
 
@@ -289,7 +285,7 @@ def _report(looped: Looped, columns: int) -> None:
     """x of all bodies as `du`."""
 
     def write(d: Draft) -> None:
-        x = d.kept("x")
+        x = d.me.x
         for j in range(columns if d.mobilizer.nu else 0):
             d.writes[f"du{j}"] = x[:, j]
 
@@ -312,8 +308,8 @@ def velocity_changes(looped: Looped) -> None:
     if columns > 1:
         visits.gather(columns)
     equations.solve(lambda *_: {}, gathered=columns > 1)
-    _no_change(looped, columns, "eps")
-    visits.scatter("eps", columns)
+    _no_change(looped, columns, BodyFields.eps)
+    visits.scatter(BodyFields.eps, columns)
     solve.motions(columns)
     visits.gather(columns)
     equations.correct(
@@ -321,8 +317,8 @@ def velocity_changes(looped: Looped) -> None:
     )
     if "left" in wanted and not linear:
         reads: dict[Any, ca.SX] = {}
-        looped.line(reads, {"left": visits.home(reads, "bias")})
-    visits.scatter("eps", columns)
+        looped.line(reads, {"left": visits.home(reads, HomeFields.bias)})
+    visits.scatter(BodyFields.eps, columns)
     solve.motions(columns)
     _report(looped, columns)
 
@@ -330,15 +326,3 @@ def velocity_changes(looped: Looped) -> None:
 def forward_dynamics(looped: Looped) -> None:
     """With constraints, and without."""
     (accelerations if looped.model.constraints else passes.forward_dynamics)(looped)
-
-
-LEVELS: dict[str, tuple[str, ...]] = {
-    "forward_dynamics": (),
-    "multipliers": (),
-    "held_accelerations": (),
-    "constraint_matrix": (),
-    "position_change": ("position",),
-    "velocity_change": ("position", "velocity"),
-}
-"""Operators that solve for multipliers here, and levels of the equations that they take; all if there are
-none."""

@@ -1,8 +1,9 @@
-"""Draft: one kernel being written. Symbols stand for the fields of a row that it reads; what it writes are
-expressions, packed into columns."""
+"""Draft: one kernel being written. Symbols stand for the fields of rows that it reads; what it writes are
+expressions, packed into columns. StraightLine: the same between two passes, for all rows at once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,12 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from condyle.dynamics.kinematics import BodyKinematics, step
+from condyle.dynamics.kinematics import BodyKinematics, Kinematics, step
+from condyle.dynamics.row import BodyFields, Field, Fields
+from condyle.dynamics.view import Loads
 from condyle.mobilizers import Mobilizer, sines_first
+from condyle.model.symbols import Symbols
+from condyle.native.loops.sweep import RowKernel
 from condyle.records import dataclass
 from condyle.tree.layout import LOWER, BodyConstants
 
@@ -20,28 +25,6 @@ if TYPE_CHECKING:
 
 Structure = Any
 """An SX, or nested tuples and lists of them."""
-
-PAIR = (ca.SX.ones(3, 1), ca.SX.ones(3, 1))
-INERTIA = (ca.SX.ones(ca.Sparsity.lower(3)), ca.SX.ones(3, 3), ca.SX.ones(ca.Sparsity.lower(3)))
-COMMON: dict[str, Structure] = {
-    "R": ca.SX.ones(3, 3),
-    "p": ca.SX.ones(3, 1),
-    "w": ca.SX.ones(3, 1),
-    "V": PAIR,
-    "A": PAIR,
-    "P": INERTIA,
-    "z": PAIR,
-    "F": PAIR,
-    "X": PAIR,
-    "z_f": PAIR,
-    "Y": PAIR,
-    "A_bar": PAIR,
-    "w_bar": ca.SX.ones(3, 1),
-    "v_bar": ca.SX.ones(3, 1),
-    "T": PAIR,
-}
-"""Fields that other rows may read, dense: pose and velocity of M, acceleration, articulated or composite
-inertia, bias force, force of the mobilizer, motion under some speeds; then what gradient.py needs."""
 
 SIZES = dict(zip((f.name for f in fields(BodyConstants)), (9, 3, 9, 3, 1, 3, 7), strict=True))
 """How many numbers each constant of a body has; an inertia that depends on Parameters has len(LOWER)."""
@@ -70,12 +53,25 @@ def unpacked(structure: Structure, column: ca.SX) -> Structure:
     return build(structure)
 
 
-def _packed_common(name: str, value: Structure) -> ca.SX:
-    if name == "P":
+def dense(structure: Structure) -> Structure:
+    return ca.densify(structure) if isinstance(structure, ca.SX) else type(structure)(map(dense, structure))
+
+
+def _size(structure: Structure) -> int:
+    return sum(x.nnz() for x in flat(structure))
+
+
+def _loaded(field: Field[Any], like: Structure, column: ca.SX) -> Any:
+    """The value of a field with this structure, from its nonzeros."""
+    value = unpacked(like, column)
+    return (ca.tril2symm(value[0]), value[1], ca.tril2symm(value[2])) if field.lower else value
+
+
+def _saved(field: Field[Any], like: Structure, value: Structure) -> ca.SX:
+    """The nonzeros of a field with this structure."""
+    if field.lower:
         value = ca.tril(value[0]), value[1], ca.tril(value[2])
-    return packed(
-        [ca.project(x, like.sparsity()) for x, like in zip(flat(value), flat(COMMON[name]), strict=True)]
-    )
+    return packed([ca.project(x, y.sparsity()) for x, y in zip(flat(value), flat(like), strict=True)])
 
 
 @dataclass(eq=False)
@@ -92,35 +88,57 @@ class Kind:
     kept: dict[str, Structure] = field(default_factory=dict)
 
 
-class Draft:
-    """One kernel being written: symbols for what it reads, expressions of what it writes."""
+class Kernel:
+    """One kernel being written: symbols for what it reads, expressions of what it writes, and of what it adds
+    to fields."""
 
-    def __init__(self, looped: Looped, kind: Kind) -> None:
-        self.looped, self.kind = looped, kind
-        self.reads: dict[str, ca.SX] = {**looped.outside, **kind.numbers}
+    def __init__(self, looped: Looped, kind: Kind | None = None) -> None:
+        self.looped, self.kind = looped, Kind(None) if kind is None else kind
+        self.reads: dict[str, ca.SX] = {**looped.outside, **self.kind.numbers}
         self.writes: dict[str, ca.SX] = {}
+        self.adds: dict[str, ca.SX] = {}
+        self.root = BodyFields(self, "root")
+
+    def finished(self) -> RowKernel:
+        return RowKernel(self.reads, self.writes, self.adds)
 
     def read(self, place: str, size: int) -> ca.SX:
+        """A window of an argument, or a constant: "constant.NAME"."""
         if place not in self.reads:
             self.reads[place] = ca.SX.sym(place, size)
         return self.reads[place]
 
-    def get(self, where: str, name: str) -> Any:
-        """A common field of me, the parent or the root."""
-        value = unpacked(COMMON[name], self.read(f"{where}.{name}", packed(COMMON[name]).numel()))
-        return (ca.tril2symm(value[0]), value[1], ca.tril2symm(value[2])) if name == "P" else value
+    def row(self, link: str) -> BodyFields:
+        """The body that a link leads to."""
+        return BodyFields(self, link)
 
-    def put(self, where: str, name: str, value: Structure) -> None:
-        self.writes[f"{where}.{name}"] = _packed_common(name, value)
+    def like(self, field: Field[Any]) -> Structure:
+        """The structure of a field."""
+        like = self.kind.kept[field.name] if field.like is None else field.like
+        return like(self) if callable(like) else like
 
-    def keep(self, name: str, value: Structure) -> None:
-        """Leave something for a later kernel of the same row; structural zeros stay so."""
-        self.kind.kept[name] = value
-        self.writes[f"me.{name}"] = packed(value)
+    def load(self, where: str, field: Field[Any]) -> Any:
+        like = self.like(field)
+        return _loaded(field, like, self.read(f"{where}.{field.key(self)}", _size(like)))
 
-    def kept(self, name: str) -> Any:
-        like = self.kind.kept[name]
-        return unpacked(like, self.read(f"me.{name}", packed(like).numel()))
+    def save(self, where: str, field: Field[Any], value: Structure) -> None:
+        """Leave something for other kernels. Structural zeros stay so where only this row's read it."""
+        if field.like is None:
+            self.kind.kept[field.name] = value
+        place = f"{where}.{field.key(self)}"
+        self.writes[place] = packed(value) if field.like is None else _saved(field, self.like(field), value)
+
+    def add(self, row: Fields, field: Any, value: Structure) -> None:
+        """Add to a field of a row, after all others that add to it before."""
+        self.adds[f"{row.where}.{field.key(self)}"] = ca.densify(packed(dense(value)))
+
+
+class Draft(Kernel):
+    """The kernel of a type of body."""
+
+    def __init__(self, looped: Looped, kind: Kind) -> None:
+        super().__init__(looped, kind)
+        self.me, self.parent = BodyFields(self, "me"), BodyFields(self, "parent")
 
     # ---- the arguments of operators, and the constants of a body
 
@@ -138,15 +156,6 @@ class Draft:
         return self.read("constant.number", 1)
 
     @property
-    def status(self) -> ca.SX:
-        """What the operator reports so far, in row 0."""
-        return self.read("root.status", 1)
-
-    @status.setter
-    def status(self, value: ca.SX) -> None:
-        self.writes["root.status"] = value
-
-    @property
     def gravity(self) -> ca.SX:
         return self.read("enabled", 1) * self.looped.model.gravity.g
 
@@ -154,10 +163,6 @@ class Draft:
         """The entries of u, tau, udot, f, lock or held for the speeds of this body."""
         n = self.mobilizer.nu
         return ca.vertsplit(self.read(name, n)) if n else []
-
-    def add(self, name: str, values: ca.SX) -> None:
-        """Add to a sum over all bodies, which is in row 0."""
-        self.writes[f"root.{name}"] = self.read(f"root.{name}", values.numel()) + ca.densify(values)
 
     @property
     def mobilizer(self) -> Mobilizer:
@@ -187,23 +192,95 @@ class Draft:
         """The recursion of kinematics.py for this body, its results left for others. Without `linear`, which
         is only for bodies that move, velocities have their angular part alone."""
         u = ca.vertcat(*self.of_speeds("u")) if moving else ca.SX(self.mobilizer.nu, 1)
-        p_GP = self.get("parent", "p") if positions else ca.SX(3, 1)
+        p_GP = self.parent.p if positions else ca.SX(3, 1)
         split = sines_first(self.mobilizer) if "sines" in self.kind.kept else None
-        moved = None if split is None else split[1](self.t, self.q, u, self.kept("sines"))
+        moved = None if split is None else split[1](self.t, self.q, u, self.me.sines)
         V_GP = None
         if moving:
-            V_GP = self.get("parent", "V") if linear else (self.get("parent", "w"), ca.SX(3, 1))
-        new = step(self.mobilizer, self.body, self.get("parent", "R"), p_GP, V_GP, self.t, self.q, u, moved)
-        self.put("me", "R", new.R_GM)
+            V_GP = self.parent.V if linear else (self.parent.w, ca.SX(3, 1))
+        new = step(self.mobilizer, self.body, self.parent.R, p_GP, V_GP, self.t, self.q, u, moved)
+        self.me.R = new.R_GM
         if positions:
-            self.put("me", "p", new.p_GM)
-        self.keep("r", new.p_PM)
-        self.keep("H", new.H)
+            self.me.p = new.p_GM
+        self.me.r = new.p_PM
+        self.me.H = new.H
         if moving:
             if linear:
-                self.put("me", "V", new.V_GM)
+                self.me.V = new.V_GM
             else:
-                self.put("me", "w", new.V_GM[0])
+                self.me.w = new.V_GM[0]
                 new.V_GM = new.V_GM[0], None
-            self.keep("c", new.c)
+            self.me.c = new.c
         return new
+
+
+class OnDemand(dict[int, Any]):
+    """Values of bodies, or speeds, that are made when first asked for."""
+
+    def __init__(self, make: Callable[[int], Any]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: int) -> Any:
+        self[key] = value = self._make(key)
+        return value
+
+
+class StraightLine:
+    """A straight line between passes over the fields of rows: what force laws need, as symbols made when
+    asked for. Where a name must be given, rows are numbers: 0 is ground, B + 1 is body B."""
+
+    def __init__(self, looped: Looped) -> None:
+        self.looped, model = looped, looped.model
+        self.symbols = Symbols(model)
+        names = [name for name, _ in looped.arguments if name in self.symbols.arguments]
+        self.reads: dict[Any, ca.SX] = {
+            name: self.symbols[name] for name in names if self.symbols[name].numel()
+        }
+        self.writes: dict[Any, ca.SX] = {}
+        self.owner = {
+            k: (b.index, k - b.u.start) for b in model.tree.owners for k in range(b.u.start, b.u.stop)
+        }
+        ask = lambda name: OnDemand(lambda B: getattr(self.body(B), name))
+        self.kin = Kinematics(
+            model.placed, R_GM=ask("R"), p_GM=ask("p"), p_PM=ask("r"), V_GM=ask("V"), H=ask("H")
+        )
+
+    def body(self, B: int) -> BodyFields:
+        """Fields of a body; -1 is ground."""
+        return BodyFields(self, B + 1)
+
+    def _like(self, row: int, field: Field[Any]) -> Structure:
+        if field.like is not None:
+            return field.like
+        return self.looped.kinds[self.looped.types[row]].kept[field.name]
+
+    def load(self, row: int, field: Field[Any]) -> Any:
+        like, place = self._like(row, field), (row, field.name)
+        if place not in self.reads:
+            self.reads[place] = ca.SX.sym(f"{field.name}{row - 1}", _size(like))
+        return _loaded(field, like, self.reads[place])
+
+    def save(self, row: int, field: Field[Any], value: Structure) -> None:
+        self.writes[row, field.name] = _saved(field, self._like(row, field), value)
+
+    def laws(self) -> Iterator[Any]:
+        """Enabled flag and law of each force, with the view that shows it its state variables."""
+        view = self.symbols.view(self.kin)
+        for enabled, force in self.symbols.laws(view):
+            yield enabled, force, view
+
+    def loads(self, gravity: bool = True, without: Collection[int] = ()) -> Loads:
+        """What all forces exert but some, by their places; with `gravity`, what it takes back from bodies
+        that it leaves alone."""
+        loads = Loads(self.symbols.view(self.kin))
+        for i, (enabled, force) in enumerate(self.symbols.laws(loads.view)):
+            if i not in without and (i or gravity):
+                loads.enabled = enabled
+                force.apply(loads.view, loads)
+        return loads
+
+    def write(self, **results: ca.SX) -> None:
+        """Run what was written to fields, with these results of the operator."""
+        writes, self.writes = self.writes, {}
+        self.looped.line(self.reads, writes | results)

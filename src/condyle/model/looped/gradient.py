@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import casadi as ca
 
@@ -24,10 +23,10 @@ from condyle.dynamics.gradient import (
     to_parent,
 )
 from condyle.dynamics.inertia import add
+from condyle.dynamics.row import BodyFields
 from condyle.forces.path import PathLaw
 from condyle.model.load_gradient import load_gradient, row_gradient, span_gradient
-from condyle.model.looped.between import StraightLine
-from condyle.model.looped.draft import Draft, packed
+from condyle.model.looped.draft import Draft, StraightLine, dense
 from condyle.model.looped.passes import (
     apply_loads,
     apply_motions,
@@ -38,24 +37,30 @@ from condyle.model.looped.passes import (
     of_held,
     with_laws,
 )
-from condyle.model.looped.path_laws import LawView, PathKind, path_kinds
-from condyle.model.looped.path_rows import PathRows, asks_for_state, tension
-from condyle.model.looped.span_rows import SpanKind
+from condyle.model.looped.path_kinds import LawView, PathKind, SpanKind, path_kinds
+from condyle.model.looped.path_rows import (
+    LawFields,
+    LawKernel,
+    PathRows,
+    SpanKernel,
+    asks_for_state,
+    tension,
+)
 from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 
 _NO_BARS = Bars(ZERO, ZERO, ca.SX(3, 1))
 
 
-def _bars(d: Draft, where: str, loads: bool) -> Bars:
-    bars = Bars(*(d.get(where, name) for name in ("F", "A_bar", "w_bar")))
-    return replace(bars, v=d.get(where, "v_bar"), T=d.get(where, "T")) if loads else bars
+def _bars(row: BodyFields, loads: bool) -> Bars:
+    bars = Bars(row.F, row.A_bar, row.w_bar)
+    return replace(bars, v=row.v_bar, T=row.T) if loads else bars
 
 
-def _put_bars(d: Draft, where: str, bars: Bars, loads: bool) -> None:
-    names = ("F", "A_bar", "w_bar", "v_bar", "T") if loads else ("F", "A_bar", "w_bar")
-    for name, value in zip(names, (bars.F, bars.A, bars.w, bars.v, bars.T), strict=False):
-        d.put(where, name, value)
+def _put_bars(row: BodyFields, bars: Bars, loads: bool) -> None:
+    row.F, row.A_bar, row.w_bar = bars.F, bars.A, bars.w
+    if loads:
+        row.v_bar, row.T = bars.v, bars.T
 
 
 def forward_gradient(looped: Looped) -> None:
@@ -65,56 +70,50 @@ def forward_gradient(looped: Looped) -> None:
 
     def start(d: Draft) -> None:
         ground_with_gravity(d)
-        d.put("me", "Y", ZERO)
-        d.put("me", "z_f", ZERO)
-        _put_bars(d, "me", _NO_BARS, forces)
-        d.writes["me.status"] = ca.SX.zeros(1, 1)
+        d.me.Y = d.me.z_f = ZERO
+        _put_bars(d.me, _NO_BARS, forces)
+        d.me.status = ca.SX(0)
 
     def prepare(d: Draft) -> None:
         new = d.kinematics(True, positions=forces)
         P, p_c = aba.bias_pass(d, new)
-        d.put("me", "z_f", ZERO)
-        d.keep("own", (ca.tril(P[0]), p_c))
-        d.keep("V_FM", new.V_FM)
-        d.keep("R_GF", new.X_GF[0])
+        d.me.z_f = ZERO
+        d.me.own = (ca.tril(P[0]), p_c)
+        d.me.V_FM = new.V_FM
+        d.me.R_GF = new.X_GF[0]
         make_room(d)
 
     looped.outward(prepare, start)
-    generalized = forces and apply_loads(looped, "z", -1)
+    generalized = forces and apply_loads(looped, BodyFields.z, -1)
     apply_motions(looped, True)
 
     def inward(d: Draft) -> None:
         aba.inward_pass(
             d,
             with_laws(d, "tau", generalized),
-            of_held(d, "lock"),
-            of_held(d, "held"),
+            of_held(d, BodyFields.lock),
+            of_held(d, BodyFields.held),
             d.of_speeds("cotangent"),
         )
 
     looped.inward(inward, nothing)
 
     def outward(d: Draft) -> None:
-        (udot, Y), (x, X) = aba.outward_pass(d, "eps", "Y"), aba.outward_pass(d, "eps_f", "X")
-        A = add(d.get("me", "A"), Y)
-        I, p_c = d.kept("own")
-        _put_bars(d, "me", Bars(*own(ca.tril2symm(I), p_c, d.body.mass, d.get("me", "V")[0], A, X)), forces)
-        d.put("me", "A", A)
+        (udot, Y) = aba.outward_pass(d, BodyFields.eps, BodyFields.Y)
+        (x, X) = aba.outward_pass(d, BodyFields.eps_f, BodyFields.X)
+        A = add(d.me.A, Y)
+        I, p_c = d.me.own
+        _put_bars(d.me, Bars(*own(ca.tril2symm(I), p_c, d.body.mass, d.me.V[0], A, X)), forces)
+        d.me.A = A
         nu = d.mobilizer.nu
-        for name, kept in (
-            ("udot", udot),
-            ("x", x),
-            ("r_bar", ca.SX.zeros(3, 1)),
-            ("H_bar", [_dense(ZERO)] * nu),
-            ("q_bar", ca.SX.zeros(nu, 1)),
-            ("u_bar", ca.SX.zeros(nu, 1)),
-        ):
-            d.keep(name, kept)
+        d.me.udot, d.me.x = udot, x
+        d.me.r_bar, d.me.H_bar = ca.SX.zeros(3, 1), [dense(ZERO)] * nu
+        d.me.q_bar = d.me.u_bar = ca.SX.zeros(nu, 1)
         if "d_tau" in wanted:
             d.writes["d_tau"] = ca.vertcat(ca.SX(0, 1), *x)
 
     def finish(d: Draft) -> None:
-        d.writes["status"] = d.read("me.status", 1)
+        d.writes["status"] = d.me.status
 
     looped.outward(outward, finish)
     if not wanted & {"d_q", "d_u", "d_z"}:
@@ -123,19 +122,12 @@ def forward_gradient(looped: Looped) -> None:
     pulled = bool(loads.F or loads.V or loads.T or looped.tabled)
 
     def back(d: Draft) -> None:
-        nu, plain, parent = (
-            d.mobilizer.nu,
-            is_plain(d.mobilizer),
-            [d.get("parent", name)[0] for name in ("V", "A", "X")],
-        )
-        at = BodyMotion(d.get("me", "V"), d.get("me", "A"), d.get("me", "X"), *parent)
-        bars = _bars(d, "me", pulled)
+        plain, none = is_plain(d.mobilizer), [ca.SX(0)] * d.mobilizer.nu
+        at = BodyMotion(d.me.V, d.me.A, d.me.X, d.parent.V[0], d.parent.A[0], d.parent.X[0])
+        bars = _bars(d.me, pulled)
         u, udot, x = (
             ca.vertcat(ca.SX(0, 1), *values)
-            for values in (
-                d.of_speeds("u"),
-                *([ca.SX(0)] * nu if plain else d.kept(name) for name in ("udot", "x")),
-            )
+            for values in (d.of_speeds("u"), *((none, none) if plain else (d.me.udot, d.me.x)))
         )
         dq, du = of_mobilizer(
             d.mobilizer,
@@ -144,18 +136,19 @@ def forward_gradient(looped: Looped) -> None:
             u,
             udot,
             x,
-            None if plain else d.kept("R_GF"),
-            d.kept("H"),
+            None if plain else d.me.R_GF,
+            d.me.H,
             at,
             bars,
-            d.kept("r_bar") if loads.r else 0,
-            d.kept("H_bar") if loads.H else (),
+            d.me.r_bar if loads.r else 0,
+            d.me.H_bar if loads.H else (),
         )
-        for name, value, more in (("q", dq, loads.q), ("u", du, loads.u)):
-            if f"d_{name}" in wanted:
-                d.writes[f"d_{name}"] = -ca.densify(value + d.kept(f"{name}_bar") if more else value)
-        handed = to_parent(bars, d.kept("r"), at.w_P, d.kept("V_FM"))
-        _put_bars(d, "parent", added(_bars(d, "parent", pulled), handed), pulled)
+        if "d_q" in wanted:
+            d.writes["d_q"] = -ca.densify(dq + d.me.q_bar if loads.q else dq)
+        if "d_u" in wanted:
+            d.writes["d_u"] = -ca.densify(du + d.me.u_bar if loads.u else du)
+        handed = to_parent(bars, d.me.r, at.w_P, d.me.V_FM)
+        _put_bars(d.parent, added(_bars(d.parent, pulled), handed), pulled)
 
     looped.inward(back, nothing)
 
@@ -166,7 +159,7 @@ def _apply_load_gradient(looped: Looped) -> LoadGradient | None:
     line = StraightLine(looped)
     loads = load_gradient(line, line.loads(without=looped.tabled))
     if loads is not None:
-        _put_load_gradient(looped, line, loads)
+        _put_load_gradient(line, loads)
     looped.law_pass(row_gradient)
     if looped.path_rows is not None:
         _along_paths(looped.path_rows)
@@ -179,25 +172,19 @@ def _along_paths(paths: PathRows) -> None:
     spans: w += sum of W_i . X_i | laws: L_bar = w dT/dL, v_bar = w dT/dv | spans: load_gradient.py (3)
     """
 
-    def begin(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
-        d.writes["me.w"] = ca.SX.zeros(1, 1)
+    def begin(kind: PathKind, d: LawKernel, law: PathLaw, view: LawView) -> None:
+        d.me.w = ca.SX(0)
 
-    def rate(kind: SpanKind, d: Draft, numbers: ca.SX) -> dict[str, ca.SX]:
-        W = d.read("me.W", 6 * len(kind.links))
-        return {
-            "law.w": sum(
-                (
-                    ca.dot(W[6 * i : 6 * i + 6], ca.vertcat(*d.get(link, "X")))
-                    for i, link in enumerate(kind.links)
-                ),
-                ca.SX(0),
-            )
-        }
+    def rate(kind: SpanKind, d: SpanKernel, numbers: ca.SX) -> None:
+        W = d.me.W
+        terms = (
+            ca.dot(W[6 * i : 6 * i + 6], ca.vertcat(*d.row(link).X)) for i, link in enumerate(kind.links)
+        )
+        d.add(d.law, LawFields.w, sum(terms, ca.SX(0)))
 
-    def bars(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
-        T, w = tension(d, law, view), d.read("me.w", 1)
-        for name, x in (("me.L_bar", d.read("me.L", 1)), ("me.v_bar", d.read("me.v", 1))):
-            d.writes[name] = ca.densify(w * ca.jacobian(T, x))
+    def bars(kind: PathKind, d: LawKernel, law: PathLaw, view: LawView) -> None:
+        T, w = tension(d, law, view), d.me.w
+        d.me.L_bar, d.me.v_bar = w * ca.jacobian(T, d.me.L), w * ca.jacobian(T, d.me.v)
         if "law_d_z" in paths.looped.windows and kind.law.states:
             d.writes["law_d_z"] = ca.densify(-w * ca.jacobian(T, view.z).T)
 
@@ -216,19 +203,17 @@ def has_looped_gradient(model: Model, wrt: Sequence[str]) -> bool:
     return set(wrt) <= {"q", "u", "tau", "z"} and ("z" not in wrt or own == model.nz)
 
 
-def _put_load_gradient(looped: Looped, line: StraightLine, loads: LoadGradient) -> None:
-    writes: dict[Any, ca.SX] = {}
+def _put_load_gradient(line: StraightLine, loads: LoadGradient) -> None:
     for B in {*loads.F, *loads.V, *loads.T}:
-        bars = added(Bars(line.read(B, "F"), ZERO, line.read(B, "w_bar")), of_loads(loads, B))
-        writes |= {
-            (B + 1, name): packed(_dense(value))
-            for name, value in (("F", bars.F), ("w_bar", bars.w), ("v_bar", bars.v), ("T", bars.T))
-        }
-    for name, values in (("r_bar", loads.r), ("q_bar", loads.q), ("u_bar", loads.u)):
-        writes |= {(B + 1, name): ca.densify(value) for B, value in values.items()}
-    writes |= {(B + 1, "H_bar"): packed([_dense(h) for h in H_bar]) for B, H_bar in loads.H.items()}
-    line.write(writes)
-
-
-def _dense(value: Any) -> Any:
-    return ca.densify(value) if isinstance(value, ca.SX) else tuple(ca.densify(x) for x in value)
+        body = line.body(B)
+        bars = added(Bars(body.F, ZERO, body.w_bar), of_loads(loads, B))
+        body.F, body.w_bar, body.v_bar, body.T = bars.F, bars.w, bars.v, bars.T
+    for field, values in (
+        (BodyFields.r_bar, loads.r),
+        (BodyFields.q_bar, loads.q),
+        (BodyFields.u_bar, loads.u),
+        (BodyFields.H_bar, loads.H),
+    ):
+        for B, value in values.items():
+            line.body(B)[field] = value
+    line.write()

@@ -14,7 +14,6 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.dynamics.aba import ZERO
 from condyle.dynamics.derivatives import (
     Column,
     Joint,
@@ -29,26 +28,25 @@ from condyle.dynamics.derivatives import (
 from condyle.dynamics.factors import before_each
 from condyle.dynamics.inertia import Inertia, add, shift_motion
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair
+from condyle.dynamics.row import NUMBER, PAIR, VECTOR, ZERO, BodyFields, Field
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion
-from condyle.model.looped.between import OnDemand, StraightLine
-from condyle.model.looped.draft import PAIR, Draft, packed, unpacked
+from condyle.model.looped.draft import Draft, Kernel, OnDemand, StraightLine
 from condyle.model.looped.gradient import has_looped_gradient
 from condyle.model.looped.law_rows import law_kinds
 from condyle.model.looped.passes import has_forces, nothing, of_held, solve
-from condyle.model.looped.path_jacobian import PathColumns
-from condyle.model.looped.path_laws import path_kinds
-from condyle.model.looped.tables import Looped
+from condyle.model.looped.path_jacobian import PathColumns, SpeedFields
+from condyle.model.looped.path_kinds import path_kinds
+from condyle.model.looped.tables import Looped, NewRows
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
 from condyle.native.loops.linear import Product
-from condyle.native.loops.sweep import RowKernel
 from condyle.native.solvers.tree_solve import TreeSolve, padded
 
-_VECTOR = ca.SX.ones(3, 1)
-_CARRIED = (ca.SX.ones(1, 1), _VECTOR, ca.SX.ones(ca.Sparsity.lower(3)), _VECTOR, ca.SX.ones(3, 3), PAIR)
-_FAR, _NEAR = (PAIR, _VECTOR, PAIR, PAIR), (PAIR, _VECTOR, PAIR, PAIR)
-"""What a pair reads of its two speeds: S, g, E, K; row_I, row_Q, dF_q, dF_u."""
+_CARRIED = Field[Subtree](
+    (NUMBER, VECTOR, ca.SX.ones(ca.Sparsity.lower(3)), VECTOR, ca.SX.ones(3, 3), PAIR), name="carried"
+)
+"""Of a body: what it carries, with the lower half of the inertia."""
 
 
 def has_looped_jacobian(model: Model, wrt: Sequence[str]) -> bool:
@@ -148,46 +146,31 @@ class _Jacobian:
             ],
             dtype=np.int64,
         ).reshape(-1, 3)
-        self.speeds, first, kind = bodies, bodies + nu, looped.fresh_type
-        speeds = self.speeds
+        self.speeds, first, rows = bodies, bodies + nu, NewRows(looped)
         near, far, entry = pairs.T
-        leads = {
-            f"speed{k}": {1 + b.index: speeds + b.u.start + k for b in tree.bodies if b.mobilizer.nu > k}
-            for k in range(max(b.mobilizer.nu for b in tree.bodies))
-        }
-        leads |= {
-            name: dict(enumerate((speeds + x).tolist(), start=first))
-            for name, x in (("near", near), ("far", far))
-        }
-        self.pairs = kind + 1 if len(pairs) else None
-        looped.add_rows(
-            np.repeat([kind, kind + 1], [nu, len(pairs)]), np.zeros(nu + len(pairs), dtype=np.int64), leads
-        )
-        looped.constants["inner"] = np.zeros((len(looped.types), 1))
-        looped.constants["inner"][1:bodies, 0] = [
-            b.parent is not None and not b.parent.is_ground for b in tree.bodies
-        ]
+        for _ in range(nu):
+            rows.add("speed")
+        for j, k in zip((bodies + near).tolist(), (bodies + far).tolist(), strict=True):
+            rows.add("pair", near=j, far=k)
+        self.pairs, most = rows.types.get(("pair",)), max(b.mobilizer.nu for b in tree.bodies)
+        for k in range(most):
+            rows.link(
+                f"speed{k}", {1 + b.index: bodies + b.u.start + k for b in tree.bodies if b.mobilizer.nu > k}
+            )
+        rows.finish()
+        inner = [[float(b.parent is not None and not b.parent.is_ground)] for b in tree.bodies]
+        looped.constant("inner", 1, np.array(inner))
         u = np.array([0, *(b.u.start for b in tree.bodies)])
-        for k in range(max(b.mobilizer.nu for b in tree.bodies)):
+        for k in range(most):
             row = np.minimum(u + k, nu - 1)
-            self._window(f"own_M{k}", "entries", 0, start[row])
+            looped.window(f"own_M{k}", "entries", 0, start[row])
             for name in self.wrt:
-                self._window(
-                    f"own_{name}{k}",
-                    "columns",
-                    0,
-                    row * width + place[name] + u + (k if name == "tau" else 0),
-                )
-        self._window("pair_M", "entries", first, entry)
+                at = row * width + place[name] + u + (k if name == "tau" else 0)
+                looped.window(f"own_{name}{k}", "columns", 0, at)
+        looped.window("pair_M", "entries", first, entry)
         for name in (name for name in self.wrt if name != "tau"):
-            self._window(f"up_{name}", "columns", first, far * width + place[name] + near)
-            self._window(f"down_{name}", "columns", first, near * width + place[name] + far)
-
-    def _window(self, name: str, result: str, first: int, at: np.ndarray) -> None:
-        """A window whose rows from `first` on begin at these places."""
-        places = np.zeros(len(self.looped.types), dtype=np.int64)
-        places[first : first + len(at)] = at
-        self.looped.windows[name] = result, places
+            looped.window(f"up_{name}", "columns", first, far * width + place[name] + near)
+            looped.window(f"down_{name}", "columns", first, near * width + place[name] + far)
 
     def write(self) -> None:
         solve(self.looped, True, "tau", self.prepared, self.ground, self.found, self.applied)
@@ -195,95 +178,90 @@ class _Jacobian:
             self._loads()
         self.looped.inward(self.inward, nothing)
         if self.pairs is not None:
-            d = Draft(self.looped, self.looped.kinds[0])
+            d = Kernel(self.looped)
             self.pair(d)
-            self.looped.extra_pass({self.pairs: RowKernel(d.reads, d.writes)})
+            self.looped.extra_pass({self.pairs: d})
         if (paths := self.looped.path_rows) is not None:
             PathColumns(self.looped, paths, self.place, self.width, self.speeds).write()
 
     def applied(self) -> None:
         """Loads of laws along paths by themselves: they are part of what bodies carry."""
         if (paths := self.looped.path_rows) is not None:
-            paths.push("F", -1)
+            paths.push(BodyFields.F, -1)
 
     # ---- kernels
 
     def ground(self, d: Draft) -> None:
-        d.writes |= {"me.p_O": ca.SX.zeros(3, 1), "me.carried": ca.SX.zeros(packed(_CARRIED).numel(), 1)}
+        d.me.p_O = ca.SX(3, 1)
+        none = ca.SX(3, 1)
+        _carry(d.me, Subtree(ca.SX(1, 1), none, ca.SX(3, 3), none, ca.SX(3, 3), ZERO))
 
     def prepared(self, d: Draft, new: BodyKinematics, P: Inertia, p_c: ca.SX) -> None:
         """Kinematics are there."""
-        d.writes["me.p_O"] = d.read("constant.inner", 1) * (d.read("parent.p_O", 3) + new.p_PM)
-        d.keep("own", (ca.tril(P[0]), p_c))
-        d.keep("X_MF", (new.X_GF[0], new.X_GF[1] - new.p_GM))
-        d.put("me", "F", ZERO)
+        d.me.p_O = d.read("constant.inner", 1) * (d.parent.p_O + new.p_PM)
+        d.me.own = (ca.tril(P[0]), p_c)
+        d.me.X_MF = (new.X_GF[0], new.X_GF[1] - new.p_GM)
+        d.me.F = ZERO
         if self.loaded:
             nu = d.mobilizer.nu
-            d.keep("f_q", ca.SX.zeros(nu, nu))
-            d.keep("f_u", ca.SX.zeros(nu, nu))
+            d.me.f_q = d.me.f_u = ca.SX.zeros(nu, nu)
 
     def found(self, d: Draft, udot: list[ca.SX], X: Pair) -> None:
         """Accelerations are there."""
-        V, (I, p_c) = d.get("me", "V"), d.kept("own")
-        a = spatial_acceleration(V, add(d.get("me", "A"), X))
-        d.keep("a", a)
-        d.keep("udot", ca.vertcat(ca.SX(0, 1), *udot))
+        V, (I, p_c) = d.me.V, d.me.own
+        a = spatial_acceleration(V, add(d.me.A, X))
+        d.me.a = a
+        d.me.udot = ca.vertcat(ca.SX(0, 1), *udot)
         carried = Subtree(*of_one(ca.tril2symm(I), d.body.mass, p_c, V, a))
         if self.pulled:
-            carried = carried._replace(F=add(carried.F, d.get("me", "F")))
-        d.writes["me.carried"] = _of_carried(carried)
+            carried = carried._replace(F=add(carried.F, d.me.F))
+        _carry(d.me, carried)
 
     def _loads(self) -> None:
         """How forces on coordinates change with those of their body."""
         line = StraightLine(self.looped)
         s, loads = line.symbols, line.loads(without=self.looped.tabled)
-        writes: dict[Any, ca.SX] = {}
         for b in self.tree.bodies:
             if any(k in loads.mobility for k in self.tree.speeds_of(b.index)):
                 f = ca.vertcat(*(loads.mobility.get(k, ca.SX(0)) for k in self.tree.speeds_of(b.index)))
                 rate = motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot
-                N = ca.jacobian(rate, s["u"])[:, b.u]
-                changes = {"f_q": ca.jacobian(f, s["q"])[:, b.q] @ N, "f_u": ca.jacobian(f, s["u"])[:, b.u]}
-                writes |= {(b.index + 1, name): ca.vec(ca.densify(x)) for name, x in changes.items()}
-        line.write(writes)
+                N, body = ca.jacobian(rate, s["u"])[:, b.u], line.body(b.index)
+                body.f_q, body.f_u = ca.jacobian(f, s["q"])[:, b.q] @ N, ca.jacobian(f, s["u"])[:, b.u]
+        line.write()
 
     def inward(self, d: Draft) -> None:
         """What the body carries is there."""
         nu, mobilizer = d.mobilizer.nu, d.mobilizer
-        carried, r = _carried(d, "me"), d.kept("r")
-        d.writes["parent.carried"] = _of_carried(with_child(_carried(d, "parent"), carried, r))
+        carried, r = _carried(d.me), d.me.r
+        _carry(d.parent, with_child(_carried(d.parent), carried, r))
         if not nu:
             return
         plain = is_plain(mobilizer)
         u, udot = (
-            ca.vertcat(ca.SX(0, 1), *x)
-            for x in (d.of_speeds("u"), [ca.SX(nu, 1)] if plain else [d.kept("udot")])
+            ca.vertcat(ca.SX(0, 1), *x) for x in (d.of_speeds("u"), [ca.SX(nu, 1)] if plain else [d.me.udot])
         )
-        X_MF = (ca.SX.eye(3), ca.SX(3, 1)) if plain else d.kept("X_MF")
-        joint = Joint(
-            d.kept("H"), X_MF, shift_motion(d.get("parent", "V"), r), d.get("me", "V"), d.read("me.p_O", 3)
-        )
-        made, dq, du, M = columns(mobilizer, d.t, d.q, u, udot, joint, d.kept("a"), carried)
+        X_MF = (ca.SX.eye(3), ca.SX(3, 1)) if plain else d.me.X_MF
+        joint = Joint(d.me.H, X_MF, shift_motion(d.parent.V, r), d.me.V, d.me.p_O)
+        made, dq, du, M = columns(mobilizer, d.t, d.q, u, udot, joint, d.me.a, carried)
         if self.loaded:
-            dq, du = dq - d.kept("f_q"), du - d.kept("f_u")
-        own, locks = {"q": -dq, "u": -du}, of_held(d, "lock")
+            dq, du = dq - d.me.f_q, du - d.me.f_u
+        own, locks = {"q": -dq, "u": -du}, of_held(d, BodyFields.lock)
         for k, column in enumerate(made):
             d.writes[f"own_M{k}"] = ca.vertcat(*(M[k, k - i] + (0 if i else locks[k]) for i in range(k + 1)))
             for name in self.wrt:
                 d.writes[f"own_{name}{k}"] = (
                     ca.densify(own[name][k, :].T) if name in own else ca.SX.ones(1, 1)
                 )
-            d.writes |= {
-                f"speed{k}.motion": packed(_dense((column.S, column.g, column.E, column.K))),
-                f"speed{k}.force": packed(_dense((column.row_I, column.row_Q, column.dF_q, column.dF_u))),
-            }
+            speed = SpeedFields(d, f"speed{k}")
+            speed.motion = column.S, column.g, column.E, column.K
+            speed.force = column.row_I, column.row_Q, column.dF_q, column.dF_u
             if self.pulled:
-                d.writes |= {f"speed{k}.S": packed(_dense(column.S)), f"speed{k}.G": packed(_dense(column.G))}
+                speed.S, speed.G = column.S, column.G
 
-    def pair(self, d: Draft) -> None:
+    def pair(self, d: Kernel) -> None:
         """Two speeds on one path."""
-        S, g, E, K = unpacked(_FAR, d.read("far.motion", packed(_FAR).numel()))
-        row_I, row_Q, dF_q, dF_u = unpacked(_NEAR, d.read("near.force", packed(_NEAR).numel()))
+        S, g, E, K = SpeedFields(d, "far").motion
+        row_I, row_Q, dF_q, dF_u = SpeedFields(d, "near").force
         none = S
         up_q, up_u, down_q, down_u, M = of_pair(
             Column(none, g, none, none, row_I, row_Q, dF_q, dF_u, none),
@@ -295,15 +273,10 @@ class _Jacobian:
                 d.writes |= {f"up_{name}": -up, f"down_{name}": -down}
 
 
-def _carried(d: Draft, where: str) -> Subtree:
-    m, mc, I, p, C, F = unpacked(_CARRIED, d.read(f"{where}.carried", packed(_CARRIED).numel()))
+def _carried(row: BodyFields) -> Subtree:
+    m, mc, I, p, C, F = row[_CARRIED]
     return Subtree(m, mc, ca.tril2symm(I), p, C, F)
 
 
-def _of_carried(x: Subtree) -> ca.SX:
-    m, mc, I, p, C, F = _dense(tuple(x))
-    return packed((m, mc, ca.tril(I), p, C, F))
-
-
-def _dense(value: Any) -> Any:
-    return ca.densify(value) if isinstance(value, ca.SX) else tuple(_dense(x) for x in value)
+def _carry(row: BodyFields, x: Subtree) -> None:
+    row[_CARRIED] = x.m, x.mc, ca.tril(x.I), x.p, x.C, x.F

@@ -24,7 +24,7 @@ from condyle.laws.described import Datum, Described, Role
 from condyle.records import dataclass
 
 if TYPE_CHECKING:
-    from condyle.model.looped.draft import Draft
+    from condyle.model.looped.draft import Kernel
     from condyle.model.model import Model
 
 FEWEST = 8
@@ -106,7 +106,7 @@ class LawKind:
         """The row of the body that each law names."""
         return np.array([model.tree.body(at(law, link)).index + 1 for _, law in self.members])
 
-    def loads(self, d: Draft, column: Mapping[str, ca.SX]) -> dict[str, Pair]:
+    def loads(self, d: Kernel, column: Mapping[str, ca.SX]) -> dict[str, Pair]:
         """What a law exerts on its bodies, by link."""
         twin, view = self.twin(column), RowView(d, column, self.law)
         loads = RowLoads(view)
@@ -114,7 +114,7 @@ class LawKind:
         on = d.read("on", 1)
         return {link: (ca.if_else(on, n, 0), ca.if_else(on, f, 0)) for link, (n, f) in loads.bodies.items()}
 
-    def rates(self, d: Draft, column: Mapping[str, ca.SX]) -> ca.SX:
+    def rates(self, d: Kernel, column: Mapping[str, ca.SX]) -> ca.SX:
         """Rates of a law's auxiliary states."""
         found = self.twin(column).rates(RowView(d, column, self.law))  # type: ignore[arg-type]
         return ca.if_else(d.read("on", 1), ca.vertcat(*found), 0)
@@ -126,23 +126,26 @@ class LawKind:
         return _twin(self.law, data, "")
 
 
+def changed(thing: Any, changes: Mapping[str, Any]) -> Any:
+    """A copy of a record with other fields, which nobody checks."""
+    twin = object.__new__(type(thing))
+    for f in fields(thing):
+        object.__setattr__(twin, f.name, changes.get(f.name, getattr(thing, f.name)))
+    return twin
+
+
 def _twin(law: Any, data: Mapping[str, Datum], within: str) -> Any:
     """A law or a part of it with data in place of numbers, and links in place of bodies."""
-    twin = object.__new__(type(law))
-    for f in fields(law):
-        object.__setattr__(twin, f.name, getattr(law, f.name))
+    changes: dict[str, Any] = {}
     for field, role in law.roles():
         name = within + field
         if role.kind == "part":
-            kept: Any = _twin(getattr(law, field), data, f"{name}/")
-        elif role.kind == "folded":
-            continue
-        else:
-            kept = {"body": name, "frame": (data.get(f"{name}.R"), data.get(f"{name}.p"))}.get(
-                role.kind, data.get(name)
-            )
-        object.__setattr__(twin, field, kept)
-    return twin
+            changes[field] = _twin(getattr(law, field), data, f"{name}/")
+        elif role.kind == "frame":
+            changes[field] = data.get(f"{name}.R"), data.get(f"{name}.p")
+        elif role.kind != "folded":
+            changes[field] = name if role.kind == "body" else data.get(name)
+    return changed(law, changes)
 
 
 def _shaped(column: ca.SX, shape: tuple[int, ...]) -> ca.SX:
@@ -187,12 +190,30 @@ def law_kinds(model: Model) -> list[LawKind]:
     return out
 
 
-class RowView:
-    """The state as a law in a table sees it (laws.view.View): its bodies are links, its auxiliary states its
+class PoseView:
+    """Poses of bodies as an element in a table sees them (laws.view.View): bodies are links, stations are in
+    their frames M."""
+
+    def __init__(self, d: Kernel) -> None:
+        self.d, self.known = d, dict[str, ca.SX]()
+
+    def rotation(self, link: str) -> ca.SX:
+        return self.d.row(link).R
+
+    def from_M(self, link: str, p: Any) -> ca.SX:
+        return self.d.row(link).R @ ca.SX(p)
+
+    def station_position(self, link: str, p: Any) -> ca.SX:
+        return self.d.row(link).p + self.from_M(link, p)
+
+
+class RowView(PoseView):
+    """The state as a law in a table sees it: stations are in the bodies' own frames, its auxiliary states its
     own alone."""
 
-    def __init__(self, d: Draft, column: Mapping[str, ca.SX], law: Law) -> None:
-        self.d, self.column, self.names = d, column, [name for name, _ in law.states]
+    def __init__(self, d: Kernel, column: Mapping[str, ca.SX], law: Law) -> None:
+        super().__init__(d)
+        self.column, self.names = column, [name for name, _ in law.states]
 
     def state_variable(self, k: int) -> ca.SX:
         return self.d.read("own_z", len(self.names))[k]
@@ -205,25 +226,22 @@ class RowView:
         return ca.reshape(self.column[name], 3, 3) if name in self.column else ca.SX.eye(3)
 
     def rotation(self, link: str) -> ca.SX:
-        return self.d.get(link, "R") @ self._R_MB(link)
+        return self.d.row(link).R @ self._R_MB(link)
 
     def from_M(self, link: str, p: Any) -> ca.SX:
-        return self.d.get(link, "R") @ (self.column[f"{link}.p_MB"] + self._R_MB(link) @ ca.SX(p))
-
-    def station_position(self, link: str, p: Any) -> ca.SX:
-        return self.d.get(link, "p") + self.from_M(link, p)
+        return super().from_M(link, self.column[f"{link}.p_MB"] + self._R_MB(link) @ ca.SX(p))
 
     def station_velocity(self, link: str, p: Any) -> ca.SX:
-        return shift_motion(self.d.get(link, "V"), self.from_M(link, p))[1]
+        return shift_motion(self.d.row(link).V, self.from_M(link, p))[1]
 
     def angular_velocity(self, link: str) -> ca.SX:
-        return self.d.get(link, "V")[0]
+        return self.d.row(link).V[0]
 
 
 class RowLoads:
     """Where its result goes: moments about M's origin and forces, by link."""
 
-    def __init__(self, view: RowView) -> None:
+    def __init__(self, view: PoseView) -> None:
         self.view = view
         self.bodies: dict[str, Pair] = {}
 

@@ -32,12 +32,12 @@ from condyle.dynamics.kinematics import (
     body_pose,
     body_velocity,
 )
+from condyle.dynamics.row import BodyFields, Field
+from condyle.dynamics.sharing import Factors
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion, runaway, sines_first
 from condyle.model.flat import rows
-from condyle.model.looped import sharing
-from condyle.model.looped.between import StraightLine
-from condyle.model.looped.draft import Draft, packed
+from condyle.model.looped.draft import Draft, StraightLine
 from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 
@@ -51,25 +51,22 @@ def sines(looped: Looped) -> None:
 
     def write(d: Draft) -> None:
         if (split := sines_first(d.mobilizer)) is not None:
-            d.keep("sines", split[0](d.t, d.q)[0])
+            d.me.sines = split[0](d.t, d.q)[0]
 
     looped.outward(write, nothing)
 
 
 def at_rest(d: Draft) -> None:
     """Ground: the frame of reference, which carries nothing yet."""
-    d.put("me", "R", ca.SX.eye(3))
-    d.put("me", "p", ca.SX(3, 1))
-    d.put("me", "w", ca.SX(3, 1))
-    d.put("me", "P", (ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3)))
-    for name in ("V", "A", "z", "F", "X"):
-        d.put("me", name, ZERO)
+    d.me.R, d.me.p, d.me.w = ca.SX.eye(3), ca.SX(3, 1), ca.SX(3, 1)
+    d.me.P = ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3)
+    d.me.V = d.me.A = d.me.z = d.me.F = d.me.X = ZERO
 
 
 def ground_with_gravity(d: Draft) -> None:
-    """Ground under gravity: it accelerates upwards."""
+    """Ground under gravity: it accelerates upward."""
     at_rest(d)
-    d.put("me", "A", (ca.SX(3, 1), -d.gravity))
+    d.me.A = ca.SX(3, 1), -d.gravity
 
 
 def has_forces(model: Model) -> bool:
@@ -77,8 +74,8 @@ def has_forces(model: Model) -> bool:
     return len(model.forces) > 1 or bool(model.gravity.excluded)
 
 
-def apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> bool:
-    """Add sign times the loads to a field of the rows, and keep generalized forces as "f"; whether there are
+def apply_loads(looped: Looped, into: Any, sign: int, gravity: bool = True) -> bool:
+    """Add sign times the loads to a field of the bodies, and keep generalized forces as f; whether there are
     any of these. Rates of auxiliary states are written too where they are among the results."""
     rates = "zdot" in looped.windows
     if rates:
@@ -91,53 +88,57 @@ def apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> b
     return bool(loads.mobility)
 
 
-def write_loads(line: StraightLine, loads: Loads, into: str, sign: int) -> None:
-    """Add sign times some loads to a field of the rows, and keep generalized forces as "f"."""
-    writes = {
-        (B + 1, into): packed([ca.densify(x) for x in add_scaled(line.read(B, into), load, sign)])
-        for B, load in loads.bodies.items()
-    }
+def write_loads(line: StraightLine, loads: Loads, into: Any, sign: int) -> None:
+    """Add sign times some loads to a field of the bodies, and keep generalized forces as f."""
+    for B, load in loads.bodies.items():
+        line.body(B)[into] = add_scaled(line.body(B)[into], load, sign)
     for B in {line.owner[k][0] for k in loads.mobility}:
         speeds = line.looped.model.tree.speeds_of(B)
-        writes[B + 1, "f"] = ca.densify(ca.vertcat(*(loads.mobility.get(k, ca.SX(0)) for k in speeds)))
-    line.write(writes)
+        line.body(B).f = [loads.mobility.get(k, ca.SX(0)) for k in speeds]
+    line.write()
 
 
 def make_room(d: Draft) -> None:
     """For the generalized forces of laws, and for what motions do."""
-    for name in ("f", "lock", "held") if d.kind.driven else ("f",):
-        d.keep(name, [ca.SX.zeros(1, 1) for _ in d.kind.kept["H"]])
+    d.me.f = [ca.SX.zeros(1, 1)] * d.mobilizer.nu
+    if d.kind.driven:
+        d.me.lock = d.me.held = d.kind.kept["f"]
 
 
 def apply_motions(looped: Looped, moving: bool) -> None:
-    """Keep what motions make of "lock" and, if bodies move, of "held", in the rows of the bodies that they
+    """Keep what motions make of lock and, if bodies move, of held, in the rows of the bodies that they
     drive."""
     if driven := looped.model.tree.driven:
         line = StraightLine(looped)
         motions = line.symbols.motions
-        fields = {"lock": motions.lock, **({"held": motions.held()} if moving else {})}
-        line.write({(b.index + 1, name): ca.densify(x[b.u]) for b in driven for name, x in fields.items()})
+        held = motions.held() if moving else None
+        for b in driven:
+            body = line.body(b.index)
+            body.lock = ca.vertsplit(motions.lock[b.u])
+            if held is not None:
+                body.held = ca.vertsplit(held[b.u])
+        line.write()
 
 
-def of_held(d: Draft, name: str) -> list[ca.SX]:
+def of_held(d: Draft, field: Any) -> list[ca.SX]:
     """lock or held of the speeds of this body, with what motions make of it."""
-    return d.kept(name) if d.kind.driven else d.of_speeds(name)
+    return d.me[field] if d.kind.driven else d.of_speeds(field.name)
 
 
 def with_laws(d: Draft, tau: str | None, generalized: bool) -> list[ca.SX]:
     """An argument for the speeds of this body, or zero, and the generalized forces of laws, if there are
     any."""
     taus = [ca.SX(0)] * d.mobilizer.nu if tau is None else d.of_speeds(tau)
-    return [x + f for x, f in zip(taus, d.kept("f"), strict=True)] if generalized else taus
+    return [x + f for x, f in zip(taus, d.me.f, strict=True)] if generalized else taus
 
 
 def _no_status(d: Draft) -> None:
     """Ground: nothing is wrong yet."""
-    d.writes["me.status"] = ca.SX.zeros(1, 1)
+    d.me.status = ca.SX(0)
 
 
 def _report_status(d: Draft) -> None:
-    d.writes["status"] = d.read("me.status", 1)
+    d.writes["status"] = d.me.status
 
 
 # ---- operators ---------------------------------------------------------------------------------------------
@@ -147,7 +148,7 @@ def _write_qdot(d: Draft) -> None:
     u = ca.vertcat(ca.SX(0, 1), *d.of_speeds("u"))
     d.writes["qdot"] = ca.densify(motion(d.mobilizer, d.t, d.q, u).qdot)
     if (lost := runaway(d.mobilizer, d.q)) is not None:
-        d.status = ca.if_else(lost, d.number, d.status)
+        d.root.status = ca.if_else(lost, d.number, d.root.status)
 
 
 def qdot(looped: Looped) -> None:
@@ -191,15 +192,14 @@ def solve(
 
     sines(looped)
     looped.outward(prepare, start)
-    generalized = forces and apply_loads(looped, "z", -1)
+    generalized = forces and apply_loads(looped, BodyFields.z, -1)
     if applied is not None:
         applied()
     apply_motions(looped, moving)
 
     def inward(d: Draft) -> None:
-        aba.inward_pass(
-            d, with_laws(d, tau, generalized), of_held(d, "lock"), of_held(d, "held") if moving else None
-        )
+        held = of_held(d, BodyFields.held) if moving else None
+        aba.inward_pass(d, with_laws(d, tau, generalized), of_held(d, BodyFields.lock), held)
 
     looped.inward(inward, nothing)
 
@@ -214,7 +214,8 @@ def solve(
 
 
 def _solve_shared(looped: Looped, moving: bool, tau: str, forces: bool) -> None:
-    """The same by dynamics/sharing.py."""
+    """The same by dynamics/sharing.py: kinematics, forces and their sums go over the rows as ever. The mass
+    matrix, its factors and the solution are one straight line over the hinge matrices that the rows keep."""
 
     def prepare(d: Draft) -> None:
         new = d.kinematics(moving, positions=forces, linear=forces)
@@ -222,12 +223,31 @@ def _solve_shared(looped: Looped, moving: bool, tau: str, forces: bool) -> None:
             rnea.force_pass(d, new, None)
             make_room(d)
 
+    def inward(d: Draft) -> None:
+        F = rnea.sum_pass(d)
+        d.me.share = [ca.densify(inner(h, F)) for h in d.me.H]
+
     looped.outward(prepare, ground_with_gravity if moving else at_rest)
     if forces:
-        apply_loads(looped, "F", -1)
+        apply_loads(looped, BodyFields.F, -1)
     if moving:
-        sharing.force_shares(looped)
-    sharing.accelerations(looped, moving, tau)
+        looped.inward(inward, nothing)
+    line = StraightLine(looped)
+    s, tree = line.symbols, looped.model.tree
+    factors = Factors(tree, line.kin, s.lock)
+    rest, held = s[tau], ca.SX(tree.nu, 1)
+    if moving:
+        held = s.motions.held()
+        h = [ca.SX(0)] * tree.nu
+        for b in tree.bodies:
+            for k, x in zip(tree.speeds_of(b.index), line.body(b.index).share, strict=True):
+                h[k] = h[k] + x
+            if b.follows is None:
+                for k, f in zip(tree.speeds_of(b.index), line.body(b.index).f, strict=True):
+                    h[k] = h[k] - f
+        rest = rest - ca.vertcat(ca.SX(0, 1), *h)
+        rest -= factors.M @ held
+    line.write(udot=ca.densify(held + factors.solve(rest)), status=ca.densify(factors.status))
 
 
 def forward_dynamics(looped: Looped) -> None:
@@ -260,7 +280,7 @@ def _newton_euler(
         make_room(d)
 
     looped.outward(prepare, ground)
-    generalized = forces and apply_loads(looped, "F", -1)
+    generalized = forces and apply_loads(looped, BodyFields.F, -1)
     _project(looped, result, -1 if generalized else 0)
 
 
@@ -276,8 +296,8 @@ def _project(looped: Looped, result: str, sign: int) -> None:
             if name == "F":
                 d.writes["F"] = ca.densify(ca.vertcat(*F))
                 continue
-            tau = [inner(h, F) for h in d.kept("H")]
-            tau = [x + sign * f for x, f in zip(tau, d.kept("f"), strict=True)] if sign else tau
+            tau = [inner(h, F) for h in d.me.H]
+            tau = [x + sign * f for x, f in zip(tau, d.me.f, strict=True)] if sign else tau
             column = ca.densify(ca.vertcat(ca.SX(0, 1), *tau))
             d.writes[name] = column + d.read(name, column.numel()) if shares and tau else column
 
@@ -307,22 +327,22 @@ def coriolis_forces(looped: Looped) -> None:
 def gravity_forces(looped: Looped) -> None:
     def prepare(d: Draft) -> None:
         new = d.kinematics(False)
-        d.put("me", "F", energy.weight_of(d.body, new.R_GM, d.gravity))
+        d.me.F = energy.weight_of(d.body, new.R_GM, d.gravity)
 
     looped.outward(prepare, at_rest)
     line = StraightLine(looped)
-    write_loads(line, line.loads(True, range(1, len(looped.model.forces))), "F", 1)
+    write_loads(line, line.loads(True, range(1, len(looped.model.forces))), BodyFields.F, 1)
     _project(looped, "f", 0)
 
 
 def applied_forces(looped: Looped) -> None:
     def prepare(d: Draft) -> None:
         d.kinematics(True, positions=True)
-        d.put("me", "F", ZERO)
+        d.me.F = ZERO
         make_room(d)
 
     looped.outward(prepare, at_rest)
-    generalized = apply_loads(looped, "F", 1, gravity=False)
+    generalized = apply_loads(looped, BodyFields.F, 1, gravity=False)
     _project(looped, "f", 1 if generalized else 0)
 
 
@@ -346,8 +366,8 @@ def velocities(looped: Looped) -> None:
 def accelerations(looped: Looped) -> None:
     def write(d: Draft) -> None:
         new = d.kinematics(True)
-        A = acceleration(d.get("parent", "A"), new.p_PM, new.c, new.H, d.of_speeds("udot"))
-        d.put("me", "A", A)
+        A = acceleration(d.parent.A, new.p_PM, new.c, new.H, d.of_speeds("udot"))
+        d.me.A = A
         d.writes["A_GB"] = ca.densify(ca.vertcat(*body_acceleration(d.body, new.R_GM, new.V_GM, A)))
 
     looped.outward(write, at_rest)
@@ -356,29 +376,31 @@ def accelerations(looped: Looped) -> None:
 def composite_inertias(looped: Looped) -> None:
     def prepare(d: Draft) -> None:
         new = d.kinematics(False)
-        d.put("me", "P", rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)[0])
+        d.me.P = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)[0]
 
     def inward(d: Draft) -> None:
-        C = d.get("me", "P")
-        I, J, M = shift_inertia(C, -d.get("me", "R") @ d.body.p_MB)
+        C = d.me.P
+        I, J, M = shift_inertia(C, -d.me.R @ d.body.p_MB)
         d.writes["C"] = ca.densify(rows(ca.blockcat([[I, J], [J.T, M]])))
-        d.put("parent", "P", add_inertia(d.get("parent", "P"), shift_inertia(C, d.kept("r"))))
+        d.parent.P = add_inertia(d.parent.P, shift_inertia(C, d.me.r))
 
     looped.outward(prepare, at_rest)
     looped.inward(inward, nothing)
 
 
-def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], list[ca.SX]]) -> StraightLine:
-    """One pass that adds up terms of each body; the line that may use the sum comes next."""
+def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], list[ca.SX]]) -> Any:
+    """One pass that adds up terms of each body; the field of the root that has the sum."""
+    total = Field[ca.SX](ca.SX.ones(size, 1), name="total")
 
     def ground(d: Draft) -> None:
         at_rest(d)
-        d.writes["me.total"] = ca.SX.zeros(size, 1)
+        d.me[total] = ca.SX.zeros(size, 1)
 
-    looped.outward(
-        lambda d: d.add("total", ca.vertcat(*terms(d, d.kinematics(moving, positions=True)))), ground
-    )
-    return StraightLine(looped)
+    def add_up(d: Draft) -> None:
+        d.root[total] += ca.vertcat(*terms(d, d.kinematics(moving, positions=True)))
+
+    looped.outward(add_up, ground)
+    return total
 
 
 def energies(looped: Looped) -> None:
@@ -388,81 +410,70 @@ def energies(looped: Looped) -> None:
             energy.potential_of(d.body, new.R_GM, new.p_GM, d.gravity),
         ]
 
-    line = _sum(looped, True, 2, terms)
-    tabled = looped.path_rows.members if looped.path_rows else frozenset[int]()
+    total = _sum(looped, True, 2, terms)
     if looped.path_rows is not None:
         looped.path_rows.lengths()
-        looped.path_rows.potentials("total", 2)
-    kinetic, potential = ca.vertsplit(line.total("total", 2))
+        looped.path_rows.potentials(total)
+    line, along_paths = StraightLine(looped), _along_paths(looped)
+    kinetic, potential = ca.vertsplit(line.body(-1)[total])
     for i, (enabled, force, view) in enumerate(line.laws()):
-        if i not in tabled and (stored := force.potential(view)) is not None:
+        if i not in along_paths and (stored := force.potential(view)) is not None:
             potential += ca.if_else(enabled, stored, 0)
-    line.write({"kinetic": kinetic, "potential": potential})
+    line.write(kinetic=kinetic, potential=potential)
+
+
+def _along_paths(looped: Looped) -> frozenset[int]:
+    """Laws along paths in tables, by their places among the forces."""
+    return frozenset() if looped.path_rows is None else looped.path_rows.members
 
 
 def momentum(looped: Looped) -> None:
-    line = _sum(
+    total = _sum(
         looped, True, 6, lambda d, new: list(energy.momentum_of(d.body, new.R_GM, new.p_GM, new.V_GM))
     )
-    line.write({"h": line.total("total", 6)})
+    line = StraightLine(looped)
+    line.write(h=line.body(-1)[total])
+
+
+def _mean(looped: Looped, moving: bool, value: Callable[[Draft, Any], ca.SX], result: str) -> None:
+    """The mean of a vector of each body, weighted with the masses."""
+    total = _sum(looped, moving, 4, lambda d, new: [d.body.mass * value(d, new), d.body.mass * ca.SX(1)])
+    line = StraightLine(looped)
+    sums = line.body(-1)[total]
+    line.write(**{result: sums[:3] / sums[3]})
 
 
 def mass_center(looped: Looped) -> None:
-    line = _sum(
-        looped,
-        False,
-        4,
-        lambda d, new: [d.body.mass * x for x in (*energy.center_of(d.body, new.R_GM, new.p_GM), ca.SX(1))],
-    )
-    total = line.total("total", 4)
-    line.write({"p": total[:3] / total[3]})
+    _mean(looped, False, lambda d, new: energy.center_of(d.body, new.R_GM, new.p_GM)[0], "p")
 
 
 def mass_center_velocity(looped: Looped) -> None:
-    line = _sum(
-        looped,
-        True,
-        4,
-        lambda d, new: [
-            d.body.mass * x for x in (energy.center_of(d.body, new.R_GM, new.p_GM, new.V_GM)[1], ca.SX(1))
-        ],
-    )
-    total = line.total("total", 4)
-    line.write({"v": total[:3] / total[3]})
+    _mean(looped, True, lambda d, new: energy.center_of(d.body, new.R_GM, new.p_GM, new.V_GM)[1], "v")
 
 
 def mass_center_acceleration(looped: Looped) -> None:
-    def terms(d: Draft, new: Any) -> list[ca.SX]:
-        A = acceleration(d.get("parent", "A"), new.p_PM, new.c, new.H, d.of_speeds("udot"))
-        d.put("me", "A", A)
-        return [
-            d.body.mass * x for x in (energy.center_of(d.body, new.R_GM, new.p_GM, new.V_GM, A)[2], ca.SX(1))
-        ]
+    def value(d: Draft, new: Any) -> ca.SX:
+        A = acceleration(d.parent.A, new.p_PM, new.c, new.H, d.of_speeds("udot"))
+        d.me.A = A
+        return energy.center_of(d.body, new.R_GM, new.p_GM, new.V_GM, A)[2]
 
-    line = _sum(looped, True, 4, terms)
-    total = line.total("total", 4)
-    line.write({"a": total[:3] / total[3]})
+    _mean(looped, True, value, "a")
 
 
 def power(looped: Looped) -> None:
-    line = _sum(
+    total = _sum(
         looped, True, 1, lambda d, new: [inner(energy.weight_of(d.body, new.R_GM, d.gravity), new.V_GM)]
     )
-    tabled = looped.path_rows.members if looped.path_rows else frozenset[int]()
+    line, along_paths = StraightLine(looped), _along_paths(looped)
     powers = []
     for i, (enabled, force, view) in enumerate(line.laws()):
         loads = Loads(view)
         loads.enabled = enabled
-        if i not in tabled:
+        if i not in along_paths:
             force.apply(view, loads)
         powers.append(energy.power(line.kin, loads, line.symbols["u"]))
-    line.write(
-        {
-            "power": ca.vertcat(
-                powers[0] + line.total("total", 1), *powers[1 : len(looped.model.exerting_forces)]
-            )
-        }
-    )
+    powers[0] += line.body(-1)[total]
+    line.write(power=ca.vertcat(*powers[: len(looped.model.exerting_forces)]))
     if looped.path_rows is not None:
         looped.path_rows.lengths()
         looped.path_rows.powers("power")
@@ -489,7 +500,7 @@ def write_rates(line: StraightLine) -> None:
             own = True
             rates += [ca.if_else(enabled, rate, 0) for rate in force.rates(view)]
     if own:
-        line.write({"zdot": ca.densify(ca.vertcat(*rates))})
+        line.write(zdot=ca.densify(ca.vertcat(*rates)))
 
 
 def frame_velocity(looped: Looped, body: int) -> None:
@@ -500,6 +511,6 @@ def frame_velocity(looped: Looped, body: int) -> None:
 
     looped.outward(prepare, at_rest)
     line, placed = StraightLine(looped), looped.model.placed[body]
-    r = line.read(body, "R") @ (placed.R_MB @ line.symbols["station"] + placed.p_MB)
-    V = ca.vertcat(*shift_motion(line.read(body, "V"), r))
-    line.write({"V": V[-looped.results[0][1] :]})
+    r = line.body(body).R @ (placed.R_MB @ line.symbols["station"] + placed.p_MB)
+    V = ca.vertcat(*shift_motion(line.body(body).V, r))
+    line.write(V=V[-looped.results[0][1] :])

@@ -17,22 +17,59 @@ for each body and speed, with sums of (3).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.dynamics.kinematics import Pair
+from condyle.dynamics.row import NUMBER, PAIR, VECTOR, Field, Fields
 from condyle.forces.path import PathLaw
-from condyle.model.looped.draft import PAIR, Draft, unpacked
-from condyle.model.looped.path_laws import LawView, PathKind
-from condyle.model.looped.path_rows import PathRows, tension, wrenches
-from condyle.model.looped.span_rows import SpanKind
-from condyle.model.looped.tables import Looped
-from condyle.native.loops.sweep import RowKernel
+from condyle.model.looped.draft import Kernel
+from condyle.model.looped.path_kinds import LawView, PathKind, SpanKind
+from condyle.model.looped.path_rows import LawFields, LawKernel, PathRows, SpanFields, tension, wrenches
+from condyle.model.looped.tables import Looped, NewRows
 
 cross = ca.cross
+
+
+class SpeedFields(Fields):
+    """Fields of a speed, about O: S, g, E, K; row_I, row_Q, dF_q, dF_u of derivatives.Column; S and G."""
+
+    motion = Field[tuple[Pair, ca.SX, Pair, Pair]]((PAIR, VECTOR, PAIR, PAIR))
+    force = Field[tuple[Pair, ca.SX, Pair, Pair]]((PAIR, VECTOR, PAIR, PAIR))
+    S = Field[Pair](PAIR)
+    G = Field[Pair](PAIR)
+
+
+class ArmFields(Fields):
+    """Fields of an arm: (1), (2)."""
+
+    r = Field[ca.SX](NUMBER)
+    s = Field[ca.SX](NUMBER)
+    dT_q = Field[ca.SX](NUMBER)
+    dT_u = Field[ca.SX](NUMBER)
+
+
+class CellFields(Fields):
+    """Fields of a cell: sums of (3)."""
+
+    by_q = Field[ca.SX](ca.SX.ones(6, 1))
+    by_u = Field[ca.SX](ca.SX.ones(6, 1))
+
+
+class TurnKernel(Kernel):
+    """The kernel of the turns of a kind of spans."""
+
+    def __init__(self, looped: Looped, kind: SpanKind, number: int) -> None:
+        super().__init__(looped)
+        assert kind.span.numbers is not None
+        self.kind_of_span, self.ends, self.row_size = kind, len(kind.links), kind.span.row_size
+        self.me, self.span = SpanFields(self, "me"), SpanFields(self, "span")
+        self.arm, self.speed = ArmFields(self, "arm"), SpeedFields(self, "speed")
+        self.numbers = self.read(f"constant.turn{number}.numbers", len(kind.span.numbers))
+        self.sides = self.read(f"constant.turn{number}.sides", self.ends)
 
 
 class PathColumns:
@@ -52,8 +89,8 @@ class PathColumns:
         self._add_rows()
 
     def _add_rows(self) -> None:
-        looped, tree, paths = self.looped, self.tree, self.paths
-        law, parent = looped.links["law"], tree.parent
+        looped, tree, paths, rows = self.looped, self.tree, self.paths, NewRows(self.looped)
+        law, first_span = looped.links["law"], int(paths.types[len(paths.kinds)])
         crossed = [(row, j, sides) for row, B, sides in paths.crossed() for j in tree.speeds_of(B)]
         arms = sorted({(int(law[row]), j) for row, j, _ in crossed})
         touched = {
@@ -62,91 +99,53 @@ class PathColumns:
         }
         wanted = {(A, j) for (_, j), ends in touched.items() for B in ends if B >= 0 for A in tree.path(B)}
         cells = [(B, j) for B in tree.tip_to_base for j in range(tree.nu) if (B, j) in wanted]
-        types, first, fresh = list[int](), len(looped.types), looped.fresh_type
-        known: dict[Any, int] = {}
-
-        def of_type(*key: Any) -> int:
-            return known.setdefault(key, fresh + len(known))
-
-        links: dict[str, dict[int, int]] = {}
-
-        def new(t: int, **leads: int) -> int:
-            row = first + len(types)
-            types.append(t)
-            for link, to in leads.items():
-                links.setdefault(link, {})[row] = to
-            return row
-
-        nothing = new(of_type("cell", 0))
+        nothing = rows.add("cell", 0)
         where = {(-1, j): nothing for j in range(tree.nu)}
         where |= {key: nothing + 1 + n for n, key in enumerate(cells)}
+        rows.link("up", {nothing: nothing})
         for B, j in cells:
             own = {f"own{n}": self.speeds + k for n, k in enumerate(tree.speeds_of(B))}
-            P = parent(B)
-            new(of_type("cell", len(own)), up=nothing if P is None else where[P, j], **own)
-        links.setdefault("up", {})[nothing] = nothing
-        arm = {(r, j): new(of_type("arm", self._kind(r)), law=r) for r, j in arms}
-        turns = []
-        for row, j, _ in crossed:
-            bodies = touched[row, j]
-            ends = {f"end{i}": B + 1 for i, B in enumerate(bodies)}
-            to = {f"cell{i}": where[B, j] for i, B in enumerate(bodies)}
-            r = int(law[row])
-            turns.append(
-                new(
-                    of_type("turn", int(looped.types[row])),
-                    span=row,
-                    law=r,
-                    arm=arm[r, j],
-                    speed=self.speeds + j,
-                    **ends,
-                    **to,
-                )
-            )
-        looped.add_rows(np.array(types, dtype=np.int64), np.zeros(len(types), dtype=np.int64), links)
-        self.types = known
-        self._tables(crossed, turns, cells, where, arm)
+            P = tree.parent(B)
+            rows.add("cell", len(own), up=nothing if P is None else where[P, j], **own)
+        arm = {(r, j): rows.add("arm", int(looped.types[r] - paths.types[0]), law=r) for r, j in arms}
+        turns: dict[int, dict[int, Any]] = {}  # spans and sides, by kind and row
+        for row, j, sides in crossed:
+            ends = {f"end{i}": B + 1 for i, B in enumerate(touched[row, j])}
+            ends |= {f"cell{i}": where[B, j] for i, B in enumerate(touched[row, j])}
+            r, kind = int(law[row]), int(looped.types[row]) - first_span
+            turn = rows.add("turn", kind, span=row, law=r, arm=arm[r, j], speed=self.speeds + j, **ends)
+            turns.setdefault(kind, {})[turn] = row, sides
+        rows.finish()
+        self.types = rows.types
+        for kind, known in turns.items():
+            spans, beyond = zip(*known.values(), strict=True)
+            numbers = looped.constants[f"span{kind}.numbers"][list(spans)]
+            for name, x in (("numbers", numbers), ("sides", beyond)):
+                looped.constants[f"turn{kind}.{name}"] = table = np.zeros((len(looped.types), np.shape(x)[1]))
+                table[list(known)] = x
+        self._windows({where[cell]: cell for cell in cells}, {row: key for key, row in arm.items()})
 
-    def _kind(self, law: int) -> int:
-        """Which kind a law is, by its row."""
-        return int(self.looped.types[law] - self.paths.types[0])
+    def _windows(self, cells: Mapping[int, tuple[int, int]], arms: Mapping[int, tuple[int, int]]) -> None:
+        """Where results of cells and arms are, by row."""
+        looped, tree = self.looped, self.tree
 
-    def _span_kind(self, t: int) -> int:
-        return t - int(self.paths.types[len(self.paths.kinds)])
+        def window(name: str, at: Mapping[int, int]) -> None:
+            places = np.zeros(len(looped.types), dtype=np.int64)
+            places[list(at)] = list(at.values())
+            looped.windows[name] = "columns", places
 
-    def _tables(
-        self,
-        crossed: Sequence[Any],
-        turns: Sequence[int],
-        cells: Sequence[tuple[int, int]],
-        where: Mapping[tuple[int, int], int],
-        arm: Mapping[tuple[int, int], int],
-    ) -> None:
-        """Constants of turns, and where results of cells and arms are."""
-        looped, tree, n = self.looped, self.tree, len(self.looped.types)
-        for t in {int(looped.types[row]) for row, _, _ in crossed}:
-            k = self._span_kind(t)
-            known = looped.constants[f"span{k}.numbers"]
-            numbers, sides = np.zeros((n, known.shape[1])), np.zeros((n, len(self.paths.spans[k].links)))
-            for r, (row, _, side) in zip(turns, crossed, strict=True):
-                if looped.types[row] == t:
-                    numbers[r], sides[r] = known[row], side
-            looped.constants |= {f"turn{k}.numbers": numbers, f"turn{k}.sides": sides}
-        for name in ("q", "u"):
-            if name in self.place:
-                for e in range(max(b.mobilizer.nu for b in tree.bodies)):
-                    at = np.zeros(n, dtype=np.int64)
-                    for B, j in cells:
-                        if e < len(tree.speeds_of(B)):
-                            k = tree.bodies[B].u.start + e
-                            at[where[B, j]] = k * self.width + self.place[name] + j
-                    looped.windows[f"cell_{name}{e}"] = "columns", at
+        for name in (name for name in ("q", "u") if name in self.place):
+            for e in range(max(b.mobilizer.nu for b in tree.bodies)):
+                at = {
+                    row: (tree.bodies[B].u.start + e) * self.width + self.place[name] + j
+                    for row, (B, j) in cells.items()
+                    if e < len(tree.speeds_of(B))
+                }
+                window(f"cell_{name}{e}", at)
         if "z" in self.place:
-            _, z = looped.windows["law_z"]
-            at = np.zeros(n, dtype=np.int64)
-            for (r, j), row in arm.items():
-                at[row] = j * self.width + self.place["z"] + z[r] - looped.model.tail["z"].start
-            looped.windows["arm_z"] = "columns", at
+            z = looped.windows["law_z"][1] - looped.model.tail["z"].start
+            at = {row: j * self.width + self.place["z"] + int(z[r]) for row, (r, j) in arms.items()}
+            window("arm_z", at)
 
     # ---- passes
 
@@ -158,50 +157,45 @@ class PathColumns:
         self._pass(turn=self._push)
         self._pass(cell=self._cell)
 
-    def _pass(self, **write: Any) -> None:
-        kernels = {}
+    def _pass(self, **write: Callable[[Any, int], None]) -> None:
+        kernels: dict[int, Kernel] = {}
         for (what, number), t in self.types.items():
             if what in write:
-                d = self.looped.draft()
-                adds = write[what](d, number) or {}
-                kernels[t] = RowKernel(d.reads, d.writes, adds)
+                turns = what == "turn"
+                d = (
+                    TurnKernel(self.looped, self.paths.spans[number], number)
+                    if turns
+                    else Kernel(self.looped)
+                )
+                write[what](d, number)
+                kernels[t] = d
         self.looped.extra_pass(kernels)
 
-    def _derivatives(self, kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
+    def _derivatives(self, kind: PathKind, d: LawKernel, law: PathLaw, view: LawView) -> None:
         """T_L, T_v and T_z."""
         T = tension(d, law, view)
-        for name, x in (("T_L", d.read("me.L", 1)), ("T_v", d.read("me.v", 1)), ("T_z", view.z)):
-            if x.numel():
-                d.writes[f"me.{name}"] = ca.densify(ca.jacobian(T, x)).T
+        d.me.T_L, d.me.T_v = ca.jacobian(T, d.me.L), ca.jacobian(T, d.me.v)
+        if d.states:
+            d.me.T_z = ca.jacobian(T, view.z).T
 
-    def _empty_cell(self, d: Draft, number: int) -> None:
-        d.writes |= {"me.by_q": ca.SX.zeros(6, 1), "me.by_u": ca.SX.zeros(6, 1)}
+    def _empty_cell(self, d: Kernel, number: int) -> None:
+        cell = CellFields(d, "me")
+        cell.by_q = cell.by_u = ca.SX(6, 1)
 
-    def _empty_arm(self, d: Draft, number: int) -> None:
-        d.writes |= {"me.r": ca.SX.zeros(1, 1), "me.s": ca.SX.zeros(1, 1)}
+    def _empty_arm(self, d: Kernel, number: int) -> None:
+        arm = ArmFields(d, "me")
+        arm.r = arm.s = ca.SX(0)
 
-    def _span(self, d: Draft, t: int) -> tuple[SpanKind, ca.SX, ca.SX]:
-        """The kind of a turn's span, its numbers and sides."""
-        k = self._span_kind(t)
-        kind = self.paths.spans[k]
-        assert kind.span.numbers is not None
-        return (
-            kind,
-            d.read(f"constant.turn{k}.numbers", len(kind.span.numbers)),
-            d.read(f"constant.turn{k}.sides", len(kind.links)),
-        )
-
-    def _turn(self, d: Draft, t: int) -> dict[str, ca.SX]:
+    def _turn(self, d: TurnKernel, number: int) -> None:
         """(1), and dW of each end."""
-        kind, numbers, sides = self._span(d, t)
-        S, G = (unpacked(PAIR, d.read(f"speed.{name}", 6)) for name in ("S", "G"))
-        W = wrenches(kind, kind.traced(d, numbers, "span.rows")[1])
-        found, steps, moves = d.read("span.W", W.numel()), dict[str, ca.SX](), list[tuple[ca.SX, ca.SX]]()
+        kind, S, G = d.kind_of_span, d.speed.S, d.speed.G
+        W = wrenches(kind, kind.traced(d, d.numbers, d.span.rows)[1])
+        found, steps, moves = d.span.W, dict[str, ca.SX](), list[tuple[ca.SX, ca.SX]]()
         for i, link in enumerate(kind.links):
-            R, p = d.get(link, "R"), d.read(f"{link}.p_O", 3)
-            step = sides[i] * (S[1] + cross(S[0], p))
-            steps |= {f"{link}.R": ca.vec(sides[i] * ca.skew(S[0]) @ R), f"{link}.p": step}
-            moves.append((step, sides[i]))
+            R, p = d.row(link).R, d.row(link).p_O
+            step = d.sides[i] * (S[1] + cross(S[0], p))
+            steps |= {f"{link}.R": ca.vec(d.sides[i] * ca.skew(S[0]) @ R), f"{link}.p": step}
+            moves.append((step, d.sides[i]))
         seen = [place for place in steps if place in d.reads]
         dW = ca.jtimes(
             W, ca.vertcat(*(d.reads[place] for place in seen)), ca.vertcat(*(steps[place] for place in seen))
@@ -209,47 +203,46 @@ class PathColumns:
         r = s = ca.SX(0)
         for i, (link, (step, side)) in enumerate(zip(kind.links, moves, strict=True)):
             n, f = found[6 * i : 6 * i + 3], found[6 * i + 3 : 6 * i + 6]
-            (w, v), p = d.get(link, "V"), d.read(f"{link}.p_O", 3)
+            (w, v), p = d.row(link).V, d.row(link).p_O
             dw = side * (cross(S[0], w) + G[0])
             dv = side * (cross(S[0], v + cross(p, w)) + cross(S[1], w) + G[1]) + cross(dw, p) + cross(w, step)
             r += side * ca.dot(n, S[0]) + ca.dot(f, step)  # (1)
             s += ca.dot(dW[6 * i : 6 * i + 6], ca.vertcat(w, v)) + ca.dot(n, dw) + ca.dot(f, dv)
-        d.writes["me.dW"] = ca.densify(dW)
-        return {"arm.r": ca.densify(r), "arm.s": ca.densify(s)}
+        d.me.dW = dW
+        d.add(d.arm, ArmFields.r, r)
+        d.add(d.arm, ArmFields.s, s)
 
-    def _arm(self, d: Draft, number: int) -> None:
+    def _arm(self, d: Kernel, number: int) -> None:
         """(2)"""
-        r, s, T_L, T_v = (d.read(place, 1) for place in ("me.r", "me.s", "law.T_L", "law.T_v"))
-        d.writes |= {"me.dT_q": T_L * r + T_v * s, "me.dT_u": T_v * r}
+        arm, law = ArmFields(d, "me"), LawFields(d, "law")
+        r, s = arm.r, arm.s
+        arm.dT_q, arm.dT_u = law.T_L * r + law.T_v * s, law.T_v * r
         if "z" in self.place and (states := len(self.paths.kinds[number].law.states)):
-            d.writes["arm_z"] = ca.densify(-r * d.read("law.T_z", states))
+            T_z = Field[ca.SX](ca.SX.ones(states, 1), name="T_z")
+            d.writes["arm_z"] = ca.densify(-r * law[T_z])
 
-    def _push(self, d: Draft, t: int) -> dict[str, ca.SX]:
+    def _push(self, d: TurnKernel, number: int) -> None:
         """(3) without what moves with the bodies, about O."""
-        kind, _, sides = self._span(d, t)
-        S, adds = unpacked(PAIR, d.read("speed.S", 6)), dict[str, ca.SX]()
-        W, dW = d.read("span.W", 6 * len(kind.links)), d.read("me.dW", 6 * len(kind.links))
-        T, dT_q, dT_u = (d.read(place, 1) for place in ("law.tension", "arm.dT_q", "arm.dT_u"))
-        for i, link in enumerate(kind.links):
-            p, at = d.read(f"{link}.p_O", 3), slice(6 * i, 6 * i + 6)
-            step = sides[i] * (S[1] + cross(S[0], p))
+        S, W, dW = d.speed.S, d.span.W, d.me.dW
+        T, dT_q, dT_u = LawFields(d, "law").tension, d.arm.dT_q, d.arm.dT_u
+        for i, link in enumerate(d.kind_of_span.links):
+            p, at = d.row(link).p_O, slice(6 * i, 6 * i + 6)
+            step = d.sides[i] * (S[1] + cross(S[0], p))
             w, dw = _about(p, W[at]), _about(p, dW[at])
             dw = dw[0] + cross(step, w[1]), dw[1]
             carried = cross(S[0], w[0]) + cross(S[1], w[1]), cross(S[0], w[1])
-            by_q = [-(dT_q * x + T * (dx - sides[i] * c)) for x, dx, c in zip(w, dw, carried, strict=True)]
-            adds[f"cell{i}.by_q"] = ca.densify(ca.vertcat(*by_q))
-            adds[f"cell{i}.by_u"] = ca.densify(-dT_u * ca.vertcat(*w))
-        return adds
+            by_q = [-(dT_q * x + T * (dx - d.sides[i] * c)) for x, dx, c in zip(w, dw, carried, strict=True)]
+            cell = CellFields(d, f"cell{i}")
+            d.add(cell, CellFields.by_q, ca.vertcat(*by_q))
+            d.add(cell, CellFields.by_u, -dT_u * ca.vertcat(*w))
 
-    def _cell(self, d: Draft, speeds: int) -> dict[str, ca.SX]:
-        sums = {name: d.read(f"me.by_{name}", 6) for name in ("q", "u")}
-        for e in range(speeds):
-            S = d.read(f"own{e}.S", 6)
-            for name, F in sums.items():
-                if name in self.place:
-                    window = f"cell_{name}{e}"
-                    d.writes[window] = d.read(window, 1) + ca.dot(S, F)
-        return {f"up.by_{name}": F for name, F in sums.items()}
+    def _cell(self, d: Kernel, speeds: int) -> None:
+        cell, up = CellFields(d, "me"), CellFields(d, "up")
+        for name, field in (("q", CellFields.by_q), ("u", CellFields.by_u)):
+            for e in range(speeds if name in self.place else 0):
+                window, S = f"cell_{name}{e}", ca.vertcat(*SpeedFields(d, f"own{e}").S)
+                d.writes[window] = d.read(window, 1) + ca.dot(S, cell[field])
+            d.add(up, field, cell[field])
 
 
 def _about(p: ca.SX, F: ca.SX) -> Pair:

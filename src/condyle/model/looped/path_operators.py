@@ -16,17 +16,16 @@ import numpy as np
 
 from condyle.constraints.solve.equations import Wrenches
 from condyle.dynamics.inertia import inner
+from condyle.dynamics.row import Field
 from condyle.forces.path import PathLaw
 from condyle.laws.described import sx
-from condyle.model.looped.between import StraightLine
-from condyle.model.looped.draft import Draft, packed, unpacked
+from condyle.model.looped.draft import Draft, Kernel, Kind, StraightLine
 from condyle.model.looped.passes import at_rest
-from condyle.model.looped.path_laws import PathKind, is_row, kinds_among
-from condyle.model.looped.path_rows import PathRows
-from condyle.model.looped.tables import Looped
+from condyle.model.looped.path_kinds import PathKind, is_row, kinds_among
+from condyle.model.looped.path_rows import LawFields, LawKernel, PathRows, SpanFields
+from condyle.model.looped.tables import Looped, NewRows
 from condyle.model.model import Model
 from condyle.muscles import Muscle
-from condyle.native.loops.sweep import RowKernel
 
 
 class AllPaths:
@@ -49,50 +48,48 @@ class AllPaths:
         tabled = [(i, law) for i, law in laws if is_row(model, law)]
         self.rows = PathRows(looped, [PathKind(tabled[0][1], tuple(tabled), (), (), ())]) if tabled else None
         others = [i for i, law in laws if not is_row(model, law)]
-        self._type, first = looped.fresh_type, len(looped.types)
-        looped.add_rows(np.full(len(others), self._type), np.zeros(len(others), dtype=np.int64), {})
-        names = list(model.forces)
-        self.loose = {names[i]: first + k for k, i in enumerate(others)}
+        self._type, first, rows, names = (
+            looped.fresh_type,
+            len(looped.types),
+            NewRows(looped),
+            [*model.forces],
+        )
+        self.loose = {names[i]: rows.add("loose") for i in others}
+        rows.finish()
         self.numbers = np.zeros(len(looped.types), dtype=np.int64)  # of the paths, by row
         if self.rows is not None:
             self.numbers[self.rows.rows] = [number[i] for i, _ in tabled]
             self.rows.lengths(moving)
         self.numbers[first:] = [number[i] for i in others]
 
-    def line(self, field: str, value: Any) -> None:
+    def line(self, field: Any, value: Any) -> None:
         """A field of the rows of the other paths: value(view, path)."""
-        if self.loose:
-            line = StraightLine(self.looped)
-            view = line.symbols.view(line.kin)
-            line.write(
-                {
-                    (row, field): ca.densify(value(view, self.looped.model.paths[name]))
-                    for name, row in self.loose.items()
-                }
-            )
+        line = StraightLine(self.looped)
+        view = line.symbols.view(line.kin)
+        for name, row in self.loose.items():
+            line.save(row, field, value(view, self.looped.model.paths[name]))
+        line.write()
 
-    def report(self, field: str, result: str) -> None:
+    def report(self, field: Any, result: str) -> None:
         """A field of all paths as a result."""
         self.looped.windows["of_path"] = result, self.numbers
         types = [*(self.rows.types[:1].tolist() if self.rows else ()), *([self._type] if self.loose else ())]
-        kernels = {}
-        for t in types:
-            d = self.looped.draft()
-            d.writes["of_path"] = d.read(f"me.{field}", 1)
-            kernels[t] = RowKernel(d.reads, d.writes)
+        kernels = {t: Kernel(self.looped) for t in types}
+        for d in kernels.values():
+            d.writes["of_path"] = LawFields(d, "me")[field]
         self.looped.extra_pass(kernels)
 
 
 def path_lengths(looped: Looped) -> None:
     paths = AllPaths(looped, moving=False)
-    paths.line("L", lambda view, path: path.length.at(view))
-    paths.report("L", "L")
+    paths.line(LawFields.L, lambda view, path: path.length.at(view))
+    paths.report(LawFields.L, "L")
 
 
 def path_speeds(looped: Looped) -> None:
     paths = AllPaths(looped, moving=True)
-    paths.line("v", lambda view, path: path.length.rate(view))
-    paths.report("v", "Ldot")
+    paths.line(LawFields.v, lambda view, path: path.length.rate(view))
+    paths.report(LawFields.v, "Ldot")
 
 
 def moment_arms(looped: Looped) -> None:
@@ -101,8 +98,8 @@ def moment_arms(looped: Looped) -> None:
 
 def path_geometry(looped: Looped) -> None:
     paths = AllPaths(looped, moving=False)
-    paths.line("L", lambda view, path: path.length.at(view))
-    paths.report("L", "L")
+    paths.line(LawFields.L, lambda view, path: path.length.at(view))
+    paths.report(LawFields.L, "L")
     _write_arms(looped, paths)
 
 
@@ -118,14 +115,12 @@ def unit_tensions(looped: Looped) -> None:
         ("given_v", "Ldot", places),
         *((f"unit_{r}", r, names) for r in ("active", "passive", "isometric")),
     ):
-        at = np.zeros(len(looped.types), dtype=np.int64)
-        at[rows.rows] = [among.index(name) for name in laws]
-        looped.windows[window] = argument, at
+        looped.window(window, argument, rows.first_law, [among.index(name) for name in laws])
 
-    def begin(kind: PathKind, d: Draft, law: PathLaw, view: Any) -> None:
-        d.writes |= {"me.L": d.read("given_L", 1), "me.v": d.read("given_v", 1)}
+    def begin(kind: PathKind, d: LawKernel, law: PathLaw, view: Any) -> None:
+        d.me.L, d.me.v = d.read("given_L", 1), d.read("given_v", 1)
 
-    def write(kind: PathKind, d: Draft, law: PathLaw, view: Any) -> None:
+    def write(kind: PathKind, d: LawKernel, law: PathLaw, view: Any) -> None:
         for result, x in zip(("active", "passive", "isometric"), tensions_at_one(law, view), strict=True):
             d.writes[f"unit_{result}"] = ca.densify(x)
 
@@ -156,58 +151,42 @@ def _write_arms(looped: Looped, paths: AllPaths) -> None:
         path.length.load(view, ca.SX(-1), loads)
         return loads.on_speeds(1).T
 
-    paths.line("arms", arms)
+    field = Field[ca.SX](ca.SX.ones(nu, 1), name="arms")
+    paths.line(field, arms)
     if paths.loose:
         looped.windows["all_arms"] = "R", nu * paths.numbers
-        d = looped.draft()
-        d.writes["all_arms"] = d.read("me.arms", nu)
-        looped.extra_pass({int(looped.types[next(iter(paths.loose.values()))]): RowKernel(d.reads, d.writes)})
+        d = Kernel(looped)
+        d.writes["all_arms"] = LawFields(d, "me")[field]
+        looped.extra_pass({int(looped.types[next(iter(paths.loose.values()))]): d})
     if paths.rows is not None:
-        _Crossings(looped, paths.rows).write(paths.numbers)
+        _write_crossings(looped, paths.rows, paths.numbers)
 
 
-class _Crossings:
-    """Rows of spans and the bodies that they cross."""
+class CrossingKernel(Kernel):
+    """The kernel of spans with some ends and the bodies of a kind that they cross."""
 
-    def __init__(self, looped: Looped, rows: PathRows) -> None:
-        self.looped, self.crossed = looped, list(rows.crossed())
-        self.kinds: dict[tuple[int, int], int] = {}
-        first, fresh, types = len(looped.types), looped.fresh_type, []
-        for _, B, sides in self.crossed:
-            key = len(sides), int(looped.types[B + 1])
-            types.append(self.kinds.setdefault(key, fresh + len(self.kinds)))
-        links = {
-            "span": {first + k: row for k, (row, _, _) in enumerate(self.crossed)},
-            "crossed": {first + k: B + 1 for k, (_, B, _) in enumerate(self.crossed)},
-        }
-        looped.add_rows(np.array(types, dtype=np.int64), np.zeros(len(types), dtype=np.int64), links)
-        for ends in {len(sides) for _, _, sides in self.crossed}:
-            looped.constants[f"sides{ends}"] = table = np.zeros((len(looped.types), ends))
-            for k, (_, _, sides) in enumerate(self.crossed):
-                if len(sides) == ends:
-                    table[first + k] = sides
-        self.first = first
+    def __init__(self, looped: Looped, ends: int, kind: Kind) -> None:
+        super().__init__(looped, Kind(None, kept=kind.kept))
+        self.ends, self.crossed, self.span = ends, self.row("crossed"), SpanFields(self, "span")
 
-    def write(self, paths: np.ndarray) -> None:
-        """(1); paths: the number of each row's path."""
-        looped, tree = self.looped, self.looped.model.tree
-        law = looped.links.get("law")
-        starts = np.zeros(len(looped.types), dtype=np.int64)
-        for k, (row, B, _) in enumerate(self.crossed):
-            assert law is not None
-            starts[self.first + k] = tree.nu * paths[law[row]] + tree.bodies[B].u.start
-        looped.windows["arms"] = "R", starts
-        kernels = {}
-        for (ends, kind), t in self.kinds.items():
-            d = looped.draft()
-            self._arms(d, ends, looped.kinds[kind].kept["H"])
-            kernels[t] = RowKernel(d.reads, d.writes)
-        looped.extra_pass(kernels)
 
-    def _arms(self, d: Draft, ends: int, like: Any) -> None:
-        sides, W = d.read(f"constant.sides{ends}", ends), d.read("span.W_0", 6 * ends)
-        F = ca.reshape(W, 6, ends) @ sides
-        n = F[:3] + ca.cross(d.read("span.p_0", 3) - d.read("crossed.p", 3), F[3:])
-        H = unpacked(like, d.read("crossed.H", packed(like).numel()))
-        arms = ca.vertcat(*(inner(h, (n, F[3:])) for h in H))
+def _write_crossings(looped: Looped, paths: PathRows, numbers: np.ndarray) -> None:
+    """(1), over rows of spans and the bodies that they cross; numbers: of each row's path."""
+    tree, rows, starts, sides = looped.model.tree, NewRows(looped), list[int](), dict[int, dict[int, Any]]()
+    for span, B, each in paths.crossed():
+        row = rows.add(len(each), int(looped.types[B + 1]), span=span, crossed=B + 1)
+        starts.append(tree.nu * numbers[looped.links["law"][span]] + tree.bodies[B].u.start)
+        sides.setdefault(len(each), {})[row] = each
+    rows.finish()
+    for ends, known in sides.items():
+        looped.constants[f"sides{ends}"] = table = np.zeros((len(looped.types), ends))
+        table[list(known)] = list(known.values())
+    looped.window("arms", "R", rows.first, starts)
+    kernels = {}
+    for (ends, kind), t in rows.types.items():
+        d = kernels[t] = CrossingKernel(looped, ends, looped.kinds[kind])
+        F = ca.reshape(d.span.W_0, 6, ends) @ d.read(f"constant.sides{ends}", ends)
+        n = F[:3] + ca.cross(d.span.p_0 - d.crossed.p, F[3:])
+        arms = ca.vertcat(*(inner(h, (n, F[3:])) for h in d.crossed.H))
         d.writes["arms"] = ca.densify(d.read("arms", arms.numel()) - arms)  # (1)
+    looped.extra_pass(kernels)

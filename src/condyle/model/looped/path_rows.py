@@ -21,19 +21,60 @@ import numpy as np
 
 from condyle.dynamics.inertia import inner
 from condyle.dynamics.kinematics import Pair
+from condyle.dynamics.row import NUMBER, VECTOR, Field, Fields
 from condyle.forces.external import TimeSeries
 from condyle.forces.path import PathLaw
+from condyle.model.looped.draft import Kernel, StraightLine
 from condyle.model.looped.law_rows import frame_of
-from condyle.model.looped.path_laws import LawView, PathKind
-from condyle.model.looped.span_rows import SpanKind, in_M
-from condyle.native.loops.sweep import RowKernel
+from condyle.model.looped.path_kinds import LawView, PathKind, SpanKind, in_M
 from condyle.paths.span import Span
 from condyle.trace.parameter import Discrete, Expression, Input, Parameter
 
 if TYPE_CHECKING:
-    from condyle.model.looped.draft import Draft
     from condyle.model.looped.tables import Looped
     from condyle.model.model import Model
+
+
+class LawFields(Fields):
+    """Fields of a law along a path: (1), (2), the rate of L under X, and derivatives of T."""
+
+    L = Field[ca.SX](NUMBER)
+    v = Field[ca.SX](NUMBER)
+    tension = Field[ca.SX](NUMBER)
+    w = Field[ca.SX](NUMBER)
+    L_bar = Field[ca.SX](NUMBER)
+    v_bar = Field[ca.SX](NUMBER)
+    T_L = Field[ca.SX](NUMBER)
+    T_v = Field[ca.SX](NUMBER)
+    T_z = Field[ca.SX](lambda d: ca.SX.ones(d.states, 1))
+
+
+class SpanFields(Fields):
+    """Fields of a span: W of its bodies below each other, the same about one point p_0, the rows of its
+    solvers; of a turn (path_jacobian.py) the change of W."""
+
+    W = Field[ca.SX](lambda d: ca.SX.ones(6 * d.ends, 1))
+    W_0 = Field[ca.SX](lambda d: ca.SX.ones(6 * d.ends, 1))
+    p_0 = Field[ca.SX](VECTOR)
+    rows = Field[ca.SX](lambda d: ca.SX.ones(d.row_size, 1))
+    dW = Field[ca.SX](lambda d: ca.SX.ones(6 * d.ends, 1))
+
+
+class LawKernel(Kernel):
+    """The kernel of a kind of laws."""
+
+    def __init__(self, looped: Looped, law: PathLaw) -> None:
+        super().__init__(looped)
+        self.me, self.states = LawFields(self, "me"), len(law.states)
+
+
+class SpanKernel(Kernel):
+    """The kernel of a kind of spans."""
+
+    def __init__(self, looped: Looped, kind: SpanKind) -> None:
+        super().__init__(looped)
+        self.me, self.law = SpanFields(self, "me"), LawFields(self, "law")
+        self.ends, self.row_size = len(kind.links), kind.span.row_size
 
 
 class PathRows:
@@ -63,97 +104,78 @@ class PathRows:
     def _add_rows(self, laws: Sequence[tuple[int, PathLaw]]) -> None:
         looped, model = self.looped, self.looped.model
         counts = [*(len(kind.members) for kind in self.kinds), *(len(kind.members) for kind in self.spans)]
-        first = np.cumsum([len(looped.types), *counts])
+        first = np.cumsum([len(looped.types), *counts]).tolist()
+        first_span = first[len(self.kinds) :]
         self.types = looped.fresh_type + np.arange(len(counts))
-        self.first_law, self.rows = int(first[0]), slice(int(first[0]), int(first[0]) + len(laws))
+        self.first_law, self.rows = first[0], slice(first[0], first[0] + len(laws))
         links: dict[str, dict[int, int]] = {"law": {}}
-        for kind, start in zip(self.spans, first[len(self.kinds) :], strict=False):
-            for r, (k, span) in enumerate(kind.members, start=int(start)):
+        for kind, start in zip(self.spans, first_span, strict=False):
+            for r, (k, span) in enumerate(kind.members, start=start):
                 links["law"][r] = self.first_law + k
                 for link, body in zip(kind.links, span.bodies, strict=True):
                     links.setdefault(link, {})[r] = model.tree.body(body).index + 1
         looped.add_rows(np.repeat(self.types, counts), np.zeros(sum(counts), dtype=np.int64), links)
-        for kind, start in zip(self.spans, first[len(self.kinds) :], strict=False):
-            for name, k in zip(kind.coordinates, range(len(kind.coordinates)), strict=True):
-                at = [model.tree.coordinate_index(span.coordinates[k]) for _, span in kind.members]
-                self._window(name, "q", int(start), at)
+        for k, (kind, start) in enumerate(zip(self.spans, first_span, strict=False)):
+            for n, name in enumerate(kind.coordinates):
+                at = [model.tree.coordinate_index(span.coordinates[n]) for _, span in kind.members]
+                looped.window(name, "q", start, at)
+            numbers = np.array([span.numbers for _, span in kind.members])
+            looped.constant(f"span{k}.numbers", start, numbers)
         switches = np.array([i for i, _ in laws])
-        self._window("law_on", "tail", self.first_law, model.tail["enabled"].start + switches)
+        looped.window("law_on", "tail", self.first_law, model.tail["enabled"].start + switches)
         before = np.cumsum([0, *(len(force.states) for force in model.forces.values())])[switches]
         for name, (argument, begin) in looped.of_states("law_z", "law_zdot", "law_d_z").items():
-            self._window(name, argument, self.first_law, begin + before)
+            looped.window(name, argument, self.first_law, begin + before)
         for k, alike in enumerate(self.kinds):
             for f, x in alike.columns().items():
-                self._constant(f"path{k}.{f}", int(first[k]), x)
+                looped.constant(f"path{k}.{f}", first[k], x)
             for f in alike.symbols:
-                self._window(
-                    f"path{k}_{f}",
-                    "tail",
-                    int(first[k]),
-                    [_place(model, getattr(law, f).parameters[0]) for _, law in alike.members],
-                )
+                at = [_place(model, getattr(law, f).parameters[0]) for _, law in alike.members]
+                looped.window(f"path{k}_{f}", "tail", first[k], at)
         constant = [[float(ca.evalf(ca.SX(law.path.length.constant)))] for _, law in laws]
-        self._constant("path.constant", self.first_law, np.array(constant))
-        for k, kind in enumerate(self.spans):
-            self._constant(
-                f"span{k}.numbers",
-                int(first[len(self.kinds) + k]),
-                np.array([span.numbers for _, span in kind.members]),
-            )
-
-    def _constant(self, name: str, first: int, x: np.ndarray) -> None:
-        self.looped.constants[name] = table = np.zeros((len(self.looped.types), x.shape[1]))
-        table[first : first + len(x)] = x
-
-    def _window(self, name: str, argument: str, first: int, at: Any) -> None:
-        """Where rows from `first` on begin in an argument; a window of this name may have others already."""
-        known = self.looped.windows.get(name, (argument, np.zeros(len(self.looped.types), dtype=np.int64)))
-        known[1][first : first + len(at)] = at
-        self.looped.windows[name] = known
+        looped.constant("path.constant", self.first_law, np.array(constant))
 
     # ---- passes
 
-    def law_pass(self, write: Callable[[PathKind, Draft, PathLaw, LawView], None]) -> None:
+    def law_pass(self, write: Callable[[PathKind, LawKernel, PathLaw, LawView], None]) -> None:
         """A pass over the laws; the law's twin reads L and v of its row."""
         kernels = {}
         for k, (kind, t) in enumerate(zip(self.kinds, self.types, strict=False)):
-            d = self.looped.draft()
+            d = kernels[int(t)] = LawKernel(self.looped, kind.law)
             given = {f: d.read(f"constant.path{k}.{f}", x.shape[1]) for f, x in kind.columns().items()}
             given |= {f: d.read(f"path{k}_{f}", 1) for f in kind.symbols}
-            given |= {f: d.read(f"me.{f}", 1) for f in kind.signals}
+            given |= {f: d.me[_signal_field(f)] for f in kind.signals}
             names = [name for name, _ in kind.law.states]
             z = d.read("law_z", len(names)) if names else ca.SX(0, 1)
-            write(kind, d, kind.twin(given, d.read("me.L", 1), d.read("me.v", 1)), LawView(z, names))
-            kernels[int(t)] = RowKernel(d.reads, d.writes)
+            write(kind, d, kind.twin(given, d.me.L, d.me.v), LawView(z, names))
         self.looped.extra_pass(kernels)
 
-    def span_pass(self, write: Callable[[SpanKind, Draft, ca.SX], dict[str, ca.SX]]) -> None:
-        """A pass over the spans; `write` says what one adds to which field of its links, by place."""
+    def span_pass(self, write: Callable[[SpanKind, SpanKernel, ca.SX], None]) -> None:
+        """A pass over the spans: write(kind, kernel, numbers)."""
         kernels = {}
         for k, (kind, t) in enumerate(zip(self.spans, self.types[len(self.kinds) :], strict=True)):
-            d = self.looped.draft()
+            d = kernels[int(t)] = SpanKernel(self.looped, kind)
             assert kind.span.numbers is not None
-            adds = write(kind, d, d.read(f"constant.span{k}.numbers", len(kind.span.numbers)))
-            kernels[int(t)] = RowKernel(d.reads, d.writes, adds)
+            write(kind, d, d.read(f"constant.span{k}.numbers", len(kind.span.numbers)))
         self.looped.extra_pass(kernels)
 
     def lengths(self, moving: bool = True) -> None:
         """(1): lengths, and if bodies move their rates. Spans keep W and the rows of their solvers; W_0 is W
         about one point p_0."""
 
-        def begin(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
-            d.writes |= {"me.L": d.read("constant.path.constant", 1), "me.v": ca.SX.zeros(1, 1)}
+        def begin(kind: PathKind, d: LawKernel, law: PathLaw, view: LawView) -> None:
+            d.me.L, d.me.v = d.read("constant.path.constant", 1), ca.SX(0)
 
-        def span(kind: SpanKind, d: Draft, numbers: ca.SX) -> dict[str, ca.SX]:
-            l, W, rows = kind.traced(d, numbers, "")
-            d.writes |= {"me.W": wrenches(kind, W), "me.rows": ca.densify(rows)}
-            p_0 = d.get(kind.links[0], "p")
-            moved = {link: (n + ca.cross(d.get(link, "p") - p_0, f), f) for link, (n, f) in W.items()}
-            d.writes |= {"me.W_0": wrenches(kind, moved), "me.p_0": p_0}
-            adds = {"law.L": ca.densify(l)}
+        def span(kind: SpanKind, d: SpanKernel, numbers: ca.SX) -> None:
+            l, W, rows = kind.traced(d, numbers)
+            p_0 = d.row(kind.links[0]).p
+            d.me.W, d.me.rows, d.me.p_0 = wrenches(kind, W), rows, p_0
+            moved = {link: (n + ca.cross(d.row(link).p - p_0, f), f) for link, (n, f) in W.items()}
+            d.me.W_0 = wrenches(kind, moved)
+            d.add(d.law, LawFields.L, l)
             if moving:
-                adds["law.v"] = sum((inner(F, d.get(link, "V")) for link, F in W.items()), ca.SX(0))
-            return adds
+                v = sum((inner(F, d.row(link).V) for link, F in W.items()), ca.SX(0))
+                d.add(d.law, LawFields.v, v)
 
         self.law_pass(begin)
         self.span_pass(span)
@@ -161,9 +183,9 @@ class PathRows:
     def tensions(self, forces: bool = True, rates: bool = False) -> None:
         """T and zdot of (2); of a law that is disabled both are zero."""
 
-        def write(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
+        def write(kind: PathKind, d: LawKernel, law: PathLaw, view: LawView) -> None:
             if forces:
-                d.writes["me.tension"] = tension(d, law, view)
+                d.me.tension = tension(d, law, view)
             if rates and kind.law.states:
                 zdot = ca.vertcat(*law.rates(view))  # type: ignore[arg-type]
                 d.writes["law_zdot"] = ca.densify(ca.if_else(d.read("law_on", 1), zdot, 0))
@@ -171,12 +193,13 @@ class PathRows:
         self._write_signals()
         self.law_pass(write)
 
-    def potentials(self, total: str, size: int) -> None:
-        """Add potential energies to the last of a sum over all bodies."""
+    def potentials(self, total: Any) -> None:
+        """Add potential energies to the last of a sum over all bodies, a field of the root."""
 
-        def write(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
+        def write(kind: PathKind, d: LawKernel, law: PathLaw, view: LawView) -> None:
             if (stored := law.potential(view)) is not None:  # type: ignore[arg-type]
-                d.add(total, ca.vertcat(ca.SX(size - 1, 1), ca.if_else(d.read("law_on", 1), stored, 0)))
+                before = ca.SX(d.root[total].numel() - 1, 1)
+                d.root[total] += ca.vertcat(before, ca.if_else(d.read("law_on", 1), stored, 0))
 
         self._write_signals()
         self.law_pass(write)
@@ -184,36 +207,35 @@ class PathRows:
     def powers(self, result: str) -> None:
         """-T v of each law, as a result with one number per force."""
 
-        def write(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
-            d.writes["law_power"] = -tension(d, law, view) * d.read("me.v", 1)
+        def write(kind: PathKind, d: LawKernel, law: PathLaw, view: LawView) -> None:
+            d.writes["law_power"] = -tension(d, law, view) * d.me.v
 
         places = [i for kind in self.kinds for i, _ in kind.members]
-        self._window("law_power", result, self.first_law, places)
+        self.looped.window("law_power", result, self.first_law, places)
         self._write_signals()
         self.law_pass(write)
 
     def _write_signals(self) -> None:
         """A straight line for what laws have of expressions and of functions of time or of the state."""
-        from condyle.model.looped.between import StraightLine
-
         row = {
             i: (self.first_law + r, kind)
             for r, (i, kind) in enumerate((i, kind) for kind in self.kinds for i, _ in kind.members)
         }
-        line, writes = StraightLine(self.looped), dict[Any, ca.SX]()
+        line = StraightLine(self.looped)
         for i, (_, law, view) in enumerate(line.laws()):
             if i in row:
-                writes |= {
-                    (row[i][0], f): ca.densify(_signal(getattr(law, f), view)) for f in row[i][1].signals
-                }
-        line.write(writes)
+                at, kind = row[i]
+                for f in kind.signals:
+                    line.save(at, _signal_field(f), _signal(getattr(law, f), view))
+        line.write()
 
-    def push(self, into: str, sign: int) -> None:
+    def push(self, into: Any, sign: int) -> None:
         """Add sign times the loads of (2) to a field of the bodies."""
 
-        def span(kind: SpanKind, d: Draft, numbers: ca.SX) -> dict[str, ca.SX]:
-            T, W = d.read("law.tension", 1), d.read("me.W", 6 * len(kind.links))
-            return {f"{link}.{into}": -sign * T * W[6 * i : 6 * i + 6] for i, link in enumerate(kind.links)}
+        def span(kind: SpanKind, d: SpanKernel, numbers: ca.SX) -> None:
+            T, W = d.law.tension, d.me.W
+            for i, link in enumerate(kind.links):
+                d.add(d.row(link), into, -sign * T * W[6 * i : 6 * i + 6])
 
         self.span_pass(span)
 
@@ -231,7 +253,7 @@ class PathRows:
                         yield row, B, [float(B in end) for end in ends]
 
 
-def tension(d: Draft, law: PathLaw, view: LawView) -> ca.SX:
+def tension(d: LawKernel, law: PathLaw, view: LawView) -> ca.SX:
     """T of a law in a table; zero if it is disabled."""
     return ca.if_else(d.read("law_on", 1), law.known(view, law.tension(view)), 0)  # type: ignore[arg-type]
 
@@ -246,6 +268,11 @@ def wrenches(kind: SpanKind, W: Mapping[str, Pair]) -> ca.SX:
     """W of all bodies of a span below each other, dense."""
     none = ca.SX(3, 1), ca.SX(3, 1)
     return ca.densify(ca.vertcat(*(x for link in kind.links for x in W.get(link, none))))
+
+
+def _signal_field(name: str) -> Field[ca.SX]:
+    """Where a row has what a law's field of this name holds at a state."""
+    return Field(NUMBER, name=name)
 
 
 def _signal(value: Any, s: Any) -> ca.SX:

@@ -19,9 +19,9 @@ import casadi as ca
 import numpy as np
 
 from condyle.mobilizers import NumberedMobilizer
-from condyle.model.looped.draft import SIZES, Draft, Kind
+from condyle.model.looped.draft import SIZES, Draft, Kernel, Kind
 from condyle.model.looped.law_rows import LawKind, law_kinds
-from condyle.model.looped.path_laws import path_kinds
+from condyle.model.looped.path_kinds import path_kinds
 from condyle.model.looped.path_rows import PathRows
 from condyle.model.model import Model
 from condyle.native.loops.schedule import join_passes, share_levels
@@ -138,7 +138,7 @@ class Looped:
         drafts = [Draft(self, kind) for kind in self.kinds]
         for draft, each in zip(drafts, [ground] + [write] * (len(drafts) - 1), strict=True):
             each(draft)
-        self._steps.append(RowPass([RowKernel(d.reads, d.writes) for d in drafts], backwards))
+        self._steps.append(RowPass([d.finished() for d in drafts], backwards))
 
     def line(self, reads: Mapping[Any, ca.SX], writes: Mapping[Any, ca.SX]) -> None:
         if writes:
@@ -169,25 +169,10 @@ class Looped:
         for row in range(1, n):
             depth[row] = depth[self.parents[row]] + 1
         levels = int(depth.max()) + 1
-        none = np.full(levels, -1)
-        self.links = {name: np.concatenate([link, none]) for name, link in self.links.items()}
-        self.links |= {
-            "level": np.concatenate([n + depth, none]),
-            "above": np.concatenate([n + depth[self.parents], none]),
-        }
-        self._add_rows(np.full(levels, self.fresh_type))
-
-    def _add_rows(self, types: np.ndarray) -> None:
-        """More rows of some types, on ground, with windows and constants that nobody reads."""
-        more = len(types)
-        self.types = np.concatenate([self.types, types])
-        self.parents = np.concatenate([self.parents, np.zeros(more, dtype=np.int64)])
-        self.windows = {
-            name: (argument, np.concatenate([at, np.zeros(more, dtype=np.int64)]) if np.ndim(at) else at)
-            for name, (argument, at) in self.windows.items()
-        }
+        self.links |= {"level": n + depth, "above": n + depth[self.parents]}
+        self.add_rows(np.full(levels, self.fresh_type), np.zeros(levels, dtype=np.int64), {})
         self.constants = {
-            name: np.concatenate([x, np.zeros((more, x.shape[1]))]) for name, x in self.constants.items()
+            name: np.concatenate([x, np.zeros((levels, x.shape[1]))]) for name, x in self.constants.items()
         }
 
     # ---- laws that are rows
@@ -196,35 +181,24 @@ class Looped:
     def law_kinds(self) -> list[LawKind]:
         """Laws in tables; asking for them gives them rows."""
         kinds = law_kinds(self.model)
-        counts = [len(kind.members) for kind in kinds]
         if not kinds:
             return kinds
-        bodies, first = len(self.types), np.cumsum([len(self.types), *counts])
-        rows = {
-            link: {
-                int(first[k]) + i: int(row)
-                for k, kind in enumerate(kinds)
-                if link in kind.links
-                for i, row in enumerate(kind.rows(self.model, link))
-            }
-            for kind in kinds
-            for link in kind.links
-        }
-        self.add_rows(
-            np.repeat(self.fresh_type + np.arange(len(kinds)), counts),
-            np.zeros(sum(counts), dtype=np.int64),
-            rows,
-        )
-        switches = np.array([i for kind in kinds for i, _ in kind.members])
-        start = self.model.tail["enabled"].start
-        self.windows["on"] = "tail", np.concatenate([np.zeros(bodies, dtype=np.int64), start + switches])
+        rows, members = NewRows(self), [member for kind in kinds for member in kind.members]
+        first = len(self.types)
+        for k, kind in enumerate(kinds):
+            reached = [kind.rows(self.model, link) for link in kind.links]
+            for leads in zip(*reached, strict=True) if reached else [()] * len(kind.members):
+                rows.add(k, **dict(zip(kind.links, map(int, leads), strict=True)))
+        rows.finish()
+        switches = np.array([i for i, _ in members])
+        self.window("on", "tail", first, self.model.tail["enabled"].start + switches)
         states = np.cumsum([0, *(len(force.states) for force in self.model.forces.values())])[switches]
         for name, (argument, begin) in self.of_states("own_z", "own_zdot").items():
-            self.windows[name] = argument, np.concatenate([np.zeros(bodies, dtype=np.int64), begin + states])
+            self.window(name, argument, first, begin + states)
         for k, kind in enumerate(kinds):
             for name, x in kind.columns(self.model).items():
-                self.constants[f"law{k}.{name}"] = np.zeros((len(self.types), x.shape[1]))
-                self.constants[f"law{k}.{name}"][first[k] : first[k + 1]] = x
+                self.constant(f"law{k}.{name}", first, x)
+            first += len(kind.members)
         return kinds
 
     def of_states(self, *names: str) -> dict[str, tuple[str, int]]:
@@ -258,26 +232,36 @@ class Looped:
             link = self.links.setdefault(name, np.full(len(self.types), -1))
             link[list(leads)] = list(leads.values())
 
-    def extra_pass(self, kernels: Mapping[int, RowKernel], backwards: bool = False) -> None:
+    def extra_pass(self, kernels: Mapping[int, Kernel], backwards: bool = False) -> None:
         """A pass over rows that are no bodies, by type."""
         if kernels:
-            self._steps.append(RowPass([kernels.get(t) for t in range(1 + max(kernels))], backwards))
+            finished = {t: kernel.finished() for t, kernel in kernels.items()}
+            self._steps.append(RowPass([finished.get(t) for t in range(1 + max(finished))], backwards))
 
-    def law_pass(
-        self, add: Callable[[LawKind, Draft, Mapping[str, ca.SX]], dict[str, ca.SX]]
-    ) -> frozenset[int]:
-        """A pass of the laws in tables, in which add(kind, draft, numbers) says what one adds to which field
-        of the rows of its bodies, by place; which laws these are."""
-        kernels: list[RowKernel | None] = [None] * len(self.kinds)
+    def window(self, name: str, argument: str, first: int, at: Any) -> None:
+        """Where rows from `first` on begin in an argument or result; other rows may have this window
+        already."""
+        places = np.zeros(len(self.types), dtype=np.int64)
+        if name in self.windows:
+            known = self.windows[name][1]
+            places[: len(known)] = known
+        places[first : first + len(at)] = at
+        self.windows[name] = argument, places
+
+    def constant(self, name: str, first: int, x: np.ndarray) -> None:
+        """Numbers of the rows from `first` on, shape (rows, size)."""
+        self.constants[name] = table = np.zeros((len(self.types), x.shape[1]))
+        table[first : first + len(x)] = x
+
+    def law_pass(self, write: Callable[[LawKind, Kernel, Mapping[str, ca.SX]], None]) -> None:
+        """A pass of the laws in tables: write(kind, kernel, numbers)."""
+        kernels = {}
         for k, kind in enumerate(self.law_kinds):
-            d = Draft(self, Kind(None))
+            d = Kernel(self)
             sizes = {name: x.shape[1] for name, x in kind.columns(self.model).items()}
-            column = {name: d.read(f"constant.law{k}.{name}", size) for name, size in sizes.items()}
-            adds = add(kind, d, column)
-            kernels.append(RowKernel(d.reads, d.writes, adds))
-        if self.law_kinds:
-            self._steps.append(RowPass(kernels))
-        return frozenset(i for kind in self.law_kinds for i, _ in kind.members)
+            write(kind, d, {name: d.read(f"constant.law{k}.{name}", n) for name, n in sizes.items()})
+            kernels[len(self.kinds) + k] = d
+        self.extra_pass(kernels)
 
     @cached_property
     def path_rows(self) -> PathRows | None:
@@ -286,10 +270,6 @@ class Looped:
         kinds = path_kinds(self.model)
         return PathRows(self, kinds) if kinds else None
 
-    def draft(self) -> Draft:
-        """A kernel of rows that are no bodies, to be written."""
-        return Draft(self, Kind(None))
-
     @property
     def tabled(self) -> frozenset[int]:
         """Laws in tables, by their places among the forces."""
@@ -297,15 +277,15 @@ class Looped:
             self.path_rows.members if self.path_rows else frozenset()
         )
 
-    def apply_law_rows(self, into: str, sign: int, rates: bool = False) -> frozenset[int]:
-        """Passes that add sign times the loads of the laws in tables to a field, and with `rates` write the
-        rates of auxiliary states of those along paths; which laws these are."""
-        self.law_pass(
-            lambda kind, d, column: {
-                f"{link}.{into}": ca.densify(ca.vertcat(sign * n, sign * f))
-                for link, (n, f) in kind.loads(d, column).items()
-            }
-        )
+    def apply_law_rows(self, into: Any, sign: int, rates: bool = False) -> frozenset[int]:
+        """Passes that add sign times the loads of the laws in tables to a field of the bodies, and with
+        `rates` write the rates of auxiliary states of those along paths; which laws these are."""
+
+        def push(kind: LawKind, d: Kernel, column: Mapping[str, ca.SX]) -> None:
+            for link, (n, f) in kind.loads(d, column).items():
+                d.add(d.row(link), into, (sign * n, sign * f))
+
+        self.law_pass(push)
         if (paths := self.path_rows) is not None:
             paths.lengths()
             paths.tensions(rates=rates)
@@ -319,12 +299,43 @@ class Looped:
             self.path_rows.lengths()
             self.path_rows.tensions(forces=False, rates=True)
 
-        def write(kind: LawKind, d: Draft, column: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+        def write(kind: LawKind, d: Kernel, column: Mapping[str, ca.SX]) -> None:
             if kind.law.states:
                 d.writes["own_zdot"] = ca.densify(kind.rates(d, column))
-            return {}
 
         self.law_pass(write)
+
+
+class NewRows:
+    """Rows that are no bodies, being added to a Looped.
+
+    Attributes:
+        types: of rows, by the keys that were given.
+    """
+
+    def __init__(self, looped: Looped) -> None:
+        self.looped, self.first, self._fresh = looped, len(looped.types), looped.fresh_type
+        self.types: dict[tuple[Any, ...], int] = {}
+        self._types, self._like = list[int](), list[int]()
+        self._links: dict[str, dict[int, int]] = {}
+
+    def add(self, *key: Any, like: int = 0, **links: int) -> int:
+        """A row of the type of this key, with the windows of the row that it is `like`, and where its links
+        lead; the row's number."""
+        row = self.first + len(self._types)
+        self._types.append(self.types.setdefault(key, self._fresh + len(self.types)))
+        self._like.append(like)
+        for name, to in links.items():
+            self._links.setdefault(name, {})[row] = to
+        return row
+
+    def link(self, name: str, leads: Mapping[int, int]) -> None:
+        """Links of rows that exist already."""
+        self._links.setdefault(name, {}).update(leads)
+
+    def finish(self) -> None:
+        types, like = (np.array(x, dtype=np.int64) for x in (self._types, self._like))
+        self.looped.add_rows(types, like, self._links)
 
 
 _PER_BODY = {"X_GB": 12, "V_GB": 6, "A_GB": 6, "F": 6, "C": 36}

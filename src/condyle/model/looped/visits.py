@@ -22,7 +22,8 @@ with their number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from itertools import pairwise
 from typing import Any
 
@@ -32,39 +33,94 @@ import numpy as np
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.solve.multipliers import blocks
 from condyle.dynamics.kinematics import Pair
-from condyle.model.looped.between import OnDemand, StraightLine
-from condyle.model.looped.draft import Draft, Kind, packed, unpacked
-from condyle.model.looped.tables import Looped
-from condyle.native.loops.sweep import RowKernel
+from condyle.dynamics.row import BodyFields, Field, Fields
+from condyle.model.looped.draft import Draft, Kernel, Kind, OnDemand, StraightLine
+from condyle.model.looped.tables import Looped, NewRows
 
 _skew = ca.skew
 
 
-class Visit(Draft):
-    """The kernel of a type of visit being written: it sees the fields of its body too."""
+def _matrix(rows: str | int, columns: str) -> Field[ca.SX]:
+    """A dense field whose sizes are attributes of the kernels."""
+    size = lambda d, n: getattr(d, n) if isinstance(n, str) else n
+    return Field(lambda d: ca.SX.ones(size(d, rows), size(d, columns)))
 
-    def __init__(self, looped: Looped, kind: Kind, k: int) -> None:
+
+class _OfSpeeds(Field[ca.SX]):
+    """(nu, k), with a place of its own for each nu: bodies with other numbers of speeds meet elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda d: ca.SX.ones(d.nu, d.k))
+
+    def key(self, kernel: Any) -> str:
+        return f"{self.name}{kernel.nu}"
+
+
+class VisitFields(Fields):
+    """Fields of a visit: (1), (2)."""
+
+    F = _matrix(6, "k")
+    z = _matrix(6, "k")
+    f = _matrix("nu", "k")
+    G = _matrix("nu", "k")
+    E = _OfSpeeds()
+    S = _OfSpeeds()
+
+
+class HomeFields(Fields):
+    """Fields of a home: what its visits hand on to ground, sums over them, and what lines put there."""
+
+    F = _matrix(6, "k")
+    z = _matrix(6, "k")
+    Y = _matrix("k", "k")
+    lengths = _matrix("k", "one")
+    whole = _matrix("k", "one")
+    bias = _matrix("k", "one")
+    Gx = _matrix("k", "columns")
+    size = _matrix("k", "columns")
+    g = _matrix("k", "columns")
+    lambda_ = _matrix("k", "columns")
+
+
+class PairFields(Fields):
+    """The field of a pair: its block of Y."""
+
+    Y = _matrix("k", "l")
+
+
+class Visit(Draft):
+    """The kernel of a type of visit: it sees the fields of its body too.
+
+    Attributes:
+        k: equations of the part.
+        columns: of x and lambda, side by side.
+    """
+
+    one = 1
+
+    def __init__(self, looped: Looped, kind: Kind, k: int, columns: int = 1) -> None:
         super().__init__(looped, kind)
         # numbers of mobilizers are constants of bodies alone
         self.reads = dict(looped.outside)
-        self.k, self.nu = k, self.mobilizer.nu
+        self.k, self.nu, self.columns = k, self.mobilizer.nu, columns
+        self.visit, self.up, self.home = (
+            VisitFields(self, "me"),
+            VisitFields(self, "up"),
+            HomeFields(self, "home"),
+        )
+        self.of_body = self.row("body")
 
-    def of_body(self, name: str) -> Any:
-        """What the body's kernels keep."""
-        like = self.kind.kept[name]
-        return unpacked(like, self.read(f"body.{name}", packed(like).numel()))
 
-    def matrix(self, place: str, rows: int, columns: int | None = None) -> ca.SX:
-        """A dense field; k columns if no more is said."""
-        columns = self.k if columns is None else columns
-        return ca.reshape(self.read(place, rows * columns), rows, columns)
+class BlockKernel(Kernel):
+    """The kernel of a home (k equations), a pair (k, l) or a meeting (k, l, nu)."""
 
-    def write(self, place: str, value: ca.SX) -> None:
-        self.writes[place] = ca.vec(ca.densify(value))
+    one = 1
 
-    def add_to(self, place: str, value: ca.SX) -> None:
-        """Add to a field, dense."""
-        self.write(place, self.matrix(place, *value.shape) + value)
+    def __init__(self, looped: Looped, sizes: Sequence[int], columns: int = 1) -> None:
+        super().__init__(looped)
+        self.k, self.l, self.nu = (*sizes, 0, 0)[:3]
+        self.columns = columns
+        self.home, self.pair = HomeFields(self, "me"), PairFields(self, "pair")
 
 
 class Visits:
@@ -99,7 +155,7 @@ class Visits:
     def _bias(self, B: int) -> Pair:
         """The acceleration of M at udot = 0, from A_0 of aba.py (1), which is that on ground that falls
         up."""
-        alpha, a = self.line.read(B, "A")
+        alpha, a = self.line.body(B).A
         return alpha, a + self.line.symbols.gravity
 
     def _add_rows(self) -> None:
@@ -108,50 +164,35 @@ class Visits:
         touched = [sorted({*w.bodies, *(self.line.owner[k][0] for k in w.speeds)}) for w in self._wrenches]
         ways = [sorted({A for B in each for A in tree.path(B)}) for each in touched]
         sizes = [part.size for _, part in self.parts]
-        kinds, fresh = looped.types, looped.fresh_type
-        self.types: dict[tuple[Any, ...], int] = {}
-
-        def of_type(*key: Any) -> int:
-            return self.types.setdefault(key, fresh + len(self.types))
-
-        first = len(looped.types)
-        # of the new rows; the body whose windows they have
-        types, like = list[int](), list[int]()
-        homes, visits, pairs = list[int](), list[dict[int, int]](), dict[tuple[int, int], int]()
-        up, body, home = dict[int, int](), dict[int, int](), dict[int, int]()
-        for c, way in enumerate(ways):
-            homes.append(first + len(types))
-            types.append(of_type("home", sizes[c]))
-            like.append(0)
-            visits.append({})
+        kinds, rows = looped.types, NewRows(looped)
+        self.homes, self.visits = list[int](), list[dict[int, int]]()
+        self.pairs: dict[tuple[int, int], int] = {}
+        for size, way in zip(sizes, ways, strict=True):
+            home, mine = rows.add("home", size), dict[int, int]()
             for B in way:  # a parent comes before its children
-                row = first + len(types)
-                visits[c][B] = row
                 P = tree.parent(B)
-                up[row] = homes[c] if P is None else visits[c][P]
-                body[row], home[row] = B + 1, homes[c]
-                types.append(of_type("visit", int(kinds[B + 1]), sizes[c]))
-                like.append(B + 1)
-        self.homes, self.visits, self.pairs = homes, visits, pairs
-        a, b, pair = {}, {}, {}
+                mine[B] = rows.add(
+                    "visit",
+                    int(kinds[B + 1]),
+                    size,
+                    like=B + 1,
+                    up=home if P is None else mine[P],
+                    body=B + 1,
+                    home=home,
+                )
+            self.homes.append(home)
+            self.visits.append(mine)
         for c in range(len(ways)):
             for d in range(c):
-                shared = [B for B in ways[d] if B in visits[c] and tree.speeds_of(B)]
-                if not shared:
-                    continue
-                pairs[c, d] = first + len(types)
-                types.append(of_type("pair", sizes[c], sizes[d]))
-                like.append(0)
+                shared = [B for B in ways[d] if B in self.visits[c] and tree.speeds_of(B)]
+                if shared:
+                    pair = self.pairs[c, d] = rows.add("pair", sizes[c], sizes[d])
                 for B in shared:
-                    row = first + len(types)
-                    a[row], b[row], pair[row] = visits[c][B], visits[d][B], pairs[c, d]
-                    types.append(of_type("meeting", sizes[c], sizes[d], len(tree.speeds_of(B))))
-                    like.append(B + 1)
-        looped.add_rows(
-            np.array(types, dtype=np.int64),
-            np.array(like, dtype=np.int64),
-            {"up": up, "body": body, "home": home, "a": a, "b": b, "pair": pair},
-        )
+                    a, b = self.visits[c][B], self.visits[d][B]
+                    nu = len(tree.speeds_of(B))
+                    rows.add("meeting", sizes[c], sizes[d], nu, like=B + 1, a=a, b=b, pair=pair)
+        rows.finish()
+        self.types = rows.types
         speeds = [[k for B in way for k in tree.speeds_of(B)] for way in ways]
         self.blocks = blocks(tree, [speeds[c] for c, size in enumerate(sizes) for _ in range(size)])
 
@@ -171,40 +212,38 @@ class Visits:
 
     # ---- passes
 
-    def _pass(self, backwards: bool = False, **write: Callable[[Any], None]) -> None:
+    def _pass(self, backwards: bool = False, columns: int = 1, **write: Callable[[Any], None]) -> None:
         """A pass over visits, homes, pairs and meetings, as far as `write` has a kernel for them."""
         looped = self.looped
-        kernels: dict[int, RowKernel] = {}
-        for key, t in self.types.items():
-            if (each := write.get(key[0])) is None:
-                continue
-            if key[0] == "visit":
-                d: Any = Visit(looped, looped.kinds[key[1]], key[2])
-            else:
-                d = Sizes(looped, key[1:])
-            each(d)
-            kernels[t] = RowKernel(d.reads, d.writes)
+        kernels: dict[int, Kernel] = {}
+        for (what, *key), t in self.types.items():
+            if what in write:
+                kernels[t] = (
+                    Visit(looped, looped.kinds[key[0]], key[1], columns)
+                    if what == "visit"
+                    else BlockKernel(looped, key, columns)
+                )
+                write[what](kernels[t])
         looped.extra_pass(kernels, backwards)
 
-    def begin(self, bias: ca.SX, more: Mapping[Any, ca.SX] | None = None) -> None:
+    def begin(self, bias: ca.SX, **results: ca.SX) -> None:
         """Wrenches of unit multipliers on the bodies that they act on, `bias` (m,) in the homes, and zeros
-        elsewhere. `more` is written by the same line."""
+        elsewhere. The line that does this has these results too."""
 
         def visit(d: Visit) -> None:
-            for name, rows in (("F", 6), ("z", 6), ("f", d.nu)):
-                d.write(f"me.{name}", ca.SX.zeros(rows, d.k))
+            d.visit.F = d.visit.z = ca.SX(6, d.k)
+            d.visit.f = ca.SX(d.nu, d.k)
 
-        def home(d: Sizes) -> None:
-            (k,) = d.sizes
-            for name, size in (("F", 6 * k), ("z", 6 * k), ("Y", k * k), ("lengths", k), ("whole", k)):
-                d.write(f"me.{name}", ca.SX.zeros(size, 1))
+        def home(d: BlockKernel) -> None:
+            d.home.F = d.home.z = ca.SX(6, d.k)
+            d.home.Y, d.home.lengths, d.home.whole = ca.SX(d.k, d.k), ca.SX(d.k, 1), ca.SX(d.k, 1)
 
-        self._pass(
-            visit=visit, home=home, pair=lambda d: d.write("me.Y", ca.SX.zeros(d.sizes[0] * d.sizes[1], 1))
-        )
-        writes: dict[Any, ca.SX] = {
-            (row, "bias"): ca.densify(bias[at]) for row, at in zip(self.homes, self.places, strict=True)
-        }
+        def pair(d: BlockKernel) -> None:
+            PairFields(d, "me").Y = ca.SX(d.k, d.l)
+
+        self._pass(visit=visit, home=home, pair=pair)
+        writes: dict[Any, ca.SX] = {}
+        self.put(writes, HomeFields.bias, bias)
         for c, wrenches in enumerate(self._wrenches):
             for B, F in wrenches.bodies.items():
                 writes[self.visits[c][B], "F"] = ca.vec(ca.densify(ca.vertcat(*F)))
@@ -215,7 +254,8 @@ class Visits:
                     for s in self.looped.model.tree.speeds_of(B)
                 ]
                 writes[self.visits[c][B], "f"] = ca.vec(ca.densify(ca.horzcat(*mine).T))
-        self.line.write(writes | dict(more or {}))
+        self.line.writes |= writes
+        self.line.write(**results)
 
     def inward(
         self, lock: Callable[[Visit], list[ca.SX]], weigh: Callable[[Visit], list[ca.SX]] | None = None
@@ -228,40 +268,34 @@ class Visits:
         """
 
         def visit(d: Visit) -> None:
-            F, f, H, r = d.matrix("me.F", 6), d.matrix("me.f", d.nu), d.of_body("H"), d.of_body("r")
+            F, f, H, r = d.visit.F, d.visit.f, d.of_body.H, d.of_body.r
             rows_G, rows_E, rows_S = [], [], []
-            z = d.matrix("me.z", 6) if weigh is None else ca.SX(6, d.k)
-            for j, h in enumerate(H):
-                h = ca.vertcat(*h).T
+            z = d.visit.z if weigh is None else ca.SX(6, d.k)
+            for j, h in enumerate(ca.vertcat(*axis).T for axis in H):
                 rows_G.append(h @ F + f[j, :])  # (1)
-                E, D = rows_G[j] - h @ z, d.of_body("D")[j] if weigh is None else weigh(d)[j]
+                E, D = rows_G[j] - h @ z, d.of_body.D[j] if weigh is None else weigh(d)[j]
                 if weigh is None:
-                    z = z + ca.vertcat(*d.of_body("U_D")[j]) @ E  # (2)
+                    z = z + ca.vertcat(*d.of_body.U_D[j]) @ E  # (2)
                 rows_E.append(E)
                 rows_S.append(E / D)
             if weigh is None:
-                d.add_to("up.z", shifted(z, r))
-            d.add_to("up.F", shifted(F, r))
+                d.up.z += shifted(z, r)
+            d.up.F += shifted(F, r)
             if not d.nu:
                 return
             G, E, S = (ca.vertcat(*x) for x in (rows_G, rows_E, rows_S))
-            d.write("me.G", G)
-            d.write(f"me.E{d.nu}", E)
-            d.write(f"me.S{d.nu}", S)
-            d.add_to("home.Y", ca.vec(ca.tril2symm(ca.tril(E.T @ S))))  # (3)
+            d.visit.G, d.visit.E, d.visit.S = G, E, S
+            d.home.Y += ca.tril2symm(ca.tril(E.T @ S))  # (3)
             free = ca.vertcat(*(x == 0 for x in lock(d)))
-            d.add_to("home.whole", ca.sum1(G**2).T)
-            d.add_to("home.lengths", (G**2).T @ free)
+            d.home.whole += ca.sum1(G**2).T
+            d.home.lengths += (G**2).T @ free
 
         self._pass(backwards=True, visit=visit)
 
-        def meeting(d: Sizes) -> None:
-            k, l, nu = d.sizes
-            E, S = (
-                ca.reshape(d.read(place, nu * size), nu, size)
-                for place, size in ((f"a.E{nu}", k), (f"b.S{nu}", l))
-            )
-            d.write("pair.Y", d.read("pair.Y", k * l) + ca.vec(E.T @ S))
+        def meeting(d: BlockKernel) -> None:
+            other = copy(d)
+            other.k = d.l
+            d.pair.Y += VisitFields(d, "a").E.T @ VisitFields(other, "b").S
 
         self._pass(meeting=meeting)
 
@@ -275,8 +309,8 @@ class Visits:
         self.looped.windows |= {f"{result}{e}": (result, rows + e * nu) for e in range(most)}
 
         def visit(d: Visit) -> None:
-            F, f, H = d.matrix("me.F", 6), d.matrix("me.f", d.nu), d.of_body("H")
-            d.add_to("up.F", shifted(F, d.of_body("r")))
+            F, f, H = d.visit.F, d.visit.f, d.of_body.H
+            d.up.F += shifted(F, d.of_body.r)
             if d.nu:
                 G = ca.vertcat(*(ca.vertcat(*h).T @ F for h in H)) + f  # (1)
                 for e in range(d.k):
@@ -285,72 +319,63 @@ class Visits:
         self._pass(backwards=True, visit=visit)
 
     def gather(self, columns: int = 1) -> None:
-        """G x in the homes, "Gx", and the sums of the absolute terms, "size", of the bodies' x, (nu,
-        columns)."""
+        """G x in the homes, Gx, and the sums of the absolute terms, size, of the bodies' x, (nu, columns)."""
 
         def visit(d: Visit) -> None:
             if d.nu:
-                G, x = d.matrix("me.G", d.nu), d.matrix("body.x", d.nu, columns)
-                d.add_to("home.Gx", ca.vec(G.T @ x))
-                d.add_to("home.size", ca.vec(ca.fabs(G).T @ ca.fabs(x)))
+                G, x = d.visit.G, _columns(d, BodyFields.x)
+                d.home.Gx += G.T @ x
+                d.home.size += ca.fabs(G).T @ ca.fabs(x)
 
-        def home(d: Sizes) -> None:
-            for name in ("Gx", "size"):
-                d.write(f"me.{name}", ca.SX.zeros(d.sizes[0] * columns, 1))
+        def home(d: BlockKernel) -> None:
+            d.home.Gx = d.home.size = ca.SX(d.k, columns)
 
-        self._pass(home=home)
-        self._pass(visit=visit)
+        self._pass(columns=columns, home=home)
+        self._pass(columns=columns, visit=visit)
 
-    def scatter(self, into: str, columns: int = 1) -> None:
+    def scatter(self, into: Any, columns: int = 1) -> None:
         """Take S lambda (4) from a body's field, (nu, columns), lambda of the homes."""
 
         def visit(d: Visit) -> None:
             if d.nu:
-                lambda_ = d.matrix("home.lambda", d.k, columns)
-                d.add_to(f"body.{into}", -ca.vec(d.matrix(f"me.S{d.nu}", d.nu) @ lambda_))
+                d.writes[f"body.{into.name}"] = ca.vec(_columns(d, into) + -(d.visit.S @ d.home.lambda_))
 
-        self._pass(visit=visit)
+        self._pass(columns=columns, visit=visit)
 
     # ---- lines
 
-    def home(self, reads: dict[Any, ca.SX], name: str, columns: int = 1) -> ca.SX:
+    def home(self, reads: dict[Any, ca.SX], field: Any, columns: int = 1) -> ca.SX:
         """A field of all homes, (m, columns), as a line reads it."""
         parts = []
         for row, at in zip(self.homes, self.places, strict=True):
             k = at.stop - at.start
-            symbol = reads.setdefault((row, name), ca.SX.sym(name, k * columns))
+            symbol = reads.setdefault((row, field.name), ca.SX.sym(field.name, k * columns))
             parts.append(ca.reshape(symbol, k, columns))
         return ca.vertcat(ca.SX(0, columns), *parts)
 
-    def put(self, writes: dict[Any, ca.SX], name: str, value: ca.SX) -> None:
+    def put(self, writes: dict[Any, ca.SX], field: Any, value: ca.SX) -> None:
         """The same as a line writes it."""
         writes |= {
-            (row, name): ca.vec(ca.densify(value[at, :]))
+            (row, field.name): ca.vec(ca.densify(value[at, :]))
             for row, at in zip(self.homes, self.places, strict=True)
         }
 
     def Y(self, reads: dict[Any, ca.SX]) -> ca.SX:
         """(3), (m, m), as a line reads it."""
-        Y = ca.SX(self.m, self.m)
-        for row, at in zip(self.homes, self.places, strict=True):
-            k = at.stop - at.start
-            Y[at, at] = ca.reshape(reads.setdefault((row, "Y"), ca.SX.sym("Y", k * k)), k, k)
-        for (c, d), row in self.pairs.items():
-            k, l = (self.places[x].stop - self.places[x].start for x in (c, d))
+        Y, at = ca.SX(self.m, self.m), self.places
+        rows = {(c, c): row for c, row in enumerate(self.homes)} | self.pairs
+        for (c, d), row in rows.items():
+            k, l = (at[x].stop - at[x].start for x in (c, d))
             block = ca.reshape(reads.setdefault((row, "Y"), ca.SX.sym("Y", k * l)), k, l)
-            Y[self.places[c], self.places[d]], Y[self.places[d], self.places[c]] = block, block.T
+            Y[at[c], at[d]] = block
+            if c != d:
+                Y[at[d], at[c]] = block.T
         return Y
 
 
-class Sizes(Draft):
-    """The kernel of a home, a pair or a meeting being written."""
-
-    def __init__(self, looped: Looped, sizes: Sequence[int]) -> None:
-        super().__init__(looped, Kind(None))
-        self.sizes = tuple(sizes)
-
-    def write(self, place: str, value: ca.SX) -> None:
-        self.writes[place] = ca.densify(value)
+def _columns(d: Visit, field: Any) -> ca.SX:
+    """x or eps of the body, which may be lists, as (nu, columns)."""
+    return ca.reshape(d.read(f"body.{field.name}", d.nu * d.columns), d.nu, d.columns)
 
 
 def shifted(F: ca.SX, r: ca.SX) -> ca.SX:

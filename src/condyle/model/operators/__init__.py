@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-from condyle.model.operators import (
-    actuators,
-    bodies,
-    constraints,
-    contacts,
-    dynamics,
-    muscles,
-    paths,
-    rates,
-    reports,
-    unilateral,
-)
+from condyle.model.operators import bodies, constraints, contacts, dynamics, forces, paths, rates
 from condyle.model.operators.record import Operator
 
 OPERATORS: dict[str, Operator] = {
     operator.name: operator
-    for topic in (
-        rates,
-        dynamics,
-        constraints,
-        bodies,
-        paths,
-        actuators,
-        muscles,
-        contacts,
-        unilateral,
-        reports,
-    )
+    for topic in (rates, dynamics, constraints, bodies, paths, forces, contacts)
     for operator in topic.OPERATORS
 }
 """Records by name, those of kernels that other operators need among them."""

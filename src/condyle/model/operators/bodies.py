@@ -3,22 +3,29 @@ records."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import casadi as ca
 
-from condyle.dynamics import aba, crba, energy, jacobians
-from condyle.dynamics.inertia import Inertia, shift_inertia
-from condyle.dynamics.kinematics import Kinematics, accelerations, body_acceleration, body_pose, body_velocity
+from condyle.loading import Deferred
 from condyle.model.flat import column, rows
-from condyle.model.looped import passes
-from condyle.model.operators import columns
 from condyle.model.operators.columns import ACCELERATION, MOMENTUM, VELOCITY, fixed, of_body, xyz
+from condyle.model.operators.costs import MatrixCost
 from condyle.model.operators.record import ByColumns, Operator, Stage
-from condyle.model.symbols import Symbols
+
+if TYPE_CHECKING:
+    from condyle.dynamics import aba, crba, energy, inertia, jacobians, kinematics
+    from condyle.model.looped import passes
+    from condyle.model.symbols import Symbols
+else:
+    aba, crba, energy = (Deferred(f"condyle.dynamics.{room}") for room in ("aba", "crba", "energy"))
+    inertia, jacobians = Deferred("condyle.dynamics.inertia"), Deferred("condyle.dynamics.jacobians")
+    kinematics, passes = Deferred("condyle.dynamics.kinematics"), Deferred("condyle.model.looped.passes")
 
 
 def _poses(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics(moving=False)
-    poses = [body_pose(kin.placed[B], kin.R_GM[B], kin.p_GM[B]) for B in s.model.tree.base_to_tip]
+    poses = [kinematics.body_pose(kin.placed[B], kin.R_GM[B], kin.p_GM[B]) for B in s.model.tree.base_to_tip]
     return [column(x for R, p in poses for x in (rows(R), p))]
 
 
@@ -28,19 +35,19 @@ def _velocities(s: Symbols) -> list[ca.SX]:
         column(
             x
             for B in s.model.tree.base_to_tip
-            for x in body_velocity(kin.placed[B], kin.R_GM[B], kin.V_GM[B])
+            for x in kinematics.body_velocity(kin.placed[B], kin.R_GM[B], kin.V_GM[B])
         )
     ]
 
 
 def _accelerations(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    A = accelerations(s.model.tree, kin, s["udot"])
+    A = kinematics.accelerations(s.model.tree, kin, s["udot"])
     return [
         column(
             x
             for B in s.model.tree.base_to_tip
-            for x in body_acceleration(kin.placed[B], kin.R_GM[B], kin.V_GM[B], A[B])
+            for x in kinematics.body_acceleration(kin.placed[B], kin.R_GM[B], kin.V_GM[B], A[B])
         )
     ]
 
@@ -74,15 +81,15 @@ def _articulated_inertias(s: Symbols) -> list[ca.SX]:
     return [_about_origins(kin, P), status]
 
 
-def _about_origins(kin: Kinematics, C: dict[int, Inertia]) -> ca.SX:
+def _about_origins(kin: kinematics.Kinematics, C: dict[int, inertia.Inertia]) -> ca.SX:
     """Inertias about M's origins as matrices about the bodies' origins, flat, in the order of the bodies."""
-    about = [shift_inertia(C[B], -kin.R_GM[B] @ body.p_MB) for B, body in enumerate(kin.placed)]
+    about = [inertia.shift_inertia(C[B], -kin.R_GM[B] @ body.p_MB) for B, body in enumerate(kin.placed)]
     return column(rows(ca.blockcat([[I, J], [J.T, M]])) for I, J, M in about)
 
 
 def _mass_center_acceleration(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    return [energy.mass_center(kin, accelerations(s.model.tree, kin, s["udot"]))[-1]]
+    return [energy.mass_center(kin, kinematics.accelerations(s.model.tree, kin, s["udot"]))[-1]]
 
 
 AT_GROUND = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
@@ -137,11 +144,11 @@ OPERATORS = (
         status="rank",
         expressions=_articulated_inertias,
     ),
-    Operator("frame_pose", Stage.POSITION, "q"),
+    Operator("kinematics.frame_pose", Stage.POSITION, "q"),
     Operator("station_position", Stage.POSITION, "q", columns=of_body(*xyz("", "m"))),
-    Operator("frame_velocity", Stage.VELOCITY, "q u", columns=of_body(*VELOCITY)),
+    Operator("kinematics.frame_velocity", Stage.VELOCITY, "q u", columns=of_body(*VELOCITY)),
     Operator("station_velocity", Stage.VELOCITY, "q u", columns=of_body(*VELOCITY[3:])),
-    Operator("frame_acceleration", Stage.ACCELERATION, "q u udot", columns=of_body(*ACCELERATION)),
+    Operator("kinematics.frame_acceleration", Stage.ACCELERATION, "q u udot", columns=of_body(*ACCELERATION)),
     Operator("station_acceleration", Stage.ACCELERATION, "q u udot", columns=of_body(*ACCELERATION[3:])),
     Operator(
         "station_jacobian",
@@ -152,9 +159,10 @@ OPERATORS = (
         per_body="kernel",
         expressions=_station_jacobian,
         looped=ByColumns(passes.frame_velocity, "q u station", "V", offset=True),
+        cost=MatrixCost(body=150, speed=30),
     ),
     Operator(
-        "frame_jacobian",
+        "kinematics.frame_jacobian",
         Stage.POSITION,
         "q",
         takes="q station",
@@ -162,17 +170,19 @@ OPERATORS = (
         per_body="kernel",
         expressions=_frame_jacobian,
         looped=ByColumns(passes.frame_velocity, "q u station", "V", offset=True),
+        cost=MatrixCost(body=150, speed=30),
     ),
     Operator(
-        "system_jacobian",
+        "kinematics.system_jacobian",
         Stage.POSITION,
         "q",
         results={"J": "bodies 6 nu"},
         expressions=_system_jacobian,
         looped=ByColumns(passes.velocities, "q u", "V_GB", offset=True),
+        cost=MatrixCost(body=150, ancestor=15),
     ),
-    Operator("frame_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION)),
-    Operator("station_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION[3:])),
+    Operator("kinematics.frame_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION)),
+    Operator("kinematics.station_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION[3:])),
     Operator(
         "mass_center",
         Stage.POSITION,
@@ -208,7 +218,7 @@ OPERATORS = (
         Stage.VELOCITY,
         "q u",
         results={"h": "6"},
-        columns=columns.fixed(*MOMENTUM),
+        columns=fixed(*MOMENTUM),
         expressions=lambda s: [column(energy.momentum(s.kinematics()))],
         looped=passes.momentum,
     ),

@@ -3,16 +3,26 @@ undoes."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import casadi as ca
 
-from condyle.constraints.solve.corrections import jump, position_change, velocity_change
-from condyle.constraints.solve.multipliers import Multipliers, constrained, with_unmet
-from condyle.dynamics import aba, energy, rnea
+from condyle.loading import Deferred
 from condyle.model.flat import column, rows
-from condyle.model.looped import constrained as looped
 from condyle.model.operators import columns
+from condyle.model.operators.costs import MultiplierCost
 from condyle.model.operators.record import Operator, Stage
-from condyle.model.symbols import Symbols
+
+if TYPE_CHECKING:
+    from condyle.constraints.solve import corrections, multipliers
+    from condyle.dynamics import aba, energy, rnea
+    from condyle.model.looped import constrained
+    from condyle.model.symbols import Symbols
+else:
+    corrections = Deferred("condyle.constraints.solve.corrections")
+    multipliers = Deferred("condyle.constraints.solve.multipliers")
+    aba, energy, rnea = (Deferred(f"condyle.dynamics.{room}") for room in ("aba", "energy", "rnea"))
+    constrained = Deferred("condyle.model.looped.constrained")
 
 
 def solved_multipliers(s: Symbols, tau: ca.SX) -> list[ca.SX]:
@@ -26,14 +36,14 @@ def _held(s: Symbols, tau: ca.SX) -> list[ca.SX]:
     udot, status = aba.forward_dynamics(
         s.model.tree, kin, tau, s.lock, s.gravity, s.loads(kin), s.motions.held()
     )
-    found = constrained(s.rows(kin), udot, s.lock)
-    return [found.udot, found.lambda_, with_unmet(status, s.model.tree, found.unmet)]
+    found = multipliers.constrained(s.rows(kin), udot, s.lock)
+    return [found.udot, found.lambda_, multipliers.with_unmet(status, s.model.tree, found.unmet)]
 
 
 def _matrix(s: Symbols) -> list[ca.SX]:
     if not s.model.constraints:
         return [ca.SX(0, 1)]
-    return [rows(Multipliers(s.rows(s.kinematics()), s.lock).scaled())]
+    return [rows(multipliers.Multipliers(s.rows(s.kinematics()), s.lock).scaled())]
 
 
 def _forces(s: Symbols) -> list[ca.SX]:
@@ -55,7 +65,7 @@ def _power(s: Symbols) -> list[ca.SX]:
 def _impulses(s: Symbols) -> list[ca.SX]:
     """du and lambda, what is left of the errors of velocities, what may be, and the status."""
     du, status = aba.solve_mass_matrix(s.model.tree, s.kinematics(moving=False), s["f"], s.lock)
-    return [*jump(s.rows(s.kinematics()), du, s.lock), status]
+    return [*corrections.jump(s.rows(s.kinematics()), du, s.lock), status]
 
 
 READS = "joints constraints"
@@ -71,7 +81,8 @@ OPERATORS = (
         reads="joints forces constraints motions",
         expressions=lambda s: solved_multipliers(s, s["tau"]),
         columns=columns.multipliers,
-        looped=looped.accelerations,
+        looped=constrained.accelerations,
+        cost=MultiplierCost(pushes=True),
         direct=True,
     ),
     Operator(
@@ -82,14 +93,15 @@ OPERATORS = (
         status="accelerations",
         reads="joints forces constraints motions",
         expressions=lambda s: _held(s, s["tau"]),
-        looped=looped.accelerations,
+        looped=constrained.accelerations,
+        cost=MultiplierCost(pushes=True),
         serves="simulate",
         differentiable=False,
         watched=False,
         plain=True,
     ),
     Operator(
-        "constraint_errors",
+        "constraints.errors",
         Stage.FORCE,
         "q u",
         results={"p": "m_p", "v": "m_v"},
@@ -98,7 +110,7 @@ OPERATORS = (
         columns=columns.equation_errors,
     ),
     Operator(
-        "constraint_jacobian",
+        "constraints.jacobian",
         Stage.FORCE,
         "q u",
         results={"G": "m nu"},
@@ -106,7 +118,7 @@ OPERATORS = (
         expressions=lambda s: [rows(s.rows(s.kinematics()).jacobian())],
     ),
     Operator(
-        "constraint_bias",
+        "constraints.bias",
         Stage.FORCE,
         "q u",
         results={"g": "m"},
@@ -114,7 +126,7 @@ OPERATORS = (
         expressions=lambda s: [s.rows(s.kinematics()).bias()],
         columns=columns.equation_accelerations,
     ),
-    Operator("constraint_rank", Stage.ACCELERATION, "q u", columns=columns.fixed("rank", "condition")),
+    Operator("constraints.rank", Stage.ACCELERATION, "q u", columns=columns.fixed("rank", "condition")),
     Operator(
         "constraint_matrix",
         Stage.ACCELERATION,
@@ -122,11 +134,12 @@ OPERATORS = (
         results={"Y": "m m"},
         reads=READS,
         expressions=_matrix,
-        looped=looped.constraint_matrix,
-        serves="constraint_rank",
+        looped=constrained.constraint_matrix,
+        cost=MultiplierCost(),
+        serves="constraints.rank",
     ),
     Operator(
-        "constraint_forces",
+        "constraints.forces",
         Stage.ACCELERATION,
         "q u",
         takes="q u lambda_",
@@ -136,7 +149,7 @@ OPERATORS = (
         columns=columns.generalized_forces,
     ),
     Operator(
-        "constraint_power",
+        "constraints.power",
         Stage.ACCELERATION,
         "q u",
         takes="q u lambda_",
@@ -147,7 +160,7 @@ OPERATORS = (
         differentiable=False,
     ),
     Operator(
-        "impulses",
+        "constraints.impulses",
         Stage.ACCELERATION,
         "q u",
         takes="q u f",
@@ -159,7 +172,7 @@ OPERATORS = (
         differentiable=False,
     ),
     Operator(
-        "constraint_reactions",
+        "constraints.reactions",
         Stage.ACCELERATION,
         "q u",
         takes="q u lambda_",
@@ -176,8 +189,9 @@ OPERATORS = (
         reads="joints constraints motions",
         serves="project",
         watched=False,
-        looped=looped.position_changes,
-        expressions=lambda s: [position_change(s.rows(s.kinematics()), s.lock, s["weights"])[0]],
+        looped=constrained.position_changes,
+        cost=MultiplierCost(levels=("position",)),
+        expressions=lambda s: [corrections.position_change(s.rows(s.kinematics()), s.lock, s["weights"])[0]],
     ),
     Operator(
         "velocity_change",
@@ -187,7 +201,8 @@ OPERATORS = (
         reads=READS,
         serves="project",
         watched=False,
-        looped=looped.velocity_changes,
-        expressions=lambda s: [velocity_change(s.rows(s.kinematics()), s.lock, s["weights"])],
+        looped=constrained.velocity_changes,
+        cost=MultiplierCost(levels=("position", "velocity")),
+        expressions=lambda s: [corrections.velocity_change(s.rows(s.kinematics()), s.lock, s["weights"])],
     ),
 )

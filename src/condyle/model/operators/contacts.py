@@ -1,54 +1,62 @@
-"""Where contacts are and what they exert: records."""
+"""Where contacts are and what they exert, and constraints that act one way as solvers of impacts and contact
+forces need them: records."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from condyle.constraints.solve.equations import row_slices
-from condyle.constraints.unilateral import RigidContact
-from condyle.contact.elastic_foundation import ElasticFoundation
-from condyle.contact.hertz import patch
-from condyle.contact.hunt_crossley import ContactLaw, Forces
-from condyle.contact.surfaces import Touch
-from condyle.dynamics.view import View
 from condyle.laws.described import sx
+from condyle.loading import Deferred
 from condyle.model.flat import column, rows
 from condyle.model.operators.columns import WRENCH, Columns, fixed, xyz
 from condyle.model.operators.constraints import solved_multipliers
 from condyle.model.operators.record import Operator, Stage
-from condyle.model.symbols import Symbols
+
+if TYPE_CHECKING:
+    from condyle.constraints.solve import equations
+    from condyle.constraints.unilateral import RigidContact
+    from condyle.contact import hertz, hunt_crossley, surfaces
+    from condyle.dynamics.view import View
+    from condyle.model.symbols import Symbols
+else:
+    equations = Deferred("condyle.constraints.solve.equations")
+    hertz, surfaces = Deferred("condyle.contact.hertz"), Deferred("condyle.contact.surfaces")
+    hunt_crossley = Deferred("condyle.contact.hunt_crossley")
 
 
-def _touches(s: Symbols) -> Iterator[tuple[ContactLaw | None, Touch]]:
+def _touches(s: Symbols) -> Iterator[tuple[hunt_crossley.ContactLaw | None, surfaces.Touch]]:
     """Where each is, with the law of those that yield."""
     view = s.view(s.kinematics(moving=False))
-    for _, force in s.laws(view):
-        if isinstance(force, ContactLaw):
-            yield force, force.touch(view)
+    for _ in s.laws(view):
+        if (contact := s.model.contacts.get(view.law)) is not None:
+            yield contact, contact.touch(view)
     for c in s.model.rigid_contacts.values():
         yield None, _rigid_touch(c.places[0].at(view))
 
 
-def _rigid_touch(x: ca.SX) -> Touch:
+def _rigid_touch(x: ca.SX) -> surfaces.Touch:
     """From depth, normal and point of unilateral/contact.py, Touching."""
-    return Touch(x[0], x[1:4], x[4:7] + x[0] / 2 * x[1:4], ca.SX.nan())
+    return surfaces.Touch(x[0], x[1:4], x[4:7] + x[0] / 2 * x[1:4], ca.SX.nan())
 
 
-def _forces(s: Symbols, lambda_: ca.SX) -> Iterator[tuple[ca.SX, ContactLaw | RigidContact, Forces]]:
+def _forces(
+    s: Symbols, lambda_: ca.SX
+) -> Iterator[tuple[ca.SX, hunt_crossley.ContactLaw | RigidContact, hunt_crossley.Forces]]:
     """What each exerts; lambda_: of all constraint equations."""
     view = s.view(s.kinematics())
-    for enabled, force in s.laws(view):
-        if isinstance(force, ContactLaw):
-            yield enabled, force, force.forces(view)
-    slices, first = row_slices(s.model.constraints), len(s.model.forces)
-    for k, (name, c) in enumerate(s.model.constraints.items()):
-        if isinstance(c, RigidContact):
+    for enabled, _ in s.laws(view):
+        if (contact := s.model.contacts.get(view.law)) is not None:
+            yield enabled, contact, contact.forces(view)
+    slices, first = equations.row_slices(s.model.constraints), len(s.model.forces)
+    for k, name in enumerate(s.model.constraints):
+        if (c := s.model.rigid_contacts.get(name)) is not None:
             yield s.enabled[first + k], c, _rigid_forces(c, view, lambda_[slices[name]])
 
 
-def _rigid_forces(c: RigidContact, view: View, lambda_: ca.SX) -> Forces:
+def _rigid_forces(c: RigidContact, view: View, lambda_: ca.SX) -> hunt_crossley.Forces:
     """docs/theory/rigid_contact.md (23) from its multipliers, which are zero where it is open."""
     x = [leaf.at(view) for leaf in c.moving]
     where, slip, f_t, none = _rigid_touch(x[0]), c.slip(x), ca.SX(3, 1), ca.SX(3, 1)
@@ -57,7 +65,8 @@ def _rigid_forces(c: RigidContact, view: View, lambda_: ca.SX) -> Forces:
         slides = -sx(c.friction) * lambda_[0] * c.direction(x)
         f_t = ca.if_else(c.sliding(), slides, 0) - t_1 * lambda_[1] - t_2 * lambda_[2]
     lost = ca.if_else(c.sliding(), ca.fmax(-ca.dot(f_t, slip), 0), 0) if c.has_friction else ca.SX(0)
-    return Forces(where, x[0][4:7], slip, slip, lambda_[0], lambda_[0], f_t, none, lost)
+    f = lambda_[0] * where.n + f_t
+    return hunt_crossley.Forces(where, x[0][4:7], slip, slip, lambda_[0], lambda_[0], f_t, none, lost, f)
 
 
 def _lambda(s: Symbols) -> list[ca.SX]:
@@ -67,16 +76,18 @@ def _lambda(s: Symbols) -> list[ca.SX]:
     return [ca.SX(s.model.equations(), 1), ca.SX(0)]
 
 
-def _at(quantity: Callable[[ContactLaw | None, Touch], ca.SX]) -> Callable[[Symbols], list[ca.SX]]:
+def _at(
+    quantity: Callable[[hunt_crossley.ContactLaw | None, surfaces.Touch], ca.SX],
+) -> Callable[[Symbols], list[ca.SX]]:
     """A quantity of each contact's position."""
-    return lambda s: [column(quantity(law, where) for law, where in _touches(s))]
+    return lambda s: [column(quantity(contact, where) for contact, where in _touches(s))]
 
 
 def _slips(s: Symbols) -> list[ca.SX]:
     return [column(done.v_t for _, _, done in _forces(s, ca.SX(s.model.equations(), 1)))]
 
 
-def _of(quantity: Callable[[Forces], ca.SX]) -> Callable[[Symbols], list[ca.SX]]:
+def _of(quantity: Callable[[hunt_crossley.Forces], ca.SX]) -> Callable[[Symbols], list[ca.SX]]:
     """A quantity of what each contact exerts, zero of those that are disabled; and the status."""
 
     def expressions(s: Symbols) -> list[ca.SX]:
@@ -89,8 +100,8 @@ def _of(quantity: Callable[[Forces], ca.SX]) -> Callable[[Symbols], list[ca.SX]]
 def _wrenches(s: Symbols) -> list[ca.SX]:
     view, out = s.view(s.kinematics()), []
     lambda_, status = _lambda(s)
-    for on, law, done in _forces(s, lambda_):
-        for surface, sign in zip(law.surfaces(), (-1, 1), strict=True):
+    for on, contact, done in _forces(s, lambda_):
+        for surface, sign in zip(contact.surfaces(), (-1, 1), strict=True):
             arm = done.P - view.station_position(surface.body, ca.SX(3, 1))
             wrench = sign * ca.vertcat(ca.cross(arm, done.f) + done.m, done.f)
             out.append(ca.if_else(on, wrench, 0).T)
@@ -104,7 +115,7 @@ def _springs(s: Symbols) -> list[ca.SX]:
         column(
             side.numbers(view)[2]
             for _, force in s.laws(view)
-            if isinstance(force, ContactLaw)
+            if view.law in s.model.contacts
             for side in getattr(force, "sides", ())
         )
     ]
@@ -115,11 +126,46 @@ def _energies(s: Symbols) -> list[ca.SX]:
     view = s.view(s.kinematics(moving=False))
     return [
         column(
-            ca.if_else(on, force.potential(view), 0)
-            for on, force in s.laws(view)
-            if isinstance(force, ElasticFoundation)
+            ca.if_else(on, foundation.potential(view), 0)
+            for on, _ in s.laws(view)
+            if (foundation := s.model.foundations.get(view.law)) is not None
         )
     ]
+
+
+def _unilateral_rows(s: Symbols) -> list[ca.SX]:
+    """docs/theory/rigid_contact.md (2)-(4) of each, whether closed or not; without friction the rows of slip
+    are zero."""
+    view, nu = s.view(s.kinematics()), s.model.tree.nu
+    gap, rate, slip, G, bias, numbers = [], [], [], [], [], []
+    for name, c in s.model.unilateral.items():
+        mine = equations.ConstraintEquations({name: c.holding()}, view, ca.SX.ones(1))
+        p, v = mine.errors()
+        a, J, n = mine.bias(), mine.jacobian(), v.numel()
+        gap.append(-p)
+        rate.append(-v[0])
+        slip.append(ca.vertcat(v[1:, :], ca.SX(3 - n, 1)))
+        G.append(rows(ca.vertcat(-J[0, :], J[1:, :], ca.SX(3 - n, nu))))
+        bias.append(ca.vertcat(-a[0], a[1:, :], ca.SX(3 - n, 1)))
+        numbers.append(ca.horzcat(sx(c.restitution), sx(getattr(c, "friction", 0.0))))
+    made = ca.vertcat(ca.SX(0, 2), *numbers)
+    return [
+        ca.densify(x)
+        for x in (column(gap), column(rate), column(slip), column(G), column(bias), made[:, 0], made[:, 1])
+    ]
+
+
+def _tangents(s: Symbols) -> list[ca.SX]:
+    """t_1 and t_2 of (4) of each, row by row; zero without friction."""
+    view = s.view(s.kinematics(moving=False))
+    out: list[ca.SX] = []
+    for name in s.model.unilateral:
+        c = s.model.rigid_contacts.get(name)
+        t = ca.SX(3, 1), ca.SX(3, 1)
+        if c is not None and c.has_friction:
+            t = c.across([leaf.at(view) for leaf in c.places])
+        out += t
+    return [ca.densify(column(out))]
 
 
 def _each(*columns: str) -> Columns:
@@ -133,8 +179,8 @@ def _each(*columns: str) -> Columns:
 def _on_bodies(model, given):  # type: ignore[no-untyped-def]
     return [
         (f"{name}_{surface.body}_{c}", unit)
-        for name, law in model.all_contacts.items()
-        for surface in law.surfaces()
+        for name, contact in model.all_contacts.items()
+        for surface in contact.surfaces()
         for c, unit in fixed(*WRENCH)(model, given)
     ]
 
@@ -148,40 +194,40 @@ READS = "joints forces constraints motions"
 
 OPERATORS = (
     Operator(
-        "contact_depths",
+        "contacts.depths",
         Stage.POSITION,
         "q",
         results={"x": "contacts"},
         direct=True,
-        expressions=_at(lambda law, where: where.x),
+        expressions=_at(lambda contact, where: where.x),
         columns=_each("depth [m]"),
     ),
     Operator(
-        "contact_points",
+        "contacts.points",
         Stage.POSITION,
         "q",
         results={"P": "contacts 3"},
-        expressions=_at(lambda law, where: where.at(ca.SX(0.5) if law is None else law.share)),
+        expressions=_at(lambda contact, where: where.at(ca.SX(0.5) if contact is None else contact.share)),
         columns=_each(*xyz("p", "m")),
     ),
     Operator(
-        "contact_normals",
+        "contacts.normals",
         Stage.POSITION,
         "q",
         results={"n": "contacts 3"},
-        expressions=_at(lambda law, where: where.n),
+        expressions=_at(lambda contact, where: where.n),
         columns=_each(*xyz("n", "")),
     ),
     Operator(
-        "contact_patches",
+        "contacts.patches",
         Stage.POSITION,
         "q",
         results={"axes": "contacts 2"},
-        expressions=_at(lambda law, where: ca.SX(2, 1) if law is None else patch(where)),
+        expressions=_at(lambda contact, where: ca.SX(2, 1) if contact is None else hertz.patch(where)),
         columns=_each("major [m]", "minor [m]"),
     ),
     Operator(
-        "contact_slips",
+        "contacts.slips",
         Stage.VELOCITY,
         "q u",
         results={"v_t": "contacts 3"},
@@ -190,7 +236,7 @@ OPERATORS = (
         columns=_each(*xyz("v", "m/s")),
     ),
     Operator(
-        "contact_forces",
+        "contacts.forces",
         Stage.ACCELERATION,
         "q u",
         results={"f": "contacts 3"},
@@ -200,7 +246,7 @@ OPERATORS = (
         columns=_each(*xyz("f", "N")),
     ),
     Operator(
-        "contact_losses",
+        "contacts.losses",
         Stage.ACCELERATION,
         "q u",
         results={"lost": "contacts"},
@@ -218,9 +264,9 @@ OPERATORS = (
         reads="joints forces",
         expressions=_springs,
         differentiable=False,
-        serves="contact_pressures",
+        serves="contacts.pressures",
     ),
-    Operator("contact_pressures", Stage.FORCE, "q u"),
+    Operator("contacts.pressures", Stage.FORCE, "q u"),
     Operator(
         "foundation_energies",
         Stage.FORCE,
@@ -233,7 +279,7 @@ OPERATORS = (
         watched=False,
     ),
     Operator(
-        "contact_wrenches",
+        "contacts.wrenches",
         Stage.ACCELERATION,
         "q u",
         results={"F": "contacts 2 6"},
@@ -251,7 +297,35 @@ OPERATORS = (
         reads=READS,
         expressions=_of(lambda done: ca.vertcat(done.f_n * done.P, done.f_n)),
         differentiable=False,
-        serves="center_of_pressure",
+        serves="contacts.center_of_pressure",
     ),
-    Operator("center_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),
+    Operator("contacts.center_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),
+    Operator(
+        "unilateral_rows",
+        Stage.VELOCITY,
+        takes="q u",
+        results={
+            "gap": "unilateral",
+            "rate": "unilateral",
+            "slip": "unilateral 2",
+            "G": "unilateral 3 nu",
+            "bias": "unilateral 3",
+            "restitution": "unilateral",
+            "friction": "unilateral",
+        },
+        reads="joints constraints",
+        serves="simulate",
+        expressions=_unilateral_rows,
+        watched=False,
+    ),
+    Operator(
+        "unilateral_tangents",
+        Stage.POSITION,
+        takes="q u",
+        results={"T": "unilateral 2 3"},
+        reads="joints constraints",
+        serves="simulate",
+        expressions=_tangents,
+        watched=False,
+    ),
 )

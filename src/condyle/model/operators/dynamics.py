@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import casadi as ca
 
-from condyle.constraints.solve.multipliers import ROUNDING, constrained, with_unmet
-from condyle.dynamics import aba, crba, energy, rnea
-from condyle.dynamics.kinematics import Kinematics
-from condyle.dynamics.view import Loads
 from condyle.forces.gravity import Gravity
+from condyle.loading import Deferred
 from condyle.model.flat import column, rows
-from condyle.model.looped import constrained as looped
-from condyle.model.looped import passes
 from condyle.model.operators import columns
+from condyle.model.operators.costs import MatrixCost, MultiplierCost, PassCost
 from condyle.model.operators.rates import qdot, zdot
 from condyle.model.operators.record import ByColumns, Operator, Stage
-from condyle.model.symbols import Symbols
+
+if TYPE_CHECKING:
+    from condyle.constraints.solve import multipliers
+    from condyle.dynamics import aba, crba, energy, rnea, view
+    from condyle.dynamics.kinematics import Kinematics
+    from condyle.model.looped import constrained, passes
+    from condyle.model.symbols import Symbols
+else:
+    aba, crba, energy = (Deferred(f"condyle.dynamics.{room}") for room in ("aba", "crba", "energy"))
+    rnea, view = Deferred("condyle.dynamics.rnea"), Deferred("condyle.dynamics.view")
+    multipliers = Deferred("condyle.constraints.solve.multipliers")
+    constrained, passes = (Deferred(f"condyle.model.looped.{room}") for room in ("constrained", "passes"))
 
 
-def forward_dynamics(s: Symbols, short: float = ROUNDING) -> tuple[ca.SX, ca.SX, ca.SX | None]:
+def forward_dynamics(s: Symbols, short: float | None = None) -> tuple[ca.SX, ca.SX, ca.SX | None]:
     """udot, the status, and with constraints whether these are delicate (multipliers.py). short: what runs
-    let pass there."""
+    let pass there; None: rounding."""
     kin = s.kinematics()
     udot, status = aba.forward_dynamics(
         s.model.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held()
     )
     if not s.model.constraints:
         return udot, status, None
-    found = constrained(s.rows(kin), udot, s.lock, short)
-    return found.udot, with_unmet(status, s.model.tree, found.unmet), found.delicate
+    found = multipliers.constrained(s.rows(kin), udot, s.lock, *(() if short is None else (short,)))
+    return found.udot, multipliers.with_unmet(status, s.model.tree, found.unmet), found.delicate
 
 
 def _ydot(s: Symbols) -> list[ca.SX]:
@@ -56,7 +65,7 @@ def _multiply_mass_matrix(s: Symbols) -> list[ca.SX]:
 
 def _gravity_forces(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics(moving=False)
-    loads = Loads(s.view(kin))
+    loads = view.Loads(s.view(kin))
     loads.enabled = s.enabled[0]
     energy.weight(kin, s.gravity, loads)
     s.model.gravity.apply(loads.view, loads)
@@ -67,15 +76,15 @@ def _coriolis_forces(s: Symbols) -> list[ca.SX]:
     return [rnea.inverse_dynamics(s.model.tree, s.kinematics(), None, ca.SX(3, 1), None)]
 
 
-def each_force(s: Symbols, kin: Kinematics) -> list[Loads]:
+def each_force(s: Symbols, kin: Kinematics) -> list[view.Loads]:
     """Loads of each force by itself, gravity as weights."""
-    out, view = [], s.view(kin)
-    for enabled, force in s.laws(view):
-        loads = Loads(view)
+    out, seen = [], s.view(kin)
+    for enabled, force in s.laws(seen):
+        loads = view.Loads(seen)
         loads.enabled = enabled
         if isinstance(force, Gravity):
             energy.weight(kin, s.gravity, loads)
-        force.apply(view, loads)
+        force.apply(seen, loads)
         out.append(loads)
     return out
 
@@ -110,9 +119,9 @@ def _timed_power(s: Symbols) -> list[ca.SX]:
 def _energy(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
     kinetic, potential = energy.energy(kin, s.gravity)
-    view = s.view(kin)
-    for enabled, force in s.laws(view):
-        if (stored := force.potential(view)) is not None:
+    seen = s.view(kin)
+    for enabled, force in s.laws(seen):
+        if (stored := force.potential(seen)) is not None:
             potential += ca.if_else(enabled, stored, 0)
     return [kinetic, potential]
 
@@ -149,7 +158,8 @@ OPERATORS = (
         reads="joints forces constraints motions",
         expressions=lambda s: list(forward_dynamics(s)[:2]),
         columns=columns.accelerations,
-        looped=looped.forward_dynamics,
+        looped=constrained.forward_dynamics,
+        cost=MultiplierCost(pushes=True, also_without=True),
         direct=True,
         plain=True,
     ),
@@ -164,6 +174,7 @@ OPERATORS = (
         expressions=_ydot,
         columns=columns.all_rates,
         looped=passes.ydot,
+        cost=PassCost(unconstrained=True),
         direct=True,
         plain=True,
     ),
@@ -187,6 +198,7 @@ OPERATORS = (
         results={"M": "nu nu"},
         expressions=_mass_matrix,
         looped=ByColumns(passes.multiply_mass_matrix, "q f", "Mf", symmetric=True),
+        cost=MatrixCost(body=300, pair=25),
     ),
     Operator(
         "multiply_mass_matrix",

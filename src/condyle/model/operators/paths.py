@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import casadi as ca
 
-from condyle.constraints.solve.equations import Wrenches
+from condyle.loading import Deferred
 from condyle.model.flat import column, rows
-from condyle.model.looped import path_operators as looped
 from condyle.model.operators.columns import Columns
+from condyle.model.operators.costs import PathCost
 from condyle.model.operators.record import Operator, Stage
-from condyle.model.symbols import Symbols
+
+if TYPE_CHECKING:
+    from condyle.constraints.solve import equations
+    from condyle.model.looped import path_operators
+    from condyle.model.symbols import Symbols
+else:
+    equations = Deferred("condyle.constraints.solve.equations")
+    path_operators = Deferred("condyle.model.looped.path_operators")
 
 
 def _each(unit: str) -> Columns:
@@ -31,7 +40,7 @@ def _moment_arms(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics(moving=False)
     view, out = s.view(kin), []
     for path in s.model.paths.values():
-        loads = Wrenches(view)
+        loads = equations.Wrenches(view)
         path.length.load(view, ca.SX(-1), loads)
         out.append(loads.on_speeds(1))
     return [column(rows(row) for row in out)]
@@ -51,7 +60,8 @@ OPERATORS = (
         direct=True,
         expressions=_lengths,
         columns=_each("m"),
-        looped=looped.path_lengths,
+        looped=path_operators.path_lengths,
+        cost=PathCost(),
         plain=True,
     ),
     Operator(
@@ -62,7 +72,8 @@ OPERATORS = (
         direct=True,
         expressions=_speeds,
         columns=_each("m/s"),
-        looped=looped.path_speeds,
+        looped=path_operators.path_speeds,
+        cost=PathCost(),
         plain=True,
     ),
     Operator(
@@ -71,7 +82,8 @@ OPERATORS = (
         "q",
         results={"R": "paths nu"},
         expressions=_moment_arms,
-        looped=looped.moment_arms,
+        looped=path_operators.moment_arms,
+        cost=PathCost(),
         plain=True,
     ),
     # both, with each path found once
@@ -81,7 +93,8 @@ OPERATORS = (
         "q",
         results={"L": "paths", "R": "paths nu"},
         expressions=lambda s: [*_lengths(s), *_moment_arms(s)],
-        looped=looped.path_geometry,
+        looped=path_operators.path_geometry,
+        cost=PathCost(),
         serves="static_optimization",
         differentiable=False,
         plain=True,

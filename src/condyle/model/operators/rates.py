@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import casadi as ca
 
-from condyle.dynamics import rates
+from condyle.loading import Deferred
 from condyle.mobilizers import motion, runaway
 from condyle.model.flat import column, rows
-from condyle.model.looped import passes
 from condyle.model.operators import columns
 from condyle.model.operators.record import Operator, Stage
-from condyle.model.symbols import Symbols
+
+if TYPE_CHECKING:
+    from condyle.dynamics import rates
+    from condyle.model.looped import passes
+    from condyle.model.symbols import Symbols
+else:
+    rates, passes = Deferred("condyle.dynamics.rates"), Deferred("condyle.model.looped.passes")
 
 
 def qdot(s: Symbols) -> tuple[ca.SX, ca.SX]:
@@ -97,7 +104,7 @@ OPERATORS = (
         looped=passes.qdot,
     ),
     Operator(
-        "qddot",
+        "kinematics.qddot",
         Stage.ACCELERATION,
         "q u udot",
         results={"qddot": "nq"},
@@ -108,7 +115,7 @@ OPERATORS = (
         columns=columns.coordinate_accelerations,
     ),
     Operator(
-        "u_from_qdot",
+        "kinematics.u_from_qdot",
         Stage.POSITION,
         "q",
         takes="q qdot",
@@ -119,7 +126,7 @@ OPERATORS = (
         columns=columns.speeds,
     ),
     Operator(
-        "udot_from_qddot",
+        "kinematics.udot_from_qddot",
         Stage.VELOCITY,
         "q u",
         takes="q u qddot",
@@ -130,9 +137,17 @@ OPERATORS = (
         expressions=_udot_from_qddot,
         columns=columns.accelerations,
     ),
-    Operator("N", Stage.POSITION, "q", results={"N": "nq nu"}, status="rates", reads="", expressions=_N),
     Operator(
-        "Ndot", Stage.VELOCITY, "q u", results={"Ndot": "nq nu"}, status="rates", reads="", expressions=_Ndot
+        "kinematics.N", Stage.POSITION, "q", results={"N": "nq nu"}, status="rates", reads="", expressions=_N
+    ),
+    Operator(
+        "kinematics.Ndot",
+        Stage.VELOCITY,
+        "q u",
+        results={"Ndot": "nq nu"},
+        status="rates",
+        reads="",
+        expressions=_Ndot,
     ),
     Operator(
         "zdot",

@@ -24,17 +24,19 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.operators.columns import Columns
-from condyle.model.symbols import Symbols
-from condyle.native.tables.staged import Staged, build_function
-from condyle.paths.path import numbers
+from condyle.model.operators.costs import Cost, PassCost
 from condyle.records import dataclass
+
+if TYPE_CHECKING:
+    from condyle.model.looped.tables import Looped
+    from condyle.model.symbols import Symbols
+    from condyle.native.tables.staged import Staged
 
 
 class Stage(enum.IntEnum):
@@ -95,6 +97,7 @@ class Operator:
             its own kernel.
         ground: the row of ground, if it is not zero.
         looped: its passes in the looped layout, if there are such (condyle.model.looped.passes).
+        cost: what both layouts cost; layouts.py chooses between them.
         direct: the method gives the kernel's only result as it is; after the first call a builtin replaces
             the method.
         differentiable: whether jvp, vjp, jacobian and casadi take it; needs expressions.
@@ -115,6 +118,7 @@ class Operator:
     per_body: str = ""
     ground: tuple[float, ...] = ()
     looped: Callable[[Looped], None] | ByColumns | None = None
+    cost: Cost = PassCost()
     direct: bool = False
     differentiable: bool = True
     serves: str = ""
@@ -185,18 +189,32 @@ class Operator:
 
     def build(self, model: Model, name: str, **which: Any) -> ca.Function | Staged:
         """The kernel as a Function of its arguments."""
+        from condyle.model.symbols import Symbols
+        from condyle.native.tables.staged import build_function
+
         s = Symbols(model, plain=self.plain)
         results = self.expressions(s, **which)
         # laws along paths ask for the same things again and again
+        short = name.rpartition(".")[2]  # names of casadi.Functions have no dots
         return build_function(
-            name, [s[a] for a in self.arguments], ca.cse(results) if model.paths else results
+            short, [s[a] for a in self.arguments], ca.cse(results) if model.paths else results
         )
 
 
 PATHS = ("path_lengths", "path_speeds", "moment_arms", "path_points")
 """Operators of paths alone."""
-CONTACTS = ("contact_depths", "contact_points", "contact_normals", "contact_patches")
+CONTACTS = ("contacts.depths", "contacts.points", "contacts.normals", "contacts.patches")
 """Operators of where contacts are."""
+
+
+def _path_numbers(model: Model) -> int:
+    """How many numbers path_points gives."""
+    if not model.paths:
+        return 0
+    from condyle.paths.path import numbers
+
+    return sum(map(numbers, model.paths.values()))
+
 
 DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "nq": lambda model: model.tree.nq,
@@ -212,7 +230,7 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "wrenches": lambda model: sum(len(c.bodies) for c in model.constraints.values()),
     "instance": lambda model: model.instance.stop - model.instance.start,
     "paths": lambda model: len(model.paths),
-    "path_numbers": lambda model: sum(numbers(path) for path in model.paths.values()),
+    "path_numbers": _path_numbers,
     "controlled_paths": lambda model: len(model.controlled_paths),
     "actuators": lambda model: len(model.actuators),
     "muscles": lambda model: len(model.muscles),

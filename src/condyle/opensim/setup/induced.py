@@ -76,24 +76,16 @@ def induced(trial: Trial, element: Element) -> None:
     for name in trial.chosen(element, "coordinate_names", file_order(setup, system)) if asked else []:
         # OpenSim takes lengths for angles here; they are left as they are
         factor = 180 / np.pi if degrees and turns.get(name) else 1.0
-        setup.save(
-            trial.name(element, name),
-            name,
-            run.t,
-            causes,
-            factor * udot[:, :, speeds.index(name)],
-            degrees=degrees,
-            precision=trial.precision,
-            words=WORDS,
-        )
+        values = factor * udot[:, :, speeds.index(name)]
+        trial.save(element, name, name, causes, values, WORDS, degrees)
     bodies = [b.name for b in system.bodies]
     asked = setup.words("body_names", element) or ["center_of_mass"]
     for name in bodies if asked[0].lower() == "all" else [w for w in asked if w.lower() != "center_of_mass"]:
         if name not in bodies:
             raise DescriptionError(f"{element.place}: <body_names>: there is no body {name!r} in the model")
         com = np.asarray(system.body(name).mass_properties.com, dtype=float)
-        J = system.frame_jacobian(run.q, name, com)
-        bias = system.frame_bias(run.q, run.u, name, com)
+        J = system.kinematics.frame_jacobian(run.q, name, com)
+        bias = system.kinematics.frame_bias(run.q, run.u, name, com)
         angle = 180 / np.pi if degrees else 1.0
         _save_body(
             trial,
@@ -136,14 +128,13 @@ def _save_body(
     for cause in {"total", "velocity"} & set(causes):
         values[:, causes.index(cause)] += bias
     labels = [f"{cause}_{axis}" for cause in causes for axis in axes]
-    trial.setup.save(
-        trial.name(element, name),
+    trial.save(
+        element,
         name,
-        run.t,
+        name,
         labels,
-        values.reshape(len(run), -1),
-        precision=trial.precision,
-        words=WORDS,
+        values.reshape(len(values), -1),
+        WORDS,
     )
 
 
@@ -247,8 +238,8 @@ def _rows(trial: Trial, constraint: Element, load: ExternalLoad, run: Motion) ->
     p = np.einsum("tji,tj->ti", X.R, load.acting(run)[0] - X.p)
     J, bias = np.empty((len(run), 6, system.nu)), np.empty((len(run), 6))
     for i, point in enumerate(p):  # a station of its own in every frame
-        J[i] = system.frame_jacobian(run.q[i], body, point)
-        bias[i] = system.frame_bias(run.q[i], run.u[i], body, point)
+        J[i] = system.kinematics.frame_jacobian(run.q[i], body, point)
+        bias[i] = system.kinematics.frame_bias(run.q[i], run.u[i], body, point)
     if constraint.tag == "PointConstraint":
         return J[:, 3:], bias[:, 3:]
     if constraint.tag == "WeldConstraint":

@@ -1,4 +1,4 @@
-"""Runs of native programs of steps, and who may come near whom meanwhile.
+"""A run of time stepping: what its native program (program.py) reads, and who may come near whom meanwhile.
 
 Each body may travel so far until lists are made anew (its budget); pairs are listed whose gap is at most what
 both may travel, and the room around them.
@@ -14,7 +14,9 @@ import numpy as np
 
 from condyle.integrate.stepping.closest_points import NARROW
 from condyle.integrate.stepping.crowd import Crowd, Listed
-from condyle.native.programs.program import Program, Workspace
+from condyle.integrate.steps import ROW
+from condyle.model.model import description
+from condyle.native.programs.program import ProgramAndTables, cached_program
 from condyle.system.state import State
 from condyle.system.system import System
 
@@ -29,30 +31,42 @@ STEPS: as far as it goes in so many steps, if that is more."""
 STEPS = 10
 
 
-class ListedRun(ABC):
+class SteppingRun(ABC):
     """A run of one state.
 
     Args:
         start: where it starts.
         method: whose numbers it takes.
         crowd: surfaces that may touch.
+        key: text that determines the program, beside the system.
+        make: makes it.
     """
 
-    program: Program
-    ws: Workspace
     size: np.ndarray
     far: np.ndarray
     room: np.ndarray
-    streams: dict[str, np.ndarray]
-    counts: dict[str, int]
     fixed = np.empty(0, int)
     """Contacts that are always looked at, before those of the lists."""
 
-    def __init__(self, start: State, method: TimeStepping, crowd: Crowd) -> None:
+    def __init__(
+        self, start: State, method: TimeStepping, crowd: Crowd, key: str, make: Callable[[], ProgramAndTables]
+    ) -> None:
         self.start, self.method, self.crowd, self.system = start, method, crowd, start.system
         self.by_hand = len(crowd.boxes) > 1  # two boxes are looked at in Python
         self.keys = np.zeros(0, int)
         self.lists: dict[str, Listed] = {}
+        model, programs = self.system.compiled.model, self.system.compiled.programs
+        key = f"time stepping of {key}"
+        if key not in programs:
+            programs[key] = cached_program(f"{key}\n{description(model)}", make)
+        self.program, tables = programs[key]
+        self.ws = ws = self.program.workspace()
+        self.streams: dict[str, np.ndarray] = dict(tables)
+        self.counts = {"most_sweeps": int(method.sweeps)}
+        first, n = self.system.nq + self.system.nu, len(ws["y"])
+        if n > first:
+            self.streams |= {"z": ws["y"][first:, None], "zdot": ws["f"][first:, None]}
+            self.counts["auxiliaries"] = n - first
 
     @abstractmethod
     def _begin(self, step: float) -> None:
@@ -112,7 +126,7 @@ class ListedRun(ABC):
         kept = 2 + count // int(m.every)
         self.T, self.Y = np.empty((kept, 1)), np.empty((kept, len(ws["y"])))
         self.T[0], self.Y[0] = start.t, ws["y"]
-        self.streams |= {"T": self.T, "Y": self.Y}
+        self.streams |= {ROW + "t": self.T, ROW + "y": self.Y}
         told = (lambda ws: report(ws["k"][0] / count)) if report is not None else None
         self._begin(step)
         while ws["k"][0] < count and not ws["bad"][0]:
@@ -154,14 +168,20 @@ class ListedRun(ABC):
 
     # ---- lists ---------------------------------------------------------------------------------------------
 
-    def _balls(self) -> None:
-        """Streams of spheres, points and corners."""
-        crowd = self.crowd
-        balls = np.column_stack(
-            [crowd.body[: crowd.balls] % (len(self.system.bodies) + 1), crowd.center, crowd.radius]
-        )
-        self.streams |= {"balls": balls, "centers": np.zeros((len(balls), 3))}
-        self.counts |= {"n_bodies": len(self.system.bodies), "n_balls": len(balls)}
+    def _surfaces(self, blocks: np.ndarray) -> None:
+        """Streams of bodies, of which the blocks (n + 1,) are known, and of spheres, points and corners."""
+        crowd, n = self.crowd, len(self.system.bodies)
+        self.size, self.far = sizes_of(self.system, crowd)
+        self.room = ROOM * self.size
+        balls = np.column_stack([crowd.body[: crowd.balls] % (n + 1), crowd.center, crowd.radius])
+        self.streams |= {
+            "bodies": np.column_stack([self.far, self.room, blocks]),
+            "reaches": np.zeros((n + 1, 2)),
+            "budgets": np.zeros((n + 1, 1)),
+            "balls": balls,
+            "centers": np.zeros((len(balls), 3)),
+        }
+        self.counts |= {"n_bodies": n, "n_balls": len(balls)}
 
     def _listed(self, step: float) -> None:
         """List who may come near whom, until a body has used up its budget."""
@@ -173,7 +193,7 @@ class ListedRun(ABC):
         self.lists = self.crowd.near(*self._placed(), self.room + budget) | given
         for kind in self.lists:
             self._take(kind)
-        self._carried()
+        self._warm_start()
 
     def _take(self, kind: str) -> None:
         rows = self.lists[kind].rows
@@ -185,7 +205,7 @@ class ListedRun(ABC):
         reach = self.room + 2 * self._travel(step)
         self.lists["given"] = self.crowd.two_boxes(*self._placed(), reach)
         self._take("given")
-        self._carried()
+        self._warm_start()
 
     def _travel(self, step: float) -> np.ndarray:
         """How far surfaces of each body, and of ground, go in a step [m]."""
@@ -193,17 +213,17 @@ class ListedRun(ABC):
         speed = np.linalg.norm(v[:, 3:], axis=1) + np.linalg.norm(v[:, :3], axis=1) * self.far[:-1]
         return np.append(step * speed, 0.0)
 
-    def _carried(self) -> None:
+    def _warm_start(self) -> None:
         """Impulses of the last step for the pairs that were listed then."""
         listed = [self.lists[kind].key for kind in NARROW] if self.lists else []
         keys = np.concatenate([self.fixed, *(key + len(self.fixed) for key in listed)])
         W = np.zeros((len(keys) + 1, 3))
         if len(self.keys):
-            W[:-1] = carried(self.keys, self.streams["W"], keys)
+            W[:-1] = warm_start(self.keys, self.streams["warm_start"], keys)
         self.keys, m = keys, len(keys) + 1
         self.counts["capacity"] = m
         self.streams |= {
-            "W": W,
+            "warm_start": W,
             "contacts": np.zeros((m, len(self.ws["contact"]))),
             "impulses": np.zeros((m, 3)),
             "again": np.zeros((m, 3)),
@@ -225,7 +245,7 @@ def sizes_of(system: System, crowd: Crowd) -> tuple[np.ndarray, np.ndarray]:
     return size, far
 
 
-def carried(keys: np.ndarray, impulses: np.ndarray, now: np.ndarray) -> np.ndarray:
+def warm_start(keys: np.ndarray, impulses: np.ndarray, now: np.ndarray) -> np.ndarray:
     """Impulses (m, 3) of the contacts `now` (m,): those that they had under `keys`, and zero for new ones."""
     out = np.zeros((len(now), 3))
     if len(keys):

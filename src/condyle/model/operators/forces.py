@@ -1,0 +1,216 @@
+"""What each force does by itself: records. Tensions of muscles and actuators at a unit of activation or control
+are kernels of static optimization; then what muscles report of themselves, how far fibers are from equilibrium
+with their tendons, and what reports of forces need.
+
+The forces of a path depend on its length and the rate of that alone, which come from the operators of paths:
+these kernels are small however the paths run.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+
+from condyle.loading import Deferred
+from condyle.model.flat import column, rows
+from condyle.model.operators.costs import TensionCost
+from condyle.model.operators.dynamics import each_force
+from condyle.model.operators.record import Operator, Stage
+from condyle.records import dataclass
+
+if TYPE_CHECKING:
+    from condyle.constraints.solve import equations
+    from condyle.forces.path import PathLaw
+    from condyle.model.looped import path_operators
+    from condyle.model.symbols import Symbols
+    from condyle.muscles import Muscle
+else:
+    equations = Deferred("condyle.constraints.solve.equations")
+    path_operators = Deferred("condyle.model.looped.path_operators")
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A path, and its length, of which two numbers are known."""
+
+    L: ca.SX
+    Ldot: ca.SX
+
+    @property
+    def length(self) -> _Known:
+        return self
+
+    def at(self, s: Any) -> ca.SX:
+        return self.L
+
+    def rate(self, s: Any) -> ca.SX:
+        return self.Ldot
+
+
+def along(law: PathLaw, L: ca.SX, Ldot: ca.SX) -> Any:
+    """The law on a path of this length."""
+    twin = copy.copy(law)
+    object.__setattr__(twin, "path", _Known(L, Ldot))
+    return twin
+
+
+def _unit_tensions(s: Symbols) -> list[ca.SX]:
+    """Of every path with an activation or control, three tensions: `tensions_at_one`."""
+    view, places = s.view(s.kinematics(moving=False)), list(s.model.paths)
+    each = [
+        path_operators.tensions_at_one(along(law, s["L"][k], s["Ldot"][k]), view)
+        for k, law in ((places.index(name), law) for name, law in s.model.controlled_paths.items())
+    ]
+    return [column(tensions) for tensions in zip(*each, strict=True)] if each else [ca.SX(0, 1)] * 3
+
+
+def _unit_loads(s: Symbols) -> list[ca.SX]:
+    """Generalized forces of every other actuator at a control of 1."""
+    view, out = s.view(s.kinematics(moving=False)), []
+    for law in s.model.actuators.values():
+        loads = equations.Wrenches(view)
+        law.at_one().apply(view, loads)
+        out.append(loads.on_speeds(1))
+    return [column(rows(row) for row in out)]
+
+
+def _known_lengths(s: Symbols, view: Any) -> Iterator[tuple[ca.SX, Any]]:
+    """Laws along paths of known lengths with their enabled flags; the view shows each its own z."""
+    places = {name: k for k, name in enumerate(s.model.paths)}
+    for enabled, _ in s.laws(view):
+        if (law := s.model.path_laws.get(view.law)) is not None:
+            k = places[view.law]
+            yield enabled, along(law, s["L"][k], s["Ldot"][k])
+
+
+def _muscles(s: Symbols, view: Any) -> Iterator[Muscle]:
+    muscles = {*s.model.muscles}
+    return (law for _, law in _known_lengths(s, view) if view.law in muscles)
+
+
+def _reports(s: Symbols) -> list[ca.SX]:
+    view = s.view(s.kinematics())
+    return [column(x for muscle in _muscles(s, view) for _, x in muscle.report(view).values())]
+
+
+def _imbalance(s: Symbols) -> list[ca.SX]:
+    """Of each elastic tendon: the imbalance r of its fiber, dr/dl_M, bounds of l_M, the tendon's state. The
+    fiber's length is read in the place of the tendon's state."""
+    view, out = s.view(s.kinematics()), []
+    for muscle in _muscles(s, view):
+        if muscle.tendon == "elastic":
+            l_M = muscle.tendon_state(view)
+            f_T, r = muscle.imbalance(view, l_M)
+            out.append(
+                ca.horzcat(r, ca.jacobian(r, l_M), *muscle.bounds(view), muscle.tendon_state_at(l_M, f_T))
+            )
+    return [rows(ca.vertcat(ca.SX(0, 5), *out))]
+
+
+def _tensions(s: Symbols) -> list[ca.SX]:
+    """Of every path, from its length and the rate of that."""
+    view = s.view(s.kinematics())
+    return [column(ca.if_else(on, law.tension(view), 0) for on, law in _known_lengths(s, view))]
+
+
+def _wrenches(s: Symbols) -> list[ca.SX]:
+    """Moment about the origin of each body and force, in ground, of each force."""
+    kin = s.kinematics()
+    view, tree, out = s.view(kin), s.model.tree, []
+    for loads in each_force(s, kin)[: len(s.model.exerting_forces)]:
+        for B, body in enumerate(tree.bodies):
+            m, f = loads.bodies.get(B, (ca.SX(3, 1), ca.SX(3, 1)))
+            out.append(ca.vertcat(m - ca.cross(view.from_M(body.name, ca.SX(3, 1)), f), f))
+    return [column(out)]
+
+
+def _potentials(s: Symbols) -> list[ca.SX]:
+    """Energy that each force has stored; zero where it has none."""
+    view, out = s.view(s.kinematics()), []
+    for enabled, force in s.laws(view):
+        if force.exerts:
+            stored = force.potential(view)
+            out.append(ca.SX(0) if stored is None else ca.if_else(enabled, stored, 0))
+    return [column(out)]
+
+
+_PATHS = "controlled_paths"
+OPERATORS = (
+    Operator(
+        "unit_tensions",
+        Stage.VELOCITY,
+        takes="q L Ldot",
+        results={"active": _PATHS, "passive": _PATHS, "isometric": _PATHS},
+        expressions=_unit_tensions,
+        looped=path_operators.unit_tensions,
+        cost=TensionCost(),
+        serves="static_optimization",
+        differentiable=False,
+        watched=False,
+    ),
+    Operator(
+        "unit_loads",
+        Stage.POSITION,
+        "q",
+        results={"f": "actuators nu"},
+        expressions=_unit_loads,
+        serves="static_optimization",
+        differentiable=False,
+    ),
+    Operator(
+        "muscle_reports",
+        Stage.FORCE,
+        takes="q u L Ldot",
+        results={"report": "muscles reported"},
+        reads="joints forces",
+        expressions=_reports,
+        serves="muscle_analysis",
+        differentiable=False,
+        watched=False,
+    ),
+    Operator(
+        "imbalance",
+        Stage.FORCE,
+        takes="q u L Ldot",
+        results={"imbalance": "tendons 5"},
+        reads="joints forces",
+        expressions=_imbalance,
+        serves="muscles.equilibrium",
+        differentiable=False,
+        watched=False,
+    ),
+    Operator(
+        "tensions",
+        Stage.FORCE,
+        takes="q u L Ldot",
+        results={"T": "paths"},
+        reads="joints forces",
+        expressions=_tensions,
+        serves="force_report",
+        differentiable=False,
+        watched=False,
+    ),
+    Operator(
+        "force_wrenches",
+        Stage.FORCE,
+        takes="q u",
+        results={"F": "forces bodies 6"},
+        reads="joints forces",
+        expressions=_wrenches,
+        serves="force_report",
+        differentiable=False,
+    ),
+    Operator(
+        "force_potentials",
+        Stage.FORCE,
+        takes="q u",
+        results={"V": "forces"},
+        reads="joints forces",
+        expressions=_potentials,
+        serves="force_report",
+        differentiable=False,
+    ),
+)
