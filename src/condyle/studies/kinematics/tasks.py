@@ -69,7 +69,7 @@ class MarkerTasks:
         w, x = _shares(self.weights[rows]).T, self.positions[rows].transpose(1, 0, 2)
         ground = {body for body in set(self.bodies) if system.body(body).is_ground}
         return [
-            Station.made(*given)
+            Station.unchecked(*given)
             for given in zip(self.bodies, self.stations, x, w, self.names, strict=True)
             if given[0] not in ground
         ]
