@@ -270,8 +270,8 @@ def _pairs(
 
 def _all_parameters(reading: Reading, element: Element) -> list[Element]:
     """Elements with the numbers of materials, and the names of the surfaces that are made of them."""
-    found = [e for e in element.every() if e.tag.endswith("::ContactParameters")]
-    for e in element.every():
+    found = [e for e in element.descendants() if e.tag.endswith("::ContactParameters")]
+    for e in element.descendants():
         if "ContactParameters" in e.tag or e.tag in ("objects", "contact_parameters"):
             reading.use(e)
             reading.skip(e, "groups")

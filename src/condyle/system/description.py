@@ -162,7 +162,9 @@ class Description(Copies):
             names of the forces or constraints.
         """
         made = pairs(name, a, b, law, options, RigidContact)
-        two = lambda law: frozenset((id(s.whole), s.name if s.whole is not s else "") for s in law.surfaces())
+        two = lambda law: frozenset(
+            (id(s.original), s.name if s.original is not s else "") for s in law.surfaces()
+        )
         there = {
             two(law): known
             for known, law in (*self._forces.items(), *self._constraints.items())
