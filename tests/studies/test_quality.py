@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 import condyle as cd
-<<<<<<< HEAD
 from condyle.muscles.muscle import fibers, saturation
-from condyle.studies.external_load import Wrenches
-=======
-from condyle.muscles.checks import fibers, saturation
 from condyle.studies.external_load import LoadWrenches
->>>>>>> main
 from condyle.studies.kinematics.result import LARGEST, RMS, marker_checks
 from condyle.studies.residual_forces import floating_bases, residual_quality
 from tests.studies.arm import arm
