@@ -204,8 +204,7 @@ class Steps:
         count = np.diff(self.begin)[i]
         begin = np.concatenate([[0], np.cumsum(count)])
         here = np.repeat(self.begin[i] - begin[:-1], count) + np.arange(begin[-1])
-        r = self.rows
-        return Steps(begin, StepRows(r.t[here], r.y[here], r.f[here], r.more[here], r.method))
+        return Steps(begin, self.rows.some(here))
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,19 +310,18 @@ class Ensemble(States[Trajectory], Judged):
     @property
     def events(self) -> tuple[tuple[Occurrence, ...], ...]:
         """What happened, for each member in order: see Occurrence. `ens.events[i]` is `ens[i].events`."""
-        return (
-            tuple(traj.events for traj in self.kept.runs)
-            if isinstance(self.kept, Runs)
-            else ((),) * len(self)
-        )
+        return self._of_runs("events")
 
     @property
     def jumps(self) -> tuple[tuple[Jump, ...], ...]:
         """Where lengths of paths jumped, for each member in order: see Jump. `ens.jumps[i]` is
         `ens[i].jumps`."""
-        return (
-            tuple(traj.jumps for traj in self.kept.runs) if isinstance(self.kept, Runs) else ((),) * len(self)
-        )
+        return self._of_runs("jumps")
+
+    def _of_runs(self, name: str) -> tuple[tuple[Any, ...], ...]:
+        """What members that ran by themselves know; of the others nothing."""
+        runs = self.kept.runs if isinstance(self.kept, Runs) else None
+        return ((),) * len(self) if runs is None else tuple(getattr(traj, name) for traj in runs)
 
     @property
     def t_end(self) -> NDArray[np.float64]:
@@ -339,7 +337,7 @@ class Ensemble(States[Trajectory], Judged):
 
     @property
     def statistics(self) -> Statistics:
-        return Statistics(*(int(np.nansum(self.ended[name])) for name in _COUNTS))
+        return Statistics(*(int(np.nansum(self.ended[name])) for name in COUNTS))
 
     @cached_property
     def status(self) -> tuple[Outcome, ...]:
@@ -373,24 +371,20 @@ class Ensemble(States[Trajectory], Judged):
     def _one(self, i: int) -> Trajectory:
         if isinstance(self.kept, Runs):
             return self.kept.runs[i]
-        count = Statistics(*(int(c) if np.isfinite(c := self.ended[name][i]) else 0 for name in _COUNTS))
+        count = Statistics(*(int(c) if np.isfinite(c := self.ended[name][i]) else 0 for name in COUNTS))
         return Trajectory(self.members[i], self._rows(i), self._status(i), count, self.manifold)
 
     def _some(self, i: np.ndarray) -> Ensemble:
         if not len(i):
             raise IndexError(f"no members are left; there are {len(self)}, from 0 to {len(self) - 1}")
-        ended = {name: values[i] for name, values in self.ended.items()}
-        return Ensemble(
-            self.members.some(i),
-            self.kept.some(i),
-            self.done[i],
-            ended,
-            self.y_end[i],
-            self.f_end[i],
-            self.method,
-            self.step,
-            self.utilization,
-            self.manifold,
+        return replace(
+            self,
+            members=self.members.some(i),
+            kept=self.kept.some(i),
+            done=self.done[i],
+            ended={name: values[i] for name, values in self.ended.items()},
+            y_end=self.y_end[i],
+            f_end=self.f_end[i],
         )
 
     def with_runs(self, i: np.ndarray, others: Ensemble) -> Ensemble:
@@ -403,27 +397,16 @@ class Ensemble(States[Trajectory], Judged):
         y_end[i], f_end[i] = others.y_end, others.f_end
         for name, values in ended.items():
             values[i] = others.ended[name]
-        return Ensemble(
-            self.members,
-            every,
-            done,
-            ended,
-            y_end,
-            f_end,
-            self.method,
-            self.step,
-            self.utilization,
-            self.manifold,
-        )
+        return replace(self, kept=every, done=done, ended=ended, y_end=y_end, f_end=f_end)
 
     def _rows(self, i: int) -> StepRows:
         start, end = self.members.t[i], self.t_end[i]
         if isinstance(self.kept, Runs):
             return self.kept.runs[i].rows
         if isinstance(self.kept, Steps):
-            here, rows = slice(*self.kept.begin[i : i + 2]), self.kept.rows
+            here = slice(*self.kept.begin[i : i + 2])
             if here.stop > here.start:
-                return StepRows(rows.t[here], rows.y[here], rows.f[here], rows.more[here], rows.method)
+                return self.kept.rows.some(here)
         t, y = [np.array([start])], [self.members.y[[i]]]
         if isinstance(self.kept, AtTimes):
             inside = (self.kept.t > start) & (self.kept.t < end)
@@ -496,15 +479,19 @@ class Ensemble(States[Trajectory], Judged):
         y = np.concatenate([self.members.y[:, None], self.kept.y, self.y_end[:, None]], axis=1)[there]
         return t, y, np.repeat(np.arange(N), there.sum(axis=1))
 
+    def _at_times(self, t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same at times (m,), every member at each; of the kept rows for None."""
+        if t is None:
+            return self.every_row()
+        times = _times(t)
+        time, member = np.tile(times, len(self)), np.repeat(np.arange(len(self)), times.size)
+        return time, self.at(times).reshape(len(time), -1), member
+
     def _batch(self, t: Any = None) -> Batch:
         system, there = self.system, None
-        if t is None:
-            time, y, member = self.every_row()
-            now = time
-        else:
-            times = _times(t)
-            time, member = np.tile(times, len(self)), np.repeat(np.arange(len(self)), times.size)
-            y = self.at(times).reshape(len(time), -1)
+        time, y, member = self._at_times(t)
+        now = time
+        if t is not None:
             there = np.asarray(np.isfinite(y).all(axis=1))
             # any state will do where there is none
             now = np.where(there, time, self.members.t[member])
@@ -542,12 +529,7 @@ class Ensemble(States[Trajectory], Judged):
         Raises:
             ShapeError: times that were not kept.
         """
-        if t is None:
-            time, y, member = self.every_row()
-        else:
-            times = _times(t)
-            time, member = np.tile(times, len(self)), np.repeat(np.arange(len(self)), times.size)
-            y = self.at(times).reshape(len(time), -1)
+        time, y, member = self._at_times(t)
         names, units = recorded(self.system)
         varied = self.members.varied()
         values = [member, *(x[member] for x in varied.values()), self._recorded(time, y, member, t is None)]
@@ -604,4 +586,4 @@ def _times(t: Any) -> NDArray[np.float64]:
     return t
 
 
-_COUNTS = ("steps", "rejected", "evaluations", "jacobians", "projections")
+COUNTS = ("steps", "rejected", "evaluations", "jacobians", "projections")

@@ -49,7 +49,7 @@ from condyle.native.programs.program import Program, ProgramAndTables, cached_pr
 from condyle.records import dataclass
 from condyle.system.system import System
 
-_SCALARS = (
+_SCALARS = [
     "t",
     "t_end",
     "h",
@@ -72,8 +72,8 @@ _SCALARS = (
     "doubt",
     "refused",
     "way",
-)
-_VECTORS = ("y", "y_stage", "y_next", "error", "weights", "k0", "k_next", "f_start")
+]
+_VECTORS = ["y", "y_stage", "y_next", "error", "weights", "k0", "k_next", "f_start"]
 
 
 def copy(source: str, target: str, n: int, W: int = 1) -> Node:
@@ -289,7 +289,7 @@ def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndar
     return Program(tree, sizes, streams=streams, counts=("limit",)), tables
 
 
-SUMMARY = (
+SUMMARY = [
     "t",
     "h_try",
     "worst",
@@ -300,7 +300,7 @@ SUMMARY = (
     "evaluations",
     "jacobians",
     "projections",
-)
+]
 """Columns of `ended`."""
 LARGEST_FIRST_STEP = 1e-2
 """The first step is at most so long [s]."""

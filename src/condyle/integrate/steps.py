@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,12 +69,16 @@ class StepRows:
         more = [self.more[i + 1, k] for k in range(self.more.shape[1])]
         return np.asarray(polynomial((self.y[i], self.f[i], end, f_end), h, x, more, self.method.hermite))
 
+    def some(self, here: Any) -> StepRows:
+        """Rows by a slice or by places, all steps among them."""
+        return StepRows(self.t[here], self.y[here], self.f[here], self.more[here], self.method)
+
     def part(self, first: int, last: int, step: int) -> StepRows:
         """Rows from the first on, before the last. Between them all is known only if none is left out."""
         here = slice(first, last, step)
         whole = self.whole and (step == 1 or len(range(first, last, step)) < 2)
         cuts = {k - first: cut for k, cut in self.cuts.items() if first <= k < last - 1} if whole else {}
-        return StepRows(self.t[here], self.y[here], self.f[here], self.more[here], self.method, cuts, whole)
+        return replace(self.some(here), cuts=cuts, whole=whole)
 
     @staticmethod
     def alone(t: np.ndarray, y: np.ndarray, method: Method, whole: bool = False) -> StepRows:

@@ -123,3 +123,8 @@ class Method(ExplainsCalls, ABC):
 def combined(weights: Sequence[float], k: Sequence[ca.SX], n: int) -> ca.SX:
     """sum_i w_i k_i of vectors (n,), where w_i is not zero."""
     return sum((w * x for w, x in zip(weights, k, strict=False) if w != 0), ca.SX(n, 1))
+
+
+def table(text: str) -> tuple[Weights, ...]:
+    """Rows of published coefficients, one on a line."""
+    return tuple(tuple(float(x) for x in row.split()) for row in text.strip().splitlines())

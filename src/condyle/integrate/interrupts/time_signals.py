@@ -31,35 +31,18 @@ from condyle.system.system import System
 
 MOST = 200_000
 """Breaks of one function; one with more is taken as curved."""
-STRAIGHT = frozenset(
-    (
-        ca.OP_ADD,
-        ca.OP_SUB,
-        ca.OP_MUL,
-        ca.OP_NEG,
-        ca.OP_TWICE,
-        ca.OP_SQ,
-        ca.OP_LT,
-        ca.OP_LE,
-        ca.OP_EQ,
-        ca.OP_NE,
-        ca.OP_NOT,
-        ca.OP_AND,
-        ca.OP_OR,
-        ca.OP_FLOOR,
-        ca.OP_CEIL,
-        ca.OP_FABS,
-        ca.OP_SIGN,
-        ca.OP_FMIN,
-        ca.OP_FMAX,
-        ca.OP_FMOD,
-        ca.OP_REMAINDER,
-        ca.OP_IF_ELSE_ZERO,
-        ca.OP_CONST,
-        ca.OP_INPUT,
-        CHOICE,
-    )
-)
+
+
+def operations(names: str) -> frozenset[int]:
+    """CasADi's codes of operations."""
+    return frozenset(getattr(ca, f"OP_{name}") for name in names.split())
+
+
+BREAKING = operations("LT LE EQ NE NOT AND OR FLOOR CEIL SIGN")
+"""Operations that jump."""
+BENDING = operations("FABS FMIN FMAX FMOD REMAINDER")
+"""Operations that keep lines straight, in more pieces."""
+STRAIGHT = BREAKING | BENDING | operations("ADD SUB MUL NEG TWICE SQ IF_ELSE_ZERO CONST INPUT") | {CHOICE}
 """Operations that make polynomials in pieces of polynomials in pieces; so does division by a number."""
 
 
@@ -78,25 +61,11 @@ def shape(op: int, x: Sequence[int]) -> tuple[int, bool]:
         return (max(x) if min(x) == LEVEL else BENT), False
     if op == ca.OP_SQ:
         return (LEVEL if x[0] == LEVEL else BENT), False
-    if op in (ca.OP_FABS, ca.OP_FMIN, ca.OP_FMAX, ca.OP_FMOD, ca.OP_REMAINDER):
+    if op in BENDING:
         return max(x), BENT in x
-    if op in _BREAKING:
+    if op in BREAKING:
         return (BENT if BENT in x else LEVEL), BENT in x
     return (max(x) if op in STRAIGHT else BENT), False
-
-
-_BREAKING = (
-    ca.OP_LT,
-    ca.OP_LE,
-    ca.OP_EQ,
-    ca.OP_NE,
-    ca.OP_NOT,
-    ca.OP_AND,
-    ca.OP_OR,
-    ca.OP_FLOOR,
-    ca.OP_CEIL,
-    ca.OP_SIGN,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,71 +255,54 @@ class Follower:
         return np.unique(np.concatenate([np.empty(0), *self.breaks]))
 
 
-_NUMPY: dict[int, Callable[..., Any]] = {
-    ca.OP_ADD: np.add,
-    ca.OP_SUB: np.subtract,
-    ca.OP_MUL: np.multiply,
-    ca.OP_DIV: np.divide,
-    ca.OP_NEG: np.negative,
-    ca.OP_SQ: np.square,
+NUMPY: dict[int, Callable[..., Any]] = {
+    getattr(ca, f"OP_{casadi}"): getattr(np, name)
+    for casadi, name in (
+        pair.split(":")
+        for pair in [
+            "ADD:add",
+            "SUB:subtract",
+            "MUL:multiply",
+            "DIV:divide",
+            "NEG:negative",
+            "SQ:square",
+            "INV:reciprocal",
+            "EXP:exp",
+            "SIN:sin",
+            "COS:cos",
+            "SQRT:sqrt",
+            "TANH:tanh",
+            "FABS:abs",
+            "FLOOR:floor",
+            "CEIL:ceil",
+            "FMIN:fmin",
+            "FMAX:fmax",
+            "FMOD:fmod",
+            "SIGN:sign",
+            "LT:less",
+            "LE:less_equal",
+            "EQ:equal",
+            "NE:not_equal",
+            "NOT:logical_not",
+            "AND:logical_and",
+            "OR:logical_or",
+        ]
+    )
+} | {
     ca.OP_TWICE: lambda x: x + x,
-    ca.OP_INV: np.reciprocal,
-    ca.OP_EXP: np.exp,
-    ca.OP_SIN: np.sin,
-    ca.OP_COS: np.cos,
-    ca.OP_SQRT: np.sqrt,
-    ca.OP_TANH: np.tanh,
-    ca.OP_FABS: np.abs,
-    ca.OP_FLOOR: np.floor,
-    ca.OP_CEIL: np.ceil,
-    ca.OP_FMIN: np.fmin,
-    ca.OP_FMAX: np.fmax,
-    ca.OP_FMOD: np.fmod,
-    ca.OP_SIGN: np.sign,
-    ca.OP_LT: np.less,
-    ca.OP_LE: np.less_equal,
-    ca.OP_EQ: np.equal,
-    ca.OP_NE: np.not_equal,
-    ca.OP_NOT: np.logical_not,
-    ca.OP_AND: np.logical_and,
-    ca.OP_OR: np.logical_or,
-    CHOICE: np.where,
     ca.OP_IF_ELSE_ZERO: lambda c, x: np.where(c, x, 0.0),
+    CHOICE: np.where,
 }
+"""The same operations in NumPy."""
 
 
 def evaluated(op: int, *x: Any) -> Any:
     """An operation on arrays and numbers; CasADi does those that are rare here."""
-    if op in _NUMPY:
-        return np.asarray(_NUMPY[op](*x), dtype=float)
+    if op in NUMPY:
+        return np.asarray(NUMPY[op](*x), dtype=float)
     arrays: list[Any] = [ca.DM(np.asarray(v, dtype=float).ravel()) for v in np.broadcast_arrays(*x)]
     found = ca.DM.binary(op, *arrays) if len(x) == 2 else ca.DM.unary(op, *arrays)
     return found.full().reshape(np.broadcast_shapes(*map(np.shape, x)))
-
-
-def follow(
-    order: Sequence[int],
-    op: Sequence[int],
-    operands: Callable[[int], Sequence[int]],
-    known: dict[int, Value],
-    first: float,
-    last: float,
-) -> np.ndarray:
-    """The breaks of some nodes of a graph, operands before results, from first to last.
-
-    Args:
-        order: the nodes.
-        op: their operations.
-        operands: gives the operands of a node.
-        known: values of nodes that are no operations; those of all nodes are added.
-        first: where to begin [s].
-        last: where to end [s].
-    """
-    follower = Follower(first, last)
-    for k in order:
-        if k not in known:
-            known[k] = follower.apply(op[k], *(known[j] for j in operands(k)))
-    return follower.found()
 
 
 TIME, STATE, CURVED = 1, 2, 4
@@ -416,7 +368,7 @@ class Source:
     def breaks(self, values: np.ndarray, first: float, last: float) -> np.ndarray:
         """Times from first to last at which a condition changes or a spline's piece ends, for values of the
         Parameters."""
-        g, known = self.graph, dict[int, Value]()
+        g, known, follower = self.graph, dict[int, Value](), Follower(first, last)
         for k in self.followed:
             if g.op[k] == ca.OP_CONST:
                 known[k] = float(g.constants[k])
@@ -429,7 +381,9 @@ class Source:
                     if i == 1
                     else self._steps(i - FIXED, j)
                 )
-        return follow(self.followed, g.op, lambda k: operands(g, k), known, first, last)
+            else:
+                known[k] = follower.apply(g.op[k], *(known[j] for j in operands(g, k)))
+        return follower.found()
 
     def _steps(self, i: int, j: int) -> np.ndarray | None:
         """The numbers of a ladder, each once."""
