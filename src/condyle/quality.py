@@ -229,7 +229,7 @@ class Quality(Display):
 
 
 class Judged:
-    """A base for results that know how good they are: `_checks` gives the rows when they are looked at, and
+    """A base for results with a `quality` table: `_checks` makes its rows when it is first read, and
     `_study` is the name of the function that made it."""
 
     _study: ClassVar[str] = ""

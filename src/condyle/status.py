@@ -61,7 +61,7 @@ class Status(StrEnum, metaclass=_Kinds):
 
 
 class Outcome(str):
-    """How one computation ended, in words: what happened, where, and what to try. It is a text, and equal to
+    """How one computation ended: a text that says what happened, where, and what to try. It is a text, and equal to
     its `kind` too.
 
     Attributes:

@@ -9,7 +9,7 @@ import pytest
 import condyle as cd
 from condyle import contact
 from condyle.contact.mesh import nearest_triangle, on_triangle
-from condyle.contact.point_depth import numbers_of, seen
+from condyle.contact.point_depth import numbers_of, point_depth
 from condyle.contact.surfaces import GivenPose
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.tables.lookup import look_up
@@ -27,7 +27,7 @@ def mesh(given) -> contact.Mesh:
 def depths(surface, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """x and n at points of ground, of a surface on ground, by machine code."""
     y = ca.SX.sym("y", 3)
-    where = seen(surface)
+    where = point_depth(surface)
     given = numbers_of(surface, GivenPose(*HERE), *HERE)
     x, n = where.where(given, y)
     f = NativeFunction(

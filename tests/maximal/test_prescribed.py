@@ -102,3 +102,17 @@ def test_reactions_carry_the_motion():
     state = system.state(t=0.7, u=[0, 1.0, -2.0, 0.5])
     assert state.reactions("a")[2] == pytest.approx(state.motion_forces()[0], rel=1e-12)
     assert state.udot[0] == pytest.approx(4.2, rel=1e-14)
+
+
+@pytest.mark.parametrize("mobilizer", [cd.Pin(), cd.Slider(), cd.Screw(0.1)], ids=lambda m: type(m).__name__)
+def test_one_coordinate_that_is_prescribed(mobilizer):
+    """A system of one speed, which is prescribed: N has one column. It raised IndexError."""
+    curve = lambda t: 0.3 * np.sin(2 * t)
+    system = cd.System()
+    system.add_body(
+        "a", mobilizer=mobilizer, mass=1.0, inertia=(0.1, 0.1, 0.1), motion=cd.Prescribed(position=curve)
+    )
+    run = maximal.formulation(system).simulate(*system.defaults(), 0.2)
+    assert run.finished
+    np.testing.assert_allclose(run.q[-1], [curve(0.2)], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(run.u[-1], [0.6 * np.cos(0.4)], rtol=1e-14)

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from condyle.cli.systems import system_of
-from condyle.opensim.notes import listed
+from condyle.opensim.document import listed
 from condyle.presentation import Block, number
 from condyle.system.system import System
 from condyle.tree import scales

@@ -19,7 +19,7 @@ from condyle.errors import CondyleError
 from condyle.native.machine.interrupts import patient
 from condyle.opensim.setup import run_setup
 from condyle.opensim.setup.file import Report
-from condyle.opensim.setup.order import needs
+from condyle.opensim.setup.run import needs
 
 Needs = dict[Path, list[Path]]
 """Files that must be done before each."""

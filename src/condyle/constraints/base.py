@@ -29,7 +29,7 @@ from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.shapes import Box, Drawing, Frame, Line, Link, Sphere
 from condyle.spatial import Transform
-from condyle.trace.parameter import Expression, Input, Parameter, at_defaults
+from condyle.trace.parameter import Expression, Input, Parameter, numbers_at
 from condyle.tree.tree import Tree
 
 LEVELS = ("position", "velocity", "acceleration")
@@ -119,7 +119,7 @@ class Constraint(Described):
             if role.kind == "body":
                 body = kept
             elif role.kind == "frame" and kept is not None:
-                R, p = (np.asarray(at_defaults(x), dtype=float) for x in kept)
+                R, p = (np.asarray(numbers_at(x), dtype=float) for x in kept)
                 X = Transform(R.reshape(3, 3), p.reshape(3))
                 out += [Drawing(Frame(4 * DOT * size), X, body), Drawing(Sphere(DOT * size), X, body)]
             elif role.is_station:
@@ -189,13 +189,13 @@ def drawn_plane(body: str, normal: Any, height: Any, size: float) -> Drawing:
     z = _column(normal) / np.linalg.norm(_column(normal))
     x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
     x /= np.linalg.norm(x)
-    X = Transform(np.stack([x, np.cross(z, x), z], axis=1), at_defaults(height) * z)
+    X = Transform(np.stack([x, np.cross(z, x), z], axis=1), numbers_at(height) * z)
     return Drawing(Box((PLATE * size, PLATE * size, THIN * size)), X, body, FAINT)
 
 
 def drawn_ball(body: str, center: Any, radius: Any) -> Drawing:
     """A ball of a body with a kept center and radius."""
-    return Drawing(Sphere(at_defaults(radius)), Transform(p=_column(center)), body, FAINT)
+    return Drawing(Sphere(numbers_at(radius)), Transform(p=_column(center)), body, FAINT)
 
 
 def drawn_link(law: Any) -> Link:
@@ -204,7 +204,7 @@ def drawn_link(law: Any) -> Link:
 
 
 def _column(kept: Any) -> Array:
-    column: Array = np.ravel(at_defaults(kept)).astype(float)
+    column: Array = np.ravel(numbers_at(kept)).astype(float)
     return column
 
 

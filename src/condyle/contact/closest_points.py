@@ -23,6 +23,7 @@ from condyle.contact.surfaces import HalfSpace, Point, Pose, Sphere, Surface, To
 from condyle.contact.terrain import HeightField, field_sphere
 from condyle.errors import DescriptionError
 from condyle.laws.described import sx
+from condyle.spatial.algebra import all_of, any_of
 
 LEAST = 0.1
 """Cosine below which the curvature around a ring does not fall on a half-space."""
@@ -38,12 +39,8 @@ def plane_sphere(a: HalfSpace, A: Pose, b: Sphere, B: Pose) -> Touch:
 def sphere_sphere(a: Sphere, A: Pose, b: Sphere, B: Pose) -> Touch:
     """Where the centers coincide the normal is not defined: it is taken as zero there, and so is the
     force."""
-    r = b.center_at(B) - a.center_at(A)
-    square = ca.dot(r, r)
-    apart = square > 0
-    distance = ca.sqrt(ca.if_else(apart, square, 1))
-    n = ca.if_else(apart, r / distance, 0)
-    x = sx(a.radius) + sx(b.radius) - ca.if_else(apart, distance, 0)
+    distance, n = length_and_direction(b.center_at(B) - a.center_at(A))
+    x = sx(a.radius) + sx(b.radius) - distance
     R = sx(a.radius) * sx(b.radius) / (sx(a.radius) + sx(b.radius))
     return Touch(x, n, a.center_at(A) + sx(a.radius) * n, R)
 
@@ -71,16 +68,16 @@ def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
     the disc across the ring there and that of the ball, the result is NaN (57a)."""
     R, p = b.frame(B)
     y = R.T @ (a.center_at(A) - p)
-    length, along = _unit(y[:2])
+    length, along = length_and_direction(y[:2])
     e = ca.vertcat(ca.if_else(length > 0, along, ca.SX([1, 0])), 0)
-    distance, u = _unit(y - sx(b.radius) * e)
+    distance, u = length_and_direction(y - sx(b.radius) * e)
     curvature = R @ b.curvature(u, ca.dot(u, e)) @ R.T + (ca.SX.eye(3) - R @ u @ u.T @ R.T) / sx(a.radius)
     n = -(R @ u)
     square = sx(a.radius) ** 2 - (length * math.sin(1)) ** 2  # of that disc of the ball
     reach = sx(b.tube_radius) + ca.sqrt(ca.fmax(square, 0))
     around = (length * math.cos(1) - sx(b.radius)) ** 2 + y[2] ** 2 < reach**2
     x = sx(a.radius) + sx(b.tube_radius) - distance
-    x = ca.if_else(ca.logic_and(square > 0, around), ca.SX.nan(), x)
+    x = ca.if_else(all_of(square > 0, around), ca.SX.nan(), x)
     return Touch(x, n, a.center_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature, True)
 
 
@@ -90,10 +87,10 @@ def sphere_cylinder(a: Sphere, A: Pose, b: Cylinder, B: Pose) -> Touch:
     of S. Rounded edges are as stiff as the ends."""
     R, p = b.frame(B)
     y, rim = R.T @ (a.center_at(A) - p), sx(b.rim)
-    rho, out = _unit(ca.vertcat(y[:2], 0))
+    rho, out = length_and_direction(ca.vertcat(y[:2], 0))
     out = ca.if_else(rho > 0, out, ca.SX([1, 0, 0]))
     place, core = ca.vertcat(rho, y[2]), ca.vertcat(sx(b.radius), sx(b.length) / 2) - rim
-    distance, away = _unit(place - ca.fmax(ca.fmin(place, core), -core))
+    distance, away = length_and_direction(place - ca.fmax(ca.fmin(place, core), -core))
     inside = core - ca.fabs(place)  # both above 0 within
     outside, side = distance > 0, inside[0] <= inside[1]
     nearest = ca.vertcat(side, ca.logic_not(side) * ca.if_else(y[2] < 0, -1, 1))
@@ -112,19 +109,19 @@ def sphere_box(a: Sphere, A: Pose, b: Box, B: Pose) -> Touch:
     R, p = b.frame(B)
     y, core = R.T @ (a.center_at(A) - p), sx(b.half_lengths) - sx(b.edge)
     away = y - ca.fmax(ca.fmin(y, core), -core)
-    distance, u = _unit(away)
+    distance, u = length_and_direction(away)
     inside = core - ca.fabs(y)  # all above 0 within
     nearest = ca.mmin(inside)
     first = inside[0] <= nearest
-    second = ca.logic_and(ca.logic_not(first), inside[1] <= nearest)
-    face = ca.vertcat(first, second, ca.logic_not(ca.logic_or(first, second))) * ca.if_else(y < 0, -1, 1)
+    second = all_of(ca.logic_not(first), inside[1] <= nearest)
+    face = ca.vertcat(first, second, ca.logic_not(any_of(first, second))) * ca.if_else(y < 0, -1, 1)
     outside = distance > 0
     n = -(R @ ca.if_else(outside, u, face))
     x = sx(a.radius) + sx(b.edge) - ca.if_else(outside, distance, -nearest)
     return Touch(x, n, a.center_at(A) + sx(a.radius) * n, sx(a.radius))
 
 
-def _unit(v: ca.SX) -> tuple[ca.SX, ca.SX]:
+def length_and_direction(v: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Length and direction; zero of zero, with finite derivatives."""
     square = ca.sumsqr(v)
     some = square > 0
@@ -167,17 +164,22 @@ def kind(surface: Surface) -> type[Surface]:
     return Sphere if isinstance(surface, Point) else type(surface)
 
 
-def check_pair(a: Surface, b: Surface, what: str) -> None:
-    """Raise DescriptionError if the surfaces cannot touch."""
+def check_surfaces(a: Surface, b: Surface, what: str, example: str) -> None:
+    """Raise DescriptionError if these are not surfaces of two bodies."""
     for name, surface in (("a", a), ("b", b)):
         if not isinstance(surface, Surface):
             raise DescriptionError(
-                f"{what}: {name}: expected a surface such as cd.contact.Sphere(...), got {surface!r}"
+                f"{what}: {name}: expected a surface such as cd.contact.{example}(...), got {surface!r}"
             )
     if a.body == b.body:
         raise DescriptionError(
             f"{what}: both surfaces are on body {a.body!r}; a contact is between two bodies"
         )
+
+
+def check_pair(a: Surface, b: Surface, what: str) -> None:
+    """Raise DescriptionError if the surfaces cannot touch."""
+    check_surfaces(a, b, what, "Sphere")
     if isinstance(a, Point) and isinstance(b, Point):
         raise DescriptionError(
             f"{what}: points on {a.body!r} and {b.body!r}: two points have no size and "

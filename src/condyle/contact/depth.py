@@ -4,6 +4,7 @@ b))`."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import casadi as ca
 
@@ -11,7 +12,7 @@ from condyle.arguments import ExplainsCalls
 from condyle.contact.closest_points import check_pair, touch
 from condyle.contact.elastic_foundation import check_foundation, deepest
 from condyle.contact.hunt_crossley import ContactLaw
-from condyle.contact.surfaces import GivenPose, Surface
+from condyle.contact.surfaces import GivenPose, Surface, Touch
 from condyle.errors import DescriptionError
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import Rotation, StationPosition
@@ -22,30 +23,26 @@ from condyle.tree.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class Depth(ExplainsCalls, Composed):
-    """How deep two surfaces overlap [m]; below zero where they are apart. A force on it pushes both bodies
-    along the normal.
+class SurfacePair(Composed):
+    """What follows from where two surfaces are closest: a subclass says what.
 
-    Args:
-        a: one surface.
-        b: the other, on another body.
+    Attributes:
+        quantity: what it is called.
     """
+
+    quantity: ClassVar[str]
 
     a: Surface
     b: Surface
 
-    def __post_init__(self) -> None:
-        meshes = any(getattr(surface, "by_points", False) for surface in (self.a, self.b))
-        (check_foundation if meshes else check_pair)(self.a, self.b, "Depth")
-
     @property
     def label(self) -> str:
-        a, b = ((type(x).__name__, x.body) for x in (self.a, self.b))
-        return f"depth of {b[0]} on {b[1]!r} in {a[0]} on {a[1]!r}"
+        a, b = (f"{type(x).__name__} on {x.body!r}" for x in (self.a, self.b))
+        return f"{self.quantity} of {b} in {a}"
 
     @property
     def text(self) -> str:
-        return f"depth {self.a.description()} {self.b.description()}"
+        return f"{self.quantity} {self.a.description()} {self.b.description()}"
 
     @property
     def parts(self) -> Sequence[Leaf]:
@@ -54,10 +51,30 @@ class Depth(ExplainsCalls, Composed):
     def parameters(self) -> list[Parameter]:
         return [*super().parameters(), *self.a.parameters(), *self.b.parameters()]
 
-    def of(self, *y: ca.SX) -> ca.SX:
-        R_a, p_a, R_b, p_b = y
+    def closest(self, R_a: ca.SX, p_a: ca.SX, R_b: ca.SX, p_b: ca.SX) -> Touch:
+        """Where they are closest, from its parts."""
         find = deepest if self.a.by_points or self.b.by_points else touch
-        return find(self.a, GivenPose(R_a, p_a), self.b, GivenPose(R_b, p_b)).x
+        return find(self.a, GivenPose(R_a, p_a), self.b, GivenPose(R_b, p_b))
+
+
+@dataclass(frozen=True, eq=False)
+class Depth(ExplainsCalls, SurfacePair):
+    """How deep two surfaces overlap [m]; below zero where they are apart. A force on it pushes both bodies
+    along the normal.
+
+    Args:
+        a: one surface.
+        b: the other, on another body.
+    """
+
+    quantity = "depth"
+
+    def __post_init__(self) -> None:
+        meshes = any(getattr(surface, "by_points", False) for surface in (self.a, self.b))
+        (check_foundation if meshes else check_pair)(self.a, self.b, "Depth")
+
+    def of(self, *y: ca.SX) -> ca.SX:
+        return self.closest(*y).x
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,29 +40,30 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.contact.closest_points import check_yielding
+from condyle.contact.closest_points import check_surfaces, check_yielding
 from condyle.contact.hunt_crossley import (
     ContactLaw,
     Forces,
+    across,
     damped,
     hollars,
+    relative_velocity,
     smoothed,
     stribeck,
     warn_of_smooth,
 )
-from condyle.contact.materials import Combined, harmonic
+from condyle.contact.materials import Combined, losses
 from condyle.contact.mesh import Mesh
-from condyle.contact.point_depth import Near, Seen, numbers_of, seen
+from condyle.contact.point_depth import Near, PointDepth, numbers_of, point_depth
 from condyle.contact.surfaces import BodyPose, Pose, Surface, Touch
 from condyle.contact.triangles import Triangles
 from condyle.errors import DescriptionError
-from condyle.laws.described import Part, number, quantity, sx
+from condyle.laws.described import Part, quantity, sx
 from condyle.laws.view import Loads, View
 from condyle.native.searches.tree_minimum import TreeMinimum
 from condyle.native.searches.tree_sum import TreeSum
 from condyle.native.tables.lookup import look_up, look_up_with_slopes
 from condyle.records import dataclass
-from condyle.trace.parameter import as_sx
 
 LAYER = 9
 """Numbers of a layer: K w, s, c*, three of friction, transition speed; K; d."""
@@ -83,7 +84,7 @@ class Springs:
         curve: of friction; `smoothed` makes springs smooth.
     """
 
-    where: Seen
+    where: PointDepth
     curve: Curve
 
     @property
@@ -98,14 +99,14 @@ class Springs:
         """Terms where springs act; NaN stays."""
         return ca.if_else(x <= -self.reach(d), 0, terms)
 
-    def pressed(self, x: ca.SX, d: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def pressed_depth(self, x: ca.SX, d: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Depth, its integral and its slope where springs act: x, x^2 / 2 and 1, or (56a), (56b)."""
         return smooth_depth(x, d) if self.smooth else (x, x * x / 2, ca.SX(1))
 
     def spring(self, given: ca.SX, layer: ca.SX, item: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
         """x, n, P and f_e of (49), (50); item = y, A."""
         x, n = self.where.close(given, item[:3], self.reach(layer[8]))
-        return x, n, item[:3] + layer[1] * x * n, layer[0] * item[3] * self.pressed(x, layer[8])[0]
+        return x, n, item[:3] + layer[1] * x * n, layer[0] * item[3] * self.pressed_depth(x, layer[8])[0]
 
     def normal_force(self, f_e: ca.SX, n: ca.SX, v: ca.SX, c: ca.SX) -> tuple[ca.SX, ca.SX]:
         """xdot and f_n of (51)."""
@@ -113,9 +114,46 @@ class Springs:
         return xdot, f_e * damped(1 + c * xdot, self.smooth)
 
     def moving(self, p: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-        """Numbers of the other, w and v of the mesh on it, layer."""
+        """Numbers of the other, w and v of the mesh on it, layer: p of all below but `stored`."""
         g = self.where.size
         return p[:g], p[g : g + 3], p[g + 3 : g + 6], p[g + 6 :]
+
+    # what is summed over triangles, by name; `pressure` is of one
+
+    def exerted(self, p: ca.SX, item: ca.SX) -> ca.SX:
+        """Moment and force of (53), and power lost of (54)."""
+        given, w, v, layer = self.moving(p)
+        m = Combined(*ca.vertsplit(layer[:7]))
+        x, n, P, f_e = self.spring(given, layer, item)
+        v_P = v + ca.cross(w, P)
+        xdot, f_n = self.normal_force(f_e, n, v_P, m.c)
+        v_t = v_P + xdot * n
+        f_t = -f_n * self.curve(ca.dot(v_t, v_t), m) * v_t  # (52)
+        f = f_n * n + f_t  # (53)
+        lost = (f_n - f_e) * xdot - ca.dot(f_t, v_t)  # (54)
+        return self.touching(x, layer[8], ca.vertcat(ca.cross(P, f), f, lost))
+
+    def pressed(self, p: ca.SX, item: ca.SX) -> ca.SX:
+        """f_n n, f_n P and f_n of (55)."""
+        given, w, v, layer = self.moving(p)
+        x, n, P, f_e = self.spring(given, layer, item)
+        _, f_n = self.normal_force(f_e, n, v + ca.cross(w, P), layer[2])
+        return self.touching(x, layer[8], ca.vertcat(f_n * n, f_n * P, f_n))
+
+    def pressure(self, p: ca.SX, item: ca.SX) -> ca.SX:
+        """(56)."""
+        given, w, v, layer = self.moving(p)
+        x, n, P, _ = self.spring(given, layer, item)
+        elastic = layer[7] * self.pressed_depth(x, layer[8])[0]
+        return self.touching(x, layer[8], self.normal_force(elastic, n, v + ca.cross(w, P), layer[2])[1])
+
+    def stored(self, p: ca.SX, item: ca.SX) -> ca.SX:
+        """V of (54), f_e n, f_e P, f_e and the area that touches, A Phi where springs are smooth: of p =
+        numbers of the other, layer."""
+        g = self.where.size
+        x, n, P, f_e = self.spring(p[:g], p[g:], item)
+        _, V, share = self.pressed_depth(x, p[-1])
+        return self.touching(x, p[-1], ca.vertcat(p[g] * item[3] * V, f_e * n, f_e * P, f_e, item[3] * share))
 
 
 def smooth_depth(x: ca.SX, d: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -133,67 +171,6 @@ def smooth_depth(x: ca.SX, d: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     tail = d * phi * kay / (t + kay), d * d * phi * el * kay / (2 * (t + kay)), phi / (t + kay)  # (56b)
     x_s, V, slope = (ca.if_else(far, b, a) for a, b in zip(near, tail, strict=True))
     return x_s, V, slope
-
-
-def exerted(s: Springs) -> Term:
-    """Moment and force of (53), and power lost of (54): of p = numbers of the other, w and v of the mesh on
-    it, layer."""
-
-    def term(p: ca.SX, item: ca.SX) -> ca.SX:
-        given, w, v, layer = s.moving(p)
-        m = Combined(*ca.vertsplit(layer[:7]))
-        x, n, P, f_e = s.spring(given, layer, item)
-        v_P = v + ca.cross(w, P)
-        xdot, f_n = s.normal_force(f_e, n, v_P, m.c)
-        v_t = v_P + xdot * n
-        f_t = -f_n * s.curve(ca.dot(v_t, v_t), m) * v_t  # (52)
-        f = f_n * n + f_t  # (53)
-        lost = (f_n - f_e) * xdot - ca.dot(f_t, v_t)  # (54)
-        return s.touching(x, layer[8], ca.vertcat(ca.cross(P, f), f, lost))
-
-    return term
-
-
-def pressed(s: Springs) -> Term:
-    """f_n n, f_n P and f_n of (55), of the same p."""
-
-    def term(p: ca.SX, item: ca.SX) -> ca.SX:
-        given, w, v, layer = s.moving(p)
-        x, n, P, f_e = s.spring(given, layer, item)
-        _, f_n = s.normal_force(f_e, n, v + ca.cross(w, P), layer[2])
-        return s.touching(x, layer[8], ca.vertcat(f_n * n, f_n * P, f_n))
-
-    return term
-
-
-def pressure(s: Springs) -> Term:
-    """(56), of the same p."""
-
-    def term(p: ca.SX, item: ca.SX) -> ca.SX:
-        given, w, v, layer = s.moving(p)
-        x, n, P, _ = s.spring(given, layer, item)
-        elastic = layer[7] * s.pressed(x, layer[8])[0]
-        return s.touching(x, layer[8], s.normal_force(elastic, n, v + ca.cross(w, P), layer[2])[1])
-
-    return term
-
-
-def stored(s: Springs) -> Term:
-    """V of (54), f_e n, f_e P, f_e and the area that touches, A Phi where springs are smooth: of p = numbers
-    of the other, layer."""
-
-    def term(p: ca.SX, item: ca.SX) -> ca.SX:
-        g = s.where.size
-        x, n, P, f_e = s.spring(p[:g], p[g:], item)
-        _, V, share = s.pressed(x, p[-1])
-        V = p[g] * item[3] * V
-        return s.touching(x, p[-1], ca.vertcat(V, f_e * n, f_e * P, f_e, item[3] * share))
-
-    return term
-
-
-TERMS: dict[str, Callable[[Springs], Term]] = {"exerted": exerted, "pressed": pressed, "stored": stored}
-"""What is summed over triangles, by name."""
 
 
 MATERIAL = LAYER - 1
@@ -221,7 +198,7 @@ def _sum(
     which: str, mesh: Triangles, springs: Springs, needs: int, columns: tuple[int, ...] | None
 ) -> TreeSum:
     """Of terms, or of their slopes by some elements of p."""
-    term = TERMS[which](springs)
+    term = getattr(springs, which)
 
     def slopes(p: ca.SX, item: ca.SX) -> ca.SX:
         return ca.vec(ca.densify(ca.jacobian(term(p, item), p)[:, list(columns or ())]))
@@ -248,7 +225,7 @@ def _summed(which: str, mesh: Triangles, springs: Springs, p: ca.SX) -> ca.SX:
 
 
 @lru_cache(maxsize=64)
-def _deepest(mesh: Triangles, where: Seen) -> TreeMinimum:
+def _deepest(mesh: Triangles, where: PointDepth) -> TreeMinimum:
     """Numbers of the other -> centroid, area and number of the face that is deepest in it."""
     nodes, _ = _tables(mesh)
     nodes = nodes.copy()
@@ -286,8 +263,8 @@ class Side:
     curve: Curve
 
     @property
-    def where(self) -> Seen:
-        return seen(self.other)
+    def where(self) -> PointDepth:
+        return point_depth(self.other)
 
     @property
     def springs(self) -> Springs:
@@ -300,12 +277,9 @@ class Side:
 
     def motion(self, s: View, R: ca.SX, p: ca.SX) -> ca.SX:
         """Angular velocity of the mesh on the other, and velocity at its origin, in its frame."""
-        at = lambda body: (
-            s.station_velocity(body, ca.SX(3, 1))
-            + ca.cross(s.angular_velocity(body), p - s.station_position(body, ca.SX(3, 1)))
-        )
-        w = s.angular_velocity(self.mesh.body) - s.angular_velocity(self.other.body)
-        return ca.vertcat(R.T @ w, R.T @ (at(self.mesh.body) - at(self.other.body)))
+        mesh, other = self.mesh.body, self.other.body
+        w = s.angular_velocity(mesh) - s.angular_velocity(other)
+        return ca.vertcat(R.T @ w, R.T @ relative_velocity(s, other, mesh, p))
 
     def numbers(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Rotation and origin of the mesh's frame in ground, and all that its springs need."""
@@ -364,21 +338,6 @@ def deepest(a: Surface, A: Pose, b: Surface, B: Pose) -> Touch:
 # the law
 
 
-@dataclass(frozen=True)
-class PatchForces(Forces):
-    """Forces of many springs; `f_n` is the sum of the normal ones' sizes.
-
-    Attributes:
-        whole: the force on b [N].
-    """
-
-    whole: ca.SX
-
-    @property
-    def f(self) -> ca.SX:
-        return self.whole
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class ElasticFoundation(ContactLaw):
     """Contact of a mesh with another surface, or of two meshes: a spring at the centroid of each triangle,
@@ -419,24 +378,13 @@ class ElasticFoundation(ContactLaw):
 
     def __post_init__(self) -> None:
         what = type(self).__name__
-        for name, surface in (("a", self.a), ("b", self.b)):
-            if not isinstance(surface, Surface):
-                raise DescriptionError(
-                    f"{what}: {name}: expected a surface such as cd.contact.Mesh(...), got {surface!r}"
-                )
         check_foundation(self.a, self.b, what)
         check_yielding(self.a, self.b, what)
-        object.__setattr__(self, "layers", self._layers(what))
+        layers = ca.vertcat(self._layer(self.a, self.b), self._layer(self.b, self.a))
+        object.__setattr__(self, "layers", layers)
         super().__post_init__()
         object.__setattr__(self, "soft", self.smooth != 0)
         warn_of_smooth(self.a, self.b, self.smooth, what, REACH)
-
-    def _layers(self, what: str) -> Any:
-        """Both layers' numbers, as the law keeps them: computed once where they are plain."""
-        out = ca.vertcat(self._layer(self.a, self.b), self._layer(self.b, self.a))
-        if ca.symvar(out):
-            return number(as_sx(out), f"{what}: layers")
-        return tuple(np.array(ca.evalf(out).full()).ravel().tolist())
 
     @property
     def weight(self) -> float:
@@ -451,18 +399,7 @@ class ElasticFoundation(ContactLaw):
         thickness = other.thickness if isinstance(other, Mesh) else mesh.thickness
         K_m, K_o = sx(m.modulus) / sx(mesh.thickness), sx(o.modulus) / sx(thickness)
         s = K_o / (K_m + K_o)  # (48)
-        friction = [
-            harmonic(sx(getattr(m, f)), sx(getattr(o, f)))
-            for f in ("static_friction", "dynamic_friction", "viscous_friction")
-        ]
-        return ca.vertcat(
-            self.weight * s * K_m,
-            s,
-            s * sx(m.dissipation) + (1 - s) * sx(o.dissipation),
-            *friction,
-            ca.fmax(sx(m.transition_speed), sx(o.transition_speed)),
-            s * K_m,
-        )
+        return ca.vertcat(self.weight * s * K_m, s, losses(m, o, s), s * K_m)
 
     @property
     def form(self) -> Hashable:
@@ -526,25 +463,11 @@ class ElasticFoundation(ContactLaw):
         some = total > 0
         n = ca.if_else(some, n / ca.norm_2(ca.if_else(some, n, 1)), 0)
         P = ca.if_else(some, P / ca.if_else(some, total, 1), s.station_position(self.a.body, ca.SX(3, 1)))
-        at = lambda body: (
-            s.station_velocity(body, ca.SX(3, 1))
-            + ca.cross(s.angular_velocity(body), P - s.station_position(body, ca.SX(3, 1)))
-        )
-        v = at(self.b.body) - at(self.a.body)
+        v = relative_velocity(s, self.a.body, self.b.body, P)
         f_n = ca.dot(n, f)
         where = Touch(ca.SX(0), n, P, ca.SX(1))
-        return PatchForces(
-            where,
-            P,
-            v,
-            ca.cross(n, ca.cross(v, n)),
-            total,
-            f_n,
-            f - f_n * n,
-            moment - ca.cross(P, f),
-            lost,
-            f,
-        )
+        f_t, moment = f - f_n * n, moment - ca.cross(P, f)
+        return Forces(where, P, v, across(n, v), total, f_n, f_t, moment, lost, f)
 
     def potential(self, s: View) -> ca.SX:
         poses = BodyPose(s, self.a.body), BodyPose(s, self.b.body)
@@ -554,10 +477,7 @@ class ElasticFoundation(ContactLaw):
 
 def check_foundation(a: Surface, b: Surface, what: str) -> None:
     """Raise DescriptionError if these surfaces have no elastic foundation."""
-    if a.body == b.body:
-        raise DescriptionError(
-            f"{what}: both surfaces are on body {a.body!r}; a contact is between two bodies"
-        )
+    check_surfaces(a, b, what, "Mesh")
     if not isinstance(a, Mesh) and not isinstance(b, Mesh):
         raise DescriptionError(
             f"{what}: {type(a).__name__} and {type(b).__name__}: at least one must be a "
@@ -566,7 +486,7 @@ def check_foundation(a: Surface, b: Surface, what: str) -> None:
     for mesh, other in ((a, b), (b, a)):
         if isinstance(mesh, Mesh):
             try:
-                seen(other)
+                point_depth(other)
             except DescriptionError as error:
                 raise DescriptionError(f"{what}: {error}") from None
 

@@ -31,7 +31,7 @@ OpenSim's contact forces, (21)-(24), are as in version 4.6, quirks included.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar, Self
 
@@ -40,11 +40,8 @@ import numpy as np
 
 from condyle.contact.closest_points import SOLVED, check_pair, check_yielding, touch
 from condyle.contact.hertz import hertz_factor
-from condyle.contact.implicit_surface import Implicit
 from condyle.contact.materials import COMBINED, Combined, combined
-from condyle.contact.mesh import Mesh
-from condyle.contact.solids import Box, Cylinder, Ellipsoid, Torus
-from condyle.contact.surfaces import BodyPose, HalfSpace, Length, Sphere, Surface, Touch, directed
+from condyle.contact.surfaces import BodyPose, HalfSpace, Length, Sphere, Surface, Touch, bare, directed
 from condyle.errors import warn
 from condyle.forces.base import Law
 from condyle.laws.described import BodyName, Part, Station, quantity, sx
@@ -52,7 +49,6 @@ from condyle.laws.factors import Factors
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.trace import Number, Numbers
-from condyle.trace.parameter import Expression
 
 
 def _slip(square: ca.SX, m: Combined) -> tuple[ca.SX, ca.SX]:
@@ -87,39 +83,14 @@ def step(x: ca.SX) -> ca.SX:
     return x**3 * (10 + x * (6 * x - 15))
 
 
-RADII: dict[type, dict[str, float]] = {
-    Sphere: {"radius": 1.0},
-    Ellipsoid: {"radii": 1.0},
-    Torus: {"tube_radius": 1.0},
-    Cylinder: {"radius": 1.0, "length": 0.5},
-    Box: {"half_lengths": 1.0},
-    Implicit: {"size": 1.0},
-}
-"""Numbers that say how large a kind is, with what makes a radius of each."""
 SHARE = 0.1
 """Of the smallest radius of two surfaces that `smooth` is small beside."""
 
 
-def smallest(surface: Surface) -> float:
-    """The smallest radius, or half-length [m], with the defaults of Parameters; infinite of half-spaces and
-    height fields. Of the corner of a box it is that of the box."""
-    whole = surface.whole
-    if isinstance(whole, Mesh):
-        return float(np.ptp(whole.triangles.vertices, axis=0).min()) / 2
-    found = RADII.get(type(whole), {})
-    return min(
-        (share * float(np.min(_plain(getattr(whole, name)))) for name, share in found.items()), default=np.inf
-    )
-
-
-def _plain(kept: Any) -> Any:
-    return kept.at() if isinstance(kept, Expression) else kept
-
-
 def warn_of_smooth(a: Surface, b: Surface, smooth: float, what: str, reach: float = 0.0) -> None:
     """Warn of a `smooth` that is large beside the surfaces. reach: how far springs act, in parts of it."""
-    least = min((a, b), key=smallest)
-    size = smallest(least)
+    least = min((a.whole, b.whole), key=lambda s: s.smallest_radius)
+    size = least.smallest_radius
     if not smooth > SHARE * size:
         return
     if reach:
@@ -129,7 +100,7 @@ def warn_of_smooth(a: Surface, b: Surface, smooth: float, what: str, reach: floa
             f"at a gap of {size:.3g} m it would push as if {(np.hypot(size, smooth) - size) / 2:.2g} m deep"
         )
     warn(
-        f"{what}: smooth = {smooth:g} m is large beside {type(least.whole).__name__} on {least.body!r}, "
+        f"{what}: smooth = {smooth:g} m is large beside {type(least).__name__} on {least.body!r}, "
         f"whose smallest radius is {size:.3g} m: {early}. Take at most {SHARE * size:.2g} m; 1e-4 is usual"
     )
 
@@ -152,6 +123,7 @@ class Forces:
         f_t: friction on b [N], shape (3,).
         m: moment on b of rolling resistance and spin friction [N m], shape (3,).
         lost: power lost [W].
+        f: the whole force on b [N], shape (3,).
     """
 
     touch: Touch
@@ -163,11 +135,7 @@ class Forces:
     f_t: ca.SX
     m: ca.SX
     lost: ca.SX
-
-    @property
-    def f(self) -> ca.SX:
-        """The whole force on b [N]."""
-        return self.f_n * self.touch.n + self.f_t
+    f: ca.SX
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -277,7 +245,7 @@ class HuntCrossley(ContactLaw):
         what = type(self).__name__
         check_pair(self.a, self.b, what)
         check_yielding(self.a, self.b, what)
-        object.__setattr__(self, "material", combined(self.a.made_of, self.b.made_of, f"{what}: material"))
+        object.__setattr__(self, "material", combined(self.a.made_of, self.b.made_of))
         super().__post_init__()
         options = ("rolling_resistance", "spin_friction", "smooth")
         object.__setattr__(self, "extras", frozenset(f for f in options if getattr(self, f) != 0))
@@ -316,12 +284,8 @@ class HuntCrossley(ContactLaw):
     def forces(self, s: View) -> Forces:
         m, where = Combined.of(self.material), self.touch(s)
         P, n = where.at(m.s_1), where.n
-        velocity = lambda body: (
-            s.station_velocity(body, ca.SX(3, 1))
-            + ca.cross(s.angular_velocity(body), P - s.station_position(body, ca.SX(3, 1)))
-        )
-        v = velocity(self.b.body) - velocity(self.a.body)
-        xdot, v_t = -ca.dot(n, v), _across(n, v)
+        v = relative_velocity(s, self.a.body, self.b.body, P)
+        xdot, v_t = -ca.dot(n, v), across(n, v)
         f_Hz, _ = self._elastic(where, m)
         smooth = "smooth" in self.extras
         f_n = f_Hz * damped(1 + 1.5 * m.c * xdot, smooth)  # (13)
@@ -330,7 +294,7 @@ class HuntCrossley(ContactLaw):
         lost = (f_n - f_Hz) * xdot - ca.dot(f_t, v_t)  # (17)
         if self.extras - {"smooth"}:
             lost -= ca.dot(moment, s.angular_velocity(self.b.body) - s.angular_velocity(self.a.body))
-        return Forces(where, P, v, v_t, f_Hz, f_n, f_t, moment, lost)
+        return Forces(where, P, v, v_t, f_Hz, f_n, f_t, moment, lost, f_n * n + f_t)
 
     def _resistance(self, s: View, where: Touch, f_n: ca.SX, m: Combined) -> ca.SX:
         """Moments (15), (16) on b [N m]."""
@@ -338,7 +302,7 @@ class HuntCrossley(ContactLaw):
             return ca.SX(3, 1)
         w, n = s.angular_velocity(self.b.body) - s.angular_velocity(self.a.body), where.n
         spin, out = ca.dot(w, n), ca.SX(3, 1)
-        rolling = _across(n, w)
+        rolling = across(n, w)
         one = Combined(m.E, m.s_1, m.c, ca.SX(1), ca.SX(1), ca.SX(0), m.v_t / where.R)  # [rad/s]
         curve = smoothed if "smooth" in self.extras else self.curve
         if "rolling_resistance" in self.extras:
@@ -351,7 +315,17 @@ class HuntCrossley(ContactLaw):
         return self._elastic(self.touch(s), Combined.of(self.material))[1]
 
 
-def _across(n: ca.SX, v: ca.SX) -> ca.SX:
+def relative_velocity(s: View, a: str, b: str, P: ca.SX) -> ca.SX:
+    """Velocity of b's material at a point of ground less that of a's [m/s]."""
+
+    def velocity(body: str) -> ca.SX:
+        arm = P - s.station_position(body, ca.SX(3, 1))
+        return s.station_velocity(body, ca.SX(3, 1)) + ca.cross(s.angular_velocity(body), arm)
+
+    return velocity(b) - velocity(a)
+
+
+def across(n: ca.SX, v: ca.SX) -> ca.SX:
     """The part of v in the contact plane; zero where there is no normal."""
     return ca.cross(n, ca.cross(v, n))
 
@@ -436,17 +410,16 @@ class SmoothSphereHalfSpace(ContactLaw):
     hertz_smoothing: Annotated[Number, quantity("1/m", lowest=0.0)] = 300.0
     hunt_crossley_smoothing: Annotated[Number, quantity("s/m", lowest=0.0)] = 50.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "normal", directed(self.normal, "SmoothSphereHalfSpace: normal"))
+    def check_values(self, values: Mapping[str, float]) -> None:
+        object.__setattr__(self, "normal", directed(self.normal, "SmoothSphereHalfSpace: normal", values))
 
     def scaled(self, factors: Factors) -> Self:
         return Law.scaled(self, factors)
 
     def surfaces(self) -> tuple[Surface, Surface]:
         return (
-            _bare(HalfSpace, body=self.a, normal=self.normal, height=self.height),
-            _bare(Sphere, body=self.b, center=self.center, radius=self.radius),
+            bare(HalfSpace, body=self.a, normal=self.normal, height=self.height),
+            bare(Sphere, body=self.b, center=self.center, radius=self.radius),
         )
 
     def _elastic(self, where: Touch) -> tuple[ca.SX, ca.SX]:
@@ -470,11 +443,7 @@ class SmoothSphereHalfSpace(ContactLaw):
     def forces(self, s: View) -> Forces:
         where = self.touch(s)
         n, P = where.n, where.at(self.share)
-        velocity = lambda body: (
-            s.station_velocity(body, ca.SX(3, 1))
-            + ca.cross(s.angular_velocity(body), P - s.station_position(body, ca.SX(3, 1)))
-        )
-        v = velocity(self.b) - velocity(self.a)
+        v = relative_velocity(s, self.a, self.b, P)
         xdot = -ca.dot(n, v)
         v_t = v + xdot * n
         c, cf = sx(self.dissipation), sx(self.constant_contact_force)
@@ -494,12 +463,4 @@ class SmoothSphereHalfSpace(ContactLaw):
         )
         f_t = -f_n * hollars(ca.dot(v_t, v_t) + cf, m) * v_t  # (24)
         lost = (f_n - f_Hz) * xdot - ca.dot(f_t, v_t)
-        return Forces(where, P, v, v_t, f_Hz, f_n, f_t, ca.SX(3, 1), lost)
-
-
-def _bare(kind: type, **fields: Any) -> Any:
-    """A surface of kept values, without checks: of a law that is traced they are symbols."""
-    surface: Any = object.__new__(kind)
-    for name, value in fields.items():
-        object.__setattr__(surface, name, value)
-    return surface
+        return Forces(where, P, v, v_t, f_Hz, f_n, f_t, ca.SX(3, 1), lost, f_n * n + f_t)

@@ -39,6 +39,7 @@ from condyle.native.searches.tree_minimum import TreeMinimum
 from condyle.native.solvers.implicit_function import implicit
 from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up
+from condyle.spatial.algebra import all_of, any_of
 from condyle.trace import Traced
 
 LIMIT, NEAR, FURTHEST = 60, 1e-9, 0.3
@@ -143,7 +144,7 @@ class Pair:
         """Whether a root is a minimum: the near sides face each other, and (39a)."""
         n_a, n_b = self.surface(p, given, True)[0], self.surface(r, given, False)[0]
         least = x * self.sharpness(p, r, given) < 1 + 1e-6
-        return ca.logic_and(ca.logic_and(error < 1e-6 * given[0], least), ca.dot(n_a, n_b) < 0)
+        return all_of(error < 1e-6 * given[0], least, ca.dot(n_a, n_b) < 0)
 
     def furthest(self, n: ca.SX, given: ca.SX) -> ca.SX:
         """The point of b furthest along -n, where that is known."""
@@ -219,13 +220,13 @@ def _stepped(
     trial = y + s
     r, J, other = ca.substitute(list(linear), [z], [trial])
     error = ca.norm_2(r)
-    worse = ca.logic_and(ca.logic_not(error <= before), ca.logic_not(ca.logic_and(free, error < ca.inf)))
+    worse = all_of(ca.logic_not(error <= before), ca.logic_not(all_of(free, error < ca.inf)))
     newton = -ca.solve(J, r)
     long = length(newton)
     newton = newton * ca.if_else(long > FURTHEST, FURTHEST / long, 1)
     kept = ca.if_else(worse, ca.vertcat(y, before, s / 3), ca.vertcat(trial, error, newton))
     # many steps, or short ones while the residual is not: there is no root here, and `ended` says so
-    far = ca.logic_and(length(kept[n + 1 :]) > NEAR, steps < LIMIT - 2)
+    far = all_of(length(kept[n + 1 :]) > NEAR, steps < LIMIT - 2)
     return ca.vertcat(kept, steps + 1, ca.if_else(worse, free, other)), far
 
 
@@ -316,7 +317,7 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
             if b == "sphere"
             else ca.mmin(numbers[:3]) ** 2 / ca.mmax(numbers[:3])
         )
-        return ca.logic_and(good, x < mine.sharpest + sharp)
+        return all_of(good, x < mine.sharpest + sharp)
 
     def looked(given: ca.SX, state: ca.SX, last: bool, of_b: bool = False) -> tuple[ca.SX, ca.SX, ca.SX]:
         """The state after steps from the best normal that is away from those known, or `last` of all that
@@ -333,13 +334,13 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
         d = ca.dot(n, g)
         begin = ca.if_else(some, ca.vertcat(p, d, p - g), ca.vertcat(y, y[:3]))
         new = look_up(_again(a, b, needs), ca.vertcat(given, begin, some))
-        found = ca.logic_and(some, new[4] > 0)
-        better = ca.logic_and(found, ca.logic_or(ca.logic_not(good), new[3] < y[3]))
+        found = all_of(some, new[4] > 0)
+        better = all_of(found, any_of(ca.logic_not(good), new[3] < y[3]))
         more = 0 if other is None else mine.apart if of_b else other.apart
         return (
             ca.vertcat(
                 ca.if_else(better, new[:4], y),
-                ca.logic_or(good, better),
+                any_of(good, better),
                 ca.if_else(some, ca.fmin(least, d + more), least),
                 state[6] + 1,
                 known[3:],
@@ -351,16 +352,16 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
 
     def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
         state, some, _ = looked(p[:needs], state, False)
-        return state, ca.logic_and(some, state[6] < LOOKS)
+        return state, all_of(some, state[6] < LOOKS)
 
     def finish(p: ca.SX, state: ca.SX) -> ca.SX:
         lost = ca.SX(0)  # a smaller overlap, and no minimum near it
         for of_b in (False, True)[: 1 if other is None else 2]:
             state, some, found = looked(p[:needs], state, True, of_b)
-            lost = ca.logic_or(lost, ca.logic_and(some, ca.logic_not(found)))
+            lost = any_of(lost, all_of(some, ca.logic_not(found)))
         y, good, least = state[:4], state[4], state[5]
-        known = ca.logic_and(ca.logic_not(lost), y[3] <= least + 1e-9 * p[0])
-        return ca.if_else(ca.logic_and(good, known), y, ca.SX.nan())
+        known = all_of(ca.logic_not(lost), y[3] <= least + 1e-9 * p[0])
+        return ca.if_else(all_of(good, known), y, ca.SX.nan())
 
     return Solver.trace(
         "least_overlap_of_implicit",

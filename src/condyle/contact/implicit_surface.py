@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import field
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import casadi as ca
 import numpy as np
@@ -24,8 +24,9 @@ from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.shapes.meshes import zero_surface
+from condyle.spatial.algebra import all_of
 from condyle.trace import Traced, trace
-from condyle.trace.parameter import Expression
+from condyle.trace.parameter import Expression, numbers_at
 
 AROUND, CELLS = 2048, 64
 """Even lines from the origin, and as many even normals; normals along a side of a cube around it, whose
@@ -125,7 +126,7 @@ class Rounded:
     def furthest(self, m: ca.SX) -> ca.SX:
         """The point furthest along m, of those in the table."""
         size = ca.fabs(m)
-        first = ca.logic_and(size[0] >= size[1], size[0] >= size[2])
+        first = all_of(size[0] >= size[1], size[0] >= size[2])
         second = size[1] >= size[2]
         pick = lambda x, y, z: ca.if_else(first, x, ca.if_else(second, y, z))
         major = pick(*ca.vertsplit(m))
@@ -247,6 +248,8 @@ class Implicit(Framed):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    half_widths: ClassVar = {"size": 1.0}
+
     function: Callable[[Any, Any, Any], Any] | None = field(repr=False)
     size: Length
     material: Folded
@@ -272,13 +275,13 @@ class Implicit(Framed):
                     f"0), got {center:g} and {far:g}; move X, or change the sign or "
                     f"size = {size:g}"
                 )
-        rounded(law, _plain(size), what)  # refuses what is not convex
+        rounded(law, numbers_at(size), what)  # refuses what is not convex
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "function", None)
 
     def drawn(self, size: float) -> list[Drawing]:
         values = lambda p: self.law.function.map(len(p))(*p.T).full().ravel()
-        shape = zero_surface(values, _plain(self.size))
+        shape = zero_surface(values, numbers_at(self.size))
         return [] if shape is None else [Drawing(shape, self.X_BS)]
 
     def scaled(self, factors: Factors) -> Self:
@@ -288,7 +291,7 @@ class Implicit(Framed):
     @property
     def points(self) -> Rounded:
         """Points all around."""
-        return rounded(self.law, _plain(self.size), "Implicit")
+        return rounded(self.law, numbers_at(self.size), "Implicit")
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
         super().check_parameters(values)
@@ -308,7 +311,3 @@ class Implicit(Framed):
 
     def description(self) -> str:
         return f"{super().description()} {self.law.text}"
-
-
-def _plain(size: Any) -> float:
-    return float(size.at()[0, 0]) if isinstance(size, Expression) else size

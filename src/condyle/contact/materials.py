@@ -14,15 +14,15 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 import casadi as ca
-import numpy as np
 
 import condyle.plausible as plausible
 from condyle.arguments import with_call_hints
 from condyle.errors import DescriptionError, UnknownNameError, warn
-from condyle.laws.described import Described, number, quantity, sx
+from condyle.laws.described import Described, quantity, sx
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of
 from condyle.trace import Number
-from condyle.trace.parameter import Expression, as_sx
+from condyle.trace.parameter import Expression, numbers_at
 
 MU, YOUNG = quantity("-", lowest=0.0), quantity("Pa", lowest=0.0, positive=True)
 SOFTEST = 1e3
@@ -65,13 +65,12 @@ class Material(Described):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        modulus = _at(self.modulus, {})
+        modulus, most, least = map(numbers_at, (self.modulus, self.static_friction, self.dynamic_friction))
         if modulus < SOFTEST:
             warn(
                 f"Material: modulus = {modulus:g} Pa is softer than any solid (brain and fat have 1e3 Pa "
                 "and more, rubber 1e6, bone 1e10, steel 2e11); moduli are in Pa: 200 GPa is 200e9"
             )
-        least, most = self._check_friction({})
         if most > plausible.FRICTION:
             plausible.ask(
                 f"Material: friction of {most:g} is implausible: it is a coefficient, 0.8 rather than 80 %; "
@@ -117,40 +116,33 @@ class Material(Described):
             transition_speed: slip at which friction is at its peak [m/s].
         """
         kept = quantity("-").take(poisson, "Material.elastic: poisson")
-        nu: Any = _at(kept, {})
+        nu: Any = numbers_at(kept)
         if not -1 < nu <= 0.5:
             raise DescriptionError(f"Material.elastic: poisson must be above -1 and at most 0.5, got {nu:g}")
         E = YOUNG.take(young, "Material.elastic: young")
         share: Any = 1 - nu * nu
         if isinstance(kept, Expression):  # at other values the modulus is not finite
             nu = kept.sx
-            share = ca.if_else(ca.logic_and(nu > -1, nu <= 0.5), 1 - nu * nu, 0)
-        modulus = (sx(E) if isinstance(E, Expression) else E) / share
+            share = ca.if_else(all_of(nu > -1, nu <= 0.5), 1 - nu * nu, 0)
         return cls(
-            modulus, dissipation, static_friction, dynamic_friction, viscous_friction, transition_speed
+            (sx(E) if isinstance(E, Expression) else E) / share,
+            dissipation,
+            static_friction,
+            dynamic_friction,
+            viscous_friction,
+            transition_speed,
         )
-
-    def check_parameters(self, values: Mapping[str, float]) -> None:
-        super().check_parameters(values)
-        self._check_friction(values)
 
     def conditions(self) -> ca.SX:
         return ca.vertcat(super().conditions(), sx(self.static_friction) >= sx(self.dynamic_friction))
 
-    def _check_friction(self, values: Mapping[str, float]) -> tuple[float, float]:
-        """Dynamic and static friction at values of Parameters."""
-        least, most = (_at(x, values) for x in (self.dynamic_friction, self.static_friction))
+    def check_values(self, values: Mapping[str, float]) -> None:
+        least, most = (numbers_at(x, values) for x in (self.dynamic_friction, self.static_friction))
         if not least <= most:
             raise DescriptionError(
                 "Material: static_friction must be at least dynamic_friction, got "
                 f"{most:g} and {least:g}; equal numbers are plain Coulomb friction"
             )
-        return least, most
-
-
-def _at(kept: Any, values: Mapping[str, float]) -> float:
-    """A kept number at values of Parameters."""
-    return float(kept.at(values)[0, 0]) if isinstance(kept, Expression) else float(kept)
 
 
 @dataclass(frozen=True)
@@ -183,30 +175,27 @@ class Combined:
 COMBINED = quantity("", 7)
 
 
-def combined(a: Material, b: Material, what: str) -> Any:
-    """The numbers of `Combined`, as a law keeps them: computed once where they are plain."""
+def combined(a: Material, b: Material) -> ca.SX:
+    """The numbers of `Combined`."""
     e_1, e_2 = (sx(m.modulus) ** (2 / 3) for m in (a, b))
     s_1 = e_2 / (e_1 + e_2)  # (1)
-    friction = [
-        harmonic(sx(getattr(a, f)), sx(getattr(b, f)))
-        for f in ("static_friction", "dynamic_friction", "viscous_friction")
-    ]
-    out = ca.vertcat(
-        (s_1 * e_1) ** 1.5,
-        s_1,
+    return ca.vertcat((s_1 * e_1) ** 1.5, s_1, losses(a, b, s_1))  # (2)
+
+
+def losses(a: Material, b: Material, s_1: ca.SX) -> ca.SX:
+    """c*, three of friction and the transition speed of two materials, of which a has the share s_1: (3), (4)."""
+    return ca.vertcat(
         s_1 * sx(a.dissipation) + (1 - s_1) * sx(b.dissipation),
-        *friction,
+        *(harmonic(a, b, f) for f in ("static_friction", "dynamic_friction", "viscous_friction")),
         ca.fmax(sx(a.transition_speed), sx(b.transition_speed)),
-    )  # (2)-(4)
-    if ca.symvar(out):
-        return number(as_sx(out), what)
-    return tuple(np.array(ca.evalf(out).full()).ravel().tolist())
+    )
 
 
-def harmonic(a: ca.SX, b: ca.SX) -> ca.SX:
-    """(4); 0 where both are."""
-    total = a + b
-    return ca.if_else(total > 0, 2 * a * b / ca.if_else(total > 0, total, 1), 0)
+def harmonic(a: Material | Rigid, b: Material | Rigid, name: str) -> ca.SX:
+    """A number of two materials together, (4); 0 where both are."""
+    x, y = sx(getattr(a, name)), sx(getattr(b, name))
+    some = x + y > 0
+    return ca.if_else(some, 2 * x * y / ca.if_else(some, x + y, 1), 0)
 
 
 LAWS = ("newton", "poisson")
@@ -246,10 +235,8 @@ class Rigid(Described):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_law(self.law, "Rigid")
-        check_restitution(self.restitution, "Rigid")
 
-    def check_parameters(self, values: Mapping[str, float]) -> None:
-        super().check_parameters(values)
+    def check_values(self, values: Mapping[str, float]) -> None:
         check_restitution(self.restitution, "Rigid", values)
 
     def conditions(self) -> ca.SX:
@@ -264,15 +251,8 @@ def check_law(law: Any, what: str) -> None:
 
 def check_restitution(kept: Any, what: str, values: Mapping[str, float] | None = None) -> None:
     """Refuse a restitution above 1: below 0 its field refuses."""
-    e = float(kept.at(values)[0, 0]) if isinstance(kept, Expression) else kept
+    e = numbers_at(kept, values)
     if not e <= 1:
         raise DescriptionError(
             f"{what}: restitution must be from 0 to 1, got {e:g}; above 1 an impact would make energy"
         )
-
-
-def combined_rigid(a: Rigid, b: Rigid, name: str, what: str) -> Any:
-    """A number of two materials, as a constraint keeps it."""
-    x, y = sx(getattr(a, name)), sx(getattr(b, name))
-    both = ca.if_else(x + y > 0, 2 * x * y / ca.if_else(x + y > 0, x + y, 1), 0)  # (1)
-    return number(as_sx(both), what) if ca.symvar(both) else float(ca.evalf(both))

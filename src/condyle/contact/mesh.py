@@ -26,6 +26,7 @@ from condyle.native.searches.tree_minimum import TreeMinimum
 from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.shapes import Mesh as MeshShape
+from condyle.spatial.algebra import all_of
 
 
 def _weights(corners: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
@@ -153,7 +154,7 @@ def on_triangle(row: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
     pseudo, within = normal, ca.SX(1)
     for k, place in reversed(list(enumerate(places))):
         pseudo = ca.if_else(place, of_place[3 * k : 3 * k + 3], pseudo)
-        within = ca.logic_and(within, ca.logic_not(place))
+        within = all_of(within, ca.logic_not(place))
     away = S - y
     square = ca.sumsqr(away)
     some = square > 0
@@ -251,6 +252,10 @@ class Mesh(Framed):
         """Its checked triangles, in S."""
         found: Triangles = self.mesh
         return found
+
+    @property
+    def smallest_radius(self) -> float:
+        return float(np.ptp(self.triangles.vertices, axis=0).min()) / 2
 
     @property
     def form(self) -> Hashable:

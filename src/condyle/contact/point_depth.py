@@ -28,7 +28,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.contact.closest_points import sphere_box, sphere_cylinder, sphere_torus
+from condyle.contact.closest_points import length_and_direction, sphere_box, sphere_cylinder, sphere_torus
 from condyle.contact.implicit_overlap import OUTWARDS
 from condyle.contact.implicit_surface import Implicit
 from condyle.contact.mesh import Mesh, most, nearest_triangle, on_triangle
@@ -40,6 +40,7 @@ from condyle.contact.surfaces import (
     Sphere,
     Surface,
     Touch,
+    bare,
     even_directions,
     tangents,
 )
@@ -50,6 +51,7 @@ from condyle.native.solvers.implicit_function import implicit
 from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of, any_of
 from condyle.trace import Traced
 
 LIMIT, NEAR = 60, 1e-10
@@ -59,44 +61,77 @@ TINY = 1e-14
 SLABS = 24
 """Pairs of planes around a mesh, beside those of its box."""
 Near = Callable[[ca.SX, ca.SX, ca.SX], ca.SX]
-Where = Callable[[ca.SX, ca.SX], tuple[ca.SX, ca.SX]]
+Where = Callable[..., tuple[ca.SX, ca.SX]]
 
 
-@dataclass(frozen=True)
-class Seen:
-    """A surface as seen by points of another body. Two of equal keys are the same.
+@dataclass(frozen=True, eq=False)
+class PointDepth:
+    """How deep points of another body are in a surface. Two of equal keys are the same.
+
+    Functions that it is made of take the surface's sizes and y in its frame S, or, where it has none, all its
+    numbers and y as it is.
 
     Attributes:
         key: what the equations depend on beside the numbers.
-        size: of the numbers.
-        where: numbers, y -> x and n of (44).
-        above: numbers, y -> at least x; it grows at most as fast as y moves.
-        near: numbers, y, r -> above 0 where a point at most r from y may be inside; by default above + r. A
-            second number may be above 0 where all these points are inside.
-        quick: numbers, y, r -> the first of these where it is soon known, else infinity.
-        within: numbers, y, r -> as where; x may be any number below -r for points that are as far outside.
+        size: of the numbers: R_S, p_S and sizes where it has a frame.
+        find: sizes, y -> x and n of (44).
+        bound: sizes, y -> at least x, which grows at most as fast as y moves; by default x.
         solved: x and n are NaN where a solver finds nothing.
+        near: sizes, y, r -> above 0 where a point at most r from y may be inside; by default bound + r. A
+            second number may be above 0 where all these points are inside.
+        within: sizes, y, r -> as find; x may be any number below -r for points that are as far outside.
+        known: sizes, y, r -> the first of `near` where it is soon known, else infinity.
+        framed: it has a frame S.
     """
 
     key: tuple[Any, ...]
     size: int
-    where: Where
-    above: Callable[[ca.SX, ca.SX], ca.SX]
+    find: Where
+    bound: Callable[[ca.SX, ca.SX], ca.SX] | None = None
     solved: bool = False
     near: Near | None = None
-    within: Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]] | None = None
-    quick: Near | None = None
+    within: Where | None = None
+    known: Near | None = None
+    framed: bool = True
+
+    def _local(self, given: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """R_S, the sizes, and y in S."""
+        if not self.framed:
+            return ca.SX.eye(3), given, y
+        R = ca.reshape(given[:9], 3, 3)
+        return R, given[12:], R.T @ (y - given[9:12])
+
+    def where(self, given: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """x and n of (44), of its numbers."""
+        R, sizes, y = self._local(given, y)
+        x, n = self.find(sizes, y)
+        return x, R @ n
 
     def close(self, given: ca.SX, y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
         """As `where` where y may be inside, or less than r outside; elsewhere x is any number below -r."""
-        return self.where(given, y) if self.within is None else self.within(given, y, r)
+        if self.within is None:
+            return self.where(given, y)
+        R, sizes, y = self._local(given, y)
+        x, n = self.within(sizes, y, r)
+        return x, R @ n
+
+    def above(self, given: ca.SX, y: ca.SX) -> ca.SX:
+        """At least x; it grows at most as fast as y moves."""
+        _, sizes, y = self._local(given, y)
+        return self.find(sizes, y)[0] if self.bound is None else self.bound(sizes, y)
 
     def reach(self, given: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
         """Above 0 where a point at most r from y may be inside."""
-        return self.above(given, y) + r if self.near is None else self.near(given, y, r)
+        return self.above(given, y) + r if self.near is None else self.near(*self._local(given, y)[1:], r)
+
+    @property
+    def quick(self) -> Near | None:
+        """`reach` where it is soon known, else infinity; None if there is no such thing."""
+        known = self.known
+        return known and (lambda given, y, r: known(*self._local(given, y)[1:], r))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Seen) and self.key == other.key
+        return isinstance(other, PointDepth) and self.key == other.key
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -115,7 +150,7 @@ def numbers_of(surface: Surface, pose: Pose, R: ca.SX, p: ca.SX) -> ca.SX:
     return ca.densify(ca.vertcat(ca.vec(R.T @ R_S), R.T @ (p_S - p), *sizes))
 
 
-def seen(surface: Surface) -> Seen:
+def point_depth(surface: Surface) -> PointDepth:
     """How points see a surface.
 
     Raises:
@@ -123,9 +158,9 @@ def seen(surface: Surface) -> Seen:
     """
     kind: Any = type(surface)
     if kind is HalfSpace:
-        return Seen(("plane",), 4, _in_plane, lambda g, y: _in_plane(g, y)[0])
+        return PointDepth(("plane",), 4, _in_plane, framed=False)
     if kind is Sphere:
-        return Seen(("sphere",), 4, _in_sphere, lambda g, y: _in_sphere(g, y)[0])
+        return PointDepth(("sphere",), 4, _in_sphere, framed=False)
     if isinstance(surface, Mesh):
         return _mesh(surface.triangles)
     if isinstance(surface, Implicit):
@@ -138,21 +173,13 @@ def seen(surface: Surface) -> Seen:
     return _framed(kind)
 
 
-def _unit(v: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Length and direction; zero of zero, with finite derivatives."""
-    square = ca.sumsqr(v)
-    some = square > 0
-    length = ca.sqrt(ca.if_else(some, square, 1))
-    return ca.if_else(some, length, 0), ca.if_else(some, v / length, 0)
-
-
 def _in_plane(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
     return g[3] - ca.dot(g[:3], y), g[:3]
 
 
 def _in_sphere(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
     """At the center there is no way out: n is zero there."""
-    distance, n = _unit(y - g[:3])
+    distance, n = length_and_direction(y - g[:3])
     return g[3] - distance, n
 
 
@@ -168,43 +195,6 @@ SIZES: dict[type, tuple[str, ...]] = {
 """Surfaces with a frame that points meet, and the numbers of each."""
 
 
-def _within(
-    where: Where,
-    above: Callable[[ca.SX, ca.SX], ca.SX] | None,
-    key: tuple[Any, ...],
-    sizes: int,
-    solved: bool = False,
-    near: Near | None = None,
-    close: Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]] | None = None,
-    quick: Near | None = None,
-) -> Seen:
-    """Of functions in the surface's own frame S; numbers are R_S, p_S and its sizes."""
-
-    def local(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
-        R = ca.reshape(g[:9], 3, 3)
-        return R, R.T @ (y - g[9:12])
-
-    def turned(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
-        R, y_S = local(g, y)
-        x, n = where(g[12:], y_S)
-        return x, R @ n
-
-    def bound(g: ca.SX, y: ca.SX) -> ca.SX:
-        y_S = local(g, y)[1]
-        return where(g[12:], y_S)[0] if above is None else above(g[12:], y_S)
-
-    def within(g: ca.SX, y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
-        R, y_S = local(g, y)
-        assert close is not None
-        x, n = close(g[12:], y_S, r)
-        return x, R @ n
-
-    def asked(f: Near | None) -> Near | None:
-        return f and (lambda g, y, r: f(g[12:], local(g, y)[1], r))
-
-    return Seen(key, 12 + sizes, turned, bound, solved, asked(near), close and within, asked(quick))
-
-
 CLOSED: dict[type, tuple[Callable[..., Touch], int]] = {
     Cylinder: (sphere_cylinder, 3),
     Torus: (sphere_torus, 3),
@@ -214,9 +204,9 @@ CLOSED: dict[type, tuple[Callable[..., Touch], int]] = {
 
 
 @cache
-def _framed(kind: type) -> Seen:
+def _framed(kind: type) -> PointDepth:
     if kind is Ellipsoid:
-        return _within(_in_ellipsoid, _above_ellipsoid, ("ellipsoid",), 3, solved=True)
+        return PointDepth(("ellipsoid",), 15, _in_ellipsoid, _above_ellipsoid, True)
     pair, sizes = CLOSED[kind]
 
     def where(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -233,15 +223,7 @@ def _framed(kind: type) -> Seen:
         )
         return found.x, -found.n
 
-    return _within(where, None, (kind.__name__,), sizes)
-
-
-def bare(kind: type, **fields: Any) -> Any:
-    """A surface of kept values, without checks: they may be symbols."""
-    surface: Any = object.__new__(kind)
-    for name, value in fields.items():
-        object.__setattr__(surface, name, value)
-    return surface
+    return PointDepth((kind.__name__,), 12 + sizes, where)
 
 
 # ellipsoids
@@ -293,7 +275,7 @@ def _ellipsoid() -> Solver:
 
 
 @lru_cache(maxsize=64)
-def _implicit(law: Traced) -> Seen:
+def _implicit(law: Traced) -> PointDepth:
     f = law.function
 
     def derivatives(z: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -311,7 +293,7 @@ def _implicit(law: Traced) -> Seen:
 
     def outwards(size: ca.SX, y: ca.SX) -> ca.SX:
         """Where the line from the origin through y leaves the surface."""
-        distance, w = _unit(y)
+        distance, w = length_and_direction(y)
         w = ca.if_else(distance > 0, w, ca.SX([1, 0, 0]))
         rho = size
         for _ in range(OUTWARDS):
@@ -335,7 +317,7 @@ def _implicit(law: Traced) -> Seen:
         newton = newton * ca.if_else(long > 0.3 * size, 0.3 * size / long, 1)
         kept = ca.if_else(error <= before, ca.vertcat(trial, error, newton), ca.vertcat(z, before, s / 3))
         far = ca.norm_2(kept[4:]) > NEAR * size
-        lost = ca.logic_and(ca.logic_not(far), kept[3] > 1e-6 * size)
+        lost = all_of(ca.logic_not(far), kept[3] > 1e-6 * size)
         return kept, ca.if_else(lost, ca.SX.nan(), far)
 
     solver = Solver.trace("point_in_implicit", 4, start, step, lambda p, state: state[:3] + state[4:], LIMIT)
@@ -355,13 +337,13 @@ def _implicit(law: Traced) -> Seen:
         # within, all points may touch
         return ca.if_else(beyond < 0, ca.fmin(ball, beyond), ca.inf)
 
-    return _within(where, above, ("implicit", law.text), 1, solved=True)
+    return PointDepth(("implicit", law.text), 13, where, above, True)
 
 
 # terrain
 
 
-def _ground(ground: HeightField) -> Seen:
+def _ground(ground: HeightField) -> PointDepth:
     """(42). Where a point is above the ground by z, the ground is at least z / sqrt(1 + slope^2) away."""
     x0, y0, dx, dy, m, n = ground.grid()
     per = (1 + ground.steepest**2) ** 0.5
@@ -379,21 +361,15 @@ def _ground(ground: HeightField) -> Seen:
         z = below(y)
         return ca.if_else(z < 0, z / per, z)
 
-    return _within(
-        where,
-        above,
-        ("terrain", ground.cells.text, ground.grid()),
-        0,
-        solved=True,
-        near=lambda _, y, r: below(y) + r * per,
-    )
+    key = "terrain", ground.cells.text, ground.grid()
+    return PointDepth(key, 12, where, above, True, lambda _, y, r: below(y) + r * per)
 
 
 # meshes
 
 
 @lru_cache(maxsize=64)
-def _mesh(triangles: Any) -> Seen:
+def _mesh(triangles: Any) -> PointDepth:
     """(47). Pairs of planes around the mesh tell of most points outside that they are: no search."""
     search, of_one = nearest_triangle(triangles, together=True), nearest_triangle(triangles)
     extent = np.ptp(triangles.vertices, axis=0)
@@ -425,7 +401,7 @@ def _mesh(triangles: Any) -> Seen:
     def soon(y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
         """How far beyond, and whether that is all to know: where there are no points r is -inf."""
         off = beyond(y)
-        return off, ca.logic_or(off > 0, r < 0)
+        return off, any_of(off > 0, r < 0)
 
     def near(_: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
         """Beyond a plane, that one tells. A point that is further from all faces than half the mesh's
@@ -435,11 +411,11 @@ def _mesh(triangles: Any) -> Seen:
         row = look_up(search, ca.vertcat(y, furthest))
         x, found = on_triangle(row, y)[0], row[30] >= 0
         searched = ca.if_else(found, x + r, ca.if_else(ca.sumsqr(y) < ca.inf, -1, ca.inf))
-        sure = ca.if_else(ca.logic_and(found, ca.logic_not(known)), x - r, -1)
+        sure = ca.if_else(all_of(found, ca.logic_not(known)), x - r, -1)
         return ca.vertcat(ca.if_else(known, r - off, searched), sure)
 
     def quick(_: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
         off, known = soon(y, r)
         return ca.if_else(known, r - off, ca.inf)
 
-    return _within(where, None, ("mesh", triangles.digest), 0, near=near, close=close, quick=quick)
+    return PointDepth(("mesh", triangles.digest), 12, where, near=near, within=close, known=quick)

@@ -30,7 +30,7 @@ from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.spatial import Transform
 from condyle.trace import Number, Numbers
-from condyle.trace.parameter import Expression, at_defaults
+from condyle.trace.parameter import numbers_at
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,7 +41,7 @@ class Framed(Surface):
 
     @property
     def X_BS(self) -> Transform:
-        R, p = (np.asarray(at_defaults(x), dtype=float) for x in self.X)
+        R, p = (np.asarray(numbers_at(x), dtype=float) for x in self.X)
         return Transform(R.reshape(3, 3), p.reshape(3))
 
     def frame(self, pose: Pose) -> tuple[ca.SX, ca.SX]:
@@ -63,14 +63,16 @@ class Ellipsoid(Framed):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    half_widths: ClassVar = {"radii": 1.0}
+
     radii: Annotated[Numbers, quantity("m", 3, lowest=0.0, positive=True)]
     material: Folded
 
     def drawn(self, size: float) -> list[Drawing]:
-        return [Drawing(shapes.Ellipsoid(np.ravel(at_defaults(self.radii))), self.X_BS)]  # type: ignore[arg-type]
+        return [Drawing(shapes.Ellipsoid(np.ravel(numbers_at(self.radii))), self.X_BS)]  # type: ignore[arg-type]
 
     def curvature_at(self, n: Array) -> Array:
-        r2 = np.ravel(at_defaults(self.radii)) ** 2
+        r2 = np.ravel(numbers_at(self.radii)) ** 2
         along = np.sqrt((r2 * n**2).sum(axis=1))  # p = r^2 n / along, f = |p / r|^2 / 2
         flat = across_all(n)
         return flat @ (np.diag(1 / r2) * along[:, None, None]) @ flat
@@ -95,6 +97,7 @@ class Torus(Framed):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    half_widths: ClassVar = {"tube_radius": 1.0}
     other_names = ("Wheel", "Ring")
 
     radius: Length
@@ -103,12 +106,12 @@ class Torus(Framed):
     flat: Annotated[Number, quantity("-", lowest=0.0, positive=True)] = field(default=1e-3, kw_only=True)
 
     def drawn(self, size: float) -> list[Drawing]:
-        return [Drawing(meshes.torus(at_defaults(self.radius), at_defaults(self.tube_radius)), self.X_BS)]
+        return [Drawing(meshes.torus(numbers_at(self.radius), numbers_at(self.tube_radius)), self.X_BS)]
 
     def curvature_at(self, n: Array) -> Array:
         ring, size = _around_z(n)
-        r = at_defaults(self.tube_radius)
-        around = (size / (at_defaults(self.radius) + r * size))[:, None, None]
+        r = numbers_at(self.tube_radius)
+        around = (size / (numbers_at(self.radius) + r * size))[:, None, None]
         return (across_all(n) - ring) / r + around * ring
 
     def curvature(self, u: ca.SX, cos: ca.SX) -> ca.SX:
@@ -142,6 +145,7 @@ class Cylinder(Framed):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    half_widths: ClassVar = {"radius": 1.0, "length": 0.5}
     call_hints: ClassVar = {
         "height": "it is length=",
         "half_length": "it is length=, the whole",
@@ -155,30 +159,22 @@ class Cylinder(Framed):
     flat: Annotated[Number, quantity("-", lowest=0.0, positive=True)] = field(default=1e-3, kw_only=True)
 
     def drawn(self, size: float) -> list[Drawing]:
-        shape = shapes.Cylinder(at_defaults(self.radius), at_defaults(self.length) / 2)
+        shape = shapes.Cylinder(numbers_at(self.radius), numbers_at(self.length) / 2)
         return [Drawing(shape, self.X_BS)]
 
     def curvature_at(self, n: Array) -> Array:
-        return _around_z(n)[0] / at_defaults(self.radius)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check_sizes({})
-
-    def check_parameters(self, values: Mapping[str, float]) -> None:
-        super().check_parameters(values)
-        self._check_sizes(values)
+        return _around_z(n)[0] / numbers_at(self.radius)
 
     def conditions(self) -> ca.SX:
         sides = ca.vertcat(sx(self.radius), sx(self.length) / 2) - sx(self.rim)
         least, most = ca.mmin(sides), ca.mmax(sides)
         return ca.vertcat(super().conditions(), least > 0, sx(self.flat) * most < least)
 
-    def _check_sizes(self, values: Mapping[str, float]) -> None:
-        rim, flat, radius, half = (
-            float(_at(x, values)[0]) for x in (self.rim, self.flat, self.radius, self.length)
+    def check_values(self, values: Mapping[str, float]) -> None:
+        rim, flat, radius, length = (
+            numbers_at(x, values) for x in (self.rim, self.flat, self.radius, self.length)
         )
-        half /= 2
+        half = length / 2
         if not rim < min(radius, half):
             raise DescriptionError(f"Cylinder: rim: must be below {min(radius, half):g} m, got {rim:g}")
         most = (min(radius, half) - rim) / (max(radius, half) - rim)
@@ -195,17 +191,10 @@ class Cylinder(Framed):
         out: dict[str, Surface] = {}
         for end, sign in (("low", -1), ("high", 1)):
             at = p + R @ ca.vertcat(0, 0, sign * (sx(self.length) / 2 - sx(self.rim)))
-            X = Transform(_kept(R, (3, 3)), _kept(at, (3,)))
-            ring = Torus(
-                self.body,
-                X,
-                _kept(sx(self.radius) - sx(self.rim), ()),
-                _given(self.rim),
-                self.made_of,
-                name=end,
-                cliques=self.cliques,
+            radius: Any = sx(self.radius) - sx(self.rim)
+            out[end] = Torus(
+                self.body, Transform(R, at), radius, self.rim, self.made_of, name=end, cliques=self.cliques
             )
-            out[end] = ring
         return out
 
 
@@ -232,27 +221,20 @@ class Box(Framed):
     )
 
     met_by_corners: ClassVar[bool] = True
+    half_widths: ClassVar = {"half_lengths": 1.0}
 
     half_lengths: Annotated[Numbers, quantity("m", 3, lowest=0.0, positive=True)]
     material: Folded
     edge: Length = field(default=1e-3, kw_only=True)
 
     def drawn(self, size: float) -> list[Drawing]:
-        return [Drawing(shapes.Box(np.ravel(at_defaults(self.half_lengths))), self.X_BS)]  # type: ignore[arg-type]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check_edge({})
-
-    def check_parameters(self, values: Mapping[str, float]) -> None:
-        super().check_parameters(values)
-        self._check_edge(values)
+        return [Drawing(shapes.Box(np.ravel(numbers_at(self.half_lengths))), self.X_BS)]  # type: ignore[arg-type]
 
     def conditions(self) -> ca.SX:
         return ca.vertcat(super().conditions(), sx(self.edge) < ca.mmin(sx(self.half_lengths)))
 
-    def _check_edge(self, values: Mapping[str, float]) -> None:
-        edge, least = float(_at(self.edge, values)[0]), float(_at(self.half_lengths, values).min())
+    def check_values(self, values: Mapping[str, float]) -> None:
+        edge, least = numbers_at(self.edge, values), np.min(numbers_at(self.half_lengths, values))
         if not edge < least:
             raise DescriptionError(f"Box: edge: must be below {least:g} m, got {edge:g}")
 
@@ -265,12 +247,7 @@ class Box(Framed):
         for k, signs in enumerate(product((-1, 1), repeat=3)):
             at = p + R @ (ca.SX(signs) * core)
             out[f"corner{k}"] = Sphere(
-                self.body,
-                _kept(at, (3,)),
-                _given(self.edge),
-                self.made_of,
-                name=f"corner{k}",
-                cliques=self.cliques,
+                self.body, at, self.edge, self.made_of, name=f"corner{k}", cliques=self.cliques
             )
         return out
 
@@ -282,21 +259,3 @@ def _around_z(n: Array) -> tuple[Array, Array]:
     sine = np.linalg.norm(e, axis=1)
     e = e / np.maximum(sine, 1e-12)[:, None]
     return e[:, :, None] * e[:, None, :], sine
-
-
-def _at(kept: Any, values: Mapping[str, float]) -> np.ndarray:
-    """A kept number, or some, at values of Parameters, as a row."""
-    return np.ravel(kept.at(values) if isinstance(kept, Expression) else kept)
-
-
-def _given(kept: Any) -> Any:
-    """A kept number as users give it."""
-    return kept.sx if isinstance(kept, Expression) else kept
-
-
-def _kept(x: ca.SX, shape: tuple[int, ...]) -> Any:
-    """An expression as users give it: plain numbers where it has no Parameters."""
-    if ca.symvar(x):
-        return x
-    values = np.array(ca.evalf(ca.densify(x)).full())
-    return values.reshape(shape) if shape else float(values[0, 0])

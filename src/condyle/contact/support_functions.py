@@ -41,6 +41,7 @@ from condyle.native.searches.tree_minimum import TreeMinimum
 from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up, stop_gradient
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of
 
 LIMIT = 1000
 NEAR = 1e-9
@@ -145,15 +146,14 @@ def supported_pair(a: Surface, A: Pose, b: Surface, B: Pose) -> Touch:
     (R_a, p_a), (R_b, p_b) = _placed(a, A), _placed(b, B)
     R, c = (R_a.T @ R_b if pair.b.radii else None), R_a.T @ (p_b - p_a)
     given = pair.numbers(R, c)
-    n = look_up(_solver(len(pair.a.radii), len(pair.b.radii), pair.has_ball), given)[:3]
+    n = look_up(_solver(pair.counts), given)[:3]
     t = ca.horzcat(*tangents(n))
     (h_a, point, bent_a), (h_b, other, bent_b) = pair.a.terms(n), pair.b.terms(n, R)
     # the root moves as (33), (34) say: at the root itself nothing is left of this
     slope = t.T @ (point + other - c)
     W_a, W_b = t.T @ bent_a @ t, t.T @ bent_b @ t
     x = h_a + h_b - ca.dot(c, n)  # (32)
-    moved = n - t @ _inverse(W_a + W_b - x * ca.SX.eye(2)) @ (slope - stop_gradient(slope))
-    n = moved
+    n = n - t @ _inverse(W_a + W_b - x * ca.SX.eye(2)) @ (slope - stop_gradient(slope))
     t = ca.horzcat(*tangents(n))
     (h_a, point, bent_a), (h_b, _, bent_b) = pair.a.terms(n), pair.b.terms(n, R)
     x = h_a + h_b - ca.dot(c, n)
@@ -161,29 +161,44 @@ def supported_pair(a: Surface, A: Pose, b: Surface, B: Pose) -> Touch:
     return Touch(x, R_a @ n, p_a + R_a @ point, 2 / ca.trace(gap), gap, True)
 
 
+@dataclass(frozen=True)
+class _Counts:
+    """How many ellipsoids two bodies have, and whether one has a ball. Numbers of a pair = radii of a's
+    ellipsoids, of b's, the balls' radii together, c, R where b has ellipsoids."""
+
+    one: int
+    other: int
+    ball: bool
+
+    @property
+    def size(self) -> int:
+        """Of the numbers."""
+        return 3 * (self.one + self.other) + self.ball + 3 + (9 if self.other else 0)
+
+    @property
+    def exchanged(self) -> _Counts:
+        return _Counts(self.other, self.one, self.ball)
+
+    def pair(self, p: ca.SX) -> tuple[_Pair, ca.SX | None, ca.SX]:
+        """The pair, R and c of its numbers; the ball counts as a's."""
+        radii = [p[3 * k : 3 * k + 3] for k in range(self.one + self.other)]
+        at = 3 * len(radii) + self.ball
+        a = Body(tuple(radii[: self.one]), p[at - 1] if self.ball else None)
+        R = ca.reshape(p[at + 3 : at + 12], 3, 3) if self.other else None
+        return _Pair(a, Body(tuple(radii[self.one :]))), R, p[at : at + 3]
+
+
 class _Pair:
-    """Two bodies; numbers = radii of a's ellipsoids, of b's, the balls' radii together, c, R where b has
-    ellipsoids."""
+    """Two bodies."""
 
     def __init__(self, a: Body, b: Body) -> None:
         self.a, self.b = a, b
-
-    @property
-    def has_ball(self) -> bool:
-        return self.a.ball is not None or self.b.ball is not None
+        self.counts = _Counts(len(a.radii), len(b.radii), a.ball is not None or b.ball is not None)
 
     def numbers(self, R: ca.SX | None, c: ca.SX) -> ca.SX:
-        balls = [ca.SX(0) if x.ball is None else x.ball for x in (self.a, self.b)]
-        ball = [balls[0] + balls[1]] if self.has_ball else []
+        balls = [x.ball for x in (self.a, self.b) if x.ball is not None]
+        ball = [sum(balls, ca.SX(0))] if balls else []
         return ca.vertcat(*self.a.radii, *self.b.radii, *ball, c, ca.SX(0, 1) if R is None else ca.vec(R))
-
-    @staticmethod
-    def of(p: ca.SX, one: int, other: int, ball: bool) -> tuple[_Pair, ca.SX | None, ca.SX]:
-        """The pair, R and c of its numbers; the ball counts as a's."""
-        radii = [p[3 * k : 3 * k + 3] for k in range(one + other)]
-        at = 3 * len(radii) + ball
-        pair = _Pair(Body(tuple(radii[:one]), p[at - 1] if ball else None), Body(tuple(radii[one:])))
-        return pair, ca.reshape(p[at + 3 : at + 12], 3, 3) if other else None, p[at : at + 3]
 
     def overlap(self, n: ca.SX, R: ca.SX | None, c: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """d, its gradient and Hessian in space without the last term of (34)."""
@@ -191,13 +206,8 @@ class _Pair:
         return h_a + h_b - ca.dot(c, n), p_a + p_b - c, bent_a + bent_b
 
 
-def _size(one: int, other: int, ball: bool) -> int:
-    """Of the numbers of a pair."""
-    return 3 * (one + other) + ball + 3 + (9 if other else 0)
-
-
 @cache
-def _around(one: int, other: int, ball: bool, ahead: bool) -> TreeMinimum:
+def _around(counts: _Counts, ahead: bool) -> TreeMinimum:
     """Numbers of a pair, a direction or zero, most -> the direction with the least overlap; ahead: away from
     that one, where one step of Newton's, of at most APART, would end: (36a). d changes by at most the sizes
     and |c| with the direction."""
@@ -210,19 +220,19 @@ def _around(one: int, other: int, ball: bool, ahead: bool) -> TreeMinimum:
             (0, 0, -1),
         ]
     )
-    tree, size = SearchTree.from_points(ways), _size(one, other, ball)
+    tree, size = SearchTree.from_points(ways), counts.size
 
     def holds(some: np.ndarray) -> np.ndarray:
         center = ways[some].mean(axis=0)
         return np.append(center, np.linalg.norm(ways[some] - center, axis=1).max() * (1 + 1e-9))
 
     def bound(p: ca.SX, cap: ca.SX) -> ca.SX:
-        pair, R, c = _Pair.of(p, one, other, ball)
+        pair, R, c = counts.pair(p)
         most = pair.a.furthest + pair.b.furthest + ca.norm_2(c)
         return pair.overlap(cap[:3], R, c)[0] - most * (cap[3] + (APART if ahead else 0))
 
     def value(p: ca.SX, way: ca.SX) -> ca.SX:
-        pair, R, c = _Pair.of(p, one, other, ball)
+        pair, R, c = counts.pair(p)
         d, g, hessian = pair.overlap(way, R, c)
         if not ahead:
             return d
@@ -231,7 +241,7 @@ def _around(one: int, other: int, ball: bool, ahead: bool) -> TreeMinimum:
         det, most = H[0, 0] * H[1, 1] - H[0, 1] ** 2, APART * ca.norm_2(slope)
         u, v = slope[0], slope[1]
         by = (H[1, 1] * u**2 - 2 * H[0, 1] * u * v + H[0, 0] * v**2) / (2 * det)
-        convex = ca.logic_and(H[0, 0] > 0, det > 0)
+        convex = all_of(H[0, 0] > 0, det > 0)
         known = ca.dot(way, p[size : size + 3]) > AWAY
         return ca.if_else(known, ca.inf, d - ca.if_else(convex, ca.fmin(by, most), 0))
 
@@ -279,14 +289,14 @@ def _ended(state: ca.SX) -> ca.SX:
 
 
 @cache
-def _again(one: int, other: int, ball: bool) -> Solver:
+def _again(counts: _Counts) -> Solver:
     """Numbers of a pair, where to begin, whether to -> n."""
-    size = _size(one, other, ball)
+    size = counts.size
     return Solver.trace(
         "overlap_again",
         size + 4,
         lambda p: (_began(p[size : size + 3], APART), ca.SX(1)),
-        lambda p, state: _stepped(*_Pair.of(p, one, other, ball), state),
+        lambda p, state: _stepped(*counts.pair(p), state),
         lambda p, state: _ended(state),
         LIMIT,
         idle=lambda p: (p[size : size + 3], p[size + 3]),
@@ -294,25 +304,25 @@ def _again(one: int, other: int, ball: bool) -> Solver:
 
 
 @cache
-def _solver(one: int, other: int, ball: bool) -> Solver:
+def _solver(counts: _Counts) -> Solver:
     """Numbers of a pair -> n."""
 
     def look(p: ca.SX, away: ca.SX, most: ca.SX, ahead: bool = True) -> tuple[ca.SX, ca.SX]:
-        best = look_up(_around(one, other, ball, ahead), ca.vertcat(p, away, most))
+        best = look_up(_around(counts, ahead), ca.vertcat(p, away, most))
         return best[:3], best[0] >= -1
 
     def from_b(p: ca.SX, away: ca.SX, most: ca.SX, ahead: bool = True) -> tuple[ca.SX, ca.SX]:
         """The same among directions that turn with b."""
-        pair, R, c = _Pair.of(p, one, other, ball)
+        pair, R, c = counts.pair(p)
         assert R is not None
         balls = [] if pair.a.ball is None else [pair.a.ball]
         turned = ca.vertcat(*pair.b.radii, *pair.a.radii, *balls, R.T @ c, ca.vec(R.T))
-        best = look_up(_around(other, one, ball, ahead), ca.vertcat(turned, R.T @ away, most))
+        best = look_up(_around(counts.exchanged, ahead), ca.vertcat(turned, R.T @ away, most))
         return R @ best[:3], best[0] >= -1
 
     def axes(p: ca.SX, away: ca.SX, most: ca.SX) -> tuple[ca.SX, ca.SX]:
         """The best of both bodies' axes, and of what is across them: ends, and where sides meet."""
-        R = _Pair.of(p, one, other, ball)[1]
+        R = counts.pair(p)[1]
         assert R is not None
         across = ca.vertcat(-R[1, 2], R[0, 2], 0)
         square = ca.sumsqr(across)
@@ -320,17 +330,17 @@ def _solver(one: int, other: int, ball: bool) -> Solver:
         best, least = ca.SX([0, 0, 1]), overlap(p, ca.SX([0, 0, 1]))[0]
         for n in (ca.SX([0, 0, -1]), R[:, 2], -R[:, 2], across, -across):
             d = overlap(p, n)[0]
-            some = ca.logic_and(d < least, ca.sumsqr(n) > 0)
+            some = all_of(d < least, ca.sumsqr(n) > 0)
             best, least = ca.if_else(some, n, best), ca.if_else(some, d, least)
         return best, least < most
 
     def overlap(p: ca.SX, n: ca.SX) -> tuple[ca.SX, ca.SX]:
-        pair, R, c = _Pair.of(p, one, other, ball)
+        pair, R, c = counts.pair(p)
         d = pair.overlap(n, R, c)[0]
         return d, ca.logic_not(d < pair.a.sharpest + pair.b.sharpest)
 
     def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
-        c = _Pair.of(p, one, other, ball)[2]
+        c = counts.pair(p)[2]
         square = ca.sumsqr(c)
         n = ca.if_else(square > 0, c / ca.sqrt(ca.if_else(square > 0, square, 1)), ca.SX([1, 0, 0]))
         d, deep = overlap(p, n)
@@ -344,19 +354,19 @@ def _solver(one: int, other: int, ball: bool) -> Solver:
         n = _ended(state)
         d, deep = overlap(p, n)
         last = partial(look, ahead=False), partial(from_b, ahead=False)
-        for begin in (look, from_b, axes, *last) if other else (look, last[0]):
+        for begin in (look, from_b, axes, *last) if counts.other else (look, last[0]):
             near = d * (1 - SAME) if begin in last else NEARLY * d
             best, found = begin(p, n, ca.if_else(deep, near, -ca.inf))
-            new = look_up(_again(one, other, ball), ca.vertcat(p, ca.if_else(found, best, n), found))[:3]
+            new = look_up(_again(counts), ca.vertcat(p, ca.if_else(found, best, n), found))[:3]
             less = overlap(p, new)[0]
             n, d = ca.if_else(less < d, new, n), ca.fmin(less, d)  # (36a)
         return n
 
     return Solver.trace(
         "overlap_of_bodies",
-        _size(one, other, ball),
+        counts.size,
         start,
-        lambda p, state: _stepped(*_Pair.of(p, one, other, ball), state),
+        lambda p, state: _stepped(*counts.pair(p), state),
         finish,
         LIMIT,
     )

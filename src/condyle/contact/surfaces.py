@@ -29,7 +29,7 @@ from condyle.records import dataclass
 from condyle.shapes import Drawing, Mesh
 from condyle.spatial import Transform
 from condyle.trace import Number, Numbers
-from condyle.trace.parameter import Expression, at_defaults
+from condyle.trace.parameter import Expression, numbers_at
 from condyle.trace.symbol import is_symbolic
 
 Length = Annotated[Number, quantity("m", lowest=0.0, positive=True)]
@@ -83,10 +83,12 @@ class Surface(Described):
         cliques: surfaces that have one in common ignore each other in groups.
         by_points: it meets others by points of its own, as meshes do.
         met_by_corners: boxes touch it with their corners.
+        half_widths: fields that say how large it is, with what makes a radius of each.
     """
 
     by_points: ClassVar[bool] = False
     met_by_corners: ClassVar[bool] = False
+    half_widths: ClassVar[Mapping[str, float]] = {}
 
     body: BodyName
     name: str = field(default="", kw_only=True)
@@ -138,6 +140,13 @@ class Surface(Described):
         None where it does not say how it is curved. A viewer draws contact patches by them."""
         return None
 
+    @property
+    def smallest_radius(self) -> float:
+        """The smallest radius or half-length [m], with Parameters at their defaults; infinite of half-spaces
+        and height fields."""
+        sizes = (share * np.min(numbers_at(getattr(self, f))) for f, share in self.half_widths.items())
+        return float(min(sizes, default=np.inf))
+
     def pieces(self, other: Surface) -> dict[str, Surface]:
         """Simpler surfaces by name that touch the other in its place; none where it touches it itself."""
         return {}
@@ -169,11 +178,9 @@ def plain_numbers(value: Any, what: str, instead: str) -> Array:
     return real(what, value)
 
 
-def directed(direction: Any, what: str, parameters: Mapping[str, float] | None = None) -> Any:
+def directed(direction: Any, what: str, parameters: Mapping[str, float]) -> Any:
     """A kept direction, of unit length where it is plain; checked at values of parameters."""
-    values = (
-        np.ravel(direction.at(parameters or {})) if isinstance(direction, Expression) else np.array(direction)
-    )
+    values = np.ravel(numbers_at(direction, parameters))
     if not values.any():
         raise DescriptionError(f"{what}: expected a direction, got the zero vector {tuple(values.tolist())}")
     if isinstance(direction, Expression):
@@ -205,13 +212,8 @@ class HalfSpace(Surface):
     height: Annotated[Number, quantity("m")]
     material: Folded
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "normal", directed(self.normal, "HalfSpace: normal"))
-
-    def check_parameters(self, values: Mapping[str, float]) -> None:
-        super().check_parameters(values)
-        directed(self.normal, "HalfSpace: normal", values)
+    def check_values(self, values: Mapping[str, float]) -> None:
+        object.__setattr__(self, "normal", directed(self.normal, "HalfSpace: normal", values))
 
     def conditions(self) -> ca.SX:
         return ca.vertcat(super().conditions(), ca.sumsqr(sx(self.normal)) > 0)
@@ -219,11 +221,11 @@ class HalfSpace(Surface):
     @property
     def X_BS(self) -> Transform:
         """z is its normal, the origin lies on the plane."""
-        z = np.ravel(at_defaults(self.normal)).astype(float)
+        z = np.ravel(numbers_at(self.normal)).astype(float)
         z /= np.linalg.norm(z)
         x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
         x /= np.linalg.norm(x)
-        return Transform(np.stack([x, np.cross(z, x), z], axis=1), at_defaults(self.height) * z)
+        return Transform(np.stack([x, np.cross(z, x), z], axis=1), numbers_at(self.height) * z)
 
     def drawn(self, size: float) -> list[Drawing]:
         """A slab whose upper face is the plane."""
@@ -255,6 +257,7 @@ class Sphere(Surface):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    half_widths: ClassVar = {"radius": 1.0}
     other_names = ("ContactSphere", "Ball")
     call_hints: ClassVar = {
         "diameter": "it is radius=, half of it",
@@ -267,13 +270,13 @@ class Sphere(Surface):
 
     @property
     def X_BS(self) -> Transform:
-        return Transform(p=np.ravel(at_defaults(self.center)))
+        return Transform(p=np.ravel(numbers_at(self.center)))
 
     def drawn(self, size: float) -> list[Drawing]:
-        return [Drawing(shapes.Sphere(at_defaults(self.radius)), self.X_BS)]
+        return [Drawing(shapes.Sphere(numbers_at(self.radius)), self.X_BS)]
 
     def curvature_at(self, n: Array) -> Array:
-        return across_all(n) / at_defaults(self.radius)
+        return across_all(n) / numbers_at(self.radius)
 
     def center_at(self, pose: Pose) -> ca.SX:
         """In ground [m]."""
@@ -284,6 +287,14 @@ def across_all(n: Array) -> Array:
     """1 - n n' for each of some unit vectors (m, 3)."""
     out: Array = np.eye(3) - n[:, :, None] * n[:, None, :]
     return out
+
+
+def bare(kind: type, **fields: Any) -> Any:
+    """A surface of kept values, without checks: they may be symbols."""
+    surface: Any = object.__new__(kind)
+    for name, value in fields.items():
+        object.__setattr__(surface, name, value)
+    return surface
 
 
 def even_directions(count: int) -> Array:
@@ -364,7 +375,7 @@ class Point(Surface):
 
     @property
     def X_BS(self) -> Transform:
-        return Transform(p=np.ravel(at_defaults(self.station)))
+        return Transform(p=np.ravel(numbers_at(self.station)))
 
     def center_at(self, pose: Pose) -> ca.SX:
         """In ground [m]."""

@@ -29,6 +29,7 @@ from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.shapes.meshes import sheet
+from condyle.spatial.algebra import all_of
 
 LIMIT, NEAR = 50, 1e-10
 """Newton's steps at most; the last one over the size of a cell."""
@@ -162,7 +163,7 @@ def _spline(field: HeightField, s: ca.SX, t: ca.SX) -> list[ca.SX]:
     """h, h_s, h_t, h_ss, h_st, h_tt, h_sss, h_sst, h_stt, h_ttt at a point of the grid; NaN outside of it."""
     x0, y0, dx, dy, m, n = field.grid()
     u, v = (s - x0) / dx, (t - y0) / dy
-    inside = ca.logic_and(ca.logic_and(u >= 0, u <= m), ca.logic_and(v >= 0, v <= n))
+    inside = all_of(u >= 0, u <= m, v >= 0, v <= n)
     i, j = (ca.fmin(ca.fmax(ca.floor(w), 0), k - 1) for w, k in ((u, m), (v, n)))
     C = ca.reshape(look_up(field.cells, i * n + j), 4, 4).T
     u, v = u - i, v - j
@@ -215,8 +216,8 @@ def _solver(ground: HeightField) -> Solver:
         h = _spline(ground, at[0], at[1])
         a, b, c = _bent(y, h)
         free = ca.norm_2(_newton(y, at[0], at[1], h)) < 1e-6 * cell
-        nearest = ca.logic_and(a < 0, a * c > b * b)  # (42a)
-        return ca.if_else(ca.logic_and(free, nearest), ca.vertcat(at, *h), ca.SX.nan())
+        nearest = all_of(a < 0, a * c > b * b)  # (42a)
+        return ca.if_else(all_of(free, nearest), ca.vertcat(at, *h), ca.SX.nan())
 
     return Solver.trace("nearest_ground", 3, lambda y: (y[:2], ca.SX(1)), step, finish, LIMIT)
 
@@ -245,6 +246,6 @@ def field_sphere(a: HeightField, A: Pose, b: Sphere, B: Pose) -> Touch:
     gap = R @ (P @ (ca.SX.eye(3) / sx(b.radius) - H / length) @ P) @ R.T  # (43)
     bent = P @ (ca.SX.eye(3) - sx(b.radius) * H / length) @ P  # of points too
     total = ca.trace(bent)
-    fits = ca.logic_and(total > 0, total**2 > ca.sumsqr(bent))  # both curvatures above 0
-    x = ca.if_else(ca.logic_and(x > 0, ca.logic_not(fits)), ca.SX.nan(), x)
+    fits = all_of(total > 0, total**2 > ca.sumsqr(bent))  # both curvatures above 0
+    x = ca.if_else(all_of(x > 0, ca.logic_not(fits)), ca.SX.nan(), x)
     return Touch(x, R @ n, p + R @ Q, 2 / ca.trace(gap), gap, True)

@@ -8,7 +8,6 @@ a point is inside where its difference to the nearest point of the surface goes 
 from __future__ import annotations
 
 import hashlib
-from collections import deque
 from dataclasses import field
 from functools import cached_property
 from typing import Any
@@ -309,28 +308,19 @@ def _oriented(faces: np.ndarray) -> tuple[np.ndarray, int]:
     sides = _sides(faces)
     if len(np.unique(sides, axis=0)) == len(sides):
         return faces, 0
-    pairs: dict[tuple[int, int], list[tuple[int, bool]]] = {}
-    for k, (a, b) in enumerate(sides.tolist()):
-        pairs.setdefault((min(a, b), max(a, b)), []).append((k // 3, a < b))
-    near: list[list[tuple[int, bool]]] = [[] for _ in faces]
-    for (f, up), (g, other) in pairs.values():
-        near[f].append((g, up == other))
-        near[g].append((f, up == other))
-    turn = np.full(len(faces), -1)
-    for start in range(len(faces)):
-        if turn[start] >= 0:
-            continue
-        turn[start], part, queue = 0, [start], deque([start])
-        while queue:
-            f = queue.popleft()
-            for g, against in near[f]:
-                if turn[g] < 0:
-                    turn[g] = turn[f] ^ against
-                    part.append(g)
-                    queue.append(g)
-        if 2 * turn[part].sum() > len(part):
-            turn[part] = 1 - turn[part]
-    return np.where(turn[:, None] == 1, faces[:, ::-1], faces), int(turn.sum())
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    # two nodes a face, as it is and turned over: neighbors are joined where they then face the same way
+    order = np.lexsort(np.sort(sides, axis=1).T).reshape(-1, 2)
+    (f, g), n = (order // 3).T, len(faces)
+    against = n * (sides[order[:, 0], 0] == sides[order[:, 1], 0])
+    rows, columns = np.concatenate([f, f + n]), np.concatenate([g + against, g + n - against])
+    joined = coo_array((np.ones(len(rows)), (rows, columns)), (2 * n, 2 * n))
+    label = connected_components(joined, directed=False)[1].reshape(2, n)
+    part, turn = label.min(axis=0), label[0] > label[1]
+    turn ^= (2 * np.bincount(part, turn) > np.bincount(part))[part]
+    return np.where(turn[:, None], faces[:, ::-1], faces), int(turn.sum())
 
 
 def _folded(points: Array, faces: np.ndarray) -> Array | None:

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from condyle.arrays import Array
 from condyle.model.model import description
 from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import NativeFunction
@@ -31,27 +31,27 @@ class Configurations:
     """
 
     system: System
-    q: NDArray[np.float64]
-    tail: NDArray[np.float64]
+    q: Array
+    tail: Array
 
     def __len__(self) -> int:
         return len(self.q)
 
     @cached_property
-    def _poses(self) -> NDArray[np.float64]:
+    def _poses(self) -> Array:
         """R by rows, then p, of all bodies, shape (T, bodies, 12)."""
         return self.system.compiled.function("body_pose")(self.q, self.tail).reshape(len(self), -1, 12)
 
-    def rotation(self, body: str) -> NDArray[np.float64]:
+    def rotation(self, body: str) -> Array:
         """R_GB of a body, shape (T, 3, 3)."""
         return self._poses[:, self.system.body(body).index, :9].reshape(-1, 3, 3)
 
-    def station_position(self, body: str, station: NDArray[np.float64]) -> NDArray[np.float64]:
+    def station_position(self, body: str, station: Array) -> Array:
         """A point of a body in ground [m], shape (T, 3); of ground itself (3,)."""
         which = self.system.body(body)
         return station if which.is_ground else self.rotation(body) @ station + self._poses[:, which.index, 9:]
 
-    def station_positions(self, bodies: Sequence[str], stations: NDArray[np.float64]) -> NDArray[np.float64]:
+    def station_positions(self, bodies: Sequence[str], stations: Array) -> Array:
         """Points (n, 3) of as many bodies in ground [m], shape (T, n, 3)."""
         index, T = [self.system.body(body).index for body in bodies], len(self)
         X = self._poses.transpose(1, 0, 2)  # by body, and ground last, whose index is -1
@@ -59,7 +59,7 @@ class Configurations:
         R, p = X[..., :9].reshape(-1, 3 * T, 3)[index], X[index, :, 9:]
         return ((R @ stations[..., None]).reshape(-1, T, 3) + p).transpose(1, 0, 2)
 
-    def coordinate(self, name: str) -> NDArray[np.float64]:
+    def coordinate(self, name: str) -> Array:
         """A coordinate by its name, shape (T,)."""
         return self.q[:, self.system.coordinates.index(name)]
 
@@ -67,9 +67,9 @@ class Configurations:
         self,
         code: str,
         expression: Callable[[Symbols, ca.SX], ca.SX],
-        numbers: NDArray[np.float64],
+        numbers: Array,
         size: int,
-    ) -> NDArray[np.float64]:
+    ) -> Array:
         """Values (T, size) of an expression of positions.
 
         Args:

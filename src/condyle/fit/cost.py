@@ -25,8 +25,8 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from condyle.arrays import Array
 from condyle.dynamics import crba, rnea
 from condyle.dynamics.kinematics import Kinematics
 from condyle.dynamics.view import Loads
@@ -71,7 +71,7 @@ class Layout:
         """Numbers of a row."""
         return self.slices[-1].stop if self.slices else HEAD
 
-    def rows(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    def rows(self, t: Array) -> Array:
         """The rows of all frames at times t (T,), shape (T, size)."""
         out = np.zeros((len(t), self.size))
         out[:, 0] = t
@@ -83,7 +83,7 @@ class Layout:
                 out[:, 1] += size
         return out
 
-    def weights(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def weights(self, rows: Array) -> Array:
         """The sum of the weights of all goals in each frame, shape (T,), from its row."""
         at = [
             (where.start if goals[0].weight_at >= 0 else where.stop) + goals[0].weight_at

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from condyle.arrays import Array
 from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
 from condyle.fit.configurations import Configurations
 from condyle.fit.gauss_newton import FLAT, FOUND, INFO, STATIONARY, UNFINISHED, VIOLATED
@@ -82,10 +84,10 @@ class Frames(States[State], Judged):
 
     start: State
     goals: tuple[Goal, ...]
-    t: NDArray[np.float64]
-    q: NDArray[np.float64]
-    info: NDArray[np.float64]
-    weight: NDArray[np.float64]  # of all goals together, shape (T,)
+    t: Array
+    q: Array
+    info: Array
+    weight: Array  # of all goals together, shape (T,)
     tolerance: float
     wanted: int
     # the Frames that these are some of, and which
@@ -127,11 +129,11 @@ class Frames(States[State], Judged):
         return self.start.system
 
     @property
-    def time(self) -> NDArray[np.float64]:
+    def time(self) -> Array:
         """The same as `t`."""
         return self.t
 
-    def _column(self, name: str) -> NDArray[np.float64]:
+    def _column(self, name: str) -> Array:
         k, nq = place(self.system, name, variable_names(self.system)), self.system.nq
         return self.q[:, k] if k < nq else np.concatenate([self.u, self._z], axis=1)[:, k - nq]
 
@@ -143,17 +145,8 @@ class Frames(States[State], Judged):
 
     def _some(self, i: NDArray[np.intp]) -> Frames:
         part = (self, i) if self.part is None else (self.part[0], self.part[1][i])
-        return Frames(
-            self.start,
-            self.goals,
-            self.t[i],
-            self.q[i],
-            self.info[i],
-            self.weight[i],
-            self.tolerance,
-            len(i),
-            part,
-        )
+        rows = {name: getattr(self, name)[i] for name in ("t", "q", "info", "weight")}
+        return replace(self, **rows, wanted=len(i), part=part)
 
     def _batch(self, t: Any = None) -> Batch:
         if t is not None:
@@ -168,11 +161,11 @@ class Frames(States[State], Judged):
         )
 
     @property
-    def _z(self) -> NDArray[np.float64]:
+    def _z(self) -> Array:
         return np.broadcast_to(self.start.z, (len(self), self.start.z.size))
 
     @property
-    def iterations(self) -> NDArray[np.float64]:
+    def iterations(self) -> Array:
         return self.info[:, INFO.index("iterations")].astype(int)
 
     @cached_property
@@ -265,7 +258,7 @@ class Frames(States[State], Judged):
         return tuple(g.unit_in(self.system) for g in self.goals)
 
     @cached_property
-    def residuals(self) -> NDArray[np.float64]:
+    def residuals(self) -> Array:
         if self.part is not None:
             return self.part[0].residuals[self.part[1]]
         if not self.goals:
@@ -281,11 +274,11 @@ class Frames(States[State], Judged):
         )
 
     @cached_property
-    def _tail(self) -> NDArray[np.float64]:
+    def _tail(self) -> Array:
         return Batch.tails(self.system, self.start.tail, self.t)
 
     @cached_property
-    def rms(self) -> NDArray[np.float64]:
+    def rms(self) -> Array:
         """Root of the mean square of the residuals of stations, weighted [m], shape (T,); NaN where no
         station was seen."""
         if self.part is not None:
@@ -308,7 +301,7 @@ class Frames(States[State], Judged):
     def _whole(self) -> Frames:
         return self if self.part is None else self.part[0]
 
-    def _rate(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _rate(self, x: Array) -> Array:
         """d/dt of x (T, n) by a spline of degree 5, or 3 or 1 if there are few frames."""
         from scipy.interpolate import make_interp_spline
 
@@ -322,14 +315,14 @@ class Frames(States[State], Judged):
         return make_interp_spline(self.t, x, k=degree - 1 + degree % 2)(self.t, 1)
 
     @cached_property
-    def u(self) -> NDArray[np.float64]:
+    def u(self) -> Array:
         return _kept(self.speeds())
 
     @cached_property
-    def udot(self) -> NDArray[np.float64]:
+    def udot(self) -> Array:
         return _kept(self.accelerations())
 
-    def speeds(self) -> NDArray[np.float64]:
+    def speeds(self) -> Array:
         """u of each frame from q over time: by a spline of degree 5 (3 or 1 if there are few frames), then
         the nearest u that the velocity constraints allow. Noise in the targets comes out larger: smooth them
         first.
@@ -354,7 +347,7 @@ class Frames(States[State], Judged):
             u = u + change(self.q, u, weights, self._tail)
         return u
 
-    def accelerations(self) -> NDArray[np.float64]:
+    def accelerations(self) -> Array:
         """udot of each frame: the rate of `speeds`, in the same way, then the nearest that the constraints
         allow. Noise comes out larger still.
 
@@ -397,12 +390,12 @@ class Frames(States[State], Judged):
         return self.residual_table().plot(*names, axes=axes)
 
 
-def _kept(array: NDArray[np.float64]) -> NDArray[np.float64]:
+def _kept(array: Array) -> Array:
     array.flags.writeable = False
     return array
 
 
-def _continuous(system: Any, q: NDArray[np.float64]) -> NDArray[np.float64]:
+def _continuous(system: Any, q: Array) -> Array:
     """q with quaternions that do not change sign from frame to frame."""
     q = q.copy()
     for quaternion in system.compiled.model.tree.quaternions:
@@ -412,9 +405,7 @@ def _continuous(system: Any, q: NDArray[np.float64]) -> NDArray[np.float64]:
     return q
 
 
-def _speeds(
-    system: Any, q: NDArray[np.float64], qdot: NDArray[np.float64], tail: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _speeds(system: Any, q: Array, qdot: Array, tail: Array) -> Array:
     """u with N(q) u = qdot, as nearly as can be, shape (T, nu), with the parameters of the tail (T, k)."""
     u = np.zeros((len(q), system.nu))
     most = max(b.mobilizer.nu for b in system.bodies)
@@ -430,7 +421,7 @@ def _speeds(
     return u
 
 
-def frame_count(goals: Sequence[Goal], t: NDArray[np.float64] | None) -> int:
+def frame_count(goals: Sequence[Goal], t: Array | None) -> int:
     """The number of frames that goals and times agree on."""
     counts = {g.name: g.frames for g in goals if g.frames is not None}
     if t is not None:

@@ -48,7 +48,6 @@ missed_goals.py.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 
 import casadi as ca
 import numpy as np
@@ -58,6 +57,7 @@ from condyle.fit.kernels import FitExpressions
 from condyle.native.programs.nodes import Call, If, Ints, Node, Put, Scan, Stream, While, kernel
 from condyle.native.programs.program import Program
 from condyle.native.programs.slice_function import slice_function
+from condyle.spatial.algebra import all_of, any_of
 
 FOUND, VIOLATED, UNFINISHED, STATIONARY = 0, 1, 2, 3
 """How a frame ended."""
@@ -120,14 +120,6 @@ _SCALARS = (
     "asked",
 )
 _CONTROLLED = "accept mu rho active busy code worst iterations goals tries flat"
-
-
-def both(*conditions: ca.SX) -> ca.SX:
-    return reduce(ca.logic_and, conditions)
-
-
-def either(*conditions: ca.SX) -> ca.SX:
-    return reduce(ca.logic_or, conditions)
 
 
 def copy(source: str, target: str) -> Put:
@@ -231,7 +223,7 @@ class FitLoop:
 
     def free(self, d: ca.SX, held: ca.SX, active: ca.SX) -> tuple[ca.SX, ca.SX]:
         """d without fixed speeds, shortened if need be, and the part of it that this is."""
-        d = ca.if_else(either(held, active != 0), 0, d)
+        d = ca.if_else(any_of(held, active != 0), 0, d)
         turn = ca.vertcat(
             ca.SX(0, 1), *(d[j] if rate == 1 else rate * d[j] for j, rate in self.turning.items())
         )
@@ -246,7 +238,7 @@ class FitLoop:
             "iterations goals tries part refused flat"
         )
         control = kernel(self._control, names, _CONTROLLED, self.sizes, "control")
-        slow = lambda k, goals, c, c_t: both(k >= SLOW, goals, c_t > FALLS * c)
+        slow = lambda k, goals, c, c_t: all_of(k >= SLOW, goals, c_t > FALLS * c)
         learn = kernel(slow, "iterations goals c c_t", "slow", self.sizes, "slow")
         taken = [copy(f"{x}_t", x) for x in ("q", "c", "g", "H", *(("p", "P") if self.m else ()))]
         free = kernel(self.free, "d held active", "d_free part", self.sizes, "free")
@@ -268,8 +260,8 @@ class FitLoop:
 
         def damp(A: ca.SX, mu: ca.SX, held: ca.SX, active: ca.SX, goals: ca.SX) -> ca.SX:
             largest = ca.mmax(ca.vertcat(*(A[i * n + i] for i in range(n))))
-            s = ca.if_else(both(goals, largest > 0), largest, 1)
-            return 1 - goals + mu * s + ca.if_else(either(held, active != 0), FIXED * s, 0)  # (1), (6)
+            s = ca.if_else(all_of(goals, largest > 0), largest, 1)
+            return 1 - goals + mu * s + ca.if_else(any_of(held, active != 0), FIXED * s, 0)  # (1), (6)
 
         return [
             copy("H", "A"),
@@ -357,10 +349,10 @@ class FitLoop:
         rounding = ROUNDING * (scale + ca.fabs(c) + rho + 100 * _norm(lambda_))
         gain, hoped = c - c_t + rho * (h - h_t), part * rho * h - model
         finite = c_t + h_t + ca.sum1(ca.fabs(d)) < np.inf
-        accept = both(refused == 0, finite, gain >= 1e-4 * hoped - rounding)  # (5)
+        accept = all_of(refused == 0, finite, gain >= 1e-4 * hoped - rounding)  # (5)
         mu_next = ca.if_else(accept, ca.fmax(mu / 10, MU_LEAST[self.m > 0]), ca.fmax(16 * mu, MU_AGAIN))
 
-        inwards = either(both(active > 0, d < 0), both(active < 0, d > 0))
+        inwards = any_of(all_of(active > 0, d < 0), all_of(active < 0, d > 0))
         at_end = self._at_end(q_t, low, high)
         now = ca.if_else(inwards, 0, ca.if_else(active == 0, at_end, active))
         same = ca.sum1(ca.if_else(now != active, 1, 0)) == 0
@@ -368,13 +360,13 @@ class FitLoop:
         worst = ca.if_else(accept, _largest(p_t), _largest(p))
         holds, limit = worst <= tolerance, iterations + 1 >= ITERATIONS
         flat = ca.if_else(accept, ca.if_else(gain <= rounding, flat + 1, 0), flat)
-        end = either(both(_largest(d_free) <= accuracy, mu <= MU_SMALL, same), flat >= FLAT)
-        stuck = either(mu_next > MU_MOST, limit)
-        found, restored = both(goals, end, holds), both(ca.logic_not(goals), holds)
-        failed = both(either(end, stuck), ca.logic_not(holds))
-        turn = both(ca.logic_not(limit), either(both(goals, failed), both(restored, tries < 2)))  # (6)
+        end = any_of(all_of(_largest(d_free) <= accuracy, mu <= MU_SMALL, same), flat >= FLAT)
+        stuck = any_of(mu_next > MU_MOST, limit)
+        found, restored = all_of(goals, end, holds), all_of(ca.logic_not(goals), holds)
+        failed = all_of(any_of(end, stuck), ca.logic_not(holds))
+        turn = all_of(ca.logic_not(limit), any_of(all_of(goals, failed), all_of(restored, tries < 2)))  # (6)
         code = ca.if_else(holds, ca.if_else(found, FOUND, UNFINISHED), VIOLATED)
-        busy = either(turn, ca.logic_not(either(found, restored, failed, stuck)))
+        busy = any_of(turn, ca.logic_not(any_of(found, restored, failed, stuck)))
         return (
             accept,
             ca.if_else(turn, MU_FIRST, mu_next),

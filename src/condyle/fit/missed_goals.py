@@ -63,7 +63,7 @@ def check_missed_goals(who: str, frames: Frames, again: Again) -> Frames:
     i = int(np.nan_to_num(cost).argmax()) if len(frames) else 0  # the worst frame
     if not len(frames) or not _missed_by_far(float(cost[i]), float(frames.weight[i]), size):
         return frames
-    goals, here = _one(frames, i)
+    goals, here = tuple(g.frame(i) for g in frames.goals), frames[i : i + 1]
     places = [k for k, g in enumerate(goals) if g.is_place and g.weights(1)[0]]
     if places and size and not long and np.median(miss := here.residuals[0, places]) > BEYOND * size:
         k = places[int(miss.argmax())]
@@ -77,7 +77,7 @@ def check_missed_goals(who: str, frames: Frames, again: Again) -> Frames:
         i = int(chosen.argmax())
         if not _missed_by_far(float(chosen[i]), float(frames.weight[i]), size):
             return frames
-        goals, here = _one(frames, i)
+        goals, here = tuple(g.frame(i) for g in frames.goals), frames[i : i + 1]
     at = here[0]
     aside = (
         np.random.default_rng(0).choice((-ASIDE, ASIDE), system.nu)
@@ -96,25 +96,7 @@ def check_missed_goals(who: str, frames: Frames, again: Again) -> Frames:
 
 def reach(system: System) -> float:
     """How large a system is [m], found once."""
-    known = system.compiled.programs
-    if "reach" not in known:
-        known["reach"] = scales.reach(system.bodies)
-    return known["reach"]  # type: ignore[no-any-return]
-
-
-def _one(frames: Frames, i: int) -> tuple[tuple[Goal, ...], Frames]:
-    """The goals of a frame, and Frames of it alone."""
-    goals = tuple(g.frame(i) for g in frames.goals)
-    return goals, Frames(
-        frames.start,
-        goals,
-        frames.t[i : i + 1],
-        frames.q[i : i + 1],
-        frames.info[i : i + 1],
-        frames.weight[i : i + 1],
-        frames.tolerance,
-        1,
-    )
+    return float(system.compiled.remembered("reach", lambda: scales.reach(system.bodies)))
 
 
 def _missed_by_far(cost: float, weight: float, size: float) -> bool:

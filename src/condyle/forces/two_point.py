@@ -21,7 +21,7 @@ from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Link
 from condyle.trace import Number
-from condyle.trace.parameter import at_defaults
+from condyle.trace.parameter import numbers_at
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,7 +34,7 @@ class TwoPoint(Law):
     p_b: Station
 
     def drawn(self, size: float) -> list[Drawing | Link]:
-        return [Link(self.a, at_defaults(self.p_a), self.b, at_defaults(self.p_b))]
+        return [Link(self.a, numbers_at(self.p_a), self.b, numbers_at(self.p_b))]
 
     def _line(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX]:
         """r, L and 1 / L of (1); 1 / L is zero where L is."""

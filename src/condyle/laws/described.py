@@ -59,13 +59,16 @@ class Role(Quantity):
         if self.kind == "frame":
             X = Transform.of(as_sx(value), what)
             if isinstance(X.R, ca.SX):
-                return tuple(
-                    v if v.parameters else _tuples(v.at()) for v in (number(X.R, what), number(X.p, what))
-                )
+                R, p = number(X.R, what), number(X.p, what)
+                if R.parameters or p.parameters:
+                    return tuple(v if v.parameters else _tuples(v.at()) for v in (R, p))
+                X = Transform(R.at(), p.at()[:, 0], what=what)
             if X.p.ndim > 1:
                 raise DescriptionError(f"{what}: expected one Transform, got {X!r}")
             return X
         kept = number(value, what)
+        if isinstance(kept, Expression) and not isinstance(kept, Datum) and not kept.parameters:
+            kept = self.shaped(kept.at())
         if isinstance(kept, Expression):
             if self.plain:
                 raise DescriptionError(
@@ -165,6 +168,7 @@ class Described(ExplainsCalls):
     def __post_init__(self) -> None:
         for f, role in self.roles():
             object.__setattr__(self, f, role.take(getattr(self, f), f"{type(self).__name__}: {f}"))
+        self.check_values({})
 
     def roles(self) -> Iterable[tuple[str, Role]]:
         """The fields that have roles, by name."""
@@ -201,6 +205,11 @@ class Described(ExplainsCalls):
                 role.check(role.shaped(at), f"{type(self).__name__}: {f}", at.ravel().tolist())
         for part in self.nested:
             part.check_parameters(values)
+        self.check_values(values)
+
+    def check_values(self, values: Mapping[str, float]) -> None:
+        """Raise DescriptionError if fields do not fit together at these values of parameters, or at their
+        defaults: a class whose fields depend on each other writes it."""
 
     def conditions(self) -> ca.SX:
         """Force.conditions for the fields' roles."""

@@ -259,8 +259,7 @@ class Equations:
         F[: len(self.C)] += self.D
         matrix = np.block([[self.M, F.T], [G, np.zeros((len(G), len(G)))]])
         right = np.concatenate([self.Q + self.S.T @ tau, self.gamma, (self.locked_udot - self.sigma)[locked]])
-        rows = 1 / np.sqrt(np.maximum(np.abs(matrix).max(1), 1e-300))
-        columns = 1 / np.maximum(np.abs(matrix * rows[:, None]).max(0), 1e-300)
+        rows, columns = _scales(matrix)
         columns[rows >= 1e149] = 0.0  # rows that are zero: what does not hold
         x, _, rank, _ = np.linalg.lstsq(matrix * rows[:, None] * columns, rows * right, rcond=RANK)
         x = columns * x
@@ -304,13 +303,18 @@ def accelerations(at: Equations, freedom: Freedom, tau: Array) -> Array:
     return A + allowed @ solved(allowed.T @ at.M @ allowed, pushed, "forward dynamics")
 
 
+def _scales(matrix: Array) -> tuple[Array, Array]:
+    """Factors of rows and columns that bring a matrix to unit size."""
+    rows = 1 / np.sqrt(np.maximum(np.abs(matrix).max(1), 1e-300))
+    return rows, 1 / np.maximum(np.abs(matrix * rows[:, None]).max(0), 1e-300)
+
+
 def solved(matrix: Array, right: Array, what: str) -> Array:
     """matrix^-1 right: rows and columns scaled to unit size, one step of refinement; refuses a singular
     matrix."""
     if not len(right):
         return np.zeros(0)
-    rows = 1 / np.sqrt(np.maximum(np.abs(matrix).max(1), 1e-300))
-    columns = 1 / np.maximum(np.abs(matrix * rows[:, None]).max(0), 1e-300)
+    rows, columns = _scales(matrix)
     scaled = matrix * rows[:, None] * columns
     try:
         inverse = np.linalg.inv(scaled)

@@ -29,15 +29,20 @@ from condyle.arrays import Array
 from condyle.forces.base import Force
 from condyle.laws.described import sx
 from condyle.laws.leaf import Leaf
-from condyle.maximal.joint import Joint
-from condyle.maximal.view import View, exerted
+from condyle.maximal.joint import JointConstraint
+from condyle.maximal.view import MaximalView, exerted
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
 from condyle.spatial import quaternion_rate_matrix, rotation_from_quaternion
 from condyle.tree.tree import Tree
 
 
-class Numbers:
+def stacked(parts: Sequence[ca.SX], columns: int = 1) -> ca.SX:
+    """Parts above each other, of which there may be none."""
+    return ca.vertcat(ca.SX(0, columns), *parts)
+
+
+class NumericFunction:
     """A function of named vectors. Results by name: columns as vectors, everything else as matrices.
 
     Args:
@@ -115,7 +120,7 @@ class Drivers:
         self.tree, self.before = tree, before
         self._values = self._written() if tree.driven else None
 
-    def _written(self) -> Numbers:
+    def _written(self) -> NumericFunction:
         """q, u, t -> what motions say of q, u and udot, at its place in vectors of all, and N of all
         bodies."""
         tree = self.tree
@@ -138,7 +143,7 @@ class Drivers:
                 u[where] = speeds
             udot[where] = accelerations
             N[body.q, body.u] = body.mobilizer.N(s["q"][body.q])
-        return Numbers("drivers", s, {"q": q, "u": u, "udot": udot, "N": N})
+        return NumericFunction("drivers", s, {"q": q, "u": u, "udot": udot, "N": N})
 
     def __call__(
         self, q: Array, u: Array, locked: NDArray[np.bool_], locked_udot: Array, given: Mapping[str, Any]
@@ -149,6 +154,7 @@ class Drivers:
         if self._values is None:
             return DriverValues(locked, locked_udot, none, 0 * locked_udot, 0 * locked_udot, 0.0)
         found = self._values({**given, "q": q, "u": u})
+        N = found["N"].reshape(len(q), len(u))  # of one speed it comes as a vector
         acts, has_u, apart, off = none.copy(), none.copy(), np.zeros(len(locked)), 0.0
         for i, body in enumerate(self.tree.driven):
             motion, first = body.motion, body.q.start
@@ -166,7 +172,7 @@ class Drivers:
                     and acts[columns].all()
                 ):
                     step = found["q"][rows] - q[rows]
-                    apart[columns] = np.linalg.lstsq(found["N"][np.ix_(rows, columns)], step, rcond=None)[0]
+                    apart[columns] = np.linalg.lstsq(N[np.ix_(rows, columns)], step, rcond=None)[0]
                     off = max(off, float(np.abs(step).max()))
         return DriverValues(
             locked | acts, np.where(acts, found["udot"], locked_udot), has_u, found["u"], apart, off
@@ -181,16 +187,16 @@ LEVELS = ("position", "velocity", "acceleration")
 class PlacedJoint:
     """A joint with its rows of C and the places of its massless unknowns in x and V."""
 
-    joint: Joint
+    joint: JointConstraint
     rows: slice
     x: slice
     V: slice
 
-    def of(self, every: ca.SX, kind: str) -> ca.SX:
+    def part(self, everything: ca.SX, kind: str) -> ca.SX:
         """The joint's own part of x or V: parent, body, massless unknowns. Ground is in neither."""
         n, own, ground = (7, self.x, GROUND) if kind == "x" else (6, self.V, ca.SX(6, 1))
-        ends = [ground if B < 0 else every[n * B : n * B + n] for B in (self.joint.P, self.joint.B)]
-        return ca.vertcat(*ends, every[own])
+        ends = [ground if B < 0 else everything[n * B : n * B + n] for B in (self.joint.P, self.joint.B)]
+        return ca.vertcat(*ends, everything[own])
 
     def placed(self, block: ca.SX, width: int, kind: str) -> ca.SX:
         """Columns of the joint's own part at their places among all `width` ones."""
@@ -280,9 +286,13 @@ class Expressions:
         for k, wired in enumerate((*self.joints, *self.loops)):
             joint = wired.joint
             near = s["near"][joint.q] if k < len(self.joints) else ca.SX(ca.DM(joint.mobilizer.default_q()))
-            moving = (wired.of(s["V"], "V"),) if closure == "rates" else ()
-            out.append(getattr(joint, closure)(wired.of(s["x"], "x"), *moving, near, s["t"]))
+            moving = (wired.part(s["V"], "V"),) if closure == "rates" else ()
+            out.append(getattr(joint, closure)(wired.part(s["x"], "x"), *moving, near, s["t"]))
         return out
+
+    def _joined(self, each: Sequence[Sequence[ca.SX]], k: int) -> ca.SX:
+        """One result of the closures of all joints of the tree: `_each`."""
+        return stacked([found[k] for found in each[: len(self.joints)]])
 
     def _xdot(self, x: ca.SX, V: ca.SX, each: Sequence[Sequence[ca.SX]]) -> ca.SX:
         """(3)"""
@@ -292,11 +302,11 @@ class Expressions:
             )
             for B in range(len(self.joints))
         ]
-        return ca.vertcat(ca.SX(0, 1), *bodies, *(rates[6] for rates in each[: len(self.joints)]))
+        return ca.vertcat(stacked(bodies), self._joined(each, 6))
 
     # ---- functions -----------------------------------------------------------------------------------------
 
-    def _place(self) -> Numbers:
+    def _place(self) -> NumericFunction:
         """q, t -> x, where the chain of mobilizers puts the bodies."""
         s = self._symbols("q", "t", "parameters")
         poses: dict[int, tuple[ca.SX, ca.SX]] = {-1: (ca.SX.eye(3), ca.SX(3, 1))}
@@ -308,39 +318,40 @@ class Expressions:
             poses[joint.B] = R_GP @ R_PB, p_GP + R_GP @ p_PB
             own += [s["q"][joint.q]] if joint.ns else []
         turns = [ca.densify(poses[B][0]) for B in range(len(self.joints))]
-        return Numbers(
+        return NumericFunction(
             "place",
             s,
             {
-                "R": ca.vertcat(ca.SX(0, 3), *turns),
-                "p": ca.vertcat(ca.SX(0, 1), *(poses[B][1] for B in range(len(self.joints)))),
-                "own": ca.vertcat(ca.SX(0, 1), *own),
+                "R": stacked(turns, 3),
+                "p": stacked([poses[B][1] for B in range(len(self.joints))]),
+                "own": stacked(own),
             },
         )
 
-    def _newton(self) -> Numbers:
+    def _newton(self) -> NumericFunction:
         """x, near, t -> C = (Cr, Cs) of (22) and its Jacobian."""
         s = self._symbols("x", "near", "t", "parameters")
-        C, C_x, driver, driver_x = [ca.SX(0, 1)], [ca.SX(0, self.nx)], [ca.SX(0, 1)], [ca.SX(0, self.nx)]
-        for wired, (c, c_x, _, d, d_x) in zip(self.joints, self._each(s, "positions")):
-            C, C_x = [*C, c], [*C_x, wired.placed(c_x, self.nx, "x")]
-            driver, driver_x = [*driver, d], [*driver_x, wired.placed(d_x, self.nx, "x")]
-        return Numbers("newton", s, {"C": ca.vertcat(*driver, *C), "C_x": ca.vertcat(*driver_x, *C_x)})
+        each = self._each(s, "positions")
+        C = [self._joined(each, k) for k in (3, 0)]
+        C_x = [
+            wired.placed(found[k], self.nx, "x") for k in (4, 1) for wired, found in zip(self.joints, each)
+        ]
+        return NumericFunction("newton", s, {"C": stacked(C), "C_x": stacked(C_x, self.nx)})
 
     def _written(
         self, s: Mapping[str, ca.SX], pairs: Sequence[Sequence[ca.SX]], u: ca.SX
     ) -> list[tuple[ca.SX, Any, list[ca.SX]]]:
         """Each part of each constraint: its switch, itself, and its leaves as expressions of x, V and t; of
         accelerations the velocities whose rates they are."""
-        q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[: len(self.joints)]))
-        view = View(self.tree, {**s, "q": q, "u": u})
+        q = self._joined(pairs, 2)
+        view = MaximalView(self.tree, {**s, "q": q, "u": u})
         return [
             (s["enabled"][len(self.forces) + i], part, [_velocity(leaf).at(view) for leaf in part.leaves])
             for i, constraint in enumerate(self.constraints.values())
             for part in constraint.parts
         ]
 
-    def _positions(self) -> Numbers:
+    def _positions(self) -> NumericFunction:
         """x, near, t -> C of all rows, zero for those of velocities; q."""
         s = self._symbols("x", "near", "t", "enabled", "parameters")
         pairs = self._each(s, "positions")
@@ -352,21 +363,21 @@ class Expressions:
                 if part.level == "position"
                 else ca.SX(part.size, 1)
             )
-        q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[: len(self.joints)]))
-        return Numbers("positions", s, {"C": ca.vertcat(ca.SX(0, 1), *C), "q": q})
+        q = self._joined(pairs, 2)
+        return NumericFunction("positions", s, {"C": stacked(C), "q": q})
 
-    def _moved(self) -> Numbers:
+    def _moved(self) -> NumericFunction:
         """x, V, t -> xdot = J(x) V (3)."""
         s = self._symbols("x", "V", "near", "t", "parameters")
-        return Numbers("moved", s, {"xdot": self._xdot(s["x"], s["V"], self._each(s, "rates"))})
+        return NumericFunction("moved", s, {"xdot": self._xdot(s["x"], s["V"], self._each(s, "rates"))})
 
     def _drags(self, s: Mapping[str, ca.SX], u: ca.SX) -> ca.SX:
         """D of all rows: what friction of sliding contacts does for a unit of their normal multipliers, d
         held; docs/theory/rigid_contact.md (6)."""
         D = ca.SX(self.m, self.nv)
         pairs = self._each(s, "positions")
-        q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[: len(self.joints)]))
-        view, d = View(self.tree, {**s, "q": q, "u": u}), ca.SX.sym("d", 3)
+        q = self._joined(pairs, 2)
+        view, d = MaximalView(self.tree, {**s, "q": q, "u": u}), ca.SX.sym("d", 3)
         for i, (name, c) in enumerate(self.constraints.items()):
             if getattr(c, "has_friction", False):
                 x = [leaf.at(view) for leaf in c.moving]
@@ -381,7 +392,7 @@ class Expressions:
         """Rates of the joints, u, and of each part of each constraint: its switch, Cdot, C_V and the rate of
         Cdot at A = 0."""
         each = self._each(s, "rates")
-        u = ca.vertcat(ca.SX(0, 1), *(rates[3] for rates in each[: len(self.joints)]))
+        u = self._joined(each, 3)
         out = []
         if self.constraints:
             xdot = self._xdot(s["x"], s["V"], each)
@@ -405,7 +416,7 @@ class Expressions:
                 out.append((on, Cdot, ca.jacobian(Cdot, s["V"]), rate(Cdot)))
         return each, u, out
 
-    def _velocities(self) -> Numbers:
+    def _velocities(self) -> NumericFunction:
         """x, V, near, t -> Cdot, C_V and C_t of all rows (4), (24), (25); u and S (13); D."""
         s = self._symbols("x", "V", "near", "t", "enabled", "parameters")
         V, n = s["V"], len(self.joints)
@@ -421,32 +432,27 @@ class Expressions:
             C_t.append(ca.substitute(now, V, ca.SX.zeros(self.nv)))
             Cdot.append(now)
         S = [wired.placed(rates[4], self.nv, "V") for wired, rates in zip(self.joints, each[:n])]
-        return Numbers(
+        return NumericFunction(
             "velocities",
             s,
             {
-                "Cdot": ca.vertcat(ca.SX(0, 1), *Cdot),
-                "C_V": ca.vertcat(ca.SX(0, self.nv), *C_V),
-                "C_t": ca.vertcat(ca.SX(0, 1), *C_t),
+                "Cdot": stacked(Cdot),
+                "C_V": stacked(C_V, self.nv),
+                "C_t": stacked(C_t),
                 "u": u,
-                "S": ca.vertcat(ca.SX(0, self.nv), *S),
+                "S": stacked(S, self.nv),
                 "D": self._drags(s, u),
             },
         )
 
-    def _accelerations(self) -> Numbers:
+    def _accelerations(self) -> NumericFunction:
         """x, V, near, t -> gamma of all rows (5), (24), (25); sigma (13)."""
         s = self._symbols("x", "V", "near", "t", "enabled", "parameters")
         each, _, written = self._rows(s)
         gamma = [rates[2] for rates in each] + [-ca.if_else(on, rate, 0) for on, _, _, rate in written]
-        sigma = [rates[5] for rates in each[: len(self.joints)]]
-        return Numbers(
-            "accelerations",
-            s,
-            {"gamma": ca.vertcat(ca.SX(0, 1), *gamma), "sigma": ca.vertcat(ca.SX(0, 1), *sigma)},
-        )
+        return NumericFunction("accelerations", s, {"gamma": stacked(gamma), "sigma": self._joined(each, 5)})
 
-    def _dynamics(self) -> Numbers:
+    def _dynamics(self) -> NumericFunction:
         """x, V, q, u and the rest of a state -> M, Q without laws on speeds, these laws' f, zdot; p_BM in
         ground."""
         s = self._symbols("x", "V", "q", "momentum", "t", "z", "inputs", "enabled", "parameters")
@@ -460,11 +466,11 @@ class Expressions:
             M.append(ca.blockcat([[I, m * ca.skew(c)], [-m * ca.skew(c), m * ca.SX.eye(3)]]))  # (21)
             Q.append(-ca.vertcat(ca.cross(w, I @ w), m * ca.cross(w, ca.cross(w, c))))
             arms.append(R @ self.joints[B].joint.X_BM.p)
-        loads, f, zdot = exerted(self.forces, View(self.tree, s))
+        loads, f, zdot = exerted(self.forces, MaximalView(self.tree, s))
         outputs = [ca.vertcat(*Q) + loads, f, zdot]
         self.asks_momentum = bool(self.tree.nu) and ca.depends_on(ca.vertcat(*outputs), s["momentum"])
         massless = self.nv - 6 * len(self.joints)
-        return Numbers(
+        return NumericFunction(
             "dynamics",
             s,
             {

@@ -58,7 +58,7 @@ Z = (0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
-class Relative:
+class RelativeMotion:
     """M in F: unit quaternion e, rotation R, position p, angular velocity w, linear velocity v; all in F."""
 
     e: ca.SX
@@ -69,7 +69,7 @@ class Relative:
 
 
 @dataclass(frozen=True)
-class Pair:
+class LowerPair:
     """C, coordinates q and speeds u as expressions; driver: what is zero where q equals the wanted `near`."""
 
     C: ca.SX
@@ -92,12 +92,12 @@ def across(axis: tuple[float, float, float]) -> Array:
     return np.stack([b, np.cross(a, b)])
 
 
-def axes_apart(x: Relative, axis: tuple[float, float, float]) -> ca.SX:
+def axes_apart(x: RelativeMotion, axis: tuple[float, float, float]) -> ca.SX:
     """The axis on M stays orthogonal to two vectors on F: ruggiero2020 (7)."""
     return ca.DM(across(axis)) @ x.R @ ca.DM(axis)
 
 
-def angle(x: Relative, axis: tuple[float, float, float], near: ca.SX) -> ca.SX:
+def angle(x: RelativeMotion, axis: tuple[float, float, float], near: ca.SX) -> ca.SX:
     """The angle about an axis that F and M share, that one of all its turns that is nearest to `near` (7).
 
     ruggiero2020 (6) with the correction of the errata: 2 atan2(a . vec e, e0).
@@ -110,62 +110,62 @@ def _along(a: tuple[float, float, float], x: ca.SX) -> ca.SX:
     return ca.dot(ca.DM(a), x)
 
 
-def _turn(x: Relative, near: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _turn(x: RelativeMotion, near: ca.SX) -> tuple[ca.SX, ca.SX]:
     """The quaternion of M in F with the sign of `near`, and what vanishes where they agree: its rate is w_FM
     (11)."""
     apart = quaternion_multiply(x.e, quaternion_conjugate(near / ca.norm_2(near)))
     return ca.if_else(apart[0] < 0, -x.e, x.e), 2 * apart[1:]
 
 
-def weld(m: Weld, x: Relative, near: ca.SX) -> Pair:
+def weld(m: Weld, x: RelativeMotion, near: ca.SX) -> LowerPair:
     none = ca.SX(0, 1)
-    return Pair(ca.vertcat(turned_apart(x.e), x.p), none, none, none)  # (6)
+    return LowerPair(ca.vertcat(turned_apart(x.e), x.p), none, none, none)  # (6)
 
 
-def pin(m: Pin, x: Relative, near: ca.SX) -> Pair:
+def pin(m: Pin, x: RelativeMotion, near: ca.SX) -> LowerPair:
     q = angle(x, m.axis, near)
-    return Pair(ca.vertcat(axes_apart(x, m.axis), x.p), q, _along(m.axis, x.w), q - near)  # (7)
+    return LowerPair(ca.vertcat(axes_apart(x, m.axis), x.p), q, _along(m.axis, x.w), q - near)  # (7)
 
 
-def screw(m: Screw, x: Relative, near: ca.SX) -> Pair:
+def screw(m: Screw, x: RelativeMotion, near: ca.SX) -> LowerPair:
     q = angle(x, m.axis, near)
     C = ca.vertcat(axes_apart(x, m.axis), x.p - sx(m.pitch) * q * ca.DM(m.axis))  # (8)
-    return Pair(C, q, _along(m.axis, x.w), q - near)
+    return LowerPair(C, q, _along(m.axis, x.w), q - near)
 
 
-def slider(m: Slider, x: Relative, near: ca.SX) -> Pair:
+def slider(m: Slider, x: RelativeMotion, near: ca.SX) -> LowerPair:
     q = _along(m.axis, x.p)
     C = ca.vertcat(turned_apart(x.e), ca.DM(across(m.axis)) @ x.p)  # (9)
-    return Pair(C, q, _along(m.axis, x.v), q - near)
+    return LowerPair(C, q, _along(m.axis, x.v), q - near)
 
 
-def cylinder(m: Cylinder, x: Relative, near: ca.SX) -> Pair:
+def cylinder(m: Cylinder, x: RelativeMotion, near: ca.SX) -> LowerPair:
     q = ca.vertcat(angle(x, Z, near[0]), x.p[2])
-    return Pair(ca.vertcat(axes_apart(x, Z), x.p[:2]), q, ca.vertcat(x.w[2], x.v[2]), q - near)  # (10)
+    return LowerPair(ca.vertcat(axes_apart(x, Z), x.p[:2]), q, ca.vertcat(x.w[2], x.v[2]), q - near)  # (10)
 
 
-def planar(m: Planar, x: Relative, near: ca.SX) -> Pair:
+def planar(m: Planar, x: RelativeMotion, near: ca.SX) -> LowerPair:
     q = ca.vertcat(angle(x, Z, near[0]), x.p[:2])
-    return Pair(ca.vertcat(axes_apart(x, Z), x.p[2]), q, ca.vertcat(x.w[2], x.v[:2]), q - near)  # (10)
+    return LowerPair(ca.vertcat(axes_apart(x, Z), x.p[2]), q, ca.vertcat(x.w[2], x.v[:2]), q - near)  # (10)
 
 
-def translation(m: Translation, x: Relative, near: ca.SX) -> Pair:
-    return Pair(turned_apart(x.e), x.p, x.v, x.p - near)  # (9)
+def translation(m: Translation, x: RelativeMotion, near: ca.SX) -> LowerPair:
+    return LowerPair(turned_apart(x.e), x.p, x.v, x.p - near)  # (9)
 
 
-def ball(m: Ball, x: Relative, near: ca.SX) -> Pair:
+def ball(m: Ball, x: RelativeMotion, near: ca.SX) -> LowerPair:
     q, driver = _turn(x, near)
-    return Pair(x.p, q, x.w, driver)  # (11)
+    return LowerPair(x.p, q, x.w, driver)  # (11)
 
 
-def free(m: Free, x: Relative, near: ca.SX) -> Pair:
+def free(m: Free, x: RelativeMotion, near: ca.SX) -> LowerPair:
     q, driver = _turn(x, near[:4])
-    return Pair(
+    return LowerPair(
         ca.SX(0, 1), ca.vertcat(q, x.p), ca.vertcat(x.w, x.v), ca.vertcat(driver, x.p - near[4:])
     )  # (12)
 
 
-PAIRS: dict[type[Mobilizer], Callable[..., Pair]] = {
+PAIRS: dict[type[Mobilizer], Callable[..., LowerPair]] = {
     Weld: weld,
     Pin: pin,
     Screw: screw,
@@ -178,7 +178,7 @@ PAIRS: dict[type[Mobilizer], Callable[..., Pair]] = {
 }
 
 
-def pair_of(mobilizer: Mobilizer) -> Callable[..., Pair] | None:
+def pair_of(mobilizer: Mobilizer) -> Callable[..., LowerPair] | None:
     """The closed form of a mobilizer (not a reversed one), if it has one. Ball and Free have it with
     quaternions."""
     if getattr(mobilizer, "coordinates", "quaternion") != "quaternion":
@@ -187,7 +187,7 @@ def pair_of(mobilizer: Mobilizer) -> Callable[..., Pair] | None:
 
 
 @dataclass(frozen=True)
-class Frame:
+class JointFrame:
     """A frame fixed on a body: rotation and position as expressions of Parameters."""
 
     R: ca.SX
@@ -205,7 +205,7 @@ class FrameMotion:
     v: ca.SX
 
 
-def carried(x: ca.SX, V: ca.SX, on: Frame) -> FrameMotion:
+def frame_motion(x: ca.SX, V: ca.SX, on: JointFrame) -> FrameMotion:
     """A frame that is fixed on a body with coordinates x and velocity V."""
     R = rotation_from_quaternion(x[:4])
     r = R @ on.p
@@ -213,10 +213,10 @@ def carried(x: ca.SX, V: ca.SX, on: Frame) -> FrameMotion:
     return FrameMotion(e, R @ on.R, x[4:] + r, V[:3], V[3:] + ca.cross(V[:3], r))
 
 
-def relative(F: FrameMotion, M: FrameMotion) -> Relative:
+def relative(F: FrameMotion, M: FrameMotion) -> RelativeMotion:
     """M as seen from F, in F."""
     r = M.p - F.p
-    return Relative(
+    return RelativeMotion(
         quaternion_multiply(quaternion_conjugate(F.e), M.e),
         F.R.T @ M.R,
         F.R.T @ r,
@@ -225,7 +225,7 @@ def relative(F: FrameMotion, M: FrameMotion) -> Relative:
     )
 
 
-class Joint:
+class JointConstraint:
     """A mobilizer between two bodies as constraints, over x (14 + nq of its own) and V (12 + its own nu), in
     ground.
 
@@ -252,9 +252,9 @@ class Joint:
         name: str,
         mobilizer: Mobilizer,
         P: int,
-        X_PF: Frame,
+        X_PF: JointFrame,
         B: int,
-        X_BM: Frame,
+        X_BM: JointFrame,
         q: slice = slice(0, 0),
         u: slice = slice(0, 0),
     ) -> None:
@@ -269,10 +269,10 @@ class Joint:
         self.positions, self.rates, self.pose = self._expressions()
 
     @staticmethod
-    def of_body(tree: Tree, body: Body) -> Joint:
+    def of_body(tree: Tree, body: Body) -> JointConstraint:
         """The joint that carries a body."""
         parent = -1 if body.parent is None else body.parent.index
-        return Joint(
+        return JointConstraint(
             tree,
             body.name,
             body.mobilizer,
@@ -286,9 +286,9 @@ class Joint:
 
     # ---- expressions ---------------------------------------------------------------------------------------
 
-    def _pair(self, x: ca.SX, V: ca.SX, near: ca.SX, t: ca.SX) -> Pair:
+    def _pair(self, x: ca.SX, V: ca.SX, near: ca.SX, t: ca.SX) -> LowerPair:
         """What the joint is, as expressions."""
-        F, M = carried(x[:7], V[:6], self.X_PF), carried(x[7:14], V[6:12], self.X_BM)
+        F, M = frame_motion(x[:7], V[:6], self.X_PF), frame_motion(x[7:14], V[6:12], self.X_BM)
         if self.pair is not None:
             # reversed: F and M change places
             ends = (M, F) if isinstance(self.mobilizer, Reversed) else (F, M)
@@ -297,7 +297,7 @@ class Joint:
         R, p = motion(self.mobilizer, t, s, su)[:2]
         seen = relative(F, M)
         apart = turned_apart(quaternion_from_rotation(R.T @ seen.R))
-        return Pair(ca.vertcat(apart, seen.p - p), s, su, s - near)  # (14)
+        return LowerPair(ca.vertcat(apart, seen.p - p), s, su, s - near)  # (14)
 
     def _xdot(self, x: ca.SX, V: ca.SX, t: ca.SX) -> ca.SX:
         """(3)"""
@@ -346,11 +346,11 @@ class Joint:
         return [part.start for part in self.mobilizer.quaternions] if self.ns else []
 
 
-def fixed(body: Body, frame: str) -> Frame:
+def fixed(body: Body, frame: str) -> JointFrame:
     """X_PF or X_BM of a body, with the Parameters in it."""
     X = body.X_PF if frame == "PF" else body.X_BM
     R, p = (
         body.symbolic[name].sx if name in body.symbolic else ca.SX(ca.DM(np.asarray(value)))
         for name, value in ((f"R_{frame}", X.R), (f"p_{frame}", X.p))
     )
-    return Frame(R, p)
+    return JointFrame(R, p)

@@ -1,4 +1,4 @@
-"""Motion in maximal coordinates: docs/theory/maximal.md (30)-(33).
+"""ProjectedMotion in maximal coordinates: docs/theory/maximal.md (30)-(33).
 
 The state is y = (x, V, z). Let P(y) be the state on the constraints that belongs to y: quaternions of unit
 length, then
@@ -76,7 +76,7 @@ class MaximalTrajectory:
 
 
 @dataclass(frozen=True)
-class Point:
+class ProjectedState:
     """P(y) and f there."""
 
     x: Array
@@ -91,7 +91,7 @@ class Point:
         return np.concatenate([self.x, self.V, self.z])
 
 
-class Motion:
+class ProjectedMotion:
     """(30)-(32) of a system whose options, except t and z, stay as they are.
 
     The rank of the rows of loops and constraints is decided where a step begins, on the constraints, and
@@ -104,7 +104,7 @@ class Motion:
         self.start = u
         self.levels = system.expressions.levels[system.m :]
         self.ranks: list[int | None] = [None, None, None]
-        self.last: Point | None = None
+        self.last: ProjectedState | None = None
         self.evaluations = 0
 
     def __call__(self, t: float, y: Array) -> Array:
@@ -117,7 +117,7 @@ class Motion:
             return np.full_like(y, np.nan)
         return self.last.rates
 
-    def begin(self, point: Point, t: float) -> None:
+    def begin(self, point: ProjectedState, t: float) -> None:
         """A step begins at a point on the constraints."""
         self.near, self.ranks = point.q, [None, None, None]
         if len(self.levels):
@@ -142,7 +142,7 @@ class Motion:
         x[e] /= np.linalg.norm(x[e], axis=1, keepdims=True)
         return x
 
-    def point(self, t: float, y: Array) -> Point:
+    def point(self, t: float, y: Array) -> ProjectedState:
         """P(y) and f there."""
         system = self.system
         x, V, z = np.split(y, [system.nx, system.nx + system.nv])
@@ -158,7 +158,7 @@ class Motion:
         rates = np.concatenate([system.expressions.moved(given)["xdot"], A, at.zdot])
         if not np.isfinite(rates).all():
             raise CondyleError(f"maximal: the equations of motion are not finite at t = {t:g} s")
-        return Point(at.x, at.V, z, at.q, at.u, rates)
+        return ProjectedState(at.x, at.V, z, at.q, at.u, rates)
 
     def positions(self, given: dict[str, Any]) -> dict[str, Any]:
         """(30): puts x on the constraints, and returns C and q there."""
@@ -237,7 +237,7 @@ def simulate(
     asked = _checked(t_final, accuracy, times, tail)
     if max_step is not None and not max_step > 0:
         raise DescriptionError(f"maximal: simulate: max_step = {max_step!r} must be a positive number [s]")
-    motion = Motion(system, tail, q, u)
+    motion = ProjectedMotion(system, tail, q, u)
     point = _start(motion, q, u, accuracy)
     motion.begin(point, tail.t)
     rows = [(tail.t, point)] if asked is None else [(t, point) for t in asked if t == tail.t]
@@ -305,7 +305,7 @@ def _checked(t_final: float, accuracy: float, times: Any, tail: Tail) -> list[fl
     return asked.tolist()
 
 
-def _start(motion: Motion, q: Array, u: Array, accuracy: float) -> Point:
+def _start(motion: ProjectedMotion, q: Array, u: Array, accuracy: float) -> ProjectedState:
     """The first point; refuses a state that is not on the constraints."""
     system, tail = motion.system, motion.tail
     x = system.on_joints(q, tail)

@@ -30,9 +30,9 @@ from condyle.arrays import Array
 from condyle.errors import ConvergenceError
 from condyle.laws.described import sx
 from condyle.maximal.equations import Equations
-from condyle.maximal.expressions import Numbers
+from condyle.maximal.expressions import NumericFunction, stacked
 from condyle.maximal.system import formulation
-from condyle.maximal.view import Loads, View
+from condyle.maximal.view import MaximalLoads, MaximalView
 from condyle.muscles import Muscle
 from condyle.records import dataclass
 
@@ -58,13 +58,13 @@ class MuscleSolution:
         speeds: their rates [m/s], shape (m, n).
     """
 
-    activations: NDArray[np.float64]
-    forces: NDArray[np.float64]
-    reserves: NDArray[np.float64]
-    lambda_s: NDArray[np.float64]
-    reactions: NDArray[np.float64]
-    lengths: NDArray[np.float64]
-    speeds: NDArray[np.float64]
+    activations: Array
+    forces: Array
+    reserves: Array
+    lambda_s: Array
+    reactions: Array
+    lengths: Array
+    speeds: Array
 
 
 def static_optimization(
@@ -129,24 +129,24 @@ def static_optimization(
     return MuscleSolution(*(np.array(part) for part in zip(*frames, strict=True)))
 
 
-def _muscles(system: System) -> Numbers:
+def _muscles(system: System) -> NumericFunction:
     """Phi (34), lengths and their rates, tensions at an activation of 1 and passive ones, made once."""
     programs, maximal = system.compiled.programs, formulation(system)
     if "maximal muscles" not in programs:
         expressions = maximal.expressions
         s = expressions._symbols("x", "V", "q", "momentum", "t", "z", "inputs", "enabled", "parameters")
         s["u"] = ca.SX.sym("u", system.nu)
-        view, rows = View(maximal.tree, s), []
+        view, rows = MaximalView(maximal.tree, s), []
         laws = [law for law in expressions.forces.values() if isinstance(law, Muscle)]
         for law in laws:
-            loads = Loads(view)
+            loads = MaximalLoads(view)
             law.path.length.load(view, ca.SX(-1), loads)
             rows.append(ca.vertcat(*loads.bodies, ca.SX(maximal.nv - 6 * len(loads.bodies), 1)).T)  # (34)
-        programs["maximal muscles"] = Numbers(
+        programs["maximal muscles"] = NumericFunction(
             "muscles",
             s,
             {
-                "Phi": ca.vertcat(ca.SX(0, maximal.nv), *rows),
+                "Phi": stacked(rows, maximal.nv),
                 "L": ca.vertcat(*(law.path.length.at(view) for law in laws)),
                 "Ldot": ca.vertcat(*(law.path.length.rate(view) for law in laws)),
                 "active": ca.vertcat(*(law.active_force(view, ca.SX(1)) for law in laws)),

@@ -17,7 +17,7 @@ from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
 from condyle.maximal.equations import Attachment, Equations, solved
 from condyle.maximal.expressions import Expressions, PlacedJoint
-from condyle.maximal.joint import PAIRS, Frame, Joint
+from condyle.maximal.joint import PAIRS, JointConstraint, JointFrame
 from condyle.mobilizers import Mobilizer
 from condyle.records import dataclass
 from condyle.spatial import Transform, quaternion_from_rotation
@@ -48,13 +48,7 @@ class Tail:
 
     def vectors(self) -> dict[str, Any]:
         """The parts that expressions take, by name."""
-        return {
-            "t": self.t,
-            "z": self.z,
-            "inputs": self.inputs,
-            "enabled": self.enabled,
-            "parameters": self.parameters,
-        }
+        return {name: getattr(self, name) for name in ("t", "z", "inputs", "enabled", "parameters")}
 
 
 @dataclass(frozen=True)
@@ -107,7 +101,7 @@ class MaximalSystem:
                     "which this formulation does not know; give it coordinates of its "
                     "own and cd.constraints.CoordinateCoupler"
                 )
-        self.joints = [Joint.of_body(self.tree, body) for body in self.tree.bodies]
+        self.joints = [JointConstraint.of_body(self.tree, body) for body in self.tree.bodies]
         n = len(self.joints)
         self.nx, self.nv, self.m = 7 * n, 6 * n, 0
         wired = [self._wire(joint) for joint in self.joints]
@@ -123,7 +117,7 @@ class MaximalSystem:
             Attachment(w.rows, w.joint.u, slice(6 * w.joint.B, 6 * w.joint.B + 6)) for w in wired
         )
 
-    def _wire(self, joint: Joint) -> PlacedJoint:
+    def _wire(self, joint: JointConstraint) -> PlacedJoint:
         wired = PlacedJoint(
             joint,
             slice(self.m, self.m + joint.n),
@@ -133,13 +127,15 @@ class MaximalSystem:
         self.nx, self.nv, self.m = self.nx + joint.ns, self.nv + joint.nsu, self.m + joint.n
         return wired
 
-    def _closing(self, k: int, loop: Loop) -> Joint:
+    def _closing(self, k: int, loop: Loop) -> JointConstraint:
         ends = [
             (self.tree.body(body).index, Transform.of(X, f"loop {k}: {name}"))
             for body, X, name in ((loop.a, loop.X_aF, "X_aF"), (loop.b, loop.X_bM, "X_bM"))
         ]
-        (P, X_PF), (B, X_BM) = ((index, Frame(ca.SX(ca.DM(X.R)), ca.SX(ca.DM(X.p)))) for index, X in ends)
-        joint = Joint(self.tree, f"loop {k}", loop.mobilizer, P, X_PF, B, X_BM)
+        (P, X_PF), (B, X_BM) = (
+            (index, JointFrame(ca.SX(ca.DM(X.R)), ca.SX(ca.DM(X.p)))) for index, X in ends
+        )
+        joint = JointConstraint(self.tree, f"loop {k}", loop.mobilizer, P, X_PF, B, X_BM)
         if not joint.closed:
             raise DescriptionError(
                 f"loop {k}: {loop.mobilizer!r} has no closed form here; cut the loop at "

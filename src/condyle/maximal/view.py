@@ -18,7 +18,7 @@ from condyle.spatial import rotation_from_quaternion
 from condyle.tree.tree import Tree
 
 
-class View:
+class MaximalView:
     """What laws ask of the state, from x (first 7 per body), V (first 6 per body), q and u of the mobilizers,
     momentum and t."""
 
@@ -75,11 +75,11 @@ class View:
         return state_named(self.states, self.law, name, f"force {self.law!r}" if self.law else "s.z")
 
 
-class Loads:
+class MaximalLoads:
     """Moments about each body's origin and forces, in ground, and generalized forces on speeds, of enabled
     laws."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: MaximalView) -> None:
         self.view = view
         self.enabled = ca.SX(1)
         self.bodies = [ca.SX(6, 1) for _ in view.tree.bodies]
@@ -100,10 +100,10 @@ class Loads:
         self.mobility[self.view.tree.speed_index(speed)] += ca.if_else(self.enabled, value, 0)
 
 
-def exerted(forces: Mapping[str, Force], view: View) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Loads on bodies, shape (6 n,), and on speeds, shape (nu,), of all enabled laws; rates of their states,
+def exerted(forces: Mapping[str, Force], view: MaximalView) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """MaximalLoads on bodies, shape (6 n,), and on speeds, shape (nu,), of all enabled laws; rates of their states,
     shape (nz,)."""
-    loads, rates, start = Loads(view), [ca.SX(0, 1)], 0
+    loads, rates, start = MaximalLoads(view), [ca.SX(0, 1)], 0
     view.states = {name: view.symbols["z"][k] for k, (name, _) in enumerate(state_variables(forces))}
     for i, (view.law, law) in enumerate(forces.items()):
         view.z, loads.enabled = view.symbols["z"][start : start + len(law.states)], view.symbols["enabled"][i]
@@ -114,8 +114,5 @@ def exerted(forces: Mapping[str, Force], view: View) -> tuple[ca.SX, ca.SX, ca.S
                 loads.add_force(body.name, com, mass * law.g)
         law.apply(view, loads)
         rates += [ca.if_else(loads.enabled, rate, 0) for rate in law.rates(view)]
-    return (
-        ca.vertcat(ca.SX(0, 1), *loads.bodies),
-        ca.vertcat(ca.SX(0, 1), *loads.mobility),
-        ca.vertcat(*rates),
-    )
+    none = ca.SX(0, 1)
+    return ca.vertcat(none, *loads.bodies), ca.vertcat(none, *loads.mobility), ca.vertcat(*rates)

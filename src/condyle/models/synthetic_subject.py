@@ -143,7 +143,7 @@ def generic_subject(factors: Mapping[str, float] | None = None, mass: float = MA
     """The walker of `synthetic_subject`: pelvis, torso, two legs, 18 muscles, markers.
 
     Args:
-        factors: what lengths of bodies are multiplied by, by name; 1 where none is given. Muscles keep their
+        factors: {body: factor of its lengths}; 1 where none is given. Muscles keep their
             strength; their fibers and tendons are longer as their paths are in the default pose.
         mass: of the whole body [kg], shared as in the generic model.
 

@@ -93,7 +93,7 @@ def _mass(reading: Reading, body: Element) -> MassProperties:
     if mass == 0.0 and any(inertia):
         reading.remark(body, "has inertia without mass; its inertia is taken as zero, as in OpenSim")
         inertia = (0.0,) * 6
-    arguments = mass, reading.numbers(body, "mass_center", (0.0,) * 3, 3), inertia
+    arguments = mass, reading.vector(body, "mass_center"), inertia
     try:
         return MassProperties.of(*arguments)
     except DescriptionError as error:

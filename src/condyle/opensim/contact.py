@@ -18,7 +18,7 @@ from condyle.forces import Force
 from condyle.opensim.element import Element
 from condyle.opensim.geometry import mesh_file
 from condyle.opensim.reading import Reading
-from condyle.opensim.table import Class, Field, Number, reads, write, writes
+from condyle.opensim.table import Arguments, Class, Field, Number, Properties, reads, write, writes
 from condyle.opensim.writing import DIGITS, Writing, Xml, alike, angles, settled, xml
 from condyle.spatial import Transform, rotation_from_euler
 
@@ -49,8 +49,7 @@ FRICTION = slice(3, 6)
 
 def _placed(reading: Reading, element: Element) -> tuple[str, Transform]:
     body, X = reading.frame(element, "frame")
-    R = rotation_from_euler(np.array(reading.numbers(element, "orientation", (0.0,) * 3, 3)), "xyz")
-    return body, X @ Transform(R, reading.numbers(element, "location", (0.0,) * 3, 3))
+    return body, X @ reading.pose(element, place="location")
 
 
 @reads("ContactHalfSpace")
@@ -183,7 +182,7 @@ def _contact_geometry(surface: Surface, to: Writing) -> str:
 class SphereAndHalfSpace(Field):
     """Sockets to a sphere and a half-space, whose numbers are the force's here."""
 
-    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+    def read(self, reading: Reading, element: Element) -> Arguments:
         ball, floor = (
             _surface(reading, reading.connected(element, name), element) for name in ("sphere", "half_space")
         )
@@ -198,7 +197,7 @@ class SphereAndHalfSpace(Field):
             "radius": ball.radius,
         }
 
-    def write(self, law: Any, to: Writing) -> dict[str, Any]:
+    def write(self, law: Any, to: Writing) -> Properties:
         floor, ball = law.surfaces()
         return {
             "socket_sphere": f"/contactgeometryset/{_contact_geometry(ball, to)}",

@@ -4,12 +4,12 @@ is rewritten (versions.py), objects in files of their own are brought in, class 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.opensim.element import Element, read_elements
-from condyle.opensim.notes import Note
 from condyle.opensim.versions import NEWEST, OLDEST, upgrade
 from condyle.records import dataclass
 
@@ -201,3 +201,111 @@ def inside(folder: Path, name: str, element: Element) -> Path:
         f"{element.place}: {element.title}: the file {name!r} is outside of the model's "
         "folder; only files beneath it are read"
     )
+
+
+# ---- Sets of markers, forces and the like that are files of their own, brought into a model ----
+
+ADDED = ("MarkerSet", "ForceSet", "ConstraintSet", "ControllerSet", "ContactGeometrySet")
+"""Sets that a model takes from other files."""
+BARE = (*ADDED, "ActuatorSet")
+"""What is the outermost element of the oldest files; the last is a ForceSet of OpenSim 1.9."""
+
+
+def read_set(path: str | Path, wanted: str = "") -> Document:
+    """A file with one set.
+
+    Args:
+        path: the file.
+        wanted: class of the set; any of ADDED if empty.
+
+    Raises:
+        DescriptionError: there is something else in it.
+    """
+    root = read_elements(check_path(path))
+    if root.tag in BARE:
+        upgrade(root, OLDEST)
+        document = Document(Path(path), OLDEST, root)
+    else:
+        document = read_document(path, "")
+    found, allowed = document.object.tag, (wanted,) if wanted else ADDED
+    if found not in allowed:
+        hint = "; a model is the first argument of cd.read_osim" if found == "Model" else meant_for(found)
+        raise DescriptionError(
+            f"{document.object.place}: expected a {' or '.join(allowed)} to add to a "
+            f"model, got {a(found)}{hint if found not in ADDED else ''}"
+        )
+    return document
+
+
+def add_sets(model: Document, sets: Iterable[Document]) -> None:
+    """Bring objects of other files into a model's sets, after its own.
+
+    A marker takes the place of the model's marker of that name.
+    """
+    for other in sets:
+        own, given = _objects(model, other.object.tag), other.object.child("objects")
+        for element in list(given.children if given is not None else []):
+            if other.object.tag == "MarkerSet":
+                _remove(e for e in own.children if e.name == element.name)
+            own.take(element)
+        model.notes += other.notes
+        for name, element in other.defaults.items():
+            model.defaults.setdefault(name, element)
+
+
+def clear(model: Document, tag: str) -> None:
+    """Take all objects out of one of a model's sets."""
+    _remove(_objects(model, tag).children)
+
+
+def _objects(model: Document, tag: str) -> Element:
+    """What holds the objects of one of a model's sets; made if there is none."""
+    own = model.object.child(tag) or model.object.add(tag)
+    return own.child("objects") or own.add("objects")
+
+
+def _remove(elements: Iterable[Element]) -> None:
+    for element in list(elements):
+        element.remove()
+
+
+# ---- What was not understood in a file, and what follows from that ----
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something in a file that a System does not have, or has otherwise.
+
+    Attributes:
+        file: name of the file.
+        line: where it is.
+        element: class and name there, such as "Probe 'work'".
+        effect: what follows for the System.
+    """
+
+    file: str
+    line: int
+    element: str
+    effect: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.element}: {self.effect}"
+
+
+SHOWN = 12
+
+
+def listed(notes: Sequence[Note]) -> str:
+    """Notes for reading, one per line; equal effects once, with the first place and how many there are."""
+    alike: dict[tuple[str, str], list[Note]] = {}
+    for note in notes:
+        alike.setdefault((note.element.partition(" ")[0], note.effect), []).append(note)
+    lines = [str(group[0]) + (f" ({len(group)} times)" if len(group) > 1 else "") for group in alike.values()]
+    more = [f"... and {len(lines) - SHOWN} more in system.notes"] if len(lines) > SHOWN else []
+    return "\n".join(lines[:SHOWN] + more)
+
+
+def warn_of(notes: Sequence[Note], file: str) -> None:
+    """One warning for all notes of a file."""
+    if notes:
+        warn(f"{file}: what to know of this file (system.notes has all):\n{listed(notes)}")

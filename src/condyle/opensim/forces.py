@@ -20,12 +20,14 @@ from condyle.opensim.joints import speed_in_file
 from condyle.opensim.paths import PATH, unit, units
 from condyle.opensim.reading import Reading
 from condyle.opensim.table import (
+    Arguments,
     Choice,
     Class,
     Field,
     Fixed,
     Flag,
     Number,
+    Properties,
     Several,
     Vector,
     reads,
@@ -59,7 +61,7 @@ class Speed(Field):
 class Coordinate(Speed):
     """The coordinate that a force depends on, and the speed that it acts on if it is not its rate."""
 
-    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+    def read(self, reading: Reading, element: Element) -> Arguments:
         coordinate = reading.coordinate(element, reading.text(element, self.tag))
         try:
             speed_of(reading.system._tree, coordinate, "")
@@ -103,13 +105,13 @@ class Body(BodyName):
 class Frames(Field):
     """Two frames: X_a on a and X_b on b; the file's own, or sockets."""
 
-    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+    def read(self, reading: Reading, element: Element) -> Arguments:
         for frame in reading.objects(element, "frames"):
             reading.use(frame)
         ends = *reading.frame(element, "frame1"), *reading.frame(element, "frame2")
         return dict(zip(("a", "X_a", "b", "X_b"), ends, strict=True))
 
-    def write(self, thing: Any, to: Writing) -> dict[str, Any]:
+    def write(self, thing: Any, to: Writing) -> Properties:
         frames = [
             to.offset(f"{to.owner}_frame{i}", to.place(body), *to.frame(X))
             for i, (body, X) in enumerate(((thing.a, thing.X_a), (thing.b, thing.X_b)), 1)
@@ -122,14 +124,11 @@ class Six(Field):
 
     def parse(self, reading: Reading, element: Element) -> tuple[float, ...]:
         return sum(
-            (
-                reading.numbers(element, f"{x}_{self.tag}", (0.0,) * 3, 3)
-                for x in ("rotational", "translational")
-            ),
+            (reading.vector(element, f"{x}_{self.tag}") for x in ("rotational", "translational")),
             (),
         )
 
-    def write(self, thing: Any, to: Writing) -> dict[str, Any]:
+    def write(self, thing: Any, to: Writing) -> Properties:
         value = to.number(getattr(thing, self.tag))
         return {f"rotational_{self.tag}": value[:3], f"translational_{self.tag}": value[3:]}
 
@@ -139,7 +138,7 @@ class Control(Field):
 
     BOUNDS = ("min_control", "max_control")
 
-    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+    def read(self, reading: Reading, element: Element) -> Arguments:
         low, high = (
             reading.number(element, name, default, finite=False)
             for name, default in zip(self.BOUNDS, (-math.inf, math.inf), strict=True)
@@ -147,7 +146,7 @@ class Control(Field):
         force = reading.number(element, self.tag, self.default)
         return {self.tag: force, "min_control": low, "max_control": high}
 
-    def write(self, thing: Any, to: Writing) -> dict[str, Any]:
+    def write(self, thing: Any, to: Writing) -> Properties:
         force = control(thing.control, to) * to.number(thing.optimal_force)
         return {self.tag: force, **{k: x for k in self.BOUNDS if math.isfinite(x := getattr(thing, k))}}
 
@@ -183,7 +182,7 @@ def _degree(unit: str) -> float:
     return math.pi / 180 if unit == "rad" else 1.0
 
 
-def _limit_in_radians(reading: Reading, element: Element, arguments: dict[str, Any]) -> Any:
+def _limit_in_radians(reading: Reading, element: Element, arguments: Arguments) -> Any:
     w = _degree(unit(reading, arguments["coordinate"]))
     in_radians: dict[str, Any] = {
         key: x if isinstance(x, str) else w * x if key in ANGLES else x / w for key, x in arguments.items()
@@ -191,7 +190,7 @@ def _limit_in_radians(reading: Reading, element: Element, arguments: dict[str, A
     return forces.CoordinateLimitForce(**in_radians)
 
 
-def _limit_in_degrees(law: Any, to: Writing, properties: dict[str, Any]) -> dict[str, Any]:
+def _limit_in_degrees(law: Any, to: Writing, properties: Properties) -> Properties:
     w = _degree(units(to.system)[law.coordinate])
     return {
         tag: x if isinstance(x, str) else x / w if tag in ANGLES.values() else x * w
@@ -305,7 +304,7 @@ Class(
 # ---- actuators ---------------------------------------------------------------------------------------------
 
 
-def _no_global_points(reading: Reading, element: Element, arguments: dict[str, Any]) -> Any:
+def _no_global_points(reading: Reading, element: Element, arguments: Arguments) -> Any:
     if reading.boolean(element, "points_are_global", False):
         raise DescriptionError("points_are_global: points that stay in ground while bodies move are not read")
     return forces.PointToPointActuator(**arguments)

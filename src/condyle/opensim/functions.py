@@ -17,7 +17,7 @@ from condyle.functions.splines import natural
 from condyle.laws.function import LawFunction
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
-from condyle.opensim.table import REQUIRED, Class, Field, Number, reads, write, writes
+from condyle.opensim.table import REQUIRED, Arguments, Class, Field, Number, Properties, reads, write, writes
 from condyle.opensim.writing import Writing, Xml, text, xml
 from condyle.records import dataclass
 from condyle.trace import Symbol, Traced
@@ -43,7 +43,7 @@ class Function(Field):
     def parse(self, reading: Reading, element: Element) -> Any:
         return reading.function(element, self.tag)
 
-    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+    def read(self, reading: Reading, element: Element) -> Arguments:
         value = self.parse(reading, element)
         return {} if value is None else {self.key: value}
 
@@ -106,7 +106,7 @@ def _(line: functions.Linear, to: Writing) -> Xml:
     return xml("LinearFunction", coefficients=to.number((*slopes, line.intercept)))
 
 
-def _smooth_step(step: functions.SmoothStep, to: Writing, p: dict[str, Any]) -> dict[str, Any]:
+def _smooth_step(step: functions.SmoothStep, to: Writing, p: Properties) -> Properties:
     x0, x1, y0, y1 = p.values()
     return p if x0 <= x1 else dict(zip(p, (x1, x0, y1, y0), strict=True))
 
@@ -124,7 +124,7 @@ Class(
 )
 
 
-def _scaled(reading: Reading, element: Element, arguments: dict[str, Any]) -> functions.Scaled:
+def _scaled(reading: Reading, element: Element, arguments: Arguments) -> functions.Scaled:
     if "function" not in arguments:
         raise reading.error(element, "which function? <function> is missing")
     return functions.Scaled(**arguments)
@@ -147,13 +147,13 @@ class Points(Field):
     def __init__(self) -> None:
         super().__init__("x")
 
-    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+    def read(self, reading: Reading, element: Element) -> Arguments:
         x, y = (np.array(reading.numbers(element, name)) for name in "xy")
         if len(x) != len(y) or len(x) == 0:
             raise reading.error(element, f"expected as many x as y, one or more; got {len(x)} and {len(y)}")
         return {"x": x, "y": y}
 
-    def write(self, thing: Any, to: Writing) -> dict[str, Any]:
+    def write(self, thing: Any, to: Writing) -> Properties:
         return {"x": thing.x, "y": to.number(tuple(thing.y))}
 
 
@@ -166,7 +166,7 @@ def _through(
         return kind(tuple(x), tuple(y))  # type: ignore[no-any-return]
 
 
-def _simm_spline(reading: Reading, element: Element, points: dict[str, Any]) -> functions.Function:
+def _simm_spline(reading: Reading, element: Element, points: Arguments) -> functions.Function:
     x, y = points["x"], points["y"]
     steps = np.diff(x)
     if len(x) > 2 and (steps < CLOSEST).any() and (steps >= 0).all():
@@ -175,7 +175,7 @@ def _simm_spline(reading: Reading, element: Element, points: dict[str, Any]) -> 
     return functions.Constant(y[0]) if len(x) == 1 else functions.SimmSpline(tuple(x), tuple(y))
 
 
-def _piecewise_linear(reading: Reading, element: Element, points: dict[str, Any]) -> functions.Function:
+def _piecewise_linear(reading: Reading, element: Element, points: Arguments) -> functions.Function:
     return (
         functions.Constant(points["y"][0])
         if len(points["x"]) == 1
@@ -183,7 +183,7 @@ def _piecewise_linear(reading: Reading, element: Element, points: dict[str, Any]
     )
 
 
-def _gcv_spline(reading: Reading, element: Element, points: dict[str, Any]) -> functions.Function:
+def _gcv_spline(reading: Reading, element: Element, points: Arguments) -> functions.Function:
     x, y = points["x"], points["y"]
     half = reading.number(element, "half_order", 3)
     variance = reading.number(element, "error_variance", 0.0)
@@ -203,7 +203,7 @@ def _gcv_spline(reading: Reading, element: Element, points: dict[str, Any]) -> f
     return functions.Spline(tuple(x), tuple(y), degree=degree)
 
 
-def _spline(spline: functions.Spline, to: Writing, points: dict[str, Any]) -> dict[str, Any]:
+def _spline(spline: functions.Spline, to: Writing, points: Properties) -> Properties:
     half = (spline.degree + 1) // 2
     if len(spline.x) < 2 * half:
         to.refuse(

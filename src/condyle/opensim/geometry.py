@@ -16,6 +16,7 @@ from condyle.opensim.reading import Reading
 from condyle.opensim.table import (
     CLASSES,
     REQUIRED,
+    Arguments,
     Class,
     Field,
     Number,
@@ -43,7 +44,7 @@ def marker(reading: Reading, element: Element) -> None:
     reading.system.add_marker(
         name,
         body,
-        X @ reading.numbers(element, "location", (0.0,) * 3, 3),
+        X @ reading.vector(element, "location"),
         reading.boolean(element, "fixed", False),
     )
 
@@ -106,13 +107,13 @@ class MeshFile(Field):
         return _near(Path(value), to.path.parent)
 
 
-def _sphere(reading: Reading, element: Element, arguments: dict[str, float]) -> shapes.Shape:
+def _sphere(reading: Reading, element: Element, arguments: Arguments) -> shapes.Shape:
     radii = arguments["radius"] * _scale(reading, element)
     even = radii[0] == radii[1] == radii[2]
     return shapes.Sphere(radii[0]) if even else shapes.Ellipsoid(radii.tolist())
 
 
-def _cylinder(reading: Reading, element: Element, arguments: dict[str, float]) -> shapes.Shape:
+def _cylinder(reading: Reading, element: Element, arguments: Arguments) -> shapes.Shape:
     x, y, z = _scale(reading, element)
     return shapes.Cylinder(arguments["radius"] * (x + z) / 2, arguments["half_length"] * y)
 

@@ -24,7 +24,7 @@ from condyle.mobilizers.lower_pairs import LETTERS, unit_axis
 from condyle.opensim.element import Element
 from condyle.opensim.functions import constant, function, joint_function
 from condyle.opensim.reading import Reading
-from condyle.opensim.table import Class, Vector, reads, write, writes
+from condyle.opensim.table import Arguments, Class, Vector, reads, write, writes
 from condyle.opensim.writing import Writing, Xml, angles, joint_name, xml
 from condyle.records import dataclass
 from condyle.spatial import (
@@ -53,7 +53,7 @@ class Radii(Vector):
         return to.part(self.key).number(value)
 
 
-def _ellipsoid(reading: Reading, element: Element, arguments: dict[str, Any]) -> Mobilizer:
+def _ellipsoid(reading: Reading, element: Element, arguments: Arguments) -> Mobilizer:
     mirrored = min(arguments["radii"]) < 0
     if mirrored:
         reading.remark(element, "a radius is negative: the joint is a mirror image, as in OpenSim")
@@ -230,9 +230,7 @@ def _(m: Composition, to: Writing) -> Xml:
 @reads("ConstantCurvatureJoint")
 def constant_curvature(reading: Reading, element: Element) -> Joint:
     """A beam that bends to an arc of a circle and twists: angles about x, z and y, added to those of rest."""
-    bend = Curvature(
-        reading.numbers(element, "neutral_angle_x_z_y", (0.0,) * 3, 3), reading.number(element, "length", 1.0)
-    )
+    bend = Curvature(reading.vector(element, "neutral_angle_x_z_y"), reading.number(element, "length", 1.0))
     reading.remark(
         element,
         "velocities are the rates of its poses; OpenSim's are not, nor are its "

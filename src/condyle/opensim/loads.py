@@ -9,9 +9,8 @@ from pathlib import Path
 
 from condyle.errors import DescriptionError
 from condyle.io import read_table
-from condyle.opensim.components import is_absent
 from condyle.opensim.document import read_document
-from condyle.opensim.element import Element
+from condyle.opensim.element import Element, is_absent
 from condyle.opensim.reading import Reading
 from condyle.studies.external_load import ExternalLoad
 from condyle.system.system import System

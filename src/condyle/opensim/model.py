@@ -23,14 +23,12 @@ from condyle.opensim.constraints import write_constraints
 from condyle.opensim.contact import as_obj
 from condyle.opensim.controllers import controlled, controllers
 from condyle.opensim.couplers import check_way, uncoupled
-from condyle.opensim.document import Document, read_document
+from condyle.opensim.document import Document, add_sets, listed, read_document, read_set, warn_of
 from condyle.opensim.element import Element
 from condyle.opensim.geometry import is_drawn, read_geometry, write_geometry, write_markers
 from condyle.opensim.joints import write_body, write_joint
-from condyle.opensim.notes import listed, warn_of
 from condyle.opensim.paths import wrap_objects
 from condyle.opensim.reading import Malformed, Reading
-from condyle.opensim.sets import add_sets, read_set
 from condyle.opensim.table import write
 from condyle.opensim.writing import Writing, Xml, append, object_set, write_document, xml
 from condyle.system.system import System

@@ -15,7 +15,18 @@ from condyle.opensim.element import Element
 from condyle.opensim.functions import Function
 from condyle.opensim.paths import PATH
 from condyle.opensim.reading import Reading
-from condyle.opensim.table import Choice, Class, Field, Fixed, Flag, Number, ReadOnly, WriteOnly
+from condyle.opensim.table import (
+    Arguments,
+    Choice,
+    Class,
+    Field,
+    Fixed,
+    Flag,
+    Number,
+    Properties,
+    ReadOnly,
+    WriteOnly,
+)
 from condyle.opensim.writing import Writing
 
 USUAL = 0.1
@@ -28,7 +39,7 @@ USUAL = 0.1
 class Excitation(Field):
     """What drives a muscle, and its bounds. A lower one that is left out is the minimum activation."""
 
-    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+    def read(self, reading: Reading, element: Element) -> Arguments:
         low, high = (
             reading.number(element, name, None, finite=False)  # type: ignore[arg-type]
             for name in ("min_control", "max_control")
@@ -38,7 +49,7 @@ class Excitation(Field):
             "max_control": 1.0 if high is None or math.isinf(high) else high,
         }
 
-    def write(self, m: Any, to: Writing) -> dict[str, Any]:
+    def write(self, m: Any, to: Writing) -> Properties:
         control(m.excitation, to)
         return {"min_control": m.min_control, "max_control": m.max_control}
 
@@ -60,7 +71,7 @@ class FiberLength(Number):
         given = super().parse(reading, element)
         return given if given > 0 else None
 
-    def write(self, m: Any, to: Writing) -> dict[str, Any]:
+    def write(self, m: Any, to: Writing) -> Properties:
         given = m.optimal_fiber_length if m.default_fiber_length is None else m.default_fiber_length
         return {self.tag: to.number(given)}
 
@@ -78,7 +89,7 @@ class TimeScale(Number):
 class SimmCurve(Function):
     """A curve of an older muscle; OpenSim's own are not written."""
 
-    def write(self, m: Any, to: Writing) -> dict[str, Any]:
+    def write(self, m: Any, to: Writing) -> Properties:
         curve = getattr(m, self.key)
         if isinstance(curve, Exponential) or curve == muscles.PythonCurve(DEFAULTS[self.key]):
             return {}
@@ -201,13 +212,13 @@ def _together(reading: Reading, element: Element, *names: str) -> bool:
     return found == {True}
 
 
-def _passive_curve(reading: Reading, element: Element, x: dict[str, Any]) -> Any:
+def _passive_curve(reading: Reading, element: Element, x: Arguments) -> Any:
     if not _together(reading, element, "stiffness_at_low_force", "stiffness_at_one_norm_force", "curviness"):
         x["stiffness"] = 2 / (x["strain"] - x["start"])
     return muscles.MillardPassiveForceLength(**x)
 
 
-def _tendon_curve(reading: Reading, element: Element, x: dict[str, Any]) -> Any:
+def _tendon_curve(reading: Reading, element: Element, x: Arguments) -> Any:
     if not _together(reading, element, "stiffness_at_one_norm_force", "norm_force_at_toe_end", "curviness"):
         x["stiffness"] = 1.375 / x["strain"]
     return muscles.MillardTendonForceLength(**x)
@@ -219,7 +230,7 @@ def _check_millard(m: muscles.Millard2012, to: Writing) -> None:
         _least_activation(m, to)
 
 
-def _damped(reading: Reading, element: Element, arguments: dict[str, Any]) -> Any:
+def _damped(reading: Reading, element: Element, arguments: Arguments) -> Any:
     if arguments["fiber_damping"] < 0.001:  # OpenSim's bound for no damping at all
         arguments["fiber_damping"] = 0.0
     return muscles.Millard2012(**arguments)
@@ -315,7 +326,7 @@ Class(
 # ---- De Groote and Fregly 2016 -----------------------------------------------------------------------------
 
 
-def _explicit(reading: Reading, element: Element, arguments: dict[str, Any]) -> Any:
+def _explicit(reading: Reading, element: Element, arguments: Arguments) -> Any:
     if arguments["tendon"] == "elastic":
         if arguments["fiber_damping"]:
             reading.remark(element, "fiber_damping has no effect with an elastic tendon")

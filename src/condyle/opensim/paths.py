@@ -9,17 +9,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 import condyle.paths as paths
-from condyle.errors import DescriptionError
 from condyle.functions import Constant, Polynomial
 from condyle.opensim.element import Element
 from condyle.opensim.functions import function, in_body, of_several
 from condyle.opensim.geometry import FRAMES
 from condyle.opensim.reading import Reading
-from condyle.opensim.table import Class, Field, Number, Vector, reads, write, writes
+from condyle.opensim.table import Class, Field, Number, Properties, Vector, reads, write, writes
 from condyle.opensim.writing import Writing, Xml, alike, angles, xml
 from condyle.paths.points import FARTHEST, METHODS
 from condyle.paths.wrap_surfaces import QUADRANTS
-from condyle.spatial import Transform, rotation_from_euler
 from condyle.trace import Traced
 from condyle.tree import scales
 
@@ -37,16 +35,12 @@ class Path(Field):
         if found is None:
             raise reading.error(element, "it has no path")
         if not reading.reads(found):
-            raise DescriptionError(
-                str(
-                    reading.error(
-                        found, "this kind of path is not read; GeometryPath and FunctionBasedPath are"
-                    )
-                )
+            raise reading.unsupported(
+                found, "this kind of path is not read; GeometryPath and FunctionBasedPath are"
             )
         return reading.read(found)  # type: ignore[no-any-return]
 
-    def write(self, thing: Any, to: Writing) -> dict[str, Any]:
+    def write(self, thing: Any, to: Writing) -> Properties:
         made = write(thing.path, to.at(f"path of {to.owner!r}"), "path")
         assert made is not None
         return {"GeometryPath": made} if made.tag == "GeometryPath" else {"path": [made]}
@@ -112,7 +106,7 @@ def _(path: paths.Path, to: Writing) -> Xml:
 def _place(reading: Reading, element: Element) -> tuple[str, Any]:
     """Body and station of a point."""
     body, X = reading.frame(element, "parent_frame")
-    return body, X @ np.array(reading.numbers(element, "location", (0.0,) * 3, 3))
+    return body, X @ np.array(reading.vector(element, "location"))
 
 
 @reads("PathPoint")
@@ -197,14 +191,9 @@ def moving_path_point(reading: Reading, element: Element) -> paths.Point:
     if not ranges or all(isinstance(f, float) for f in functions):
         return paths.Point(body, X @ np.array(functions, dtype=float))
     if not np.array_equal(X.R, np.eye(3)) and len(ranges) > 1:
-        raise DescriptionError(
-            str(
-                reading.error(
-                    element,
-                    "a point that moves with several coordinates on a "
-                    "turned frame is not read; give it on the body",
-                )
-            )
+        raise reading.unsupported(
+            element,
+            "a point that moves with several coordinates on a turned frame is not read; give it on the body",
         )
     known = [name or next(iter(ranges)) for name in names]
     return paths.MovingPoint(
@@ -332,8 +321,7 @@ def path_wrap(reading: Reading, element: Element) -> tuple[paths.Wrap, tuple[int
     surface = reading.read(found)
     frame = next(e for e in found.ancestors() if e.tag in FRAMES)
     body, X = reading.placed(frame, element)
-    R = rotation_from_euler(np.array(reading.numbers(found, "xyz_body_rotation", (0.0,) * 3, 3)), "xyz")
-    X_BS = X @ Transform(R, reading.numbers(found, "translation", (0.0,) * 3, 3))
+    X_BS = X @ reading.pose(found, "xyz_body_rotation")
     return paths.Wrap(surface, body, X_BS, None, name, method=method), (first, last)
 
 
@@ -383,7 +371,7 @@ class Quadrant(Field):
             raise reading.error(element, f"quadrant: expected all, x, +x, -x, y, .., got {given!r}")
         return word
 
-    def write(self, surface: Any, to: Writing) -> dict[str, Any]:
+    def write(self, surface: Any, to: Writing) -> Properties:
         given = surface.quadrant
         if isinstance(given, str):
             return {self.tag: given}

@@ -15,10 +15,8 @@ import numpy as np
 
 from condyle.errors import CondyleError, DescriptionError
 from condyle.functions.base import Function
-from condyle.opensim.components import Components, is_absent
-from condyle.opensim.document import Document
-from condyle.opensim.element import Element
-from condyle.opensim.notes import Note
+from condyle.opensim.document import Document, Note
+from condyle.opensim.element import Components, Element, is_absent
 from condyle.opensim.table import READERS, REQUIRED
 from condyle.spatial import Transform, rotation_from_euler
 from condyle.system.system import System
@@ -157,6 +155,10 @@ class Reading:
             return self._default(element, name, default)
         return self._numbers(found, count, finite)
 
+    def vector(self, element: Element, name: str) -> tuple[float, ...]:
+        """Three numbers; zeros by default."""
+        return self.numbers(element, name, (0.0,) * 3, 3)
+
     def boolean(self, element: Element, name: str, default: bool = REQUIRED) -> bool:
         """Whether a property is true."""
         found = self.property(element, name)
@@ -253,7 +255,7 @@ class Reading:
             DescriptionError: no reader is there; ask `reads` first where that may be.
         """
         if element.tag not in READERS:
-            raise DescriptionError(str(self.error(element, "is not known")))
+            raise self.unsupported(element, "is not known")
         self.use(element)
         try:
             return READERS[element.tag](self, element)
@@ -262,7 +264,7 @@ class Reading:
         except CondyleError as error:
             if f"{element.file}:" in str(error):
                 raise
-            raise DescriptionError(str(self.error(element, str(error)))) from None
+            raise self.unsupported(element, str(error)) from None
 
     def reads(self, element: Element) -> bool:
         """Whether its class has a reader."""
@@ -303,7 +305,7 @@ class Reading:
                 return body, X_BF @ X
             if frame.tag not in ("PhysicalOffsetFrame", "OffsetFrame"):
                 raise self.error(asker, f"{frame.title} is not a frame on a body")
-            X = self.offset(frame) @ X
+            X = self.pose(frame) @ X
             frame = self.connected(frame, "parent")
             if frame in seen:
                 raise self.error(frame, "frames stand on each other in a circle")
@@ -320,7 +322,7 @@ class Reading:
             self.use(station)
             body, X = self.base(self.connected(station, "parent_frame"), frame)
             bodies.append(body)
-            places.append(X @ self.numbers(station, "location", (0.0,) * 3, 3))
+            places.append(X @ self.vector(station, "location"))
         a, b, c, origin = places
         along, normal = b - a, np.cross(b - a, c - a)
         if any(body is not bodies[0] for body in bodies) or not normal.any():
@@ -344,10 +346,10 @@ class Reading:
             raise self.error(frame, f"{name}: expected an axis such as +x, got {text!r}")
         return "xyz".index(axis), -1.0 if text.startswith("-") else 1.0
 
-    def offset(self, frame: Element) -> Transform:
-        """Pose of an offset frame on its parent."""
-        R = rotation_from_euler(np.array(self.numbers(frame, "orientation", (0.0,) * 3, 3)), "xyz")
-        return Transform(R, self.numbers(frame, "translation", (0.0,) * 3, 3))
+    def pose(self, element: Element, turn: str = "orientation", place: str = "translation") -> Transform:
+        """Pose by body-fixed x-y-z angles and a place, as an offset frame has it on its parent."""
+        R = rotation_from_euler(np.array(self.vector(element, turn)), "xyz")
+        return Transform(R, self.vector(element, place))
 
     def coordinate(self, element: Element, given: str) -> str:
         """Name of the coordinate that an element gives by name or path.
@@ -399,6 +401,10 @@ class Reading:
             else (f"{owner.title}: {element.tag}")
         )
         return Malformed(f"{element.place}: {title}: {what}")
+
+    def unsupported(self, element: Element, what: str) -> DescriptionError:
+        """An error that says where, of what is as the format says, and is not read."""
+        return DescriptionError(str(self.error(element, what)))
 
     def note(self, element: Element, effect: str) -> None:
         """Record what was not understood there, and what follows; all inside it counts as asked for."""

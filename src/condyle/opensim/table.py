@@ -27,7 +27,7 @@ argument, `format` the text. A class that is odd in one direction has a function
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condyle.opensim.writing import Xml, xml
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from condyle.opensim.reading import Reading
     from condyle.opensim.writing import Writing
 
+Arguments = dict[str, Any]
+"""What is made of an element, by our names."""
+Properties = dict[str, Any]
+"""What is written in an element, by OpenSim's names."""
 Reader = Callable[["Reading", "Element"], Any]
 Writer = Callable[[Any, "Writing"], Xml]
 READERS: dict[str, Reader] = {}
@@ -104,11 +108,11 @@ class Field:
         """The property as `writing.element` takes it."""
         return value
 
-    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+    def read(self, reading: Reading, element: Element) -> Arguments:
         """Arguments by our names."""
         return {self.key: self.parse(reading, element)}
 
-    def write(self, thing: Any, to: Writing) -> dict[str, Any]:
+    def write(self, thing: Any, to: Writing) -> Properties:
         """Properties by OpenSim's names."""
         return {self.tag: self.format(getattr(thing, self.key), to)}
 
@@ -160,11 +164,11 @@ class Choice(Flag):
 class Fixed(Field):
     """A property that is always written so, and whose value does not matter when it is read."""
 
-    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+    def read(self, reading: Reading, element: Element) -> Arguments:
         reading.skip(element, self.tag)
         return {}
 
-    def write(self, thing: Any, to: Writing) -> dict[str, Any]:
+    def write(self, thing: Any, to: Writing) -> Properties:
         return {self.tag: self.default}
 
 
@@ -174,11 +178,11 @@ class WriteOnly(Field):
     def __init__(self, field: Field) -> None:
         self.tag, self.field = field.tag, field
 
-    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+    def read(self, reading: Reading, element: Element) -> Arguments:
         reading.skip(element, self.tag)
         return {}
 
-    def write(self, thing: Any, to: Writing) -> dict[str, Any]:
+    def write(self, thing: Any, to: Writing) -> Properties:
         return self.field.write(thing, to)
 
 
@@ -188,10 +192,10 @@ class ReadOnly(Field):
     def __init__(self, field: Field) -> None:
         self.field = field
 
-    def read(self, reading: Reading, element: Element) -> dict[str, Any]:
+    def read(self, reading: Reading, element: Element) -> Arguments:
         return self.field.read(reading, element)
 
-    def write(self, thing: Any, to: Writing) -> dict[str, Any]:
+    def write(self, thing: Any, to: Writing) -> Properties:
         return {}
 
 
@@ -204,7 +208,7 @@ class Several(Field):
     def parse(self, reading: Reading, element: Element) -> Any:
         return [field.parse(reading, element) for field in self.fields]
 
-    def write(self, thing: Any, to: Writing) -> dict[str, Any]:
+    def write(self, thing: Any, to: Writing) -> Properties:
         values = zip(self.fields, getattr(thing, self.key), strict=True)
         return {field.tag: field.format(value, to) for field, value in values}
 
@@ -234,10 +238,10 @@ class Class:
         *,
         also: Sequence[str] = (),
         skip: Sequence[str] = (),
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Arguments | None = None,
         when: Callable[[Any], bool] = lambda thing: True,
-        read: Callable[[Reading, Element, dict[str, Any]], Any] | None = None,
-        write: Callable[[Any, Writing, dict[str, Any]], dict[str, Any]] | None = None,
+        read: Callable[[Reading, Element, Arguments], Any] | None = None,
+        write: Callable[[Any, Writing, Properties], Properties] | None = None,
         check: Callable[[Any, Writing], None] | None = None,
         register: bool = True,
     ) -> None:
@@ -261,7 +265,7 @@ class Class:
         """The element of an object, without a name."""
         if self._check is not None:
             self._check(thing, to)
-        properties: dict[str, Any] = {}
+        properties: Properties = {}
         for field in self.fields:
             properties |= field.write(thing, to)
         if self._write is not None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from condyle.opensim.element import Element
-from condyle.opensim.old_geometry import geometry_files, shown_objects
+from condyle.spatial import Transform, euler_from_rotation, rotation_from_euler
 
 OLDEST, NEWEST = 10901, 40600
 
@@ -78,14 +80,9 @@ def point_and_torque_actuators(root: Element) -> None:
                 old.add("force_is_global", "true")
 
 
-def conditional_coordinates(root: Element) -> None:
-    for point in root.every("ConditionalPathPoint"):
-        rename(point, "coordinates", "coordinate")
-
-
 def muscle_points(root: Element) -> None:
     """MusclePointSet and MuscleWrapSet, in a GeometryPath or not -> PathPointSet and PathWrapSet in one."""
-    for muscle in every_ending(root, "Muscle", "Ligament"):
+    for muscle in matching(root, "*Muscle", "*Ligament"):
         sets = [e for e in muscle.children if e.tag in ("MusclePointSet", "MuscleWrapSet")]
         path = muscle.child("GeometryPath")
         if sets:
@@ -96,12 +93,6 @@ def muscle_points(root: Element) -> None:
     for path in root.every("GeometryPath"):
         rename(path, "MusclePointSet", "PathPointSet")
         rename(path, "MuscleWrapSet", "PathWrapSet")
-
-
-def moving_points(root: Element) -> None:
-    for point in root.every("MovingPathPoint"):
-        for letter in "xyz":
-            rename(point, f"{letter.upper()}Attachment", f"{letter}_location")
 
 
 def inertias(root: Element) -> None:
@@ -123,26 +114,6 @@ def names_without_space(root: Element) -> None:
     for element in root.every():
         if "name" in element.attributes:
             element.attributes["name"] = "".join(element.attributes["name"].split())
-
-
-def old_connections(root: Element) -> None:
-    """Names of bodies in constraints and springs -> sockets."""
-    for tag, names in (
-        ("PointConstraint", ("body_1", "body_2")),
-        ("ConstantDistanceConstraint", ("body_1", "body_2")),
-        ("PointOnLineConstraint", ("line_body", "follower_body")),
-        ("RollingOnSurfaceConstraint", ("rolling_body", "surface_body")),
-        ("PointToPointSpring", ("body1", "body2")),
-    ):
-        for element in root.every(tag):
-            for name in names:
-                to_socket(element, name, name)
-
-
-def child_locations(root: Element) -> None:
-    for joint in every_ending(root, "Joint"):
-        rename(joint, "location", "location_in_child")
-        rename(joint, "orientation", "orientation_in_child")
 
 
 def joints_out_of_bodies(root: Element) -> None:
@@ -180,7 +151,7 @@ def joints_out_of_bodies(root: Element) -> None:
 
 def joint_frames(root: Element) -> None:
     """location_in_parent, ... -> offset frames that the joint owns."""
-    for joint in every_ending(root, "Joint"):
+    for joint in matching(root, "*Joint"):
         if (connectors := joint.child("connectors")) is not None:
             for connector in list(connectors.children):
                 side = connector.name.partition("_")[0]
@@ -220,15 +191,6 @@ def linked_frames(root: Element) -> None:
                     used.remove()
 
 
-def path_point_bodies(root: Element) -> None:
-    for point in root.every("PathPoint", "ConditionalPathPoint", "MovingPathPoint"):
-        to_socket(point, "body", "parent_frame")
-        for name in ("coordinate", "x_coordinate", "y_coordinate", "z_coordinate"):
-            rename(point, name, f"socket_{name}")
-    for contact in every_beginning(root, "Contact"):
-        to_socket(contact, "body_name", "frame")
-
-
 def geometry_components(root: Element) -> None:
     for geometry in root.every("geometry"):
         owner = geometry.parent
@@ -239,14 +201,9 @@ def geometry_components(root: Element) -> None:
             geometry.remove()
 
 
-def prescribed_force_bodies(root: Element) -> None:
-    for force in root.every("PrescribedForce"):
-        to_socket(force, "body", "frame")
-
-
 def coordinate_sets(root: Element) -> None:
     """CoordinateSet of a joint -> coordinates."""
-    for joint in every_ending(root, "Joint"):
+    for joint in matching(root, "*Joint"):
         old = joint.child("CoordinateSet")
         if old is not None:
             objects = old.child("objects")
@@ -302,7 +259,7 @@ def frame_sets(root: Element) -> None:
 
 def muscle_controls(root: Element) -> None:
     """min_control 0 and max_control 1 of muscles were defaults: now that is the least activation."""
-    for muscle in every_ending(root, "Muscle"):
+    for muscle in matching(root, "*Muscle"):
         for name, usual in (("min_control", 0.0), ("max_control", 1.0)):
             found = muscle.child(name)
             try:
@@ -313,7 +270,7 @@ def muscle_controls(root: Element) -> None:
 
 
 def reversed_joints(root: Element) -> None:
-    for joint in every_ending(root, "Joint"):
+    for joint in matching(root, "*Joint"):
         switch = joint.child("reverse")
         if switch is not None:
             frames = [joint.child(f"socket_{side}_frame") for side in ("parent", "child")]
@@ -342,54 +299,43 @@ def path_names(root: Element) -> None:
         path.attributes["name"] = "path"
 
 
-def actuator_lists(root: Element) -> None:
-    for controller in every_ending(root, "Controller"):
-        rename(controller, "actuator_list", "socket_actuators")
-
-
-STEPS: list[tuple[int, Callable[[Element], None]]] = [
-    (10902, transform_axis_sets),
-    (10905, point_and_torque_actuators),
-    (20002, conditional_coordinates),
-    (20101, geometry_files),
-    (20302, muscle_points),
-    (30000, moving_points),
-    (30500, inertias),
-    (30500, names_without_space),
-    (30500, old_connections),
-    (30500, child_locations),
-    (30501, joints_out_of_bodies),
-    (30502, shown_objects),
-    (30505, joint_frames),
-    (30505, linked_frames),
-    (30505, path_point_bodies),
-    (30506, geometry_components),
-    (30506, prescribed_force_bodies),
-    (30507, coordinate_sets),
-    (30508, connectors),
-    (30509, switches),
-    (30511, switches),
-    (30512, frame_sets),
-    (30513, muscle_controls),
-    (30517, connectees),
-    (30514, reversed_joints),
-    (30516, path_colors),
-    (40500, path_names),
-    (40600, actuator_lists),
-]
-"""(version, function): files below the version have the older form, which the function rewrites in place."""
-
-
 # ---- what steps share --------------------------------------------------------------------------------------
 
 
-def every_ending(root: Element, *ends: str) -> list[Element]:
-    """Elements whose tags end so, of classes: plain Joint and Muscle are none."""
-    return [e for e in root.every() if e.tag.endswith(ends) and e.tag not in ends]
+def matching(root: Element, *patterns: str) -> list[Element]:
+    """Elements by their classes: "PathPoint"; "*Joint" ends so, and is not Joint itself; "Contact*" begins so,
+    and is no set."""
+    ends = tuple(p[1:] for p in patterns if p.startswith("*"))
+    starts = tuple(p[:-1] for p in patterns if p.endswith("*"))
+    return [
+        e
+        for e in root.every()
+        if e.tag in patterns
+        or (e.tag.endswith(ends) and e.tag not in ends)
+        or (e.tag.startswith(starts) and not e.tag.endswith("Set"))
+    ]
 
 
-def every_beginning(root: Element, *starts: str) -> list[Element]:
-    return [e for e in root.every() if e.tag.startswith(starts) and not e.tag.endswith("Set")]
+def renaming(*patterns: str, **names: str) -> Callable[[Element], None]:
+    """A step that renames properties."""
+
+    def step(root: Element) -> None:
+        for element in matching(root, *patterns):
+            for before, after in names.items():
+                rename(element, before, after)
+
+    return step
+
+
+def connecting(*patterns: str, **names: str) -> Callable[[Element], None]:
+    """A step that makes sockets of properties with names of bodies."""
+
+    def step(root: Element) -> None:
+        for element in matching(root, *patterns):
+            for name, socket in names.items():
+                to_socket(element, name, socket)
+
+    return step
 
 
 def rename(element: Element, before: str, after: str) -> None:
@@ -438,3 +384,118 @@ def _not_zero(element: Element | None) -> bool:
         return any(float(word) for word in element.text.replace(",", " ").split())
     except ValueError:
         return True
+
+
+# ---- Geometry as files below 30502 have it: VisibleObject with files or DisplayGeometry -> meshes on frames ----
+
+
+def geometry_files(root: Element) -> None:
+    """VisibleObject/geometry_files, names of files -> attached_geometry."""
+    for shown in root.every("VisibleObject"):
+        body, files = shown.parent, shown.child("geometry_files")
+        if body is None or files is None or body.tag not in ("Body", "Ground"):
+            continue
+        holder = body.child("attached_geometry") or body.add("attached_geometry")
+        for k, name in enumerate(files.text.split()):
+            _mesh(holder, f"{body.name}_geom_{k}", name, _numbers(shown, "scale_factors", 3, 1.0))
+        files.remove()
+
+
+def shown_objects(root: Element) -> None:
+    """VisibleObject/GeometrySet/DisplayGeometry -> attached_geometry, on frames where they are moved."""
+    for shown in root.every("VisibleObject"):
+        body, objects = shown.parent, shown.child("GeometrySet")
+        if body is None or body.tag not in ("Body", "Ground", "PhysicalOffsetFrame"):
+            continue
+        scale, X_outer = _numbers(shown, "scale_factors", 3, 1.0), _transform(shown)
+        for k, old in enumerate(() if objects is None else objects.every("DisplayGeometry"), 1):
+            X = X_outer @ _transform(old)
+            holder = body.child("attached_geometry") or body.add("attached_geometry")
+            if np.any(X.p) or not np.array_equal(X.R, np.eye(3)):
+                components = body.child("components") or body.add("components")
+                frame = components.add("PhysicalOffsetFrame", name=f"{body.name}_geom_frame_{k}")
+                frame.add("socket_parent", "..")
+                frame.add("translation", " ".join(f"{x:.17g}" for x in X.p))
+                frame.add("orientation", " ".join(f"{x:.17g}" for x in euler_from_rotation(X.R, "xyz")))
+                holder = frame.add("attached_geometry")
+            file = old.child("geometry_file")
+            mesh = _mesh(
+                holder,
+                f"{body.name}_geom_{k}",
+                "" if file is None else file.text,
+                scale * _numbers(old, "scale_factors", 3, 1.0),
+            )
+            mesh.line = old.line
+            look = mesh.add("Appearance")
+            for name in ("color", "opacity"):
+                if (found := old.child(name)) is not None:
+                    look.take(found)
+        shown.remove()
+
+
+def _mesh(holder: Element, name: str, file: str, scale: np.ndarray) -> Element:
+    mesh = holder.add("Mesh", name=name)
+    mesh.add("scale_factors", " ".join(f"{x:g}" for x in scale))
+    mesh.add("mesh_file", file)
+    return mesh
+
+
+def _transform(element: Element) -> Transform:
+    """Angles, then the place, of a property `transform`."""
+    x = _numbers(element, "transform", 6, 0.0)
+    return Transform(rotation_from_euler(x[:3], "xyz"), x[3:])
+
+
+def _numbers(element: Element, name: str, count: int, default: float) -> np.ndarray:
+    """Numbers for drawing: what is no number is the default."""
+    found = element.child(name)
+    try:
+        values = np.array([float(word) for word in found.text.replace(",", " ").split()] if found else [])
+    except ValueError:
+        values = np.empty(0)
+    return values[:count] if len(values) >= count and np.isfinite(values).all() else np.full(count, default)
+
+
+# ---- all steps -----------------------------------------------------------------------------------------------
+
+POINTS = ("PathPoint", "ConditionalPathPoint", "MovingPathPoint")
+STEPS: list[tuple[int, Callable[[Element], None]]] = [
+    (10902, transform_axis_sets),
+    (10905, point_and_torque_actuators),
+    (20002, renaming("ConditionalPathPoint", coordinates="coordinate")),
+    (20101, geometry_files),
+    (20302, muscle_points),
+    (30000, renaming("MovingPathPoint", **{f"{x.upper()}Attachment": f"{x}_location" for x in "xyz"})),
+    (30500, inertias),
+    (30500, names_without_space),
+    (30500, connecting("PointConstraint", body_1="body_1", body_2="body_2")),
+    (30500, connecting("ConstantDistanceConstraint", body_1="body_1", body_2="body_2")),
+    (30500, connecting("PointOnLineConstraint", line_body="line_body", follower_body="follower_body")),
+    (
+        30500,
+        connecting("RollingOnSurfaceConstraint", rolling_body="rolling_body", surface_body="surface_body"),
+    ),
+    (30500, connecting("PointToPointSpring", body1="body1", body2="body2")),
+    (30500, renaming("*Joint", location="location_in_child", orientation="orientation_in_child")),
+    (30501, joints_out_of_bodies),
+    (30502, shown_objects),
+    (30505, joint_frames),
+    (30505, linked_frames),
+    (30505, connecting(*POINTS, body="parent_frame")),
+    (30505, renaming(*POINTS, **{f"{x}coordinate": f"socket_{x}coordinate" for x in ("", "x_", "y_", "z_")})),
+    (30505, connecting("Contact*", body_name="frame")),
+    (30506, geometry_components),
+    (30506, connecting("PrescribedForce", body="frame")),
+    (30507, coordinate_sets),
+    (30508, connectors),
+    (30509, switches),
+    (30511, switches),
+    (30512, frame_sets),
+    (30513, muscle_controls),
+    (30517, connectees),
+    (30514, reversed_joints),
+    (30516, path_colors),
+    (40500, path_names),
+    (40600, renaming("*Controller", actuator_list="socket_actuators")),
+]
+"""(version, function): files below the version have the older form, which the function rewrites in place."""

@@ -18,8 +18,9 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from condyle.paths.segment import SMALLEST, Segment, cross, dot, either, inverse, norm, straight
+from condyle.paths.segment import SMALLEST, Segment, chosen, cross, dot, inverse, norm, straight
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of, any_of
 
 NONE, WRAPPED, MANDATORY = 0, 1, 2
 """What a rule says of a segment: straight; over the surface if no other segment is; over the surface."""
@@ -59,7 +60,7 @@ class Quadrant:
     def has(self, x: ca.SX) -> ca.SX:
         """Whether x lies in it."""
         s = dot(self.c, x)
-        return ca.logic_or(s > 0, ca.logic_and(s == 0, ca.sum1(self.c) > 0))
+        return any_of(s > 0, all_of(s == 0, ca.sum1(self.c) > 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,15 +107,15 @@ class Chord:
         d = B - A
         s = -dot(flat @ A, d) / ca.fmax(dot(flat @ d, d), SMALLEST)
         near = A + s * d
-        crossing = ca.logic_and(dot(flat @ near, near) < r * r, ca.logic_and(s > 0, s < 1))
-        inside = ca.logic_or(dot(flat @ A, A) < r * r, dot(flat @ B, B) < r * r)
-        return Chord(A, B, near, crossing, ca.logic_not(ca.logic_or(inside, dot(d, d) == 0)))
+        crossing = all_of(dot(flat @ near, near) < r * r, s > 0, s < 1)
+        inside = any_of(dot(flat @ A, A) < r * r, dot(flat @ B, B) < r * r)
+        return Chord(A, B, near, crossing, ca.logic_not(any_of(inside, dot(d, d) == 0)))
 
     def kind(self, quadrant: Quadrant) -> ca.SX:
         """NONE, WRAPPED or MANDATORY."""
         on = quadrant.has
-        some = ca.logic_or(on(self.A), on(self.B))
-        aside = ca.logic_and(on(self.A) != on(self.B), ca.logic_not(on(self.near)))
+        some = any_of(on(self.A), on(self.B))
+        aside = all_of(on(self.A) != on(self.B), ca.logic_not(on(self.near)))
         forced = ca.if_else(
             some, ca.if_else(self.crossing, MANDATORY, ca.if_else(aside, WRAPPED, NONE)), WRAPPED
         )
@@ -132,7 +133,7 @@ def upward(first: Tangents, second: Tangents, k: ca.SX, quadrant: Quadrant) -> c
     up, down = dot(first.a, second.b), dot(first.b, second.a)  # cosines of both ways
     a1, b1, a2, b2 = on(first.a), on(first.b), on(second.a), on(second.b)
     one, two = a1 != b1, a2 != b2
-    none = ca.logic_not(ca.logic_or(ca.logic_or(a1, b1), ca.logic_or(a2, b2)))
+    none = ca.logic_not(any_of(a1, b1, a2, b2))
     shorter = _around(first.a, second.b, k) < _around(second.a, first.b, k)
     open_ = ca.if_else(none, up < down, shorter)
     turn = ca.if_else(one, ca.if_else(two, ca.if_else(a1 == b2, a1, shorter), a1), ca.if_else(two, b2, open_))
@@ -142,7 +143,7 @@ def upward(first: Tangents, second: Tangents, k: ca.SX, quadrant: Quadrant) -> c
 def _around(P: ca.SX, Q: ca.SX, k: ca.SX) -> ca.SX:
     """A number that grows with the angle from P to Q about k, from 0 to 2 pi; |P| = |Q|."""
     c, s = dot(P, Q) / dot(P, P), dot(k, cross(P, Q)) / dot(P, P)
-    behind = ca.logic_or(s < -ROUNDING, ca.logic_and(s < 0, c < 0))
+    behind = any_of(s < -ROUNDING, all_of(s < 0, c < 0))
     return ca.if_else(behind, 3 + c, 1 - c)
 
 
@@ -177,7 +178,7 @@ def cylinder_near(p: ca.SX) -> ca.SX:
     z_P, z_Q = A[2] + dz * l1, B[2] - dz * l2  # no points of touch are farther out
     beyond = ca.fabs(z_P + z_Q) - ca.fabs(z_P - z_Q) > length
     kind = Chord.of(A, B, r, FLAT).kind(Quadrant(p[8:11]))
-    return ca.logic_and(kind != NONE, ca.logic_not(beyond))
+    return all_of(kind != NONE, ca.logic_not(beyond))
 
 
 def sphere_near(p: ca.SX) -> ca.SX:
@@ -192,9 +193,9 @@ def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
     first, second = tangents(FLAT @ A, AXIS, r), tangents(FLAT @ B, AXIS, r)
     kind, up = Chord.of(A, B, r, FLAT).kind(quadrant), upward(first, second, AXIS, quadrant)
     over = over_cylinder(A, B, r, up)
-    beyond = ca.logic_and(ca.fabs(over.P[2]) > length / 2, ca.fabs(over.Q[2]) > length / 2)
+    beyond = all_of(ca.fabs(over.P[2]) > length / 2, ca.fabs(over.Q[2]) > length / 2)
     kind = ca.if_else(beyond, NONE, kind)
-    return kind, either(kind, over, straight(A, B))
+    return kind, chosen(kind, over, straight(A, B))
 
 
 def over_cylinder(A: ca.SX, B: ca.SX, r: ca.SX, up: ca.SX) -> Segment:
@@ -252,7 +253,7 @@ def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:
         Q,
         ca.SX(1),
     )
-    return kind, either(kind, over, straight(A, B))
+    return kind, chosen(kind, over, straight(A, B))
 
 
 def _axis(A: ca.SX, B: ca.SX, quadrant: Quadrant) -> ca.SX:

@@ -14,6 +14,7 @@ import casadi as ca
 from condyle.paths.cylinder_sphere import MANDATORY, NONE, Quadrant, arc_tangent
 from condyle.paths.segment import across_to, cross, dot, inverse, norm, unit
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of, any_of
 
 OUTSIDE = 1e-4
 """An end is inside where sum (x/radii)^2 - 1 is below minus this: OpenSim's rule."""
@@ -140,9 +141,9 @@ class Ends:
         s = -dot(U, d) * per
         m = U + s * d
         half = ca.sqrt(ca.fmax(1 - dot(m, m), 0) * per)
-        through = ca.logic_and(dot(m, m) < 1, ca.logic_and(s - half > 0, s + half < 1))
-        outside = ca.logic_and(dot(U, U) > 1 - OUTSIDE, dot(V, V) > 1 - OUTSIDE)
-        return m, ca.logic_and(through, outside)
+        through = all_of(dot(m, m) < 1, s - half > 0, s + half < 1)
+        outside = all_of(dot(U, U) > 1 - OUTSIDE, dot(V, V) > 1 - OUTSIDE)
+        return m, all_of(through, outside)
 
     @property
     def kind(self) -> ca.SX:
@@ -163,14 +164,14 @@ class Ends:
         c = closest(chord, self.radii)
         # from the chord to its closest point it goes along the normal, by however little
         axis = cross(self.per * self.per * c, V - U)
-        inside = ca.logic_or(quadrant.all, quadrant.has(c))
+        inside = any_of(quadrant.all, quadrant.has(c))
         c = ca.if_else(inside, c, c - 2 * dot(c, quadrant.c) * quadrant.c)
-        forced = ca.logic_and(ca.logic_not(inside), dot(c, chord) < 0)
+        forced = all_of(ca.logic_not(inside), dot(c, chord) < 0)
         c = ca.if_else(forced, unit(ca.fmax(0, CENTRAL - norm(chord)) * c - chord), c)
         axis = unit(ca.if_else(inside, axis, cross(V - c, U - c)))
         P, Q = section(U, axis, V)
         middle = P + Q
-        short = ca.logic_and(inside, ca.logic_and(dot(middle, c) > 0, dot(P - Q, P - Q) < SHORT * SHORT))
+        short = all_of(inside, dot(middle, c) > 0, dot(P - Q, P - Q) < SHORT * SHORT)
         middle = ca.if_else(dot(middle, c) < 0, -middle, middle)
         m = unit(middle + ca.fmax(0, 0.2 - norm(middle)) * c)  # of half a turn the middle is c
         w = unit(axis - dot(axis, m) * m)

@@ -26,12 +26,12 @@ from functools import cache
 from typing import ClassVar
 
 import casadi as ca
-import numpy as np
 
 from condyle.native.solvers.solver import Solver
 from condyle.paths.ellipsoid_ends import Ends, Silhouette
 from condyle.paths.ellipsoid_length import LeastLength, Length
-from condyle.paths.segment import ROW, Segment, cross, dot, norm, unit
+from condyle.paths.segment import ROW, Columns, Segment, cross, dot, norm, unit
+from condyle.spatial.algebra import all_of, any_of
 
 ORDER, ERROR = 12, 1e-12
 """Terms of a series; what its last ones may contribute to a step."""
@@ -83,28 +83,24 @@ class Halves:
     forced to its side must be a shortest one: without conjugate points, K > 0 and M12 > 0.
     """
 
-    sizes: ClassVar = {
-        "z": 3,
-        "before": 3,
-        "merit": 1,
-        "second": 1,
-        "rest": 1,
-        "y": 5,
-        "v": 5,
-        "launch": 3,
-        "least": 1,
-        "first": 13,
-        "fields": 8,
-        "found": 1,
-        "count": 1,
-        "tries": 1,
-        "active": 1,
-    }
+    state: ClassVar = Columns(
+        z=3,
+        before=3,
+        merit=1,
+        second=1,
+        rest=1,
+        y=5,
+        v=5,
+        launch=3,
+        least=1,
+        first=13,
+        fields=8,
+        found=1,
+        count=1,
+        tries=1,
+        active=1,
+    )
     needs: ClassVar = 12 + LeastLength.width
-
-    def state(self, x: ca.SX) -> dict[str, ca.SX]:
-        parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
-        return dict(zip(self.sizes, parts, strict=True))
 
     def idle(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
         """What was found, and whether that does not suffice."""
@@ -115,10 +111,11 @@ class Halves:
         needed, half, phi, psi = ca.logic_not(p[-9]), p[-6] / size, p[-5], p[-4]
         y, v, launch = _launch(Silhouette.seen_from(A / a), phi, A, a)
         z = ca.vertcat(phi, psi, half)
-        return ca.vertcat(z, z, 1e300, 0, half, y, v, launch, 1, ca.SX.zeros(24), needed), needed
+        begin = {"z": z, "before": z, "merit": 1e300, "rest": half, "y": y, "v": v, "launch": launch}
+        return self.state.join(begin | {"least": 1, "active": needed}), needed
 
     def step(self, p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
-        s = self.state(x)
+        s = self.state.split(x)
         A, B, a, size = _scaled(p)
         w = 1 / (a * a)
         k = w[0] * w[1] * w[2]
@@ -131,52 +128,51 @@ class Halves:
 
         dz, merit, turn, fields = _meet(s["first"], here, w)
         change = norm(dz)
-        met = ca.logic_and(done, second)
-        worse = ca.logic_and(merit > s["merit"], s["tries"] == 0)
-        new = ca.logic_and(met, ca.logic_not(worse))
+        met = all_of(done, second)
+        worse = all_of(merit > s["merit"], s["tries"] == 0)
+        new = all_of(met, ca.logic_not(worse))
         onward = s["z"] + ca.fmin(1, LONGEST / change) * dz
         onward[2] = ca.fmin(ca.fmax(onward[2], s["z"][2] / 4), FARTHEST)
         z = ca.if_else(met, ca.if_else(worse, s["before"] + BACK * (s["z"] - s["before"]), onward), s["z"])
         begin = ca.vertcat(p[-3] / size, p[-2:])
-        shortest = ca.logic_or(p[-7], ca.logic_and(least > 0, turn > 0))
+        shortest = any_of(p[-7], all_of(least > 0, turn > 0))
         longer = z[2] / begin[0]
-        astray = ca.logic_and(p[-7], ca.logic_or(longer < 1 / ASTRAY, longer > ASTRAY))
-        near, count = ca.logic_and(new, change <= MET), s["count"] + met
-        right = ca.logic_and(shortest, ca.logic_not(astray))
-        found = ca.logic_and(near, right)
-        lost = ca.logic_and(met, ca.logic_or(ca.logic_or(near, astray), count >= ROUNDS))
-        lost = ca.logic_and(lost, ca.logic_not(found))
+        astray = all_of(p[-7], any_of(longer < 1 / ASTRAY, longer > ASTRAY))
+        near, count = all_of(new, change <= MET), s["count"] + met
+        right = all_of(shortest, ca.logic_not(astray))
+        found = all_of(near, right)
+        lost = all_of(met, any_of(near, astray, count >= ROUNDS))
+        lost = all_of(lost, ca.logic_not(found))
         tries = s["tries"] + lost
-        again = ca.logic_and(lost, tries < 2)
+        again = all_of(lost, tries < 2)
         z = ca.if_else(again, ca.vertcat(begin[1:], begin[0]), z)
-        busy = ca.logic_not(ca.logic_or(found, ca.logic_and(lost, tries > 1)))
+        busy = ca.logic_not(any_of(found, all_of(lost, tries > 1)))
 
         U, V = Silhouette.seen_from(A / a), Silhouette.seen_from(B / a)
         to_B = ca.logic_not(second)
         circle = Silhouette.of(ca.if_else(to_B, V.column, U.column))
         y0, v0, launch = _launch(circle, ca.if_else(to_B, z[1], z[0]), ca.if_else(to_B, B, A), a)
-        x = ca.vertcat(
-            z,
-            ca.if_else(new, s["z"], s["before"]),
-            ca.if_else(again, 1e300, ca.if_else(new, merit, s["merit"])),
-            ca.if_else(done, to_B, second),
-            ca.if_else(done, z[2], rest),
-            ca.if_else(done, y0, y),
-            ca.if_else(done, v0, v),
-            ca.if_else(done, launch, s["launch"]),
-            ca.if_else(met, 1, least),
-            ca.if_else(ca.logic_and(done, to_B), here, s["first"]),
-            ca.if_else(new, fields, s["fields"]),
-            found,
-            ca.if_else(again, 0, count),
-            tries,
-            s["active"],
-        )
-        return x, busy
+        after = s | {
+            "z": z,
+            "before": ca.if_else(new, s["z"], s["before"]),
+            "merit": ca.if_else(again, 1e300, ca.if_else(new, merit, s["merit"])),
+            "second": ca.if_else(done, to_B, second),
+            "rest": ca.if_else(done, z[2], rest),
+            "y": ca.if_else(done, y0, y),
+            "v": ca.if_else(done, v0, v),
+            "launch": ca.if_else(done, launch, s["launch"]),
+            "least": ca.if_else(met, 1, least),
+            "first": ca.if_else(all_of(done, to_B), here, s["first"]),
+            "fields": ca.if_else(new, fields, s["fields"]),
+            "found": found,
+            "count": ca.if_else(again, 0, count),
+            "tries": tries,
+        }
+        return self.state.join(after), busy
 
     def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
         """kind, the segment, its ends, whether it was found, steps of (2)."""
-        s = self.state(x)
+        s = self.state.split(x)
         A, B, a, size = _scaled(p)
         P, Q = Silhouette.seen_from(A / a).at(s["z"][0])[0], Silhouette.seen_from(B / a).at(s["z"][1])[0]
         n_P, n_Q, P, Q = unit(P / a), unit(Q / a), a * P, a * Q

@@ -38,8 +38,9 @@ import numpy as np
 from condyle.native.solvers.solver import Solver
 from condyle.paths.cylinder_sphere import NONE
 from condyle.paths.ellipsoid_ends import Ends, Silhouette
-from condyle.paths.segment import ROW, Segment, cross, dot, either, inverse, norm, straight, unit
+from condyle.paths.segment import ROW, Columns, Segment, chosen, cross, dot, inverse, norm, straight, unit
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of, any_of
 
 STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
 """Longest step in z; factor after a step that did not help; |dz| at which to stop, which leaves |dz|^2 in z
@@ -267,25 +268,21 @@ class LeastLength:
     def __init__(self, length: Length) -> None:
         self.length = length
         n = length.size
-        self.sizes = {
-            "z": n,
-            "before": n,
-            "merit": 1,
-            "L": 1,
-            "left": 1,
-            "count": 1,
-            "pivots": 3,
-            "active": 1,
-            "forced": 1,
-            "start": 3,
-            "per": 3,
-            "tips": 12,
-            "chart": 26,
-        }
-
-    def state(self, x: ca.SX) -> dict[str, ca.SX]:
-        parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
-        return dict(zip(self.sizes, parts, strict=True))
+        self.state = Columns(
+            z=n,
+            before=n,
+            merit=1,
+            L=1,
+            left=1,
+            count=1,
+            pivots=3,
+            active=1,
+            forced=1,
+            start=3,
+            per=3,
+            tips=12,
+            chart=26,
+        )
 
     def idle(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
         """A straight path, and whether there may be another."""
@@ -298,33 +295,29 @@ class LeastLength:
         begin, active = ends.start(), ends.kind != NONE
         chart = Chart(begin.m, begin.w, *ends.silhouettes)
         z = ca.vertcat(begin.phi, begin.psi, ca.SX.zeros(self.length.modes))
-        x = ca.vertcat(
-            z,
-            z,
-            1e300,
-            0,
-            1e300,
-            0,
-            1,
-            1,
-            0,
-            active,
-            begin.forced,
-            begin.half,
-            begin.phi,
-            begin.psi,
-            ends.per,
-            chart.tips(z),
-            chart.column,
+        x = self.state.join(
+            {
+                "z": z,
+                "before": z,
+                "merit": 1e300,
+                "left": 1e300,
+                "pivots": ca.SX([1, 1, 0]),
+                "active": active,
+                "forced": begin.forced,
+                "start": [begin.half, begin.phi, begin.psi],
+                "per": ends.per,
+                "tips": chart.tips(z),
+                "chart": chart.column,
+            }
         )
-        return x, ca.logic_and(active, ca.logic_not(ca.logic_or(begin.forced, begin.short)))
+        return x, all_of(active, ca.logic_not(any_of(begin.forced, begin.short)))
 
     def term(self, p: ca.SX, x: ca.SX, c: ca.SX) -> ca.SX:
-        s = self.state(x)
+        s = self.state.split(x)
         return self.length.term(s["z"][2:], Chart.of(s["chart"]), s["tips"], Ends(p).radii, s["per"], c)
 
     def step(self, p: ca.SX, x: ca.SX, total: ca.SX) -> tuple[ca.SX, ca.SX]:
-        s = self.state(x)
+        s = self.state.split(x)
         z, before, count = s["z"], s["before"], s["count"]
         L, g, H = self.length.whole(total, Ends(p), s["tips"])
         dz, pivots = eliminate(H, g)
@@ -332,33 +325,27 @@ class LeastLength:
         worse, good = s["merit"] * (1 + 1e-13) < L, size <= CONVERGED
         onward = z + ca.fmin(1, STEP / size) * dz
         following = ca.if_else(worse, before + BACK * (z - before), onward)
-        done = ca.logic_and(good, ca.logic_not(worse))
-        large = ca.logic_and(ca.norm_inf(following[2:]) > LARGE, count < LATE)
-        renew = ca.logic_or(large, ca.logic_and(ca.logic_not(done), count == LATE))
+        done = all_of(good, ca.logic_not(worse))
+        large = all_of(ca.norm_inf(following[2:]) > LARGE, count < LATE)
+        renew = any_of(large, all_of(ca.logic_not(done), count == LATE))
         chart = Chart.of(s["chart"])
         tips = chart.tips(following)
         new = chart.renewed(tips, dot(ca.DM(self.length.middle), following[2:]))
-        x = ca.vertcat(
-            following[:2],
-            ca.if_else(renew, 0, following[2:]),
-            ca.if_else(worse, before, z),
-            ca.if_else(renew, 1e300, ca.if_else(worse, s["merit"], L)),
-            ca.if_else(worse, s["L"], L + ca.if_else(good, dot(g, dz) / 2, 0)),
-            ca.if_else(worse, s["left"], size),
-            count + 1,
-            pivots,
-            s["active"],
-            s["forced"],
-            s["start"],
-            s["per"],
-            tips,
-            ca.if_else(renew, new, s["chart"][:6]),
-            s["chart"][6:],
-        )
-        return x, ca.logic_and(ca.logic_or(renew, ca.logic_not(done)), count < ROUNDS - 1)
+        after = s | {
+            "z": [following[:2], ca.if_else(renew, 0, following[2:])],
+            "before": ca.if_else(worse, before, z),
+            "merit": ca.if_else(renew, 1e300, ca.if_else(worse, s["merit"], L)),
+            "L": ca.if_else(worse, s["L"], L + ca.if_else(good, dot(g, dz) / 2, 0)),
+            "left": ca.if_else(worse, s["left"], size),
+            "count": count + 1,
+            "pivots": pivots,
+            "tips": tips,
+            "chart": [ca.if_else(renew, new, s["chart"][:6]), s["chart"][6:]],
+        }
+        return self.state.join(after), all_of(any_of(renew, ca.logic_not(done)), count < ROUNDS - 1)
 
     def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
-        s, ends = self.state(x), Ends(p)
+        s, ends = self.state.split(x), Ends(p)
         a, z, chart, (by_phi, by_psi, l) = ends.radii, s["z"], Chart.of(s["chart"]), ca.vertsplit(s["pivots"])
         y_P, y_P1, y_Q, y_Q1 = (s["tips"][3 * k : 3 * k + 3] for k in range(4))
         P, Q = a * y_P, a * y_Q
@@ -370,7 +357,7 @@ class LeastLength:
         across = ca.vertcat(
             by1 - h_P * h_P * (by_phi + l * l * by_psi), by2 - h_Q * h_Q * by_psi, -h_P * h_Q * l * by_psi
         )
-        short = ca.logic_and(s["count"] == 0, ca.logic_not(s["forced"]))
+        short = all_of(s["count"] == 0, ca.logic_not(s["forced"]))
         across = ca.if_else(short, _across_short(l1, norm(P - Q), l2, y_P, a), across)
         L = ca.if_else(short, l1 + norm(P - Q) + l2, s["L"])
         over = Segment(L, e_in, e_out, n_P, n_Q, across, ca.vertcat(by1, by2, 0), P, Q, ca.SX(1))
@@ -378,12 +365,12 @@ class LeastLength:
         smooth = ca.fmin(
             dot(e_in, self.length.direction(y_P, 0, *ways)), dot(e_out, self.length.direction(y_Q, 1, *ways))
         )
-        suffices = ca.logic_and(smooth > 1 - KINK, dot(y_P, y_Q) > WIDE)
-        active, found = s["active"], ca.logic_or(short, ca.logic_and(s["left"] <= CONVERGED, suffices))
+        suffices = all_of(smooth > 1 - KINK, dot(y_P, y_Q) > WIDE)
+        active, found = s["active"], any_of(short, all_of(s["left"] <= CONVERGED, suffices))
         half = ca.if_else(s["forced"], s["start"][0], ca.fmax(L - l1 - l2, norm(P - Q)) / 2)
         return ca.vertcat(
             ends.kind,
-            either(active, over, straight(ends.A, ends.B)).row,
+            chosen(active, over, straight(ends.A, ends.B)).row,
             ends.A,
             ends.B,
             ca.if_else(active, found, 1),

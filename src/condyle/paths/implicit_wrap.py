@@ -29,6 +29,7 @@ from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.shapes.meshes import zero_surface
+from condyle.spatial.algebra import all_of
 from condyle.trace import Traced, trace
 
 DIRECTIONS = 16
@@ -40,8 +41,8 @@ def chord(level: Level, A: ca.SX, B: ca.SX, numbers: ca.SX) -> tuple[ca.SX, ca.S
     NONE."""
     C = level.deepest(A, B, numbers)
     inside = level.value(C, numbers) < 0
-    outside = ca.logic_and(level.value(A, numbers) >= 0, level.value(B, numbers) >= 0)
-    return C, ca.if_else(ca.logic_and(inside, outside), MANDATORY, NONE)
+    outside = all_of(level.value(A, numbers) >= 0, level.value(B, numbers) >= 0)
+    return C, ca.if_else(all_of(inside, outside), MANDATORY, NONE)
 
 
 def start(level: Level, p: ca.SX) -> Start:
@@ -67,7 +68,7 @@ def start(level: Level, p: ca.SX) -> Start:
         d, best = ca.if_else(w > best, e, d), ca.fmax(w, best)
     reach = -2 * f / ca.fmax(best, 1e-300)
     c = C + ca.fmin(reach, norm(B - A)) * d
-    forced = ca.logic_and(ca.logic_not(quadrant.all), ca.logic_not(quadrant.has(c)))
+    forced = all_of(ca.logic_not(quadrant.all), ca.logic_not(quadrant.has(c)))
     other = c - 2 * dot(c, quadrant.c) * quadrant.c - C
     other = other - dot(other, k) * k
     d = ca.if_else(forced, unit(other), d)

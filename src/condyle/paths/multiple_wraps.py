@@ -25,7 +25,7 @@ here they are not swapped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -35,9 +35,10 @@ import numpy as np
 
 from condyle.native.solvers.solver import Solver
 from condyle.paths.cylinder_sphere import MANDATORY, WRAPPED
-from condyle.paths.segment import Segment, across_to, cross, dot, norm, unit
+from condyle.paths.segment import Columns, Segment, across_to, cross, dot, norm, unit
 from condyle.paths.wrap_surfaces import WIDTH, Surface
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of, any_of
 
 SWEEP, NEWTON, CHECK = 0, 1, 2
 SWEEPS, MORE, RETURNS, ROUNDS = 8, 40, 6, 100
@@ -62,6 +63,18 @@ class Order:
     piece: list[ca.SX]
     prev: list[ca.SX]
 
+    @staticmethod
+    def of_state(s: Mapping[str, ca.SX]) -> Order:
+        return Order(*(ca.vertsplit(s[name]) for name in ("on", "piece", "prev")))
+
+    @property
+    def parts(self) -> dict[str, list[ca.SX]]:
+        return {"on": self.on, "piece": self.piece, "prev": self.prev}
+
+    def unless(self, condition: ca.SX, other: Order) -> Order:
+        """This one, or another where a condition holds."""
+        return Order(*(_choose(condition, other.parts[name], x) for name, x in self.parts.items()))
+
     @cached_property
     def depth(self) -> list[ca.SX]:
         """How many surfaces come before on the same piece."""
@@ -76,20 +89,20 @@ class Order:
         n = range(len(self.on))
 
         def earlier(j: int, k: int) -> ca.SX:
-            same = ca.logic_and(self.piece[j] == self.piece[k], self.depth[j] < self.depth[k])
-            return ca.logic_and(self.on[j], ca.logic_or(self.piece[j] < self.piece[k], same))
+            same = all_of(self.piece[j] == self.piece[k], self.depth[j] < self.depth[k])
+            return all_of(self.on[j], any_of(self.piece[j] < self.piece[k], same))
 
         rank = [sum((earlier(j, k) for j in n if j != k), ca.SX(0)) for k in n]
-        before = [ca.if_else(ca.logic_and(self.on[k], self.prev[k] >= 0), rank[k] - 1, -1) for k in n]
-        after = [ca.if_else(ca.logic_and(self.on[k], self.next(k) >= 0), rank[k], -1) for k in n]
+        before = [ca.if_else(all_of(self.on[k], self.prev[k] >= 0), rank[k] - 1, -1) for k in n]
+        after = [ca.if_else(all_of(self.on[k], self.next(k) >= 0), rank[k], -1) for k in n]
         return before, after
 
     def next(self, k: Any, piece: ca.SX | None = None) -> ca.SX:
         """The surface after k; with k = -1 the first of a piece; -1 if there is none."""
         out = ca.SX(-1)
         for j in range(len(self.on)):
-            mine = ca.logic_and(self.on[j], self.prev[j] == k)
-            out = ca.if_else(mine if piece is None else ca.logic_and(mine, self.piece[j] == piece), j, out)
+            mine = all_of(self.on[j], self.prev[j] == k)
+            out = ca.if_else(mine if piece is None else all_of(mine, self.piece[j] == piece), j, out)
         return out
 
     def without(self, k: int) -> Order:
@@ -100,14 +113,14 @@ class Order:
     def placed(self, k: int, on: ca.SX, piece: ca.SX, prev: ca.SX) -> Order:
         """With surface k, which was not in it, put in after another; or not, unless `on`."""
         after = self.next(prev, piece)
-        moved = [ca.if_else(ca.logic_and(on, after == j), k, p) for j, p in enumerate(self.prev)]
+        moved = [ca.if_else(all_of(on, after == j), k, p) for j, p in enumerate(self.prev)]
         return Order(
             _set(self.on, k, on), _set(self.piece, k, piece), _set(moved, k, ca.if_else(on, prev, -1))
         )
 
     def same(self, other: Order) -> ca.SX:
-        pairs = zip(self.on + self.piece + self.prev, other.on + other.piece + other.prev, strict=True)
-        return ca.logic_not(sum((a != b for a, b in pairs), ca.SX(0)))
+        one, two = (ca.vertcat(*order.on, *order.piece, *order.prev) for order in (self, other))
+        return ca.logic_not(ca.sum1(one != two))
 
 
 class Chain:
@@ -129,26 +142,20 @@ class Chain:
         n: int,
     ) -> None:
         self._surfaces, self.pieces, self.never, self.n, self.m = surfaces, pieces, never, n, len(pieces)
-        self.gaps = self.m - 1
-        g = 2 * self.gaps
-        self.sizes = {
-            "on": self.m,
-            "piece": self.m,
-            "prev": self.m,
-            "rows": self.m * WIDTH,
-            "X": 3 * self.gaps,
-            "e": 3 * self.gaps,
-            "before": 3 * self.gaps,
-            "last": 3 * self.gaps,
-            "merit": 1,
-            "before_L": 1,
-            "W": g * g,
-            "phase": 1,
-            "count": 1,
-            "returns": 1,
-            "L": 1,
-            "plain": sum(map(len, pieces)),
-        }
+        self.gaps = g = self.m - 1
+        self.state = Columns(
+            **dict.fromkeys(("on", "piece", "prev"), self.m),
+            rows=self.m * WIDTH,
+            **dict.fromkeys(("X", "e", "before", "last"), 3 * g),
+            merit=1,
+            before_L=1,
+            W=4 * g * g,
+            phase=1,
+            count=1,
+            returns=1,
+            L=1,
+            plain=sum(map(len, pieces)),
+        )
 
     # ---- what it is given ----------------------------------------------------------------------------------
 
@@ -184,10 +191,6 @@ class Chain:
 
     # ---- the loop ------------------------------------------------------------------------------------------
 
-    def state(self, x: ca.SX) -> dict[str, ca.SX]:
-        parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
-        return dict(zip(self.sizes, parts, strict=True))
-
     def idle(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
         """What `finish` gives of a path that goes over no surface, and whether it may go over some."""
         usable, places = ca.vertsplit(self.usable(p)), [(k, i) for k in range(self.m) for i in self.pieces[k]]
@@ -195,8 +198,8 @@ class Chain:
         for flag, (k, i) in zip(usable, places, strict=True):
             if i not in self.never[k]:
                 ends = self.ends(p, k, self.point(p, i), self.point(p, i + 1))
-                may.append(ca.logic_and(flag, surfaces[k].near(*ends)))
-        return self.finish(p, self.nothing(ca.SX.zeros(len(places)))), _any(may)
+                may.append(all_of(flag, surfaces[k].near(*ends)))
+        return self.finish(p, self.nothing(ca.SX.zeros(len(places)))), any_of(*may)
 
     def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
         plain: list[ca.SX] = []
@@ -208,21 +211,21 @@ class Chain:
                 may = self.usable(p)[len(plain)]
                 cost = self.cost(surface, *self.ends(p, k, self.point(p, i), self.point(p, i + 1)), 64 * i)
                 plain.append(ca.if_else(may, cost, np.inf))
-        return self.nothing(ca.vertcat(*plain)), _any(c < np.inf for c in plain)
+        return self.nothing(ca.vertcat(*plain)), any_of(*(c < np.inf for c in plain))
 
     def nothing(self, plain: ca.SX) -> ca.SX:
         """The state where no surface is on the path."""
-        first = {name: ca.SX.zeros(size) for name, size in self.sizes.items()}
-        first |= {
-            "prev": -ca.SX.ones(self.m),
-            "W": ca.vec(ca.SX.eye(2 * self.gaps)),
-            "merit": ca.SX(1e300),
-            "before_L": ca.SX(1e300),
-            "piece": ca.SX([pieces[0] for pieces in self.pieces]),
-            "L": ca.SX(-1),
-            "plain": plain,
-        }
-        return ca.vertcat(*(first[name] for name in self.sizes))
+        return self.state.join(
+            {
+                "prev": -ca.SX.ones(self.m),
+                "W": ca.vec(ca.SX.eye(2 * self.gaps)),
+                "merit": 1e300,
+                "before_L": 1e300,
+                "piece": ca.SX([pieces[0] for pieces in self.pieces]),
+                "L": -1,
+                "plain": plain,
+            }
+        )
 
     def cost(self, surface: Surface, A: ca.SX, B: ca.SX, place: Any) -> ca.SX:
         """Of parts of a path, the one with the least cost has the surface; infinite where it does not go over
@@ -231,31 +234,25 @@ class Chain:
         return ca.if_else(kind == MANDATORY, place, ca.if_else(kind == WRAPPED, 1e6 + more, np.inf))
 
     def step(self, p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
-        s = self.state(x)
+        s = self.state.split(x)
         sweeping, solving, checking = (s["phase"] == phase for phase in (SWEEP, NEWTON, CHECK))
-        before = Order(*(ca.vertsplit(s[name]) for name in ("on", "piece", "prev")))
-        rows = [s["rows"][k * WIDTH : (k + 1) * WIDTH] for k in range(self.m)]
-        X = [s["X"][3 * j : 3 * j + 3] for j in range(self.gaps)]
+        before, rows = Order.of_state(s), ca.vertsplit(s["rows"], WIDTH)
+        X, X_before = ca.vertsplit(s["X"], 3), ca.vertsplit(s["before"], 3)
         order, surfaces = before, self.surfaces(p)
         for k in range(self.m):
             tried, A, B = self.visit(p, k, order, rows, s["plain"])
-            order = Order(
-                *(
-                    [ca.if_else(solving, a, b) for a, b in zip(old, new, strict=True)]
-                    for old, new in zip(_lists(before), _lists(tried), strict=True)
-                )
-            )
+            order = tried.unless(solving, before)
             gap_A, gap_B = self.between(p, k, before, X)
             A, B = ca.if_else(solving, gap_A, A), ca.if_else(solving, gap_B, B)
             A, B = self.ends(p, k, A, B)
             # What is known, off the path or only to be checked is not solved again: ends that coincide.
             known = ca.logic_not(ca.sum1(ca.vertcat(A, B) != rows[k][WIDTH - 6 :]))
-            idle = ca.logic_or(ca.logic_or(known, ca.logic_not(order.on[k])), checking)
+            idle = any_of(known, ca.logic_not(order.on[k]), checking)
             found = surfaces[k].row(A, ca.if_else(idle, A, B))
             rows[k] = ca.if_else(idle, rows[k], found)
         settled = order.same(before)
         segments = [Segment.of(row[1:]) for row in rows]
-        gaps = [_any(order.gaps[0][k] == j for k in range(self.m)) for j in range(self.gaps)]
+        gaps = [any_of(*(before == j for before in order.gaps[0])) for j in range(self.gaps)]
         length = sum((ca.if_else(on, row.L, 0) for on, row in zip(order.on, segments, strict=True)), ca.SX(0))
 
         r, J, e = self.equations(p, order, segments, s)
@@ -266,80 +263,55 @@ class Chain:
         for d in step:
             largest = ca.fmax(largest, norm(d))
         merit = dot(r, r)
-        worse = ca.logic_and(
-            ca.logic_and(merit > s["merit"], length > s["before_L"]), largest > CONVERGED * length
-        )
-        better = ca.logic_and(solving, ca.logic_not(worse))
+        worse = all_of(merit > s["merit"], length > s["before_L"], largest > CONVERGED * length)
+        better = all_of(solving, ca.logic_not(worse))
         first, starts, wide = self.middles(order, rows, p)
         onward = [
             ca.if_else(
                 worse, b + 0.35 * (a - b), a + ca.fmin(1, ca.fmax(wide[j] / 2, LEAST * length) / norm(d)) * d
             )
-            for j, (a, b, d) in enumerate(zip(X, ca.vertsplit(s["before"], 3), step, strict=True))
+            for j, (a, b, d) in enumerate(zip(X, X_before, step, strict=True))
         ]
-        converged = ca.logic_and(solving, largest <= CONVERGED * length)
+        converged = all_of(solving, largest <= CONVERGED * length)
 
         # what comes next
-        into = ca.logic_and(sweeping, ca.logic_and(ca.logic_or(settled, s["count"] >= SWEEPS), _any(gaps)))
+        into = all_of(sweeping, any_of(settled, s["count"] >= SWEEPS), any_of(*gaps))
         # a gap point that begins inside a surface: more sweeps bring it out
-        bare = _any(
-            ca.logic_and(on, ca.logic_not(row.wrapped)) for on, row in zip(order.on, segments, strict=True)
+        bare = any_of(
+            *(all_of(on, ca.logic_not(row.wrapped)) for on, row in zip(order.on, segments, strict=True))
         )
-        inside = ca.logic_and(
-            ca.logic_and(solving, bare), ca.logic_and(s["merit"] >= 1e300, s["count"] < MORE)
+        inside = all_of(solving, bare, s["merit"] >= 1e300, s["count"] < MORE)
+        alone = all_of(sweeping, ca.logic_not(any_of(*gaps)), settled)
+        settled = all_of(settled, ca.logic_not(all_of(checking, bare)))
+        back = any_of(inside, all_of(checking, ca.logic_not(settled)))
+        again = all_of(checking, ca.fabs(length - s["L"]) <= SAME * length, ca.logic_not(bare))
+        done = any_of(alone, all_of(checking, any_of(settled, again)))
+        stuck = any_of(all_of(back, s["returns"] >= RETURNS), all_of(sweeping, s["count"] > MORE))
+        touching = any_of(*(all_of(gap, w <= NO_GAP * length) for gap, w in zip(gaps, wide, strict=True)))
+        lost = any_of(
+            all_of(checking, touching),
+            *(all_of(on, ca.logic_not(row[0] >= 0)) for on, row in zip(order.on, rows, strict=True)),
         )
-        alone = ca.logic_and(sweeping, ca.logic_and(ca.logic_not(_any(gaps)), settled))
-        settled = ca.logic_and(settled, ca.logic_not(ca.logic_and(checking, bare)))
-        back = ca.logic_or(inside, ca.logic_and(checking, ca.logic_not(settled)))
-        again = ca.logic_and(
-            ca.logic_and(checking, ca.fabs(length - s["L"]) <= SAME * length), ca.logic_not(bare)
-        )
-        done = ca.logic_or(alone, ca.logic_and(checking, ca.logic_or(settled, again)))
-        stuck = ca.logic_or(
-            ca.logic_and(back, s["returns"] >= RETURNS), ca.logic_and(sweeping, s["count"] > MORE)
-        )
-        touching = _any(ca.logic_and(gap, w <= NO_GAP * length) for gap, w in zip(gaps, wide, strict=True))
-        lost = _any(
-            [
-                ca.logic_and(checking, touching),
-                *(
-                    ca.logic_and(on, ca.logic_not(row[0] >= 0))
-                    for on, row in zip(order.on, rows, strict=True)
-                ),
-            ]
-        )
-        out = {
-            # an order that a check found is for the sweeps to find: its surfaces are not solved yet
-            **{
-                name: [ca.if_else(checking, a, b) for a, b in zip(old, new, strict=True)]
-                for name, old, new in zip(("on", "piece", "prev"), _lists(before), _lists(order), strict=True)
-            },
+        # an order that a check found is for the sweeps to find: its surfaces are not solved yet
+        out: dict[str, Any] = order.unless(checking, before).parts | {
             "rows": rows,
-            "X": [
-                ca.if_else(into, a, ca.if_else(ca.logic_and(solving, ca.logic_not(converged)), b, c))
-                for a, b, c in zip(first, onward, X, strict=True)
-            ],
-            "e": [ca.if_else(into, a, b) for a, b in zip(starts, e, strict=True)],
-            "before": [
-                ca.if_else(ca.logic_and(solving, worse), b, a)
-                for a, b in zip(X, ca.vertsplit(s["before"], 3), strict=True)
-            ],
-            "last": [ca.if_else(solving, ca.vertcat(*step), s["last"])],
-            **{
-                name: [ca.if_else(into, 1e300, ca.if_else(better, value, s[name]))]
-                for name, value in (("merit", merit), ("before_L", length))
-            },
-            "W": [ca.if_else(solving, ca.vec(W), s["W"])],
-            "phase": [
-                ca.if_else(into, NEWTON, ca.if_else(back, SWEEP, ca.if_else(converged, CHECK, s["phase"])))
-            ],
-            "count": [ca.if_else(sweeping, s["count"] + 1, ca.if_else(checking, 1, s["count"]))],
-            "returns": [s["returns"] + ca.logic_and(checking, back)],
-            "L": [ca.if_else(checking, length, s["L"])],
-            "plain": [s["plain"]],
+            "X": _choose(into, first, _choose(all_of(solving, ca.logic_not(converged)), onward, X)),
+            "e": _choose(into, starts, e),
+            "before": _choose(all_of(solving, worse), X_before, X),
+            "last": ca.if_else(solving, ca.vertcat(*step), s["last"]),
+            "W": ca.if_else(solving, ca.vec(W), s["W"]),
+            "phase": ca.if_else(
+                into, NEWTON, ca.if_else(back, SWEEP, ca.if_else(converged, CHECK, s["phase"]))
+            ),
+            "count": ca.if_else(sweeping, s["count"] + 1, ca.if_else(checking, 1, s["count"])),
+            "returns": s["returns"] + all_of(checking, back),
+            "L": ca.if_else(checking, length, s["L"]),
+            "plain": s["plain"],
         }
-        busy = ca.if_else(ca.logic_or(stuck, lost), np.nan, ca.logic_not(done))
-        return ca.vertcat(*(v for name in self.sizes for v in out[name])), busy
+        for name, value in (("merit", merit), ("before_L", length)):
+            out[name] = ca.if_else(into, 1e300, ca.if_else(better, value, s[name]))
+        busy = ca.if_else(any_of(stuck, lost), np.nan, ca.logic_not(done))
+        return self.state.join(out), busy
 
     def visit(
         self, p: ca.SX, k: int, order: Order, rows: Sequence[ca.SX], plain: ca.SX
@@ -352,24 +324,24 @@ class Chain:
         for at, own in enumerate(self.pieces[k]):
             if own in self.never[k]:
                 continue
-            taken = _any(ca.logic_and(left.on[j], left.piece[j] == own) for j in others)
-            better = ca.logic_and(ca.logic_not(taken), plain[first + at] < best)
+            taken = any_of(*(all_of(left.on[j], left.piece[j] == own) for j in others))
+            better = all_of(ca.logic_not(taken), plain[first + at] < best)
             best, piece = ca.if_else(better, plain[first + at], best), ca.if_else(better, own, piece)
         A, B = self.point(p, piece), self.point(p, piece + 1)
         for j in others:
             i = left.piece[j]
-            may = ca.logic_and(left.on[j], self.of_piece(k, i, self.usable(p)))
+            may = all_of(left.on[j], self.of_piece(k, i, self.usable(p)))
             end = self.point(p, i + 1)
             for o in others:
                 if o != j:
-                    follows = ca.logic_and(left.on[o], left.prev[o] == j)
+                    follows = all_of(left.on[o], left.prev[o] == j)
                     end = ca.if_else(follows, touched[o][0], end)
             for here, after, a, b, place in (
                 (left.prev[j] < 0, -1, self.point(p, i), touched[j][0], 64 * i),
                 (1, j, touched[j][1], end, 64 * i + 1 + left.depth[j]),
             ):
                 cost = self.cost(surface, *self.ends(p, k, a, b), place)
-                better = ca.logic_and(ca.logic_and(may, here), cost < best)
+                better = all_of(may, here, cost < best)
                 best, piece, prev, A, B = (
                     ca.if_else(better, new, old)
                     for new, old in ((cost, best), (i, piece), (after, prev), (a, A), (b, B))
@@ -412,7 +384,7 @@ class Chain:
         self, p: ca.SX, order: Order, segments: Sequence[Segment], s: dict[str, ca.SX]
     ) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
         """(1), (2); gaps that are not there have r = 0 and dr/dx = 1. And directions of the gaps."""
-        e = [s["e"][3 * j : 3 * j + 3] for j in range(self.gaps)]
+        e = ca.vertsplit(s["e"], 3)
         T = [_tangents(v) for v in e]
         r = [ca.SX.zeros(2) for _ in T]
         J = [[ca.SX.zeros(2, 2) for _ in T] for _ in T]
@@ -423,7 +395,7 @@ class Chain:
             e_in, e_out = R @ segment.e_in, R @ segment.e_out
             directions = [(R @ u, R @ v, numbers) for u, v, numbers in segment.directions()]
             for i in range(self.gaps):
-                there[i] = ca.logic_or(there[i], before == i)
+                there[i] = any_of(there[i], before == i)
                 r[i] += T[i].T @ (ca.if_else(after == i, e_out, 0) - ca.if_else(before == i, e_in, 0))
                 for u, v, (alpha_A, alpha_B, gamma) in directions:
                     a, b = T[i].T @ u, T[i].T @ v
@@ -432,7 +404,7 @@ class Chain:
                         + ca.if_else(before == i, alpha_A, 0) * a @ a.T
                     )
                     if i + 1 < self.gaps:
-                        both = ca.logic_and(before == i, after == i + 1)
+                        both = all_of(before == i, after == i + 1)
                         J[i][i + 1] -= ca.if_else(both, gamma, 0) * a @ (T[i + 1].T @ v).T
         for i in range(self.gaps):
             J[i][i] = ca.if_else(there[i], J[i][i], ca.SX.eye(2))
@@ -443,8 +415,8 @@ class Chain:
     def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
         """Per surface: whether the path goes over it, piece, gaps before and after, row; per gap X and T; (2)
         inverted."""
-        s = self.state(x)
-        order = Order(*(ca.vertsplit(s[name]) for name in ("on", "piece", "prev")))
+        s = self.state.split(x)
+        order, rows = Order.of_state(s), ca.vertsplit(s["rows"], WIDTH)
         out, (X, e, last) = [], (ca.vertsplit(s[name], 3) for name in ("X", "e", "last"))
         for k in range(self.m):
             before, after = order.gaps[0][k], order.gaps[1][k]
@@ -457,7 +429,7 @@ class Chain:
                 order.piece[k],
                 before,
                 after,
-                self.moved(p, k, s["rows"][k * WIDTH : (k + 1) * WIDTH], dA, dB),
+                self.moved(p, k, rows[k], dA, dB),
             ]
         for j in range(self.gaps):
             out += [X[j] + last[j], ca.vec(_tangents(e[j]))]
@@ -500,8 +472,8 @@ def _inverses(J: ca.SX) -> tuple[ca.SX, ca.SX]:
     return M.T @ ca.diag(1 / D) @ M, M.T @ ca.diag(1 / ca.fabs(D)) @ M
 
 
-def _lists(order: Order) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
-    return order.on, order.piece, order.prev
+def _choose(condition: ca.SX, yes: Sequence[ca.SX], no: Sequence[ca.SX]) -> list[ca.SX]:
+    return [ca.if_else(condition, a, b) for a, b in zip(yes, no, strict=True)]
 
 
 def _set(values: Sequence[ca.SX], k: int, x: Any) -> list[ca.SX]:
@@ -519,11 +491,4 @@ def _pick_where(conditions: Sequence[ca.SX], values: Sequence[ca.SX], out: ca.SX
     """The value whose condition holds, `out` if none does."""
     for condition, value in zip(conditions, values, strict=True):
         out = ca.if_else(condition, value, out)
-    return out
-
-
-def _any(conditions: Any) -> ca.SX:
-    out = ca.SX(0)
-    for condition in conditions:
-        out = ca.logic_or(out, condition)
     return out

@@ -21,6 +21,7 @@ from condyle.laws.leaves import Coordinate, Rotation, StationPosition
 from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
 from condyle.spatial import Transform
+from condyle.spatial.algebra import all_of
 from condyle.trace import Symbol, Traced, trace
 from condyle.trace.parameter import Parameter
 from condyle.tree import scales
@@ -132,7 +133,7 @@ class ConditionalPoint(Point):
             )
 
     def active(self, q: Sequence[ca.SX]) -> ca.SX:
-        return ca.logic_and(q[0] >= self.range[0], q[0] <= self.range[1])
+        return all_of(q[0] >= self.range[0], q[0] <= self.range[1])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

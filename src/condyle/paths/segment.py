@@ -22,27 +22,41 @@ through B,
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from condyle.records import dataclass
 
 cross, dot = ca.cross, ca.dot
 
-SIZES = {
-    "L": 1,
-    "e_in": 3,
-    "e_out": 3,
-    "n_P": 3,
-    "n_Q": 3,
-    "across": 3,
-    "along": 3,
-    "P": 3,
-    "Q": 3,
-    "wrapped": 1,
-}
-ROW = sum(SIZES.values())
+
+class Columns:
+    """A column of numbers with named parts, such as the state of a solver.
+
+    Args:
+        sizes: numbers of each part, in their order.
+    """
+
+    def __init__(self, **sizes: int) -> None:
+        self.sizes, self.ends = sizes, np.cumsum([0, *sizes.values()]).tolist()
+
+    def split(self, x: ca.SX) -> dict[str, ca.SX]:
+        """The parts by name of a column that begins with them."""
+        return dict(zip(self.sizes, ca.vertsplit(x[: self.ends[-1]], self.ends), strict=True))
+
+    def join(self, parts: Mapping[str, Any]) -> ca.SX:
+        """The column of parts by name, each a number, a column or a list of columns; zero where none is given."""
+        each = (parts.get(name, ca.SX.zeros(size)) for name, size in self.sizes.items())
+        return ca.vertcat(
+            *(ca.densify(ca.vertcat(*x) if isinstance(x, Sequence) else ca.SX(x)) for x in each)
+        )
+
+
+SEGMENT = Columns(L=1, e_in=3, e_out=3, n_P=3, n_Q=3, across=3, along=3, P=3, Q=3, wrapped=1)
+ROW = SEGMENT.ends[-1]
 """Numbers of a segment in a row."""
 SMALLEST = 1e-150
 """Lengths below this count as this: points that coincide have a direction of zero instead of NaN."""
@@ -79,15 +93,12 @@ class Segment:
     @property
     def row(self) -> ca.SX:
         """All numbers, shape (ROW,)."""
-        return ca.vertcat(*(ca.densify(getattr(self, f.name)) for f in fields(self)))
+        return SEGMENT.join(vars(self))
 
     @staticmethod
     def of(row: ca.SX) -> Segment:
         """From the first ROW numbers of a row."""
-        parts, at = {}, 0
-        for name, size in SIZES.items():
-            parts[name], at = row[at : at + size], at + size
-        return Segment(**parts)
+        return Segment(**SEGMENT.split(row))
 
     def hessian(self) -> ca.SX:
         """(2), shape (6, 6): of the length, by A and B."""
@@ -118,7 +129,7 @@ class Segment:
         return [(b_P, b_Q, ca.vertsplit(self.across)), (self.n_P, self.n_Q, ca.vertsplit(self.along))]
 
 
-def either(condition: ca.SX, yes: Segment, no: Segment) -> Segment:
+def chosen(condition: ca.SX, yes: Segment, no: Segment) -> Segment:
     """One of two segments."""
     return Segment.of(ca.if_else(condition, yes.row, no.row))
 

@@ -23,7 +23,7 @@ needs no good start. With |M12| it finds shortest paths, with the sign of M12 th
 quadrant may force a path to a saddle of length).
 
 Where B is close to the surface, paths that pass it at a distance never see it. The height of B over the
-surface is then taken along the circle of curvature across the path, and where that does not help either, Y is
+surface is then taken along the circle of curvature across the path, and where that does not help chosen, Y is
 taken where the path comes closest to B.
 """
 
@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -39,8 +39,9 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up
-from condyle.paths.segment import ROW, Segment, cross, dot, either, norm, straight, unit
+from condyle.paths.segment import ROW, Columns, Segment, chosen, cross, dot, norm, straight, unit
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of, any_of
 
 AIMED = 1e-8
 """Change of theta [rad] at which (1) is solved: the error that is left is its square."""
@@ -149,15 +150,16 @@ class Start:
     size: ca.SX
     sense: ca.SX
 
-    WIDTH = 12
+    COLUMNS: ClassVar = Columns(kind=1, k=3, d=3, theta=1, rho=1, forced=1, size=1, sense=1)
+    WIDTH: ClassVar = 12
 
     @property
     def column(self) -> ca.SX:
-        return ca.vertcat(self.kind, self.k, self.d, self.theta, self.rho, self.forced, self.size, self.sense)
+        return self.COLUMNS.join(vars(self))
 
-    @staticmethod
-    def of(x: ca.SX) -> Start:
-        return Start(x[0], x[1:4], x[4:7], x[7], x[8], x[9], x[10], x[11])
+    @classmethod
+    def of(cls, x: ca.SX) -> Start:
+        return cls(**cls.COLUMNS.split(x))
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,25 +203,8 @@ class Shooting:
     ) -> None:
         self.name, self.level, self.begin, self.right = name, level, start, right
         self.needs = 6 + level.count + 3
-        self.sizes = {
-            "phi": 1,
-            "low": 1,
-            "high": 1,
-            "sign": 1,
-            "theta": 1,
-            "rho": 1,
-            "aiming": 1,
-            "y": 10,
-            "s": 1,
-            "h": 1,
-            "longest": 1,
-            "cap": 1,
-            "seen": 1,
-            "dphi": 1,
-            "same": 1,
-            "bend": 1,
-            "shots": 1,
-        }
+        names = "phi low high sign theta rho aiming y s h longest cap seen dphi same bend shots"
+        self.state = Columns(**dict.fromkeys(names.split(), 1) | {"y": 10})
 
     def numbers(self, p: ca.SX) -> ca.SX:
         return p[6 : 6 + self.level.count]
@@ -240,25 +225,23 @@ class Shooting:
         f, g, H = self.level.at(A + rho * ray.e, self.numbers(p))
         slope, w, He = dot(g, ray.e), dot(g, ray.up), H @ ray.e
         bend = ca.fmax(dot(ray.e, He), 1e-6 * norm(g) / rho)
-        forward = ca.logic_or(dot(g_A, ray.e) < 0, slope < rho * bend / 2)  # else f grows along the ray
+        forward = any_of(dot(g_A, ray.e) < 0, slope < rho * bend / 2)  # else f grows along the ray
         shift = ca.if_else(forward, ca.fmax(ca.fmin(-slope / bend, rho / 4), -rho / 2), -slope / bend)
         lowest, w = rho + shift, w + shift * dot(ray.up, He)  # where f is least along the ray
         along = -(w + lowest * dot(ray.up, He)) / bend  # d lowest / d theta
         G, G_theta = f + shift * (slope + bend * shift / 2), lowest * w
         root = ca.sqrt(ca.fmax(f_A - G, 0))
         newton = 2 * root * (root - ca.sqrt(f_A)) / ca.if_else(G_theta > 0, G_theta, 1)
-        known = ca.logic_and(ca.logic_and(G_theta > 0, f_A > G), forward)
+        known = all_of(G_theta > 0, f_A > G, forward)
         back = (ca.sqrt(2 * f_A / bend) - lowest) / ca.if_else(along < 0, along, -1)
-        down = ca.logic_or(G > 0, ca.logic_not(forward))
+        down = any_of(G > 0, ca.logic_not(forward))
         guess = ca.if_else(forward, ca.if_else(down, -0.1, 0.3), ca.if_else(along < 0, back, -0.1))
-        sure = ca.logic_or(ca.logic_or(ca.fabs(shift) < 0.2 * rho, f < 0), ca.logic_not(forward))
+        sure = any_of(ca.fabs(shift) < 0.2 * rho, f < 0, ca.logic_not(forward))
         dtheta = ca.if_else(sure, _clip(ca.if_else(known, newton, guess), 0.4), 0)
         drho = ca.if_else(forward, shift + _clip(along * dtheta, 0.5 * lowest), 0)
         theta = ca.fmin(ca.fmax(theta + dtheta, theta / 4), (theta + np.pi) / 2)
-        good = ca.logic_and(
-            ca.logic_and(known, sure), ca.logic_and(ca.fabs(dtheta) < AIMED, ca.fabs(drho) < 1e-4 * rho)
-        )
-        missed = ca.logic_and(down, ca.logic_or(ca.fabs(shift) < 0.01 * rho, ca.logic_not(forward)))
+        good = all_of(known, sure, ca.fabs(dtheta) < AIMED, ca.fabs(drho) < 1e-4 * rho)
+        missed = all_of(down, any_of(ca.fabs(shift) < 0.01 * rho, ca.logic_not(forward)))
         side = ca.if_else(f < 0, -1, ca.if_else(missed, 1, 0))
         return theta, rho + drho, good, side
 
@@ -271,7 +254,7 @@ class Shooting:
             first, low, high = Start.of(x), x[Start.WIDTH], x[Start.WIDTH + 1]
             theta, rho, good, side = self.aim(p, first, ca.SX(0), first.theta, first.rho)
             low, high = ca.if_else(side < 0, first.theta, low), ca.if_else(side > 0, first.theta, high)
-            outside = ca.logic_and(ca.logic_or(theta <= low, theta >= high), ca.logic_not(good))
+            outside = all_of(any_of(theta <= low, theta >= high), ca.logic_not(good))
             theta = ca.if_else(outside, (low + high) / 2, theta)
             return ca.vertcat(x[:7], theta, rho, x[9 : Start.WIDTH], low, high), ca.logic_not(good)
 
@@ -314,33 +297,13 @@ class Shooting:
 
     # ---- (3) -----------------------------------------------------------------------------------------------
 
-    def state(self, x: ca.SX) -> dict[str, ca.SX]:
-        parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
-        return dict(zip(self.sizes, parts, strict=True))
-
     def first(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
         start = Start.of(p[self.needs :])
-        x: dict[str, Any] = {
-            "low": -1e300,
-            "high": 1e300,
-            "theta": start.theta,
-            "rho": start.rho,
-            "aiming": 1,
-            "longest": start.size / 4,
-            "bend": 1e300,
-        }
-        return (
-            ca.vertcat(
-                *(
-                    ca.densify(ca.SX(x[name])) if name in x else ca.SX.zeros(n)
-                    for name, n in self.sizes.items()
-                )
-            ),
-            start.kind != 0,
-        )
+        x = {"low": -1e300, "high": 1e300, "theta": start.theta, "rho": start.rho, "aiming": 1, "bend": 1e300}
+        return self.state.join(x | {"longest": start.size / 4}), start.kind != 0
 
     def step(self, p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
-        s, start, c = self.state(x), Start.of(p[self.needs :]), self.numbers(p)
+        s, start, c = self.state.split(x), Start.of(p[self.needs :]), self.numbers(p)
         A, B, phi, size = p[:3], p[3:6], s["phi"], start.size
         theta, rho, aimed = s["theta"], s["rho"], ca.SX(0)
         for _ in range(3):
@@ -354,7 +317,7 @@ class Shooting:
         factor = ca.fmin(ca.fmax(0.8 * (TOLERANCE * size / ca.fmax(error, 1e-300)) ** (1 / 7), 0.2), 2)
         reached = ca.fabs(s["h"]) >= s["longest"]
         longest = ca.if_else(
-            ca.logic_and(fine, ca.logic_not(reached)), s["longest"], ca.fmin(ca.fabs(s["h"]) * factor, size)
+            all_of(fine, ca.logic_not(reached)), s["longest"], ca.fmin(ca.fabs(s["h"]) * factor, size)
         )
         longest = ca.if_else(aiming, size / 4, longest)
         began = ca.vertcat(A + rho * ray.e, ray.e, 1, 0, 0, 1)
@@ -379,20 +342,20 @@ class Shooting:
         front = -ca.fabs(Y) - ca.fabs(X) < Z  # B is not on the other side of the surface
         fall = ca.fmax(k_t, 0) * ca.fmax(1 + k_t * Z, 0.1)
         before = ca.if_else(aiming, 0, s["seen"])  # 1: B is ahead, 2: B was passed unseen
-        passed = ca.logic_and(ca.logic_and(X < 0, height < 0), front)
-        seen = ca.if_else(before == 0, ca.logic_and(X > 0, front), ca.if_else(passed, 2, before))
+        passed = all_of(X < 0, height < 0, front)
+        seen = ca.if_else(before == 0, all_of(X > 0, front), ca.if_else(passed, 2, before))
         D = rise * rise + 2 * height * fall
         sight = -2 * height / (rise + ca.sqrt(ca.fmax(D, 0)))
-        away = ca.logic_and(height < 0, ca.logic_or(ca.logic_or(D < 0, rise <= 0), seen == 2))
+        away = all_of(height < 0, any_of(D < 0, rise <= 0, seen == 2))
         want = ca.if_else(away, ca.if_else(seen, X / ca.fmax(1 + k_t * Z, 0.1), longest), sight)
         want = ca.if_else(front, want, longest)
-        turned = ca.logic_and(want * s["h"] < 0, ca.logic_not(aiming))
+        turned = all_of(want * s["h"] < 0, ca.logic_not(aiming))
         cap = ca.if_else(aiming, 1e300, ca.if_else(turned, ca.fmin(s["cap"], ca.fabs(s["h"]) / 2), s["cap"]))
         h = _clip(want, ca.fmin(longest, cap))
         near = ca.if_else(away, 1e-4 * size, 1e-6 * ca.fabs(X) + 1e-2 * ca.fabs(Y))
-        settled = ca.logic_and(ca.logic_or(fine, aiming), ca.fabs(h) <= near)
-        settled = ca.logic_and(settled, ca.if_else(aiming, aimed, 1))
-        settled = ca.logic_and(settled, ca.logic_or(ca.logic_not(away), seen))
+        settled = all_of(any_of(fine, aiming), ca.fabs(h) <= near)
+        settled = all_of(settled, ca.if_else(aiming, aimed, 1))
+        settled = all_of(settled, any_of(ca.logic_not(away), seen))
 
         # Newton's method on Y, between phis where a shorter path is to the right and to the left
         M12 = y[6] * rho + y[8] + X * (y[7] * rho + y[9])
@@ -405,15 +368,13 @@ class Shooting:
         same = ca.if_else(newton * s["dphi"] > 0, s["same"] + 1, 0)  # slow from one side: further, or halve
         onward = phi + _clip(newton * ca.if_else(same > 2, 4, 1), TURN)
         onward = ca.if_else(uphill, phi + ca.if_else(newton > 0, TURN, -TURN), onward)
-        between = ca.logic_and(high - low < 10, same > 4)
-        onward = ca.if_else(
-            ca.logic_or(between, ca.logic_or(onward <= low, onward >= high)), (low + high) / 2, onward
-        )
+        between = all_of(high - low < 10, same > 4)
+        onward = ca.if_else(any_of(between, onward <= low, onward >= high), (low + high) / 2, onward)
         enough = ca.if_else(s["shots"] > 12, 100 * FOUND, FOUND)  # rounding, close to conjugate points
-        small = ca.logic_or(ca.fabs(newton) < enough, ca.fabs(newton * turn) < 1e-12)
-        small = ca.logic_and(ca.fabs(want) <= near, small)
-        found = ca.logic_and(ca.logic_and(settled, small), ca.logic_not(ca.logic_or(away, uphill)))
-        again = ca.logic_and(settled, ca.logic_not(found))
+        small = any_of(ca.fabs(newton) < enough, ca.fabs(newton * turn) < 1e-12)
+        small = all_of(ca.fabs(want) <= near, small)
+        found = all_of(settled, small, ca.logic_not(any_of(away, uphill)))
+        again = all_of(settled, ca.logic_not(found))
 
         after = {
             "phi": ca.if_else(again, onward, phi),
@@ -422,7 +383,7 @@ class Shooting:
             "sign": ca.if_else(settled, sign, s["sign"]),
             "theta": theta,
             "rho": rho,
-            "aiming": ca.logic_or(again, ca.logic_and(aiming, ca.logic_not(aimed))),
+            "aiming": any_of(again, all_of(aiming, ca.logic_not(aimed))),
             "y": y,
             "s": done,
             "h": h,
@@ -434,13 +395,13 @@ class Shooting:
             "bend": ca.if_else(aiming, k_t, ca.fmin(s["bend"], k_t)),
             "shots": s["shots"] + settled,
         }
-        return ca.vertcat(*(after[name] for name in self.sizes)), ca.logic_not(found)
+        return self.state.join(after), ca.logic_not(found)
 
     def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
         """kind, the segment, its ends, shots. NaN where the surface is hollow below the path, which would
         leave it, where B is in sight already, and where the straight parts pass through another hill of the
         surface."""
-        s, start, c = self.state(x), Start.of(p[self.needs :]), self.numbers(p)
+        s, start, c = self.state.split(x), Start.of(p[self.needs :]), self.numbers(p)
         A, B, rho, y, h = p[:3], p[3:6], s["rho"], s["y"], s["h"]
         ray = Ray.of(start, s["phi"], s["theta"])
         _, g, _ = self.level.at(A + rho * ray.e, c)
@@ -478,14 +439,14 @@ class Shooting:
             Q,
             ca.SX(1),
         )
-        segment = either(start.kind, over, straight(A, B))
-        bad = ca.logic_or(s["bend"] * start.size < -FLAT, s["s"] + h < -FLAT * start.size)
-        bad = ca.logic_or(bad, ca.logic_not(self.right(p, start, P, e_in, Q, s["s"] + h + late)))
+        segment = chosen(start.kind, over, straight(A, B))
+        bad = any_of(s["bend"] * start.size < -FLAT, s["s"] + h < -FLAT * start.size)
+        bad = any_of(bad, ca.logic_not(self.right(p, start, P, e_in, Q, s["s"] + h + late)))
         for X, Y in ((A, P), (Q, B)):
             f, g, _ = self.level.at(self.level.deepest(X, Y, c), c)
-            bad = ca.logic_or(bad, f < -FLAT * norm(g) * start.size)
+            bad = any_of(bad, f < -FLAT * norm(g) * start.size)
         return ca.vertcat(
-            start.kind, ca.if_else(ca.logic_and(start.kind, bad), np.nan, segment.row), A, B, s["shots"]
+            start.kind, ca.if_else(all_of(start.kind, bad), np.nan, segment.row), A, B, s["shots"]
         )
 
     def search(self) -> Solver:

@@ -56,6 +56,7 @@ from condyle.paths.points import Point, Wrap
 from condyle.paths.segment import Segment, cross, dot, inverse, length, norm
 from condyle.paths.wrap_surfaces import QUADRANTS, WIDTH, Surface
 from condyle.records import dataclass
+from condyle.spatial.algebra import all_of, any_of
 from condyle.trace.parameter import Expression, Parameter
 
 
@@ -286,9 +287,8 @@ class Span(Twinned):
             for i in pieces:
                 kind, more = surface.rule(S[i], S[i + 1])
                 kind = ca.if_else(self._usable(k, i, active), kind, NONE)
-                better = ca.logic_and(
-                    best != MANDATORY,
-                    ca.logic_or(kind == MANDATORY, ca.logic_and(kind == WRAPPED, more < least)),
+                better = all_of(
+                    best != MANDATORY, any_of(kind == MANDATORY, all_of(kind == WRAPPED, more < least))
                 )
                 chosen, best, least = (
                     ca.if_else(better, a, b) for a, b in ((i, chosen), (kind, best), (more, least))
@@ -324,14 +324,23 @@ class Span(Twinned):
         L, taken = sum(straight, ca.SX(0)), iter(found)
         if self._meet:
             return self._over_several(L, taken, y, X, active, straight)
-        for k, pieces in enumerate(self.pieces):
-            chosen = next(taken) if len(pieces) > 1 else ca.SX(pieces[0])
-            row = _next(taken, WIDTH)
-            S = self._in_surface(k, y, X, active)
-            A, B = _at(S, pieces, chosen), _at(S[1:], pieces, chosen)
-            more = self.wraps[k].surface.over(A, B, row) - _at(straight, pieces, chosen)
-            L += ca.if_else(Segment.of(row[1:]).wrapped != 0, more, 0)  # (1)
+        for k, w in enumerate(self._wrapped(taken)):
+            S, pieces = self._in_surface(k, y, X, active), self.pieces[k]
+            A, B = _at(S, pieces, w.piece), _at(S[1:], pieces, w.piece)
+            more = self.wraps[k].surface.over(A, B, w.row) - _at(straight, pieces, w.piece)
+            L += ca.if_else(w.on, more, 0)  # (1)
         return L
+
+    def _wrapped(self, taken: Iterator[ca.SX]) -> Iterator[Wrapped]:
+        """Where each wrap is, from the beginning of the rows."""
+        for pieces in self.pieces:
+            if self._meet:
+                on, piece, before, after = ca.vertsplit(_next(taken, 4))
+                yield Wrapped(on, piece, before, after, _next(taken, WIDTH))
+            else:
+                piece = next(taken) if len(pieces) > 1 else ca.SX(pieces[0])
+                row = _next(taken, WIDTH)
+                yield Wrapped(Segment.of(row[1:]).wrapped != 0, piece, ca.SX(-1), ca.SX(-1), row)
 
     def _flags(self, found: Sequence[ca.SX]) -> list[ca.SX]:
         """Whether points are active, from the end of the rows."""
@@ -381,25 +390,18 @@ class Span(Twinned):
             straight = [length(d) for d in r]
             first = [ca.if_else(l > 0, d * inverse(l), 0) for d, l in zip(r, straight, strict=True)]
             L, last, wraps = list(straight), list(first), []
-            for k, pieces in enumerate(self.pieces):
-                on, piece, before, after = ca.SX(1), ca.SX(pieces[0]), ca.SX(-1), ca.SX(-1)
-                if self._meet:
-                    on, piece, before, after = ca.vertsplit(_next(taken, 4))
-                elif len(pieces) > 1:
-                    piece = next(taken)
-                row = _next(taken, WIDTH)
-                g, A, B = Segment.of(row[1:]), row[WIDTH - 6 : WIDTH - 3], row[WIDTH - 3 :]
-                on = on if self._meet else g.wrapped != 0
+            for k, w in enumerate(self._wrapped(taken)):
+                g, (A, B) = w.segment, w.ends
                 R = s.rotation(self.wraps[k].body) @ placed(self.wraps[k].X_BS)[0]
                 e_in, e_out = R @ g.e_in, R @ g.e_out
                 moment = R @ (cross(A, g.e_in) - cross(B, g.e_out))
-                wraps.append(ca.if_else(on, ca.vertcat(moment, e_in - e_out), 0))
-                for i in pieces:
-                    here = ca.logic_and(on, piece == i)
-                    begins, ends = ca.logic_and(here, before < 0), ca.logic_and(here, after < 0)
+                wraps.append(ca.if_else(w.on, ca.vertcat(moment, e_in - e_out), 0))
+                for i in self.pieces[k]:
+                    here = all_of(w.on, w.piece == i)
+                    begins, ends = all_of(here, w.before < 0), all_of(here, w.after < 0)
                     first[i], last[i] = ca.if_else(begins, e_in, first[i]), ca.if_else(ends, e_out, last[i])
                     L[i] = ca.if_else(begins, 0, L[i])
-                L.append(ca.if_else(on, g.L, 0))
+                L.append(ca.if_else(w.on, g.L, 0))
             none = ca.SX.zeros(3)
             points = [a - b for a, b in zip([none, *last], [*first, none], strict=True)]
             s.known[name] = ca.vertcat(sum(L, ca.SX(0)), *points, *wraps)
@@ -420,17 +422,10 @@ class Span(Twinned):
         A wrap: 0 where the path does not go over it, else 1 + the piece that it is on, and n_P. A point:
         whether it is active.
         """
-        taken, code, n = iter(ca.vertsplit(rows)), [], []
-        for pieces in self.pieces:
-            if self._meet:
-                where = _next(taken, 4)
-                piece = where[1]
-            else:
-                piece = next(taken) if len(pieces) > 1 else ca.SX(pieces[0])
-            segment = Segment.of(_next(taken, WIDTH)[1:])
-            on = where[0] if self._meet else segment.wrapped
-            code.append(ca.if_else(on != 0, 1 + piece, 0))
-            n.append(ca.if_else(on != 0, segment.n_P, 0))
+        code, n = [], []
+        for w in self._wrapped(iter(ca.vertsplit(rows))):
+            code.append(ca.if_else(w.on, 1 + w.piece, 0))
+            n.append(ca.if_else(w.on, w.segment.n_P, 0))
         active = sum(1 for p in self.points if p.coordinates)
         code += ca.vertsplit(rows[rows.numel() - active :]) if active else []
         return ca.vertcat(*code), ca.horzcat(*n, ca.SX.zeros(3, active))
@@ -439,19 +434,11 @@ class Span(Twinned):
         """Of each wrap, a column (TOUCHED,): whether the path goes over it; where along the span it comes
         (the piece, and below 1 what comes before on it); P, Q [m], e_in, e_out and the length of the arc [m],
         in S; R_GS by columns and S's origin in ground."""
-        taken, y = iter(ca.vertsplit(self.found(s))), [part.shaped(part.at(s)) for part in self.parts]
-        out = []
-        for k, pieces in enumerate(self.pieces):
-            if self._meet:
-                on, piece, before, _ = ca.vertsplit(_next(taken, 4))
-                row = _next(taken, WIDTH)
-                place = piece + (before + 1) / 64
-            else:
-                place = next(taken) if len(pieces) > 1 else ca.SX(pieces[0])
-                row = _next(taken, WIDTH)
-                on = row[0] > 0
-            g, (R, o) = Segment.of(row[1:]), self._surface(k, y)
-            arc = g.L - norm(g.P - row[WIDTH - 6 : WIDTH - 3]) - norm(row[WIDTH - 3 :] - g.Q)
+        y, out = [part.shaped(part.at(s)) for part in self.parts], []
+        for k, w in enumerate(self._wrapped(iter(ca.vertsplit(self.found(s))))):
+            on, place = w.on if self._meet else w.row[0] > 0, w.piece + (w.before + 1) / 64
+            g, (A, B), (R, o) = w.segment, w.ends, self._surface(k, y)
+            arc = g.L - norm(g.P - A) - norm(B - g.Q)
             out.append(ca.vertcat(on, place, g.P, g.Q, g.e_in, g.e_out, arc, ca.vec(R), o))
         return out
 
@@ -465,36 +452,50 @@ class Span(Twinned):
         straight: Sequence[ca.SX],
     ) -> ca.SX:
         """(2)"""
-        mine, gaps, W = self._several(taken)
-        x = ca.SX.sym("x", 2 * len(gaps))
-        at = [middle + T @ x[2 * j : 2 * j + 2] for j, (middle, T) in enumerate(gaps)]
-        for k, (where, row) in enumerate(mine):
-            on, piece, before, _ = ca.vertsplit(where)
-            A, B = self._ends(k, where, X, y, at)
-            first = ca.if_else(before < 0, _at(straight, self.pieces[k], piece), 0)
-            L += ca.if_else(on, self.wraps[k].surface.over(A, B, row) - first, 0)
-        L, r = ca.substitute([L, ca.gradient(L, x)], [x], [ca.SX.zeros(x.numel())])
-        return L - dot(r, W @ r) / 2
-
-    def _several(
-        self, taken: Iterator[ca.SX]
-    ) -> tuple[list[tuple[ca.SX, ca.SX]], list[tuple[ca.SX, ca.SX]], ca.SX]:
-        """What Chain.finish gives: of each wrap where it is and its row; of each gap X and T; W."""
-        mine = [(_next(taken, 4), _next(taken, WIDTH)) for _ in self.wraps]
+        mine = list(self._wrapped(taken))
         gaps = [(_next(taken, 3), ca.reshape(_next(taken, 6), 3, 2)) for _ in self.wraps[1:]]
         n = 2 * len(gaps)
-        return mine, gaps, ca.reshape(_next(taken, n * n), n, n)
+        W = ca.reshape(_next(taken, n * n), n, n)
+        x = ca.SX.sym("x", n)
+        at = [middle + T @ x[2 * j : 2 * j + 2] for j, (middle, T) in enumerate(gaps)]
+        for k, w in enumerate(mine):
+            pieces, (R, o) = self.pieces[k], self._surface(k, y)
+            A, B = _at(X, pieces, w.piece), _at(X[1:], pieces, w.piece)
+            for j, point in enumerate(at):
+                A, B = ca.if_else(w.before == j, point, A), ca.if_else(w.after == j, point, B)
+            first = ca.if_else(w.before < 0, _at(straight, pieces, w.piece), 0)
+            more = self.wraps[k].surface.over(R.T @ (A - o), R.T @ (B - o), w.row) - first
+            L += ca.if_else(w.on, more, 0)
+        L, r = ca.substitute([L, ca.gradient(L, x)], [x], [ca.SX.zeros(n)])
+        return L - dot(r, W @ r) / 2
 
-    def _ends(
-        self, k: int, where: ca.SX, X: Sequence[ca.SX], y: Sequence[ca.SX], gaps: Sequence[ca.SX]
-    ) -> tuple[ca.SX, ca.SX]:
-        """A and B of a wrap in S, as Chain has them."""
-        _, piece, before, after = ca.vertsplit(where)
-        pieces, (R, o) = self.pieces[k], self._surface(k, y)
-        A, B = _at(X, pieces, piece), _at(X[1:], pieces, piece)
-        for j, point in enumerate(gaps):
-            A, B = ca.if_else(before == j, point, A), ca.if_else(after == j, point, B)
-        return R.T @ (A - o), R.T @ (B - o)
+
+@dataclass(frozen=True, eq=False)
+class Wrapped:
+    """Where a wrap is on its span, and its row.
+
+    Attributes:
+        on: whether the path goes over it.
+        piece: on which piece.
+        before: the gap before it, counted along the span (multiple_wraps.py); -1 at a point of the path.
+        after: the gap after it, likewise.
+        row: the rule's answer, the segment, and its ends A, B in S.
+    """
+
+    on: ca.SX
+    piece: ca.SX
+    before: ca.SX
+    after: ca.SX
+    row: ca.SX
+
+    @property
+    def segment(self) -> Segment:
+        return Segment.of(self.row[1:])
+
+    @property
+    def ends(self) -> list[ca.SX]:
+        """A and B in S."""
+        return ca.vertsplit(self.row[WIDTH - 6 :], 3)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,8 @@ from condyle.paths.shooting import Level, Shooting, Start
 from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
 from condyle.shapes import Drawing
-from condyle.trace.parameter import at_defaults
+from condyle.spatial.algebra import all_of, any_of
+from condyle.trace.parameter import numbers_at
 
 ITERATIONS = 12
 """Of Newton's method for the point of a line that is closest to a circle."""
@@ -66,7 +67,7 @@ class Torus(Surface):
         )
 
     def drawn(self, size: float) -> list[Drawing]:
-        return [Drawing(meshes.torus(at_defaults(self.outer_radius), at_defaults(self.inner_radius)))]
+        return [Drawing(meshes.torus(numbers_at(self.outer_radius), numbers_at(self.inner_radius)))]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,8 +106,8 @@ class Ends:
         """The rule's answer, the segment over the cylinder, whether it goes downward through the hole, and
         the cylinder's frame: c and axes (inward, down, along the tube), shape (3, 4)."""
         (x, far_x), (y, far_y) = (closest(self.A, self.B, self.R, u) for u in (0, 1))
-        on_x, on_y = (ca.logic_or(self.quadrant.all, self.quadrant.has(v)) for v in (x, y))
-        first = ca.logic_and(on_x, ca.logic_or(far_x < far_y, ca.logic_not(on_y)))
+        on_x, on_y = (any_of(self.quadrant.all, self.quadrant.has(v)) for v in (x, y))
+        first = all_of(on_x, any_of(far_x < far_y, ca.logic_not(on_y)))
         a = ca.if_else(first, x, y)
         c = self.R * unit(ca.vertcat(a[0], a[1], 0))
         inward, down = -unit(c), ca.SX([0, 0, -1])
@@ -114,11 +115,11 @@ class Ends:
         A, B = axes.T @ (self.A - c), axes.T @ (self.B - c)
         turn = A[0] * B[1] - A[1] * B[0]
         one_out = ca.if_else(A[0] < 0, A[1] < 0, ca.if_else(B[0] < 0, B[1] > 0, turn > 0))
-        downward = ca.if_else(ca.logic_and(A[0] < 0, B[0] < 0), turn < 0, one_out)
+        downward = ca.if_else(all_of(A[0] < 0, B[0] < 0), turn < 0, one_out)
         crossing = ca.fmin(ca.if_else(on_x, far_x, np.inf), ca.if_else(on_y, far_y, np.inf)) < self.r**2
         outside = [_far(X, self.R) >= self.r**2 for X in (self.A, self.B)]
-        around = ca.logic_and(ca.logic_and(*outside), ca.logic_or(crossing, (turn < 0) == downward))
-        some = ca.logic_and(ca.logic_or(on_x, on_y), around)
+        around = all_of(*outside, any_of(crossing, (turn < 0) == downward))
+        some = all_of(any_of(on_x, on_y), around)
         return (
             ca.if_else(some, WRAPPED, NONE),
             closed_form.over_cylinder(A, B, self.r, downward),
@@ -178,7 +179,7 @@ def _taut(p: ca.SX, start: Start, P: ca.SX, e_in: ca.SX, Q: ca.SX, arc: ca.SX) -
     x, x2 = x + R, x2 + R
     sweep = closed_form.arc_tangent(start.sense * (x * y2 - y * x2), x * x2 + y * y2)
     sweep = ca.if_else(sweep < 0, sweep + 2 * np.pi, sweep)
-    return ca.logic_and(start.sense * (x * dy - y * dx) > 0, arc < r * (sweep + 2 * np.pi))
+    return all_of(start.sense * (x * dy - y * dx) > 0, arc < r * (sweep + 2 * np.pi))
 
 
 def _across(X: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX]:

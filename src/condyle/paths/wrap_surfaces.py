@@ -31,7 +31,8 @@ from condyle.paths.ellipsoid_halves import solvers
 from condyle.paths.segment import ROW, Segment, dot, norm
 from condyle.records import dataclass
 from condyle.shapes import Drawing
-from condyle.trace.parameter import Expression, at_defaults
+from condyle.spatial.algebra import all_of
+from condyle.trace.parameter import Expression, numbers_at
 
 QUADRANTS = {
     "all": (0, 0, 0),
@@ -221,8 +222,8 @@ class Cylinder(_Round):
         return replace(self, radius=times(self.radius, along[:2].mean()), length=times(self.length, along[2]))
 
     def drawn(self, size: float) -> list[Drawing]:
-        half = min(at_defaults(self.length), 0.3 * size) / 2
-        return [Drawing(shapes.Cylinder(at_defaults(self.radius), half))]
+        half = min(numbers_at(self.length), 0.3 * size) / 2
+        return [Drawing(shapes.Cylinder(numbers_at(self.radius), half))]
 
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
         """A helix."""
@@ -253,7 +254,7 @@ class Sphere(_Round):
         return replace(self, radius=times(self.radius, body.mean()))
 
     def drawn(self, size: float) -> list[Drawing]:
-        return [Drawing(shapes.Sphere(at_defaults(self.radius)))]
+        return [Drawing(shapes.Sphere(numbers_at(self.radius)))]
 
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
         """A great circle."""
@@ -280,7 +281,7 @@ class Ellipsoid(Surface):
         return replace(self, radii=times(self.radii, along))
 
     def drawn(self, size: float) -> list[Drawing]:
-        return [Drawing(shapes.Ellipsoid(np.ravel(at_defaults(self.radii))))]  # type: ignore[arg-type]
+        return [Drawing(shapes.Ellipsoid(np.ravel(numbers_at(self.radii))))]  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -306,6 +307,9 @@ class Ellipsoid(Surface):
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         p = self.given(A, B)
         coarse, fine = solvers()
+        found = look_up(coarse, p)
+        found = look_up(fine, ca.vertcat(p, found[:-1]))
+        bad = all_of(found[0] != NONE, ca.logic_not(found[WIDTH]))
         found = look_up(coarse, p)
         found = look_up(fine, ca.vertcat(p, found[:-1]))
         bad = ca.logic_and(found[0] != NONE, ca.logic_not(found[WIDTH]))

@@ -221,3 +221,13 @@ def atan2(y: Value, x: Value) -> Value:
 def where(condition: Value, a: Value, b: Value) -> Value:
     """a where the condition holds, b elsewhere. Both are evaluated: guard roots and divisions in them."""
     return ca.if_else(condition, a, b) if is_symbolic(condition) else np.where(condition, a, b)
+
+
+def all_of(*conditions: ca.SX | int) -> ca.SX:
+    """Whether all of some symbolic conditions hold, of one or more."""
+    return functools.reduce(ca.logic_and, conditions)
+
+
+def any_of(*conditions: ca.SX) -> ca.SX:
+    """Whether one of some symbolic conditions holds."""
+    return functools.reduce(ca.logic_or, conditions) if conditions else ca.SX(0)

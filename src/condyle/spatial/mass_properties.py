@@ -8,7 +8,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
 from condyle.records import dataclass
-from condyle.spatial.algebra import Value, numbers, too_large
+from condyle.spatial.algebra import Value, all_of, any_of, numbers, too_large
 from condyle.spatial.rotations import skew
 from condyle.spatial.transform import Transform
 
@@ -130,15 +130,15 @@ def possible_masses(mass: ca.SX, I: ca.SX) -> ca.SX:
         if not ca.is_equal(A[i, j], A[j, i], 1)
     ]
     # false where an entry is not finite: A is not a number then
-    real = ca.logic_and(mass > 0, trace > 0)
+    real = all_of(mass > 0, trace > 0)
     for condition in (
         *asymmetry,
         _definite(A + NEGATIVE_TOLERANCE / 4 * ca.SX.eye(3)),
         _definite((0.5 + TRIANGLE_TOLERANCE / 8) * ca.SX.eye(3) - A),
     ):
-        real = ca.logic_and(real, condition)
-    none = ca.logic_and(mass >= 0, ca.sumsqr(I) == 0)  # a point, or nothing
-    return ca.logic_and(mass < ca.inf, ca.logic_or(real, none))
+        real = all_of(real, condition)
+    none = all_of(mass >= 0, ca.sumsqr(I) == 0)  # a point, or nothing
+    return all_of(mass < ca.inf, any_of(real, none))
 
 
 def _definite(A: ca.SX) -> ca.SX:
@@ -146,7 +146,7 @@ def _definite(A: ca.SX) -> ca.SX:
     (a, b, d), (c, e), f = (A[0, 0], A[1, 0], A[2, 0]), (A[1, 1], A[2, 1]), A[2, 2]
     two = a * c - b * b
     three = f * two - a * e * e + d * (2 * b * e - c * d)
-    return ca.logic_and(ca.logic_and(a > 0, two > 0), three > 0)
+    return all_of(a > 0, two > 0, three > 0)
 
 
 def _numbers(value: Value, what: str) -> Array:

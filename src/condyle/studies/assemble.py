@@ -43,7 +43,7 @@ VIOLATED = 1e-6
 """Share of the system's length by which a pose may violate what acts one way."""
 
 PLACES = 8
-"""Where the Jacobian of a joint is looked at."""
+"""Random poses at which the Jacobian of a joint is evaluated."""
 
 Limits = bool | Mapping[str, tuple[float, float]]
 
@@ -88,7 +88,7 @@ def assemble(
     Raises:
         ConstraintError: no configuration nearby satisfies the constraints. It names those that are violated,
             and by how much.
-        CondyleError: arguments that cannot be.
+        CondyleError: invalid arguments.
     """
     check_state("assemble", system, state)
     wanted = checked("assemble", system, goals)
@@ -143,7 +143,7 @@ def assemble_frames(
     All frames are one native run. New targets, weights and stations do not compile anything; goals on other
     bodies do. A frame whose constraints cannot be met is named in `Frames.failures`, and the next one starts
     from the last good one. The run can be interrupted (Ctrl-C): it returns the frames until then. The frame
-    that misses its goals most is looked at again: `failures` names it if it could come nearer from another
+    that misses its goals most is solved again: `failures` lists it if it could come nearer from another
     start. A warning says if stations or targets are far beyond the system's size, as millimeters are.
 
     Args:
@@ -163,7 +163,7 @@ def assemble_frames(
         The Frames, also where some failed: see `Frames.status`.
 
     Raises:
-        CondyleError: arguments that cannot be.
+        CondyleError: invalid arguments.
     """
     check_state("assemble_frames", system, state)
     wanted = checked("assemble_frames", system, goals)
@@ -333,21 +333,18 @@ def _run(
 
 def coordinates_of_speeds(system: System) -> tuple[int, ...]:
     """The coordinate that each speed is the rate of, whatever q is; -1 where there is none."""
-    known, key = system.compiled.programs, "coordinates of speeds"
-    if key not in known:
-        known[key] = _coordinates_of_speeds(system)
-    return known[key]  # type: ignore[no-any-return]
 
+    def find() -> tuple[int, ...]:
+        out = [-1] * system.nu
+        for b in system.bodies:
+            N = ca.sparsify(b.mobilizer.N(ca.SX.sym("q", b.mobilizer.nq)))
+            for j in range(b.mobilizer.nq):
+                row = ca.sparsify(N[j, :])
+                if row.nnz() == 1 and row.is_constant() and float(row.nz[0]) == 1.0:
+                    out[b.u.start + row.sparsity().get_triplet()[1][0]] = b.q.start + j
+        return tuple(out)
 
-def _coordinates_of_speeds(system: System) -> tuple[int, ...]:
-    out = [-1] * system.nu
-    for b in system.bodies:
-        N = ca.sparsify(b.mobilizer.N(ca.SX.sym("q", b.mobilizer.nq)))
-        for j in range(b.mobilizer.nq):
-            row = ca.sparsify(N[j, :])
-            if row.nnz() == 1 and row.is_constant() and float(row.nz[0]) == 1.0:
-                out[b.u.start + row.sparsity().get_triplet()[1][0]] = b.q.start + j
-    return tuple(out)
+    return system.compiled.remembered("coordinates of speeds", find)
 
 
 def _stopped(state: State, low: Array, high: Array, rate_of: Sequence[int]) -> tuple[Array, Array]:
@@ -435,7 +432,7 @@ def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[Arr
 
 def _turning(system: System) -> dict[int, float]:
     """Speeds that turn bodies, and by how much at most per unit of their coordinate [rad]: 1 in rad/s; joints
-    with coordinates of another unit, as spline joints have, are looked at in some places."""
+    with coordinates of another unit, as spline joints have, are evaluated at some random poses."""
     out = {k: 1.0 for k, unit in enumerate(scales.units(system.bodies)[1]) if unit == "rad/s"}
     known: dict[Mobilizer, Array] = {}
     for body in (b for b in system.bodies if b.follows is None):
@@ -455,15 +452,18 @@ def _turning(system: System) -> dict[int, float]:
 
 def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> ProgramAndTables:
     """The native program of a system and a layout of goals, kept with the system and on disk."""
-    key, model = ("assemble", layout), system.compiled.model
+    model = system.compiled.model
 
-    def make() -> ProgramAndTables:
-        f, tail = expressions(model, layout), model.tail_size
-        loop = FitLoop(f, system.nq, tail, layout.size, rate_of, turning)
-        return loop.program, loop.tables
-
-    if key not in system.compiled.programs:
+    def find() -> ProgramAndTables:
         turning = _turning(system)
-        text = f"assemble {layout} {turning} {has_loops(model, layout)}\n{description(model)}"
-        system.compiled.programs[key] = cached_program(text, make)
-    return system.compiled.programs[key]
+
+        def make() -> ProgramAndTables:
+            f, tail = expressions(model, layout), model.tail_size
+            loop = FitLoop(f, system.nq, tail, layout.size, rate_of, turning)
+            return loop.program, loop.tables
+
+        return cached_program(
+            f"assemble {layout} {turning} {has_loops(model, layout)}\n{description(model)}", make
+        )
+
+    return system.compiled.remembered(("assemble", layout), find)

@@ -201,7 +201,7 @@ def induced_accelerations(
 
     Raises:
         ConstraintError: the constraints cannot hold.
-        CondyleError: arguments that cannot be.
+        CondyleError: invalid arguments.
     """
     check_system("induced_accelerations", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)

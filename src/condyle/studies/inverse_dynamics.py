@@ -8,11 +8,10 @@ from condyle.arguments import with_call_hints
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
 from condyle.status import Outcome, Status
-from condyle.studies.external_load import ExternalLoad, loads_on, stacked
+from condyle.studies.external_load import ExternalLoad, stacked
 from condyle.studies.motion.motion import Motion
 from condyle.studies.residual_forces import residual_quality
-from condyle.studies.study_system import forces_of_groups, study_system, warn_unilateral_ignored
-from condyle.system.given import check_system
+from condyle.studies.study_system import forces_of_groups, recorded_motion, study_system
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.unsolved import unsolved_frames, with_failures
@@ -60,13 +59,10 @@ def inverse_dynamics(
         not found are NaN; its status and a warning list them.
 
     Raises:
-        UnknownNameError: a coordinate that the Table does not have, a body or a group that there is not.
-        CondyleError: arguments that cannot be.
+        UnknownNameError: a coordinate that the Table does not have, an unknown body or group.
+        CondyleError: invalid arguments.
     """
-    check_system("inverse_dynamics", system, "motion")
-    moved = Motion.of(system, motion, lowpass=lowpass, state=state)
-    warn_unilateral_ignored("inverse_dynamics", moved)
-    loads = loads_on(moved, external_loads)
+    moved, loads = recorded_motion("inverse_dynamics", system, motion, external_loads, lowpass, state)
     part = study_system(system, forces_of_groups(system, groups), loaded=tuple(loads))
     batch = part.batch(moved, loads=stacked(loads))
     tau = batch.kernel("inverse_dynamics", moved.udot)

@@ -12,13 +12,12 @@ from condyle.errors import UnknownNameError
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
 from condyle.status import Outcome, Status
-from condyle.studies.external_load import ExternalLoad, loads_on, stacked
+from condyle.studies.external_load import ExternalLoad, stacked
 from condyle.studies.inverse_dynamics import NOT_ACTUATED
 from condyle.studies.motion.motion import Motion
 from condyle.studies.prescribed_forces import prescribed_forces
 from condyle.studies.residual_forces import residual_quality
-from condyle.studies.study_system import forces_of_groups, study_system, warn_unilateral_ignored
-from condyle.system.given import check_system
+from condyle.studies.study_system import forces_of_groups, recorded_motion, study_system
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
@@ -26,17 +25,7 @@ from condyle.system.unsolved import unsolved_frames, with_failures
 from condyle.table import Table
 from condyle.tree.body import Body
 
-COLUMNS = (
-    ("fx", "N"),
-    ("fy", "N"),
-    ("fz", "N"),
-    ("mx", "N m"),
-    ("my", "N m"),
-    ("mz", "N m"),
-    ("px", "m"),
-    ("py", "m"),
-    ("pz", "m"),
-)
+COLUMNS = [(f"{kind}{axis}", unit) for kind, unit in (("f", "N"), ("m", "N m"), ("p", "m")) for axis in "xyz"]
 
 
 @with_call_hints(
@@ -92,18 +81,15 @@ def joint_reactions(
 
     Raises:
         UnknownNameError: a body, a frame, a muscle without a column.
-        CondyleError: arguments that cannot be.
+        CondyleError: invalid arguments.
     """
     if on not in ("child", "parent"):
         raise UnknownNameError("side of a joint", on, ("child", "parent"), "on=")
     chosen = _bodies(system, bodies)
     if frame not in ("child", "parent"):
         frame = system.body(frame)
-    check_system("joint_reactions", system, "motion")
-    moved = Motion.of(system, motion, lowpass=lowpass, state=state)
-    warn_unilateral_ignored("joint_reactions", moved)
+    moved, loads = recorded_motion("joint_reactions", system, motion, external_loads, lowpass, state)
     tensions, speeds = prescribed_forces(moved, forces)
-    loads = loads_on(moved, external_loads)
     kept = [name for name in forces_of_groups(system, groups) if name not in tensions]
     part = study_system(system, kept, tuple(tensions), tuple(loads))
     pulls = np.array([*tensions.values(), *speeds.values()]).reshape(-1, len(moved))
@@ -133,13 +119,13 @@ def joint_reactions(
 
 def _columns(system: System, bodies: list[Body]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names and units of the columns, made once."""
-    key, known = ("columns of reactions", *(b.name for b in bodies)), system.compiled.programs
-    if key not in known:
-        known[key] = (
+    return system.compiled.remembered(
+        ("columns of reactions", *(b.name for b in bodies)),
+        lambda: (
             tuple(f"{b.name}_{column}" for b in bodies for column, _ in COLUMNS),
             tuple(unit for _ in bodies for _, unit in COLUMNS),
-        )
-    return known[key]  # type: ignore[no-any-return]
+        ),
+    )
 
 
 def _bodies(system: System, bodies: Sequence[Body | str] | Body | str | None) -> list[Body]:

@@ -148,41 +148,41 @@ class _Program:
         x, multipliers = np.full((m, n), np.nan), np.full((m, n + b.shape[1]), np.nan)
         H, f = np.diag(2 * weights), np.zeros(n)
         for i in range(m):
-            if self.model is None:
-                good = self._setup(H, f, A[i], upper[i], lower[i])
-            else:
-                good = self.model.update(A=A[i], bupper=upper[i], blower=lower[i]) >= 0
-            if good:
-                found, _, flag, info = self.model.solve()
-                good = flag == 1
-            if good:
-                x[i], multipliers[i] = found, info["lam"]
-            else:
-                self.model = None  # the next frame begins from scratch
+            if solved := self._run(H, f, A[i], upper[i], lower[i]):
+                x[i], multipliers[i] = solved
         off = np.abs((A @ x[..., None])[..., 0] - b).max(axis=1, initial=0.0)
         x[~(off <= MET * np.maximum(1.0, np.abs(b).max(axis=1, initial=0.0)))] = np.nan
         return x, multipliers
 
-    def _setup(self, H: Array, f: Array, A: Array, upper: Array, lower: Array) -> bool:
-        import daqp
-
-        self.model = daqp.Model()
-        self.model.settings = {"primal_tol": TOLERANCE}
-        return bool(self.model.setup(H, f, A, upper, lower, self.sense)[0] >= 0)
-
-    def solve(self, H: Array, f: Array, A: Array, b: Array) -> tuple[Array, Array] | None:
-        """x and multipliers at min x' diag(H) x / 2 + f' x; None if there is none."""
-        upper, lower = np.concatenate([self.high, b]), np.concatenate([self.low, b])
+    def _run(
+        self, H: Array, f: Array, A: Array, upper: Array, lower: Array, all_new: bool = False
+    ) -> tuple[Array, Array] | None:
+        """x and multipliers by daqp, or None. A model that ran before gets A and the bounds, and with `all_new`
+        H and f too. After a failure the next program begins from scratch."""
         if self.model is None:
-            good = self._setup(np.diag(H), f, A, upper, lower)
+            import daqp
+
+            self.model = daqp.Model()
+            self.model.settings = {"primal_tol": TOLERANCE}
+            good = self.model.setup(H, f, A, upper, lower, self.sense)[0] >= 0
         else:
-            good = self.model.update(H=np.diag(H), f=f, A=A, bupper=upper, blower=lower) >= 0
+            objective = {"H": H, "f": f} if all_new else {}
+            good = self.model.update(A=A, bupper=upper, blower=lower, **objective) >= 0
         if good:
             x, _, flag, info = self.model.solve()
-            if flag == 1 and np.abs(A @ x - b).max(initial=0.0) <= MET * max(1.0, np.abs(b).max(initial=0.0)):
+            if flag == 1:
                 return x, info["lam"]
         self.model = None
         return None
+
+    def solve(self, H: Array, f: Array, A: Array, b: Array) -> tuple[Array, Array] | None:
+        """x and multipliers at min x' diag(H) x / 2 + f' x; None if there is none."""
+        upper, lower, D = np.concatenate([self.high, b]), np.concatenate([self.low, b]), np.diag(H)
+        solved = self._run(D, f, A, upper, lower, all_new=True)
+        size = MET * max(1.0, np.abs(b).max(initial=0.0))
+        if solved is not None and not np.abs(A @ solved[0] - b).max(initial=0.0) <= size:
+            solved = self.model = None
+        return solved
 
 
 def _raised(effort: _Effort, A: Array, b: Array, x: Array) -> tuple[Array, float]:

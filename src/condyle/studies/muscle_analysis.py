@@ -46,7 +46,7 @@ class MuscleAnalysis(Display, Judged):
         lengths: of the paths [m].
         speeds: rates of these lengths [m/s], positive where they lengthen.
         moment_arms: by speed, a Table with a column per path: -dL/dq [m for angles, 1 for lengths].
-        tables: what muscles report, by name: activation, fiber_length, fiber_velocity, pennation_angle,
+        tables: what muscles report, {name: Table}: activation, fiber_length, fiber_velocity, pennation_angle,
             tendon_length, tendon_force, fiber_force, active_fiber_force, passive_fiber_force,
             fiber_active_power, tendon_power, muscle_power, and more. Empty if nothing was known of
             activations.
@@ -165,7 +165,7 @@ def muscle_analysis(
 
     Raises:
         UnknownNameError: a muscle without a column of activations.
-        CondyleError: arguments that cannot be.
+        CondyleError: invalid arguments.
     """
     check_system("muscle_analysis", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
@@ -202,7 +202,7 @@ def muscle_analysis(
 
 def path_geometry(motion: Motion) -> tuple[Array, Array, Array]:
     """Lengths [m] and speeds [m/s] of all paths, (m, paths), and their moment arms, (m, paths, nu), along the
-    constraints: surfaces are looked at once."""
+    constraints: paths are solved once."""
     system, batch = motion.system, motion._batch()
     L, arms = batch.kernel("path_geometry")
     if system.compiled.model.moved_by_time:  # bodies move without their speeds

@@ -2,7 +2,7 @@
 
 Either a rule makes the length jump, or the path goes over to the other side where both sides are equally
 long: then the moment arm leaps. Frames between which a length does not follow from its rates, or a moment arm
-changes its sign, are looked at closely (integrate/path_jumps.py), on the straight line between them.
+changes its sign, are searched (integrate/interrupts/path_jumps.py) on the straight line between them.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ RULE = (
 POINT = "where a point of it comes or goes: at the end of its range it is not on the way of the others."
 """Why a path jumps."""
 NEAR = 1e-7
-"""When a path slips is told to this time [s]."""
+"""The time of a slip is located to this [s]."""
 
 
 def path_slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
-    """In words, the first slip of each path.
+    """A sentence on the first slip of each path.
 
     Args:
         motion: whose frames they are.
@@ -71,34 +71,25 @@ def path_slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
             where = " and ".join(branches.where[s] for s in found.switches if branches.of_span[s] == span)
             for name in branches.owners[span]:
                 if name not in out or found.after < out[name][0]:
-                    out[name] = (
-                        found.after,
-                        (
-                            f"The path of {name} jumps by {1e3 * by:+.3g} mm at {where} at t = {found.after:.6g} s, "
-                            f"{POINT if where.startswith('point ') else RULE}"
-                        ),
-                    )
+                    why = POINT if where.startswith("point ") else RULE
+                    text = f"The path of {name} jumps by {1e3 * by:+.3g} mm at {where} at t = {found.after:.6g} s, "
+                    out[name] = found.after, text + why
     turned = (seen.n[::2] * seen.n[1::2]).sum(axis=2) < 0  # the other side of a surface
     for k, s in np.argwhere(turned).tolist():
         for name in branches.owners[branches.of_span[s]]:
             i, j = int(steps[k]), system.paths.index(name)
             for speed in np.flatnonzero(leapt[i, j])[:1]:
-                out.setdefault(
-                    name,
-                    (
-                        float(t[i + 1]),
-                        (
-                            f"The moment arm of {name} about {system.speeds[speed]} leaps from "
-                            f"{1e3 * arms[i, j, speed]:.3g} to {1e3 * arms[i + 1, j, speed]:.3g} mm at t = "
-                            f"{t[i + 1]:g} s: its path slips to the other side of {branches.where[s]}. The surface's "
-                            "quadrant= keeps it on one."
-                        ),
-                    ),
+                before, after = (f"{1e3 * x:.3g}" for x in arms[i : i + 2, j, speed])
+                text = (
+                    f"The moment arm of {name} about {system.speeds[speed]} leaps from {before} to {after} mm at "
+                    f"t = {t[i + 1]:g} s: its path slips to the other side of {branches.where[s]}. The surface's "
+                    "quadrant= keeps it on one."
                 )
+                out.setdefault(name, (float(t[i + 1]), text))
     return [words for _, words in sorted(out.values())]
 
 
-def warn_of_path_slips(what: str, motion: Motion, L: Array, Ldot: Array, arms: Array, depth: int = 0) -> None:
+def warn_of_path_slips(what: str, motion: Motion, L: Array, Ldot: Array, arms: Array) -> None:
     """Warn of the first of them: what a study finds there is the rule's, not the motion's."""
     if found := path_slips(motion, L, Ldot, arms):
         more = f" {len(found) - 1} more paths slip." if len(found) > 1 else ""

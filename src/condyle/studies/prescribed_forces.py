@@ -15,7 +15,6 @@ from condyle.forces.actuators import Actuator
 from condyle.forces.path import PathLaw
 from condyle.plausible import ask, of_tensions
 from condyle.presentation import cut
-from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.motion import Motion
 from condyle.system.system import System
@@ -56,7 +55,7 @@ def prescribed_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], di
         raise DescriptionError(
             f"forces: expected a Table with a column per muscle [N], got {type(forces).__name__}{hint}"
         )
-    given = _Columns.of(motion.system, forces)
+    given = _ForceColumns.find(motion.system, forces)
     rows = at_times("forces", forces, motion.t).T.copy()  # all times of a column in one piece
     if given.unknown:
         warn_of_others("forces", forces, given.known)
@@ -72,8 +71,7 @@ def prescribed_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], di
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Columns:
+class _ForceColumns:
     """What the columns of a Table of forces are. For Tables with the same names and units it is made once.
 
     Attributes:
@@ -86,25 +84,16 @@ class _Columns:
         unknown: whether some columns have others.
     """
 
-    of_table: tuple[tuple[str, ...], tuple[str, ...]]
-    tensions: dict[str, int]
-    speeds: dict[str, int]
-    muscles: list[int]
-    bare: bool
-    known: tuple[str, ...]
-    unknown: bool
-
     @classmethod
-    def of(cls, system: System, forces: Table) -> _Columns:
+    def find(cls, system: System, forces: Table) -> _ForceColumns:
         """Those of a table; errors as `prescribed_forces` has them."""
-        last: _Columns | None = system.compiled.programs.get("columns of forces")
+        last: _ForceColumns | None = system.compiled.programs.get("columns of forces")
         if last is None or last.of_table != (forces.names, forces.units):
-            last = system.compiled.programs["columns of forces"] = cls._found(system, forces)
+            last = system.compiled.programs["columns of forces"] = cls(system, forces)
         return last
 
-    @classmethod
-    def _found(cls, system: System, forces: Table) -> _Columns:
-        place = {name: k for k, name in enumerate(forces.names)}
+    def __init__(self, system: System, forces: Table) -> None:
+        self.of_table, place = (forces.names, forces.units), {name: k for k, name in enumerate(forces.names)}
         for name in system.muscles:
             if name not in place:
                 raise UnknownNameError(
@@ -114,27 +103,21 @@ class _Columns:
                     "forces: every muscle needs a column [N]; one that does not pull is a column of zeros",
                 )
         acting = {name: None for name, law in system._forces.items() if isinstance(law, (PathLaw, Actuator))}
-        tensions = {name: k for name, k in place.items() if name in acting}
-        speeds = {name: k for name, k in place.items() if name in system.speeds and name not in tensions}
-        refuse_units("forces", forces, dict.fromkeys((*tensions, *speeds), ("N", "N m")))
-        known = (*acting, *system.speeds)
-        if not tensions and not speeds:
+        self.tensions = {name: k for name, k in place.items() if name in acting}
+        others = [name for name in place if name in system.speeds and name not in self.tensions]
+        self.speeds = {name: place[name] for name in others}
+        refuse_units("forces", forces, dict.fromkeys((*self.tensions, *others), ("N", "N m")))
+        self.known = (*acting, *system.speeds)
+        if not self.tensions and not others:
             raise UnknownNameError(
                 "column",
                 forces.names[0] if forces.names else "",
-                known,
+                self.known,
                 "forces: columns go by the names of muscles, other paths and actuators",
             )
-        muscles = [place[name] for name in system.muscles]
-        return cls(
-            (forces.names, forces.units),
-            tensions,
-            speeds,
-            muscles,
-            not any(forces.units[k] for k in muscles),
-            known,
-            len(tensions) + len(speeds) < len(forces.names),
-        )
+        self.muscles = [place[name] for name in system.muscles]
+        self.bare = not any(forces.units[k] for k in self.muscles)
+        self.unknown = len(self.tensions) + len(others) < len(forces.names)
 
 
 def refuse_units(what: str, table: Table, wanted: Mapping[str, Sequence[str]]) -> None:

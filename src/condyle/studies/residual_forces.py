@@ -24,7 +24,7 @@ from condyle.constraints.coordinates import CoordinateCoupler
 from condyle.forces.actuators import Actuator
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
-from condyle.studies.external_load import Wrenches
+from condyle.studies.external_load import ExternalLoad, Wrenches
 from condyle.studies.motion.motion import Motion
 from condyle.system.system import System
 from condyle.trace.parameter import Expression
@@ -39,7 +39,7 @@ missing 0.8, of loads given twice 0.5; a center of pressure that is 10 cm off gi
 SMALLEST = 1e-6
 """[m] Mass centers that are nearer to the common one are in one place: there is no lever arm."""
 LOOKED = 12
-"""Frames that are looked at for poses."""
+"""Frames at which poses are evaluated."""
 FITS = "motion, external loads and masses do not fit each other"
 
 
@@ -84,10 +84,7 @@ def gravity(system: System) -> Array:
 def floating_bases(system: System) -> list[FloatingBase]:
     """The bodies that float, found once: none, where constraints or rigid contacts may carry them, or where
     the actuators of a machine without muscles do."""
-    known = system.compiled.programs
-    if "floating bases" not in known:
-        known["floating bases"] = list(_floating_bases(system))
-    return known["floating bases"]  # type: ignore[no-any-return]
+    return system.compiled.remembered("floating bases", lambda: list(_floating_bases(system)))
 
 
 def _floating_bases(system: System) -> Iterator[FloatingBase]:
@@ -165,12 +162,9 @@ class ResidualForces:
             )
 
     def suspicious(self) -> bool:
-        """Whether a row may fail, found in some 15 microseconds: by forces, and all is looked at where loads
+        """Whether a row may fail, found in some 15 microseconds: by forces; True where loads
         are used for the first time."""
-        known = self.motion.system.compiled.programs
-        looked = known.get("loads looked at")
-        if looked is None:
-            looked = known["loads looked at"] = WeakSet()
+        looked: WeakSet[ExternalLoad] = self.motion.system.compiled.remembered("loads looked at", WeakSet)
         new = [load for load in self.loads.given if load not in looked]
         looked.update(new)
         return bool(new) or any(

@@ -24,13 +24,13 @@ from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
-from condyle.studies.external_load import ExternalLoad, Wrenches, loads_on, stacked
-from condyle.studies.least_effort import least_effort
+from condyle.studies.external_load import ExternalLoad, Wrenches, stacked
+from condyle.studies.least_effort import Solution, least_effort
 from condyle.studies.motion.motion import Motion
 from condyle.studies.residual_forces import ResidualForces
-from condyle.studies.study_system import study_system, warn_unilateral_ignored
+from condyle.studies.study_system import recorded_motion, study_system
 from condyle.studies.unknown_forces import WHO, UnknownForces, directions
-from condyle.system.given import check_system, flag, number
+from condyle.system.given import flag, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.unsolved import unsolved
@@ -97,19 +97,9 @@ class StaticOptimization(Display):
         Returns:
             the files.
         """
-        tables = {
-            "activations": self.activations,
-            "controls": self.controls,
-            "forces": self.forces,
-            "reserves": self.reserves,
-            "missing": self.missing,
-        }
-        return save_all(
-            "StaticOptimization",
-            {name: table for name, table in tables.items() if table.names},
-            folder,
-            ending,
-        )
+        names = ("activations", "controls", "forces", "reserves", "missing")
+        tables = {name: table for name in names if (table := getattr(self, name)).names}
+        return save_all("StaticOptimization", tables, folder, ending)
 
     def __repr__(self) -> str:
         t = self.activations.time
@@ -169,7 +159,7 @@ def static_optimization(
     """Activations that move a system as recorded with the least effort, the weighted sum of their powers.
 
     Each frame is on its own: activation dynamics and the stretch of tendons take no part, as in OpenSim. A
-    frame that no activations explain is NaN; `failures` names what is missing, and a warning says so.
+    frame that no activations explain is NaN and raises a warning; `failures` lists what is missing.
 
     Args:
         system: muscle and actuator forces are the unknowns; all other forces are applied as modeled.
@@ -178,8 +168,8 @@ def static_optimization(
         external_loads: measured forces on bodies over time, `cd.ExternalLoad`, one or several.
         exponent: p of the sum of |x|^p over activations, controls and reserves, at least 1. With 1 the answer
             may not be unique.
-        a_min: least activation of all muscles, or by name; by default each muscle's `minimum_activation`.
-        a_max: greatest activation of all muscles, or by name.
+        a_min: least activation of all muscles, or {muscle: value}; by default each muscle's `minimum_activation`.
+        a_max: greatest activation of all muscles, or {muscle: value}.
         physiology: whether the tension at an activation of 1 depends on the fiber's length and velocity, with
             a rigid tendon; otherwise it is the `max_isometric_force`.
         passive: whether passive tensions act too, with a rigid tendon. OpenSim leaves them out.
@@ -194,28 +184,25 @@ def static_optimization(
         a StaticOptimization: `.activations`, `.forces`, `.reserves`, `.status` and more.
 
     Raises:
-        UnknownNameError: a coordinate that the Table does not have, a muscle that there is not.
-        DescriptionError: nothing that can act, bounds that cross, an exponent below 1.
-        CondyleError: arguments that cannot be.
+        UnknownNameError: a coordinate that the Table does not have, an unknown muscle.
+        DescriptionError: no muscle, actuator or reserve, bounds that cross, an exponent below 1.
+        CondyleError: invalid arguments.
     """
     p = number(f"{WHO}: exponent", exponent, "a number, at least 1")
     if not 1 <= p < math.inf:
         raise DescriptionError(
             f"{WHO}: exponent = {p:g} must be a number from 1 on: below 1 there are many least sums"
         )
-    check_system("static_optimization", system, "motion")
-    moved = Motion.of(system, motion, lowpass=lowpass, state=state)
-    warn_unilateral_ignored("static_optimization", moved)
+    moved, loads = recorded_motion(WHO, system, motion, external_loads, lowpass, state)
     unknowns = UnknownForces(
         moved, flag(f"{WHO}: physiology", physiology), flag(f"{WHO}: passive", passive), reserves
     )
     (low, high), w = unknowns.bounds(a_min, a_max), unknowns.weights(weights)
-    loads = loads_on(moved, external_loads)
     tau = _moments(moved, loads)
     b = tau - unknowns.passive
     m, n = len(moved), len(low)
-    x, nearest, missing = np.full((m, n), np.nan), np.full((m, n), np.nan), np.zeros((m, system.nu))
-    kkt, balance = np.full(m, np.nan), np.full(m, np.nan)
+    x, nearest, kkt, balance = (np.full(shape, np.nan) for shape in ((m, n), (m, n), m, m))
+    every = Solution(x, kkt, np.zeros((m, system.nu)), nearest)
     finite = np.isfinite(unknowns.columns).all(axis=(1, 2)) & np.isfinite(b).all(axis=1)
     for frames, speeds, N in directions(moved, np.flatnonzero(finite)):
         A, right = (unknowns.columns, b) if len(frames) == m else (unknowns.columns[frames], b[frames])
@@ -225,10 +212,10 @@ def static_optimization(
             A, right = A[:, speeds], right[:, speeds]
         found = least_effort(A, right, low, high, w, p)
         x[frames], nearest[frames], kkt[frames] = found.x, found.nearest, found.kkt
-        missing[frames[:, None], speeds] = found.missing
+        every.missing[frames[:, None], speeds] = found.missing
         balance[frames] = np.abs((A @ found.x[..., None])[..., 0] - right).max(axis=1, initial=0.0)
     rows = Recruitment(unknowns, tau, x, high, ResidualForces(moved, tau, loads), physiology)
-    return _result(moved, unknowns, x, nearest, missing, kkt, balance, high, rows)
+    return _result(moved, unknowns, every, balance, high, rows)
 
 
 def _moments(motion: Motion, loads: Wrenches) -> Array:
@@ -244,18 +231,15 @@ def _moments(motion: Motion, loads: Wrenches) -> Array:
 def _result(
     motion: Motion,
     unknowns: UnknownForces,
-    x: Array,
-    nearest: Array,
-    missing: Array,
-    kkt: Array,
+    found: Solution,
     balance: Array,
     high: Array,
     rows: Recruitment,
 ) -> StaticOptimization:
-    k, others = len(unknowns.muscles), unknowns.others
+    x, kkt, missing, k, others = found.x, found.kkt, found.missing, len(unknowns.muscles), unknowns.others
     n = k + len(others)
     with np.errstate(invalid="ignore"):
-        full = nearest[:, :k] >= high[:k] - FULL
+        full = found.nearest[:, :k] >= high[:k] - FULL
     saturated = tuple(
         tuple(name for name, at in zip(unknowns.muscles, row, strict=True) if at) for row in full
     )
@@ -333,11 +317,11 @@ FELT = 0.01
 
 
 class Recruitment:
-    """What is looked at of a static optimization.
+    """Quality checks of a static optimization.
 
     Args:
-        unknowns: who acts.
-        tau: what they do together [N m, N], shape (m, nu).
+        unknowns: muscles, actuators and reserves.
+        tau: generalized forces that they exert together [N m, N], shape (m, nu).
         x: activations, controls and reserves found, shape (m, n).
         most: their upper bounds, shape (n,).
         residuals: of the same motion and loads.

@@ -10,29 +10,34 @@ an arm does not look for the paths of its muscles. What a study applies comes wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
 from condyle.errors import UnknownNameError, warn
+from condyle.fit.frames import Frames
 from condyle.forces.actuators import Actuator
 from condyle.forces.base import GROUPS, Force
 from condyle.forces.external import ExternalWrench
 from condyle.forces.path import PathLaw
+from condyle.integrate.trajectory import Trajectory
 from condyle.laws.described import quantity, sx
 from condyle.laws.leaves import StateVariable
 from condyle.laws.view import View
 from condyle.model.model import Model
 from condyle.records import dataclass
+from condyle.studies.external_load import ExternalLoad, Wrenches, loads_on
 from condyle.studies.motion.motion import Motion
+from condyle.system.given import check_system
+from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
+from condyle.table import Table
 from condyle.trace.parameter import Input
 
 
@@ -60,7 +65,7 @@ class StudySystem:
         pulled: names of the paths and actuators with given forces.
         loaded: names of the bodies with given loads.
         silent: names of forces that are there for their auxiliary states only.
-        left_out: words for the forces of the user's system that are not there.
+        left_out: text that lists the forces of the user's system that are left out.
     """
 
     system: System
@@ -79,7 +84,7 @@ class StudySystem:
             loads: wrenches about ground's origin, in ground [N m, N], shape (m, loaded, 6).
         """
         if not self._places or self._places[0].model is not motion.system.compiled.model:
-            self._places[:] = [_Places.of(self, motion.system.compiled.model)]
+            self._places[:] = [_Places(self, motion.system.compiled.model)]
         places = self._places[0]
         shape = len(motion), len(places.constants)
         if motion.steady:  # all but the time is the same in all frames
@@ -104,7 +109,6 @@ class StudySystem:
         return Batch(self.system, motion.t, tail, arrays, motion.status)
 
 
-@dataclass(frozen=True, eq=False)
 class _Places:
     """Where the tail of a study's system comes from.
 
@@ -117,16 +121,8 @@ class _Places:
         loads: places of the given loads, by body.
     """
 
-    model: Model
-    constants: Array
-    into: NDArray[np.intp]
-    source: NDArray[np.intp]
-    pulls: list[int] | slice
-    loads: list[list[int] | slice]
-
-    @classmethod
-    def of(cls, part: StudySystem, theirs: Model) -> _Places:
-        own = part.system.compiled.model
+    def __init__(self, part: StudySystem, theirs: Model) -> None:
+        self.model, own = theirs, part.system.compiled.model
         constants, source = np.zeros(own.tail_size), np.full(own.tail_size, -1)
         for name in ("t", "discrete", "lock", "held", "parameters", "table"):
             if own.tail[name].stop > own.tail[name].start:
@@ -144,15 +140,10 @@ class _Places:
         controls, first = theirs.tail["inputs"], own.tail["inputs"].start
         source[first : first + controls.stop - controls.start] = range(controls.start, controls.stop)
         place = {name: k for k, name in enumerate(part.system.inputs, first)}
-        into = np.flatnonzero(source >= 0)
-        return cls(
-            theirs,
-            constants,
-            into,
-            source[into],
-            _run([place[_tension(name)] for name in part.pulled]),
-            [_run([place[name] for name in _wrench(body)]) for body in part.loaded],
-        )
+        self.constants, self.into = constants, np.flatnonzero(source >= 0)
+        self.source = source[self.into]
+        self.pulls = _run([place[_tension(name)] for name in part.pulled])
+        self.loads = [_run([place[name] for name in _wrench(body)]) for body in part.loaded]
 
 
 def _run(places: list[int]) -> list[int] | slice:
@@ -193,6 +184,21 @@ def warn_unilateral_ignored(who: str, motion: Motion) -> None:
         )
 
 
+def recorded_motion(
+    who: str,
+    system: System,
+    motion: Table | Motion | Trajectory | Frames,
+    external_loads: ExternalLoad | Sequence[ExternalLoad] | None,
+    lowpass: float | None,
+    state: State | None,
+) -> tuple[Motion, Wrenches]:
+    """What the study `who` of a recorded motion begins with: the motion, and what external loads do to it."""
+    check_system(who, system, "motion")
+    moved = Motion.of(system, motion, lowpass=lowpass, state=state)
+    warn_unilateral_ignored(who, moved)
+    return moved, loads_on(moved, external_loads)
+
+
 def study_system(
     system: System,
     kept: Collection[str],
@@ -214,33 +220,22 @@ def study_system(
     pulled, loaded, rigid = tuple(pulled), tuple(loaded), dict(rigid or {})
     constrained = tuple((name, c.description()) for name, c in rigid.items())
     key = ("study system", frozenset(kept), pulled, loaded, constrained, law)
-    known = system.compiled.programs
-    if key not in known:
-        known[key] = _made(system, kept, pulled, loaded, rigid, law)
-    return known[key]  # type: ignore[no-any-return]
 
+    def make() -> StudySystem:
+        silent = frozenset({"gravity"} - set(kept)) | _asked(system, kept) - set(kept)
+        copy = system.copy()
+        copy._forces = {name: force for name, force in copy._forces.items() if name in kept or name in silent}
+        for name in pulled:
+            copy.add_force(name, law(system.force(name), Input(_tension(name), 0.0)))
+        for body in loaded:
+            m = [Input(name, 0.0) for name in _wrench(body)]
+            load = ExternalWrench(body, (0, 0, 0), m[3:], m[:3], station_frame="ground")
+            copy.add_force(f"given load on {body}", load)
+        for name, constraint in rigid.items():
+            copy.add_constraint(name, constraint)
+        return StudySystem(copy, pulled, loaded, silent, _left_out(system, copy))
 
-def _made(
-    system: System,
-    kept: Collection[str],
-    pulled: tuple[str, ...],
-    loaded: tuple[str, ...],
-    rigid: Mapping[str, Constraint],
-    law: Callable[[Force, Input], Force],
-) -> StudySystem:
-    silent = frozenset({"gravity"} - set(kept)) | _asked(system, kept) - set(kept)
-    copy = system.copy()
-    copy._forces = {name: force for name, force in copy._forces.items() if name in kept or name in silent}
-    for name in pulled:
-        copy.add_force(name, law(system.force(name), Input(_tension(name), 0.0)))
-    for body in loaded:
-        m = [Input(name, 0.0) for name in _wrench(body)]
-        copy.add_force(
-            f"given load on {body}", ExternalWrench(body, (0, 0, 0), m[3:], m[:3], station_frame="ground")
-        )
-    for name, constraint in rigid.items():
-        copy.add_constraint(name, constraint)
-    return StudySystem(copy, pulled, loaded, silent, _left_out(system, copy))
+    return system.compiled.remembered(key, make)
 
 
 def _left_out(system: System, part: System) -> str:
@@ -267,13 +262,13 @@ def forces_of_groups(system: System, groups: Iterable[str]) -> tuple[str, ...]:
     """Names of the forces of some groups.
 
     Raises:
-        UnknownNameError: of a group that there is not.
+        UnknownNameError: an unknown group.
     """
     groups = (groups,) if isinstance(groups, str) else tuple(groups)
     for group in groups:
         if group not in GROUPS:
             raise UnknownNameError("group of forces", group, GROUPS)
-    key, known = ("of groups", *groups), system.compiled.programs
-    if key not in known:
-        known[key] = tuple(name for name, force in system._forces.items() if force.group in groups)
-    return known[key]  # type: ignore[no-any-return]
+    return system.compiled.remembered(
+        ("forces of groups", *groups),
+        lambda: tuple(name for name, force in system._forces.items() if force.group in groups),
+    )

@@ -111,7 +111,7 @@ class UnknownForces:
             batch.kernel("path_speeds") if model.moved_by_time else -(arms @ self.motion.u[..., None])[..., 0]
         )
         active, slack, isometric = system._run("unit_tensions", (self.motion.q, L, Ldot), {"state": batch})
-        warn_of_path_slips(WHO, self.motion, L, Ldot, arms, depth=2)
+        warn_of_path_slips(WHO, self.motion, L, Ldot, arms)
         own, every = (
             [list(known).index(name) for name in names] for known in (model.controlled_paths, model.paths)
         )
@@ -188,7 +188,7 @@ class UnknownForces:
         )
 
     def _each(self, what: str, given: Any, own: list[float]) -> list[float]:
-        """A number of each muscle: its own, one for all, or some by name."""
+        """A number of each muscle: its own, one for all, or from {muscle: number}."""
         if given is None:
             return own
         if not isinstance(given, Mapping):

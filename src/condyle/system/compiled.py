@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from condyle.model.operators import OPERATORS
 from condyle.model.operators.columns import generalized_forces
 from condyle.model.operators.record import Operator
 from condyle.native.calls.native_function import NativeFunction
+from condyle.native.fastcall.builtin import DirectCall
 from condyle.system.locks import resting
 from condyle.system.refusals import refuse_rates, refuse_singular
 from condyle.system.tails import Tails
@@ -33,6 +34,8 @@ from condyle.system.unmet import refuse_accelerations
 from condyle.system.unsolved import report_unsolved
 from condyle.tree import scales
 from condyle.tree.tree import Tree
+
+T = TypeVar("T")
 
 SMALL = 1000
 """Numbers up to which their product with themselves is the quickest look for NaN. For many, BLAS would wake
@@ -108,6 +111,13 @@ class Compiled:
         accelerations, and none for all rates together."""
         return bool(self.model.constraints) and prefers_loops(self.model)
 
+    def remembered(self, key: Any, make: Callable[[], T]) -> T:
+        """What `make` gave when this was first asked for: what studies find once of a system, by a key."""
+        if key not in self.programs:
+            self.programs[key] = make()
+        found: T = self.programs[key]
+        return found
+
     # ---- functions -----------------------------------------------------------------------------------------
 
     def function(self, name: str, body: str | None = None) -> NativeFunction:
@@ -130,11 +140,14 @@ class Compiled:
                 key=f"{name} {static} looped: {looped}\n{self.key}",
                 inputs=operator.inputs(model),
                 outputs=operator.outputs(model),
-                direct=operator.direct,
-                optional=operator.may_end,
+                direct=DirectCall(
+                    optional=operator.may_end,
+                    options=tuple(self.tails.parts),
+                    finite=self._looked_at(name),
+                )
+                if operator.direct
+                else None,
                 refuse=self.refusal(operator, operator.label),
-                looked_at=self._looked_at(name),
-                options=self.tails.parts if operator.direct else (),
                 entries=self.entries if operator.watched else {},
             )
         return self.functions[key]

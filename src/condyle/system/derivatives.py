@@ -26,6 +26,7 @@ from condyle.model.looped.jacobian import (
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator
 from condyle.native.calls.native_function import NativeFunction
+from condyle.native.fastcall.builtin import DirectCall
 from condyle.native.straight.kernel_function import Composite
 from condyle.system.compiled import Compiled
 from condyle.system.operators.constraints import SMALLEST_EIGENVALUE
@@ -350,10 +351,13 @@ def _made(
         inputs=ins,
         outputs=[*outs, *status],
         entries={**compiled.entries, "cotangent": _results(compiled, name, size)},
-        direct=kind != "jvp",
-        keys=() if kind == "jvp" else wrt,
-        optional=kind == "jacobian" and len(inputs) > 2 and inputs[-2][0] == "tau",
-        rows=size if kind == "jacobian" else 0,
+        direct=None
+        if kind == "jvp"
+        else DirectCall(
+            optional=kind == "jacobian" and len(inputs) > 2 and inputs[-2][0] == "tau",
+            keys=tuple(wrt),
+            rows=size if kind == "jacobian" else 0,
+        ),
         refuse=compiled.refusal(operator, f"{kind} of {name}", len(inputs) - 1 if kind == "jvp" else -1),
     )
 

@@ -12,8 +12,8 @@ import numpy as np
 from condyle.arrays import Entries, check_finite, plain, real, vector
 from condyle.errors import ShapeError
 from condyle.model.model import Model
-from condyle.native.calls.fastcall import Option
 from condyle.native.calls.native_function import NativeFunction
+from condyle.native.fastcall.builtin import CallOption
 from condyle.system.locks import known, levels, masks
 
 NAMES = ("t", "z", "inputs", "discrete", "parameters", "locked", "disabled")
@@ -63,9 +63,9 @@ class Tails:
         self.default.flags.writeable = False
         self.one = _quick(self.default, model, instance)
         self.parts = [
-            Option("t", where["t"].start),
+            CallOption("t", where["t"].start),
             *(
-                Option(name, where[name].start, where[name].stop - where[name].start)
+                CallOption(name, where[name].start, where[name].stop - where[name].start)
                 for name in _VECTORS
                 if name != "parameters"
             ),

@@ -111,11 +111,11 @@ def _function(text: str) -> ca.Function:
     return ca.Function.deserialize(text)
 
 
-def at_defaults(kept: Any) -> Any:
-    """A kept number, or several, with Parameters at their defaults."""
+def numbers_at(kept: Any, values: Mapping[str, float] | None = None) -> Any:
+    """A kept number, or several, with Parameters at their defaults, or at the given values of some."""
     if not isinstance(kept, Expression):
         return kept
-    value = kept.at()
+    value = kept.at(values)
     return float(value.item()) if value.size == 1 else value
 
 

@@ -16,7 +16,7 @@ from condyle.records import dataclass
 from condyle.shapes import Drawing, Link, Shape
 from condyle.spatial import Transform
 from condyle.system.system import System
-from condyle.trace.parameter import at_defaults
+from condyle.trace.parameter import numbers_at
 from condyle.viewer.layer import Layer, surfaces
 
 COLORS = {
@@ -142,7 +142,7 @@ def _wrapped(system: System, reach: float) -> Iterator[ShapeOnBody]:
             if (key := wrap.description()) in seen:
                 continue
             seen.add(key)
-            R, p = (np.asarray(at_defaults(x), dtype=float) for x in wrap.X_BS)
+            R, p = (np.asarray(numbers_at(x), dtype=float) for x in wrap.X_BS)
             X = Transform(R.reshape(3, 3), p.reshape(3))
             for d in wrap.surface.drawn(reach):
                 d = Drawing(d.shape, d.X, opacity=0.35)

@@ -10,7 +10,7 @@ from condyle.arrays import Array
 from condyle.paths.path import numbers, polygon_parts
 from condyle.records import dataclass
 from condyle.system.states import Batch
-from condyle.trace.parameter import at_defaults
+from condyle.trace.parameter import numbers_at
 from condyle.viewer.elements import body_numbers
 
 ALONG = 9
@@ -70,7 +70,7 @@ def lines(batch: Batch, R: Array, p: Array) -> list[PathLine]:
                 name in system.muscles,
                 bodies.tolist(),
                 own,
-                at_defaults(getattr(law, "max_isometric_force", 0.0)),
+                numbers_at(getattr(law, "max_isometric_force", 0.0)),
             )
         )
     return out

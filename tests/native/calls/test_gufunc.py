@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from condyle.native.calls import gufunc
+from condyle.native.fastcall import structures
 from condyle.native.ir.module import Module
 from condyle.native.machine import jit
 from condyle.native.straight.kernel_writer import add_kernel
@@ -169,12 +170,14 @@ def test_self_test_decides(monkeypatch):
     monkeypatch.setattr(np, "__version__", "3.0.0")
     assert not gufunc.gufuncs_work.__wrapped__()
     monkeypatch.undo()
-    monkeypatch.setattr(gufunc, "numpy_api", lambda name: (_ for _ in ()).throw(AttributeError(name)))
+    monkeypatch.setattr(
+        structures, "_numpy_functions", lambda name: (_ for _ in ()).throw(AttributeError(name))
+    )
     assert not gufunc.gufuncs_work.__wrapped__()
 
 
 def test_unknown_ufunc_layout_keeps_the_owner_for_ever(monkeypatch):
-    monkeypatch.setattr(gufunc, "_for_ever", kept := [])
+    monkeypatch.setattr(structures, "_for_ever", kept := [])
     loop = make_loop(1)
-    gufunc._give_owner(loop.ufunc, {32: ctypes.c_int()}, owner := object())
+    structures._give_owner(loop.ufunc, {32: ctypes.c_int()}, owner := object())
     assert kept == [owner]

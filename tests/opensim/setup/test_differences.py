@@ -12,7 +12,7 @@ import pytest
 import condyle as cd
 from condyle.laws.described import sx
 from condyle.muscles.millard2012 import Millard2012
-from condyle.opensim.sets import read_set
+from condyle.opensim.document import read_set
 from condyle.opensim.setup.analyze import trial_of
 from condyle.opensim.setup.controllers import _steps
 from condyle.opensim.setup.equilibrium import opensim_equilibrium

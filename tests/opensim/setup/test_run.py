@@ -11,7 +11,7 @@ import pytest
 
 import condyle as cd
 from condyle.opensim.setup import run_setup
-from condyle.opensim.setup.order import needs
+from condyle.opensim.setup.run import needs
 from tests.cli.process import condyle, condyle_here
 from tests.opensim.files import copied, reference
 from tests.opensim.setup.small import document, written

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.studies.motion.splines import low_pass, rates, spline
+from condyle.studies.motion.low_pass import filtered as low_pass
+from condyle.studies.motion.splines import rates, spline
 from condyle.studies.prescribed_forces import at_times
 
 T = np.linspace(0, 2, 81)

@@ -65,10 +65,8 @@ class Unilateral(Constraint):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_law(self.law, type(self).__name__)
-        check_restitution(self.restitution, type(self).__name__)
 
-    def check_parameters(self, values: Mapping[str, float]) -> None:
-        super().check_parameters(values)
+    def check_values(self, values: Mapping[str, float]) -> None:
         check_restitution(self.restitution, type(self).__name__, values)
 
     def conditions(self) -> ca.SX:

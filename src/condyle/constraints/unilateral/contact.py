@@ -11,17 +11,18 @@ import casadi as ca
 
 from condyle.constraints.base import Constraint
 from condyle.constraints.unilateral.base import Flag, Normal, Stick, Unilateral
-from condyle.contact.closest_points import check_pair, touch
-from condyle.contact.materials import FRICTION, Rigid, combined_rigid
-from condyle.contact.surfaces import GivenPose, Surface
+from condyle.contact.closest_points import check_pair
+from condyle.contact.depth import SurfacePair
+from condyle.contact.materials import FRICTION, Rigid, harmonic
+from condyle.contact.surfaces import Surface
 from condyle.errors import DescriptionError
 from condyle.laws.described import Part, number, quantity, sx
 from condyle.laws.factors import Factors
-from condyle.laws.leaf import Composed, Leaf
-from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
+from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import AngularVelocity, StationPosition, StationVelocity
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
-from condyle.trace.parameter import Discrete, Parameter
+from condyle.trace.parameter import Discrete
 
 STEEP = 0.9
 """Normals whose z is below this have a tangent at right angles to z, else to x: in a plane motion along two
@@ -29,7 +30,7 @@ axes one tangent is in the plane, and the other moves nothing."""
 
 
 @dataclass(frozen=True, eq=False)
-class Touching(Composed):
+class Touching(SurfacePair):
     """Where two surfaces are closest: depth [m], normal from a to b and the point between them [m], in
     ground.
 
@@ -38,30 +39,11 @@ class Touching(Composed):
         b: the other, on another body.
     """
 
-    a: Surface
-    b: Surface
-
     size = 7
-
-    @property
-    def label(self) -> str:
-        a, b = ((type(x).__name__, x.body) for x in (self.a, self.b))
-        return f"touch of {b[0]} on {b[1]!r} with {a[0]} on {a[1]!r}"
-
-    @property
-    def text(self) -> str:
-        return f"touching {self.a.description()} {self.b.description()}"
-
-    @property
-    def parts(self) -> Sequence[Leaf]:
-        return [leaf for x in (self.a, self.b) for leaf in (Rotation(x.body), StationPosition(x.body))]
-
-    def parameters(self) -> list[Parameter]:
-        return [*super().parameters(), *self.a.parameters(), *self.b.parameters()]
+    quantity = "touching"
 
     def of(self, *y: ca.SX) -> ca.SX:
-        R_a, p_a, R_b, p_b = y
-        where = touch(self.a, GivenPose(R_a, p_a), self.b, GivenPose(R_b, p_b))
+        where = self.closest(*y)
         return ca.vertcat(where.x, where.n, where.at(ca.SX(0.5)))
 
     @cached_property
@@ -135,8 +117,8 @@ class RigidContact(Unilateral):
         made = {
             "a": a,
             "b": b,
-            "restitution": combined_rigid(one, other, "restitution", f"{what}: restitution"),
-            "friction": combined_rigid(one, other, "friction", f"{what}: friction"),
+            "restitution": harmonic(one, other, "restitution"),
+            "friction": harmonic(one, other, "friction"),
             "law": one.law,
             "closed": 0.0,
             "stick": 0.0,

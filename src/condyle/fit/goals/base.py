@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from condyle.arguments import ExplainsCalls
-from condyle.arrays import gaps, real
+from condyle.arrays import Array, gaps, real
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.user import Holonomic
 from condyle.dynamics.view import View
@@ -178,7 +178,7 @@ class Goal(ExplainsCalls):
         return self.unit
 
     @property
-    def points(self) -> dict[str, NDArray[np.float64]]:
+    def points(self) -> dict[str, Array]:
         """Points of bodies that it names [m], by field: a warning says if one is far outside of the
         system."""
         return {}
@@ -186,7 +186,7 @@ class Goal(ExplainsCalls):
     # ---- targets and weights of frames ---------------------------------------------------------------------
 
     @property
-    def target(self) -> NDArray[np.float64]:
+    def target(self) -> Array:
         """The target of one frame or of all."""
         return getattr(self, self.about) if self.about else np.zeros(self.shape)
 
@@ -212,7 +212,7 @@ class Goal(ExplainsCalls):
             out._set(weight=weight[i])
         return out
 
-    def weights(self, frames: int) -> NDArray[np.float64]:
+    def weights(self, frames: int) -> Array:
         """Shape (frames,), zero where the target has a NaN."""
         absent = (
             np.isnan(self.target)
@@ -221,7 +221,7 @@ class Goal(ExplainsCalls):
         )
         return np.broadcast_to(np.where(absent, 0.0, self.weight), (frames,))
 
-    def targets(self, frames: int) -> NDArray[np.float64]:
+    def targets(self, frames: int) -> Array:
         """Shape (frames, ...), zero where the target has a NaN."""
         return np.broadcast_to(np.nan_to_num(self.target), (frames, *self.shape))
 
@@ -241,7 +241,7 @@ class Goal(ExplainsCalls):
         )
 
     @property
-    def constants(self) -> NDArray[np.float64]:
+    def constants(self) -> Array:
         """Numbers that are the same in all frames and that machine code reads, shape (c,)."""
         return np.empty(0)
 
@@ -260,7 +260,7 @@ class Goal(ExplainsCalls):
         return len(self.constants) + int(np.prod(self.shape, dtype=int)) + 1
 
     @classmethod
-    def numbers(cls, goals: Sequence[Self], frames: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def numbers(cls, goals: Sequence[Self], frames: int) -> tuple[Array, Array]:
         """The numbers of a block in all frames, and about how large its cost can be: below 1e-14 of that it
         is rounding.
 
@@ -276,13 +276,11 @@ class Goal(ExplainsCalls):
         return np.column_stack([np.broadcast_to(same, (frames, same.size)), x, w]), goal.size(w, x)
 
     @classmethod
-    def all_numbers(
-        cls, blocks: Sequence[Sequence[Self]], frames: int
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    def all_numbers(cls, blocks: Sequence[Sequence[Self]], frames: int) -> list[tuple[Array, Array]]:
         """`numbers` of several blocks."""
         return [cls.numbers(goals, frames) for goals in blocks]
 
-    def size(self, w: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def size(self, w: Array, x: Array) -> Array:
         """About how large its cost can be, shape (T,), from weights (T,) and targets (T, k)."""
         return w * (1 + (x * x).sum(axis=1))
 
@@ -312,7 +310,7 @@ class Goal(ExplainsCalls):
 
     # ---- report --------------------------------------------------------------------------------------------
 
-    def errors(self, at: Configurations, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+    def errors(self, at: Configurations, targets: Array) -> Array:
         """|error| in T configurations, shape (T,), in `unit`; anything where nothing was measured.
 
         Args:
@@ -328,7 +326,7 @@ class Goal(ExplainsCalls):
         return np.linalg.norm(found, axis=-1)
 
 
-def numbers_of(value: Any, what: str) -> NDArray[np.float64]:
+def numbers_of(value: Any, what: str) -> Array:
     """Real numbers, NaN where there are gaps; ShapeError if they are none."""
     try:
         return np.array(real(what, gaps(value)))
@@ -336,7 +334,7 @@ def numbers_of(value: Any, what: str) -> NDArray[np.float64]:
         raise ShapeError(str(error)) from None
 
 
-def point(value: Any, what: str) -> NDArray[np.float64]:
+def point(value: Any, what: str) -> Array:
     """A point of a body [m], shape (3,)."""
     found = numbers_of(value, what)
     if found.shape != (3,) or not np.isfinite(found).all():

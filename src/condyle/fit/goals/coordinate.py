@@ -6,8 +6,9 @@ from typing import ClassVar
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from condyle.arrays import Array
 from condyle.dynamics.view import View
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal
@@ -52,5 +53,5 @@ class Coordinate(Goal):
         J[0, body.u] = body.mobilizer.N(view.q[body.q])[j, :]
         return view.coordinate(self.coordinate) - numbers[0], J
 
-    def errors(self, at: Configurations, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+    def errors(self, at: Configurations, targets: Array) -> Array:
         return np.abs(at.coordinate(self.coordinate) - targets)

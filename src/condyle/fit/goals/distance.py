@@ -10,8 +10,9 @@ from typing import ClassVar
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from condyle.arrays import Array
 from condyle.dynamics.jacobians import frame_jacobian
 from condyle.dynamics.view import View
 from condyle.errors import DescriptionError, ShapeError
@@ -68,14 +69,14 @@ class Distance(Goal):
             )
 
     @property
-    def points(self) -> dict[str, NDArray[np.float64]]:
+    def points(self) -> dict[str, Array]:
         return {"p_a": np.asarray(self.p_a), "p_b": np.asarray(self.p_b)}
 
     @property
-    def constants(self) -> NDArray[np.float64]:
+    def constants(self) -> Array:
         return np.concatenate([np.asarray(self.p_a), np.asarray(self.p_b)])
 
-    def size(self, w: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def size(self, w: Array, x: Array) -> Array:
         return w * ((x * x).sum(axis=1) + self.constants @ self.constants)
 
     def linearized(self, view: View, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -94,7 +95,7 @@ class Distance(Goal):
         e = ca.if_else(square > 0, 1 / length, 0) * r
         return ca.if_else(square > 0, length, 0) - numbers[6], e.T @ (jacobians[1] - jacobians[0])
 
-    def errors(self, at: Configurations, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+    def errors(self, at: Configurations, targets: Array) -> Array:
         a, b = (
             at.station_position(str(body), np.asarray(p))
             for body, p in ((self.a, self.p_a), (self.b, self.p_b))

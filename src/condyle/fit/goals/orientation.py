@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from condyle.arrays import Array
 from condyle.errors import ShapeError
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal, check_moves
@@ -62,14 +63,14 @@ class Orientation(Goal):
     def check(self, tree: Tree) -> None:
         check_moves(tree, str(self.body), self.name)
 
-    def targets(self, frames: int) -> NDArray[np.float64]:
+    def targets(self, frames: int) -> Array:
         """Shape (frames, 3, 3), the identity where the target has a NaN."""
         R = self.target
         return np.broadcast_to(
             np.where(np.isnan(R).any(axis=(-2, -1), keepdims=True), np.eye(3), R), (frames, 3, 3)
         )
 
-    def size(self, w: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def size(self, w: Array, x: Array) -> Array:
         return w
 
     def add(self, cost: Cost, block: ca.SX) -> None:
@@ -79,5 +80,5 @@ class Orientation(Goal):
         cost.add_load(B, w * phi, ca.SX(3, 1), w * ca.dot(phi, phi) / 2)
         cost.add_inertia(B, w)
 
-    def errors(self, at: Configurations, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+    def errors(self, at: Configurations, targets: Array) -> Array:
         return np.linalg.norm(log_so3(targets @ np.swapaxes(at.rotation(str(self.body)), -1, -2)), axis=-1)

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from condyle.arrays import Array
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal, check_moves, point
 from condyle.laws.names import body_name
@@ -72,9 +73,9 @@ class Station(Goal):
     def made(
         cls,
         body: str,
-        station: NDArray[np.float64],
-        position: NDArray[np.float64],
-        weight: NDArray[np.float64],
+        station: Array,
+        position: Array,
+        weight: Array,
         name: str,
     ) -> Self:
         """A goal of arrays that are known to fit, station (3,), position (T, 3), weight (T,): quick where
@@ -90,7 +91,7 @@ class Station(Goal):
         check_moves(tree, str(self.body), self.name)
 
     @property
-    def points(self) -> dict[str, NDArray[np.float64]]:
+    def points(self) -> dict[str, Array]:
         return {"station": np.asarray(self.station)}
 
     @property
@@ -98,13 +99,11 @@ class Station(Goal):
         return WIDTH
 
     @classmethod
-    def numbers(cls, goals: Sequence[Self], frames: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def numbers(cls, goals: Sequence[Self], frames: int) -> tuple[Array, Array]:
         return _sums([goals], frames)[0]
 
     @classmethod
-    def all_numbers(
-        cls, blocks: Sequence[Sequence[Self]], frames: int
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    def all_numbers(cls, blocks: Sequence[Sequence[Self]], frames: int) -> list[tuple[Array, Array]]:
         return _sums(blocks, frames) if cls is Station else super().all_numbers(blocks, frames)
 
     def add(self, cost: Cost, block: ca.SX) -> None:
@@ -121,15 +120,13 @@ class Station(Goal):
         cost.add_load(B, n + ca.cross(r, f), f, value)
         cost.add_points(B, W, m, S)
 
-    def errors(self, at: Configurations, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+    def errors(self, at: Configurations, targets: Array) -> Array:
         return np.linalg.norm(
             at.station_position(str(self.body), np.asarray(self.station)) - targets, axis=-1
         )
 
 
-def _sums(
-    blocks: Sequence[Sequence[Station]], frames: int
-) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _sums(blocks: Sequence[Sequence[Station]], frames: int) -> list[tuple[Array, Array]]:
     """(1) of each block, all bodies at once: a row per station and a column per body make sums a product."""
     goals = [g for block in blocks for g in block]
     n, B = len(goals), len(blocks)

@@ -65,7 +65,8 @@ def _rigid_forces(c: RigidContact, view: View, lambda_: ca.SX) -> hunt_crossley.
         slides = -sx(c.friction) * lambda_[0] * c.direction(x)
         f_t = ca.if_else(c.sliding(), slides, 0) - t_1 * lambda_[1] - t_2 * lambda_[2]
     lost = ca.if_else(c.sliding(), ca.fmax(-ca.dot(f_t, slip), 0), 0) if c.has_friction else ca.SX(0)
-    return hunt_crossley.Forces(where, x[0][4:7], slip, slip, lambda_[0], lambda_[0], f_t, none, lost)
+    f = lambda_[0] * where.n + f_t
+    return hunt_crossley.Forces(where, x[0][4:7], slip, slip, lambda_[0], lambda_[0], f_t, none, lost, f)
 
 
 def _lambda(s: Symbols) -> list[ca.SX]:

@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import importlib
 import weakref
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from condyle.native.calls.finite_check import FiniteArgument, is_finite
+from condyle.native.fastcall.structures import Owner, make_ufunc
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BYTE, DOUBLE, INT, LONG, POINTER, Value
@@ -205,7 +204,7 @@ class InnerLoop:
                 + "->"
                 + ",".join(f"({outputs[k]})" for k in self._out)
             )
-            owner = _Owner(library, self._context)
+            owner = Owner(library, self._context)
             self.ufunc = make_ufunc(self._address, ctypes.addressof(self._context), signature, name, owner)
 
     @property
@@ -228,13 +227,6 @@ class InnerLoop:
         if self._context[3]:
             self._context[3] = None
             raise MemoryError(f"{self.name}: no memory for the workspace of the machine code")
-
-
-class _Owner:
-    """Keeps alive what machine code needs while a ufunc or a builtin exists."""
-
-    def __init__(self, *things: object) -> None:
-        self.things = things
 
 
 def call_loop(address: int, context: ctypes.Array, arrays: Sequence[np.ndarray], states: int) -> None:
@@ -260,71 +252,6 @@ def _release(context: ctypes.Array) -> None:
     block, context[0] = context[0], None
     if block:
         ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(context[2])(block)
-
-
-def numpy_api(name: str) -> Any:
-    """The function pointers in one of NumPy's API capsules."""
-    capsule = getattr(importlib.import_module("numpy._core._multiarray_umath"), name)
-    get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-        ("PyCapsule_GetPointer", ctypes.pythonapi)
-    )
-    return ctypes.cast(get(capsule, None), ctypes.POINTER(ctypes.c_void_p))
-
-
-# PyUFunc_FromFuncAndDataAndSignature in NumPy 2's table
-_FROM_SIGNATURE = 31
-_DOUBLE = 12  # NPY_DOUBLE
-
-
-def make_ufunc(loop: int, data: int, signature: str, name: str, owner: object) -> np.ufunc:
-    """A generalized ufunc over a native loop; the ufunc keeps `owner` alive."""
-    ins, outs = (side.count("(") for side in signature.split("->"))
-    functions, datas = (ctypes.c_void_p * 1)(loop), (ctypes.c_void_p * 1)(data)
-    types = ctypes.create_string_buffer(bytes([_DOUBLE] * (ins + outs)))
-    text = ctypes.create_string_buffer(name.encode())
-    doc = ctypes.create_string_buffer(f"{name}{signature}".encode())
-    make = ctypes.PYFUNCTYPE(
-        ctypes.py_object,
-        *[ctypes.c_void_p] * 3,
-        *[ctypes.c_int] * 4,
-        *[ctypes.c_void_p] * 2,
-        ctypes.c_int,
-        ctypes.c_char_p,
-    )(numpy_api("_UFUNC_API")[_FROM_SIGNATURE])
-    ufunc = make(
-        ctypes.addressof(functions),
-        ctypes.addressof(datas),
-        ctypes.addressof(types),
-        1,
-        ins,
-        outs,
-        -1,
-        ctypes.addressof(text),
-        ctypes.addressof(doc),
-        0,
-        signature.encode(),
-    )
-    known = {32: functions, 40: datas, 56: text, 64: types, 72: doc, 80: None, 88: None}
-    _give_owner(ufunc, known, _Owner(owner, functions, datas, types, text, doc))
-    return ufunc
-
-
-def _give_owner(ufunc: np.ufunc, known: dict[int, object], owner: object) -> None:
-    """Put `owner` into the ufunc's own reference (`obj`, as frompyfunc does); without one, keep it until the
-    process ends.
-
-    The layout is believed only where every pointer beside it is the one we gave.
-    """
-    for offset, thing in known.items():
-        found = ctypes.c_void_p.from_address(id(ufunc) + offset).value
-        if found != (None if thing is None else ctypes.addressof(thing)):  # type: ignore[arg-type]
-            _for_ever.append(owner)
-            return
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
-    ctypes.c_void_p.from_address(id(ufunc) + 88).value = id(owner)
-
-
-_for_ever: list[object] = []
 
 
 @functools.cache

@@ -26,9 +26,10 @@ import numpy as np
 import condyle.settings as settings
 from condyle.arrays import Entries, complaint, place, unusable, vector
 from condyle.errors import NativeError, ShapeError
-from condyle.native.calls import fastcall
 from condyle.native.calls.finite_check import FiniteArgument
 from condyle.native.calls.gufunc import InnerLoop, add_loop
+from condyle.native.fastcall import structures
+from condyle.native.fastcall.builtin import DirectCall, add_call, make_builtin
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache, jit, notice, threads
 from condyle.native.straight.kernel_function import KernelFunction, evaluate_mapped
@@ -110,14 +111,9 @@ class NativeFunction:
         refuse: the last output is a status, one number. It is not among the results; where it is not zero,
             `refuse(arrays, results, status)` is called with arguments, results and statuses (..., 1), and
             should raise.
-        direct: also prepare `direct`, with the last input fixed.
-        optional: `direct` may be called without the input before that one, which is zero then.
-        keys: `direct` gives its results in a dict, under these.
-        rows: `direct` gives its results as matrices of so many rows; 0 for vectors.
+        direct: also prepare `direct`, with the last input fixed, called so.
         wide: makes the same expressions arranged for lanes, where another arrangement than `build`'s is
             quicker there.
-        options: keywords of `direct` that take the place of parts of its fixed input.
-        looked_at: `direct` leaves what has results that are not finite to its slow path.
         entries: what some of the inputs contain, by their names. These take labels and must be finite: a
             ShapeError names the first entry that is not, and holds the results of the other states.
     """
@@ -132,32 +128,14 @@ class NativeFunction:
         outputs: Sequence[tuple[str, int]],
         contract: bool = True,
         refuse: Refusal | None = None,
-        direct: bool = False,
-        optional: bool = False,
-        keys: Sequence[str] = (),
-        rows: int = 0,
+        direct: DirectCall | None = None,
         wide: Callable[[], KernelFunction] | None = None,
-        options: Sequence[fastcall.Option] = (),
-        looked_at: bool = False,
         entries: Mapping[str, Entries] = MappingProxyType({}),
     ) -> None:
-        self.name, self.inputs, self.outputs, self.optional = name, tuple(inputs), tuple(outputs), optional
+        self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
+        self.optional = direct is not None and direct.optional
         self._evaluator = _Evaluator(
-            name,
-            build,
-            key,
-            self.inputs,
-            self.outputs,
-            contract,
-            refuse,
-            direct,
-            optional,
-            tuple(keys),
-            rows,
-            wide,
-            tuple(options),
-            looked_at,
-            entries,
+            name, build, wide or build, key, self.inputs, self.outputs, contract, refuse, direct, entries
         )
 
     def __repr__(self) -> str:
@@ -207,39 +185,29 @@ class NativeFunction:
         return self._evaluator.report
 
 
+@dataclass(eq=False)
 class _Evaluator:
     """What a NativeFunction and its builtin both need; it knows neither, so that no cycle keeps machine code
     alive."""
 
-    def __init__(
-        self,
-        name: str,
-        build: Callable[[], KernelFunction],
-        key: str,
-        inputs: tuple[tuple[str, int], ...],
-        outputs: tuple[tuple[str, int], ...],
-        contract: bool,
-        refuse: Refusal | None,
-        direct: bool,
-        optional: bool,
-        keys: tuple[str, ...],
-        rows: int,
-        wide: Callable[[], KernelFunction] | None,
-        options: tuple[fastcall.Option, ...],
-        looked_at: bool,
-        entries: Mapping[str, Entries],
-    ) -> None:
-        self.name, self._key, self._contract, self._refuse = name, key, contract, refuse
-        self._direct, self._optional, self._keys, self._rows = direct, optional, keys, rows
-        self._options, self._looked_at = options, looked_at
-        self._inputs, self._outputs = inputs, outputs
-        self._entries = [entries.get(name) for name, _ in inputs]
+    name: str
+    build: Callable[[], KernelFunction]
+    wide: Callable[[], KernelFunction]
+    key: str
+    inputs: tuple[tuple[str, int], ...]
+    outputs: tuple[tuple[str, int], ...]
+    contract: bool
+    refuse: Refusal | None
+    direct: DirectCall | None
+    entries: Mapping[str, Entries]
+
+    def __post_init__(self) -> None:
+        self._entries = [self.entries.get(name) for name, _ in self.inputs]
         self._watched = [
             FiniteArgument(k, size, tuple(part.start for _, part in e.quaternions))
-            for k, ((_, size), e) in enumerate(zip(inputs, self._entries))
+            for k, ((_, size), e) in enumerate(zip(self.inputs, self._entries))
             if e is not None
         ]
-        self._build, self._wide = build, wide or build
         self._function: KernelFunction | None = None
         self._loops: dict[int, InnerLoop] = {}
         self._mapped: tuple[int, ca.Function] | None = None
@@ -251,7 +219,7 @@ class _Evaluator:
     def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None, lanes: bool = True) -> Any:
         rows, batch = self._arguments(arrays)
         states = math.prod(batch)
-        results = [np.empty((*batch, size)) for _, size in self._outputs]
+        results = [np.empty((*batch, size)) for _, size in self.outputs]
         targets = None if out is None else self._targets(out, batch)
         if targets is not None:
             results[: len(targets)] = [t if _usable(t, rows) else r for t, r in zip(targets, results)]
@@ -262,11 +230,11 @@ class _Evaluator:
             threads,
             lanes,
         )
-        status = results.pop() if self._refuse is not None else None
+        status = results.pop() if self.refuse is not None else None
         if not fine:
             self._check_finite(rows, batch, results)
-        if status is not None and self._refuse is not None and status.any():
-            self._refuse(tuple(rows), results, status)
+        if status is not None and self.refuse is not None and status.any():
+            self.refuse(tuple(rows), results, status)
         if targets is not None:
             for target, result in zip(targets, results):
                 if target is not result:
@@ -276,9 +244,9 @@ class _Evaluator:
 
     def _arguments(self, arrays: tuple[Any, ...]) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """float64 arrays of the right last dimension, and the shape that they broadcast to without it."""
-        if len(arrays) != len(self._inputs):
-            names = ", ".join(name for name, _ in self._inputs)
-            raise ShapeError(f"{self.name}: expected {len(self._inputs)} arrays ({names}), got {len(arrays)}")
+        if len(arrays) != len(self.inputs):
+            names = ", ".join(name for name, _ in self.inputs)
+            raise ShapeError(f"{self.name}: expected {len(self.inputs)} arrays ({names}), got {len(arrays)}")
         rows = [
             x
             if type(x) is np.ndarray
@@ -287,7 +255,7 @@ class _Evaluator:
             and x.shape[-1] == size
             and x.flags.aligned
             else np.require(vector(f"{self.name}: {name}", x, size, e), np.float64, "A")
-            for (name, size), x, e in zip(self._inputs, arrays, self._entries)
+            for (name, size), x, e in zip(self.inputs, arrays, self._entries)
         ]
         shapes = {a.shape[:-1] for a in rows} - {()}
         if len(shapes) < 2:
@@ -298,7 +266,7 @@ class _Evaluator:
             called = {"tail": "t, parameters and other options"}
             got = ", ".join(
                 f"{name} {a.shape}" if name not in called else f"{called[name]} {a.shape[:-1]}"
-                for (name, _), a in zip(self._inputs, rows)
+                for (name, _), a in zip(self.inputs, rows)
                 if a.ndim > 1
             )
             raise ShapeError(
@@ -312,7 +280,7 @@ class _Evaluator:
         """Raise ShapeError if some watched argument is not finite in some state; the results there become
         NaN."""
         looked = [
-            (self._inputs[w.place][0], rows[w.place], e)
+            (self.inputs[w.place][0], rows[w.place], e)
             for w in self._watched
             if (e := self._entries[w.place]) is not None
         ]
@@ -333,7 +301,7 @@ class _Evaluator:
 
     def _targets(self, out: Any, batch: tuple[int, ...]) -> list[np.ndarray]:
         targets = list(out) if isinstance(out, tuple) else [out]
-        wanted = self._outputs if self._refuse is None else self._outputs[:-1]
+        wanted = self.outputs if self.refuse is None else self.outputs[:-1]
         if len(targets) != len(wanted):
             raise ShapeError(f"{self.name}: out: expected {len(wanted)} arrays, got {len(targets)}")
         for (name, size), target in zip(wanted, targets):
@@ -379,25 +347,21 @@ class _Evaluator:
         self, slow: Any = None, last: np.ndarray | None = None, like: Callable[..., Any] | None = None
     ) -> Callable[..., Any] | None:
         """The builtin over the scalar kernel, if that exists; with the last input fixed, if it is given."""
-        if 1 not in self._loops or not fastcall.works():
+        if 1 not in self._loops or not structures.works():
             return None
         library = self._loops[1].library
         if last is None:
-            return fastcall.make_builtin(library, "call", self.name, self)
-        names = (*self._keys, *(option.name for option in self._options))
-        return fastcall.make_builtin(library, "direct", self.name, slow, last, like, names)
+            return make_builtin(library, "call", self.name, self)
+        names = self.direct.names if self.direct else ()
+        return make_builtin(library, "direct", self.name, slow, last, like, names)
 
     def _compile(self, W: int) -> InnerLoop:
         with _compiling:
             if W in self._loops:  # another thread was quicker
                 return self._loops[W]
-            ins, outs = [size for _, size in self._inputs], [size for _, size in self._outputs]
-            entries = (
-                f"status={self._refuse is not None} direct={self._direct} optional={self._optional} "
-                f"named={bool(self._keys)} rows={self._rows} {self._watched} {self._options} "
-                f"looked_at={self._looked_at}"
-            )
-            key = f"{self.name}\n{ins} -> {outs}\nW={W} contract={self._contract} {entries}\n{self._key}"
+            ins, outs = [size for _, size in self.inputs], [size for _, size in self.outputs]
+            entries = f"status={self.refuse is not None} {self.direct} {self._watched}"
+            key = f"{self.name}\n{ins} -> {outs}\nW={W} contract={self.contract} {entries}\n{self.key}"
             start = time.perf_counter()
 
             def load(code: bytes, facts: Mapping[str, Any]) -> tuple[InnerLoop, int]:
@@ -424,31 +388,17 @@ class _Evaluator:
             return loop
 
     def _machine_code(self, W: int, ins: list[int], outs: list[int]) -> tuple[bytes, dict[str, Any]]:
-        f = self._expressions(self._build if W == 1 else self._wide)
+        f = self._expressions(self.build if W == 1 else self.wide)
         start = time.perf_counter()
-        module = Module(W, self._contract)
+        module = Module(W, self.contract)
         work = add_kernel(module, f, "kernel")
         add_loop(module, "loop", "kernel", ins, outs, work, self._watched)
         if W == 1:
-            status = self._refuse is not None
-            fastcall.add_call(module, "call", "kernel", ins, outs, work, status=status, watched=self._watched)
-            if self._direct:
-                fastcall.add_call(
-                    module,
-                    "direct",
-                    "kernel",
-                    ins,
-                    outs,
-                    work,
-                    fixed=True,
-                    status=status,
-                    named=bool(self._keys),
-                    optional=self._optional,
-                    rows=self._rows,
-                    watched=self._watched,
-                    options=self._options,
-                    looked_at=self._looked_at,
-                )
+            given = "kernel", ins, outs, work
+            options: dict[str, Any] = {"status": self.refuse is not None, "watched": self._watched}
+            add_call(module, "call", *given, **options)
+            if self.direct:
+                add_call(module, "direct", *given, **options, direct=self.direct)
         emitted = time.perf_counter()
         code = module.compile()
         old = self.report
@@ -459,27 +409,30 @@ class _Evaluator:
 
     def _expressions(self, build: Callable[[], KernelFunction]) -> KernelFunction:
         """What `build` makes, checked, dense and expanded to scalars."""
-        if self._function is not None and self._build is self._wide:
+        if self._function is not None and self.build is self.wide:
             return self._function
         start = time.perf_counter()
         with lookup_context():
             f = build()
-        if not isinstance(f, ca.Function):
-            sizes = [[size for _, size in side] for side in (self._inputs, self._outputs)]
-            if not hasattr(f, "emit"):
-                raise NativeError(
-                    f"{self.name}: build() returned {type(f).__name__}, expected a casadi.Function"
-                )
+        if isinstance(f, ca.Function):
+            f = self._dense(f)
+        elif not hasattr(f, "emit"):
+            raise NativeError(f"{self.name}: build() returned {type(f).__name__}, expected a casadi.Function")
+        else:
+            sizes = [[size for _, size in side] for side in (self.inputs, self.outputs)]
             if [f.inputs, f.outputs] != sizes:
                 raise NativeError(
                     f"{self.name}: build() made {f.inputs} -> {f.outputs}, expected {sizes[0]} -> {sizes[1]}"
                 )
-            self.report = replace(self.report, build=self.report.build + time.perf_counter() - start)
-            self._function = f
-            return f
+        self.report = replace(self.report, build=self.report.build + time.perf_counter() - start)
+        self._function = f
+        return f
+
+    def _dense(self, f: ca.Function) -> ca.Function:
+        """A function checked, expanded to scalars, with dense arguments and results."""
         for word, args, shapes in (
-            ("input", self._inputs, [f.size_in(k) for k in range(f.n_in())]),
-            ("output", self._outputs, [f.size_out(k) for k in range(f.n_out())]),
+            ("input", self.inputs, [f.size_in(k) for k in range(f.n_in())]),
+            ("output", self.outputs, [f.size_out(k) for k in range(f.n_out())]),
         ):
             if len(args) != len(shapes):
                 raise NativeError(
@@ -492,14 +445,10 @@ class _Evaluator:
                     )
         if not f.is_a("SXFunction"):
             f = f.expand()
-        dense = [f.sparsity_in(k).is_dense() for k in range(f.n_in())] + [
-            f.sparsity_out(k).is_dense() for k in range(f.n_out())
-        ]
-        if not all(dense):
+        sparsities = [*map(f.sparsity_in, range(f.n_in())), *map(f.sparsity_out, range(f.n_out()))]
+        if not all(sparsity.is_dense() for sparsity in sparsities):
             arguments = [ca.SX.sym(f"i{k}", *f.size_in(k)) for k in range(f.n_in())]
             f = ca.Function(f.name(), arguments, [ca.densify(y) for y in f.call(arguments)])
-        self.report = replace(self.report, build=self.report.build + time.perf_counter() - start)
-        self._function = f
         return f
 
     # -- CasADi's evaluator
@@ -511,7 +460,7 @@ class _Evaluator:
 
     def _run_casadi(self, rows: list[np.ndarray], results: list[np.ndarray], states: int) -> None:
         with _compiling:
-            f = self._function = self._function or self._expressions(self._wide)
+            f = self._function = self._function or self._expressions(self.wide)
             arguments = [np.broadcast_to(a, (states, a.shape[-1])).T for a in rows]
             if isinstance(f, ca.Function):
                 if self._mapped is None or self._mapped[0] != states:

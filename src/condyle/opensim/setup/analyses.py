@@ -11,18 +11,22 @@ from condyle.arrays import Array
 from condyle.errors import UnknownNameError
 from condyle.forces.base import GROUPS
 from condyle.opensim.element import Element
-from condyle.opensim.reading import Reading
+from condyle.opensim.setup.controllers import write_controls
 from condyle.opensim.setup.coordinates import file_order, in_degrees, speed_names
 from condyle.opensim.setup.file import SI, Setup
+from condyle.opensim.setup.force_report import Exerted, force_columns, save_forces
 from condyle.spatial import Transform, euler_from_rotation
 from condyle.studies.joint_reactions import COLUMNS, joint_reactions
-from condyle.studies.motion.motion import Motion
+from condyle.studies.motion.motion import FEWEST, Motion
+from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 from condyle.studies.prescribed_forces import prescribed_forces
+from condyle.studies.static_optimization import StaticOptimization, static_optimization
 from condyle.system.system import System
 from condyle.table import Table
 
 if TYPE_CHECKING:
     from condyle.opensim.setup.trial import Trial
+
 
 BODIES = (
     "",
@@ -51,7 +55,7 @@ def kinematics(trial: Trial, element: Element) -> None:
     """Coordinates, speeds and accelerations: _q, _u, _dudt."""
     setup, system, motion = trial.setup, trial.system, trial.motion
     names = trial.chosen(element, "coordinates", file_order(setup, system))
-    keep, degrees = trial.kept(element), setup.flag("in_degrees", True, element)
+    degrees = setup.flag("in_degrees", True, element)
     factor = [180 / np.pi if degrees and in_degrees(system)[n] else 1.0 for n in names]
     at = [system.coordinates.index(n) for n in names]
     speeds = [speed_names(system).index(n) for n in names]
@@ -60,16 +64,7 @@ def kinematics(trial: Trial, element: Element) -> None:
         ("u", "Speeds", motion.u[:, speeds]),
         ("dudt", "Accelerations", motion.udot[:, speeds]),
     ):
-        setup.save(
-            trial.name(element, quantity),
-            title,
-            motion.t[keep],
-            names,
-            (values * factor)[keep],
-            degrees=degrees,
-            precision=trial.precision,
-            words=["", *SI, ""],
-        )
+        trial.save(element, quantity, title, names, values * factor, ["", *SI, ""], degrees)
 
 
 def body_kinematics(trial: Trial, element: Element) -> None:
@@ -78,7 +73,7 @@ def body_kinematics(trial: Trial, element: Element) -> None:
     local = setup.flag("express_results_in_body_local_frame", False, element)
     bodies = trial.chosen(element, "bodies", [*body_order(setup.model.object, system), "center_of_mass"])
     bodies.sort(key=lambda name: name == "center_of_mass")  # the last, wherever it is asked for
-    keep, degrees = trial.kept(element), setup.flag("in_degrees", True, element)
+    degrees = setup.flag("in_degrees", True, element)
     angle = 180 / np.pi if degrees else 1.0
     parts: dict[str, list[Array]] = {"pos": [], "vel": [], "acc": []}
     q, u, udot = motion.q, motion.u, motion.udot
@@ -108,16 +103,8 @@ def body_kinematics(trial: Trial, element: Element) -> None:
     words = [line.format(system.about.get("name", ""), frame) for line in BODIES]
     for quantity, title in (("pos", "Positions"), ("vel", "Velocities"), ("acc", "Accelerations")):
         frame = "bodyLocal" if local and quantity != "pos" else "global"
-        setup.save(
-            trial.name(element, f"{quantity}_{frame}"),
-            title,
-            motion.t[keep],
-            names,
-            np.concatenate([np.empty((len(motion), 0)), *parts[quantity]], axis=1)[keep],
-            degrees=degrees,
-            precision=trial.precision,
-            words=words,
-        )
+        values = np.concatenate([np.empty((len(motion), 0)), *parts[quantity]], axis=1)
+        trial.save(element, f"{quantity}_{frame}", title, names, values, words, degrees)
 
 
 def point_kinematics(trial: Trial, element: Element) -> None:
@@ -126,7 +113,7 @@ def point_kinematics(trial: Trial, element: Element) -> None:
     q, u, udot = motion.q, motion.u, motion.udot
     body, frame = (_body(trial, element, name) for name in ("body_name", "relative_to_body_name"))
     point = setup.numbers("point", (0.0, 0.0, 0.0), element)
-    keep = trial.kept(element)
+    name = setup.text("point_name", "NONAME", element)
     for quantity, title, values in (
         ("pos", "PointPosition", system.station_position(q, body, point)),
         ("vel", "PointVelocity", system.station_velocity(q, u, body, point)),
@@ -136,16 +123,8 @@ def point_kinematics(trial: Trial, element: Element) -> None:
             X = system.body_pose(q, frame)
             moved = values - X.p if quantity == "pos" else values
             values = np.einsum("tji,tj->ti", X.R, moved)
-        name = trial.name(element, f"{setup.text('point_name', 'NONAME', element)}_{quantity}")
-        setup.save(
-            name,
-            title,
-            motion.t[keep],
-            ["state_0", "state_1", "state_2"],
-            values[keep],
-            precision=trial.precision,
-            words=["No description."],
-        )
+        columns = [f"state_{k}" for k in range(3)]
+        trial.save(element, f"{name}_{quantity}", title, columns, values, ["No description."])
 
 
 def _body(trial: Trial, element: Element, name: str) -> str:
@@ -180,8 +159,7 @@ def joint_reaction(trial: Trial, element: Element) -> None:
         asked = known
     sides = _spread(setup, element, "apply_on_bodies", "child", len(asked))
     frames = _spread(setup, element, "express_in_frame", "ground", len(asked))
-    keep = trial.kept(element)
-    names, values = [], []
+    names, values = [], [np.empty((len(motion), 0))]
     for joint, side, frame in zip(asked, sides, frames, strict=True):  # one may be asked for several times
         if joint not in known:
             continue
@@ -203,14 +181,13 @@ def joint_reaction(trial: Trial, element: Element) -> None:
         within = {"child": child, "parent": parent}.get(where, frame.rpartition("/")[2])
         names += [f"{joint}_on_{on}_in_{within}_{column}" for column, _ in COLUMNS]
         values.append(found.values if X is None else _seen_from(X, found.values))
-    setup.save(
-        trial.name(element, "ReactionLoads"),
+    trial.save(
+        element,
+        "ReactionLoads",
         "Joint Reaction Loads",
-        motion.t[keep],
         names,
-        np.concatenate(values, axis=1)[keep] if values else np.empty((len(keep), 0)),
-        precision=trial.precision,
-        words=REACTIONS,
+        np.concatenate(values, axis=1),
+        REACTIONS,
     )
 
 
@@ -220,7 +197,7 @@ def _frame(trial: Trial, element: Element, name: str) -> tuple[str, Transform | 
     known = ["ground", *(b.name for b in trial.system.bodies)]
     if last in known:
         return last, None
-    reading = Reading(trial.setup.model, System())
+    reading = trial.setup.model_reading
     found = reading.components.find(name, trial.setup.model.object, "PhysicalOffsetFrame")
     if found is None:
         raise UnknownNameError("frame", name, known, f"{element.place}: <express_in_frame>")
@@ -243,11 +220,10 @@ def _forced(trial: Trial, table: Table) -> tuple[Motion, Table]:
 
 def joints_of(trial: Trial) -> dict[str, tuple[str, str]]:
     """Parent and child body of each joint, by the joint's name, in the order of the model file."""
-    reading = Reading(trial.setup.model, System())
+    reading = trial.setup.model_reading
     out: dict[str, tuple[str, str]] = {}
     bodies = {body.name for body in trial.system.bodies}
-    joint_set = trial.setup.model.object.child("JointSet")
-    for joint in reading.objects(trial.setup.model.object, "JointSet") if joint_set is not None else []:
+    for joint in reading.objects(reading.model, "JointSet"):
         ends = [
             reading.base(reading.connected(joint, f"{side}_frame"), joint)[0].name or "ground"
             for side in ("parent", "child")
@@ -273,3 +249,91 @@ def _spread(setup: Setup, element: Element, name: str, default: str, count: int)
             f"<{name}> has {len(values)} words for {count} joints: expected one for all, or one each", element
         )
     return values if len(values) == count else values[:1] * count
+
+
+# ---- Analyses of muscles: static optimization, lengths and moment arms, forces, induced accelerations ----
+
+MUSCLE_WORDS = (
+    "",
+    "This analysis gathers basic information about muscles during a simulation (e.g., "
+    "forces, tendon lengths, moment arms, etc).",
+    *SI,
+    "",
+)
+QUANTITIES = {
+    "PennationAngle": "pennation_angle",
+    "FiberLength": "fiber_length",
+    "NormalizedFiberLength": "normalized_fiber_length",
+    "TendonLength": "tendon_length",
+    "FiberVelocity": "fiber_velocity",
+    "NormFiberVelocity": "normalized_fiber_velocity",
+    "PennationAngularVelocity": "pennation_angular_velocity",
+    "TendonForce": "tendon_force",
+    "FiberForce": "fiber_force",
+    "ActiveFiberForce": "active_fiber_force",
+    "PassiveFiberForce": "passive_fiber_force",
+    "ActiveFiberForceAlongTendon": "active_fiber_force_along_tendon",
+    "PassiveFiberForceAlongTendon": "passive_fiber_force_along_tendon",
+    "FiberActivePower": "fiber_active_power",
+    "FiberPassivePower": "fiber_passive_power",
+    "TendonPower": "tendon_power",
+    "MuscleActuatorPower": "muscle_power",
+}
+"""OpenSim's names of what muscles report, and ours."""
+
+
+def static(trial: Trial, element: Element) -> None:
+    """Activations and forces of the least effort: _activation, _force, _controls."""
+    setup, system = trial.setup, trial.system
+    if trial.smooth is None:
+        raise setup.error(
+            f"the accelerations that it takes come from {FEWEST} frames or more, got {len(trial.motion)}",
+            element,
+        )
+    motion = trial.smooth._some(trial.kept(element))
+    result: StaticOptimization = setup.step(
+        "static optimization",
+        lambda: static_optimization(
+            system,
+            motion,
+            trial.loads,
+            exponent=setup.number("activation_exponent", 2.0, element),
+            physiology=setup.flag("use_muscle_physiology", True, element),
+        ),
+    )
+    order = [n for n in system.forces if n in result.activations.names or n in result.controls.names]
+    level = {t: result.activations if t in result.activations.names else result.controls for t in order}
+    activations = np.array([level[n][n] for n in order]).reshape(len(order), len(motion)).T
+    words = ["This file contains static optimization results.", ""]
+    trial.save(element, "activation", "Static Optimization", order, activations, words)
+    exerted = Exerted(trial, motion, {n: result.forces[n] for n in order})
+    save_forces(trial, element, "force", force_columns(exerted, element))
+    name = trial.name(element, "controls").removesuffix(".sto") + ".xml"
+    setup.report.files.append(write_controls(setup.results / name, motion.t, order, activations))
+    setup.report.judge(result.quality)
+
+
+def muscles(trial: Trial, element: Element) -> None:
+    """Lengths, moment arms, fibers, forces and powers: one file per quantity."""
+    setup, system, run = trial.setup, trial.system, trial.run
+    if not system.muscles:
+        setup.report.check.append(f"{element.title}: the model has no muscles: nothing is written")
+        return
+    trial.say_unknown()
+    found: MuscleAnalysis = setup.step("muscle analysis", lambda: muscle_analysis(system, run))
+    setup.report.judge(found.quality)
+    names = trial.chosen(element, "muscle_list", system.muscles)
+
+    def save(quantity: str, values: Array) -> None:
+        trial.save(element, quantity, quantity, names, values, MUSCLE_WORDS)
+
+    column = lambda table: np.transpose([table[n] for n in names])
+    save("Length", column(found.lengths))
+    for quantity, own in QUANTITIES.items():
+        if own in found.tables:
+            save(quantity, column(found[own]))
+    for speed in trial.chosen(element, "moment_arm_coordinate_list", list(found.moment_arms)):
+        table = found.moment_arms[speed]
+        save(f"MomentArm_{speed}", column(table))
+        if setup.flag("compute_moments", True, element):
+            save(f"Moment_{speed}", column(table) * column(found["tendon_force"]))

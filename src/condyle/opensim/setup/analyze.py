@@ -8,13 +8,12 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.opensim.element import Element
-from condyle.opensim.setup import analyses, force_report, induced, muscle_analyses, output_report
+from condyle.opensim.setup import analyses, force_report, induced, output_report
 from condyle.opensim.setup.controllers import Control, control_inputs, controls_of
-from condyle.opensim.setup.coordinates import in_degrees, speed_names
+from condyle.opensim.setup.coordinates import columns_of, in_degrees, speed_names
 from condyle.opensim.setup.equilibrium import opensim_equilibrium
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.motion import apart, loads_of, made, motion_of, rows
-from condyle.opensim.setup.states import columns_of
 from condyle.opensim.setup.trial import Trial
 from condyle.studies.motion.motion import FEWEST, Motion
 from condyle.studies.motion.splines import rates
@@ -26,8 +25,8 @@ ANALYSES: dict[str, Callable[[Trial, Element], None]] = {
     "BodyKinematics": analyses.body_kinematics,
     "PointKinematics": analyses.point_kinematics,
     "JointReaction": analyses.joint_reaction,
-    "StaticOptimization": muscle_analyses.static,
-    "MuscleAnalysis": muscle_analyses.muscles,
+    "StaticOptimization": analyses.static,
+    "MuscleAnalysis": analyses.muscles,
     "Actuation": force_report.actuation,
     "ForceReporter": force_report.reporter,
     "InducedAccelerations": induced.induced,

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,10 @@ import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, QualityWarning
 from condyle.io import read_table
-from condyle.opensim.components import is_absent
-from condyle.opensim.document import Document, read_document
-from condyle.opensim.element import Element
+from condyle.opensim.document import Document, add_sets, clear, listed, read_document, read_set
+from condyle.opensim.element import Element, is_absent
 from condyle.opensim.model import system_of
-from condyle.opensim.notes import listed
 from condyle.opensim.reading import REQUIRED, Reading
-from condyle.opensim.sets import add_sets, clear, read_set
 from condyle.quality import Quality, Verdict
 from condyle.records import dataclass
 from condyle.system.system import System
@@ -189,6 +187,10 @@ class Setup:
             raise self.error(f"<{name}> names no file; it needs {what}")
         return path
 
+    def beside(self, given: str) -> Path:
+        """A file to write, by the name that is written somewhere, from the setup's folder."""
+        return self.folder / given.replace("\\", "/")
+
     # ---- what is made of it --------------------------------------------------------------------------------
 
     def system(self, element: Element | None = None, marker_sets: Sequence[Document] = ()) -> System:
@@ -211,6 +213,11 @@ class Setup:
         system = system_of(document)
         self.report.notes += listed(system.notes).splitlines()
         return system
+
+    @cached_property
+    def model_reading(self) -> Reading:
+        """What is written in the model file."""
+        return Reading(self.model, System())
 
     def table(self, path: Path, degrees: bool | None = None) -> Table:
         """A table file; what is odd about it goes to the report."""

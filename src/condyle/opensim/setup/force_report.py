@@ -12,16 +12,17 @@ from condyle.forces.actuators import Actuator, PathActuator
 from condyle.muscles import Muscle
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
-from condyle.opensim.setup.constraint_report import constraint_columns
 from condyle.opensim.setup.file import FORCES, SI
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.motion import Motion
 from condyle.studies.muscle_analysis import path_geometry
 from condyle.studies.study_system import study_system
+from condyle.system.states import Batch
 from condyle.system.system import System
 
 if TYPE_CHECKING:
     from condyle.opensim.setup.trial import Trial
+
 
 FORCE_WORDS = (
     "",
@@ -73,7 +74,7 @@ class Exerted:
 
     def __init__(self, trial: Trial, run: Motion, given: Mapping[str, Array] | None = None) -> None:
         self.trial, self.run, self.given = trial, run, given or {}
-        self.reading = Reading(trial.setup.model, System())
+        self.reading = trial.setup.model_reading
         self._known: dict[str, Any] = {}
 
     def _of(self, operator: str) -> dict[str, Array]:
@@ -165,14 +166,13 @@ def reporter(trial: Trial, element: Element) -> None:
     """What every force that applies exerts: _forces."""
     setup = trial.setup
     trial.say_unknown()
-    columns = setup.step("forces", lambda: columns_of(Exerted(trial, trial.run), element))
+    columns = setup.step("forces", lambda: force_columns(Exerted(trial, trial.run), element))
     if setup.flag("include_constraint_forces", False, element) and trial.system.constraints:
         columns += setup.step("forces of constraints", lambda: constraint_columns(trial, element))
-    keep = trial.kept(element)
-    save_forces(trial, element, "forces", trial.run.t[keep], [(label, x[keep]) for label, x in columns])
+    save_forces(trial, element, "forces", columns)
 
 
-def columns_of(exerted: Exerted, element: Element) -> Columns:
+def force_columns(exerted: Exerted, element: Element) -> Columns:
     """Columns of every force that applies itself, and of the external loads."""
     trial, columns, left = exerted.trial, [], []
     for force in forces_of(trial):
@@ -188,30 +188,18 @@ def columns_of(exerted: Exerted, element: Element) -> Columns:
     return columns
 
 
-def save_forces(trial: Trial, element: Element, quantity: str, t: Array, columns: Columns) -> None:
+def save_forces(trial: Trial, element: Element, quantity: str, columns: Columns) -> None:
     """Write a file of forces."""
-    values = np.stack([x for _, x in columns], axis=1) if columns else np.empty((len(t), 0))
-    trial.setup.save(
-        trial.name(element, quantity),
-        "ModelForces",
-        t,
-        [label for label, _ in columns],
-        values,
-        precision=trial.precision,
-        words=FORCE_WORDS,
-    )
+    values = np.transpose([x for _, x in columns])
+    trial.save(element, quantity, "ModelForces", [label for label, _ in columns], values, FORCE_WORDS)
 
 
 def actuation(trial: Trial, element: Element) -> None:
     """Forces, speeds and powers of muscles and actuators: _force, _speed, _power."""
-    setup, keep = trial.setup, trial.kept(element)
     trial.say_unknown()
-    exerted = setup.step("actuators", lambda: Exerted(trial, trial.run))
+    exerted = trial.setup.step("actuators", lambda: Exerted(trial, trial.run))
     names = actuators(trial.system)
-    force, speed = (
-        np.stack([call(n) for n in names], axis=1) if names else np.empty((len(trial.run), 0))
-        for call in (exerted.scalar, exerted.speed)
-    )
+    force, speed = (np.transpose([call(n) for n in names]) for call in (exerted.scalar, exerted.speed))
     # the power of a path is that of its shortening
     sign = np.array([-1.0 if n in trial.system.paths else 1.0 for n in names])
     for quantity, title, values in (
@@ -219,15 +207,7 @@ def actuation(trial: Trial, element: Element) -> None:
         ("speed", "ActuatorSpeeds", speed),
         ("power", "ActuatorPowers", sign * force * speed),
     ):
-        setup.save(
-            trial.name(element, quantity),
-            title,
-            trial.run.t[keep],
-            names,
-            values[keep],
-            precision=trial.precision,
-            words=ACTUATION_WORDS,
-        )
+        trial.save(element, quantity, title, names, values, ACTUATION_WORDS)
 
 
 def actuators(system: System) -> list[str]:
@@ -238,10 +218,10 @@ def actuators(system: System) -> list[str]:
 
 def forces_of(trial: Trial) -> list[Element]:
     """Elements of the forces that apply themselves, in the order of the model file."""
-    model, reading = trial.setup.model.object, Reading(trial.setup.model, System())
+    reading = trial.setup.model_reading
     found = [
-        *reading.objects(model, "ForceSet"),
-        *(e for e in reading.objects(model, "components") if e.name in trial.system.forces),
+        *reading.objects(reading.model, "ForceSet"),
+        *(e for e in reading.objects(reading.model, "components") if e.name in trial.system.forces),
     ]
     return [e for e in found if reading.boolean(e, "appliesForce", True)]
 
@@ -343,7 +323,7 @@ def _two_point(exerted: Exerted, element: Element) -> Columns:
     for end, point in (("a", "point1"), ("b", "point2")):
         body, socket = str(getattr(law, end)), f"body{point[-1]}"
         force, _ = exerted.on([element.name], body)
-        p = np.broadcast_to(reading.numbers(element, point, (0.0, 0.0, 0.0), 3), force.shape)
+        p = np.broadcast_to(reading.vector(element, point), force.shape)
         if body != "ground":
             p = exerted.trial.system.station_position(exerted.run.q, body, p[0])
         if reading.property(element, f"socket_{socket}") is None:
@@ -431,3 +411,106 @@ REPORTS: dict[str, Callable[[Exerted, Element], Columns | None]] = {
     "PrescribedForce": _prescribed,
 }
 """Columns of OpenSim's classes; those of others are of actuators."""
+
+
+# ---- Forces of constraints for ForceReporter, in OpenSim's columns ----
+#
+#
+# OpenSim writes what stands on the left of M udot + G' lambda = f: the opposite of what acts on the bodies and
+# coordinates. Of each body of a constraint: force, and moment about the body's origin, in the axes of the
+# nearest body that all of them stand on.
+
+ENDS = {
+    "PointConstraint": ("body_1", "body_2"),
+    "ConstantDistanceConstraint": ("body_1", "body_2"),
+    "PointOnLineConstraint": ("line_body", "follower_body"),
+    "WeldConstraint": ("frame1", "frame2"),
+}
+"""Sockets of the bodies that a constraint joins, in the order of its columns."""
+AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
+
+
+def constraint_columns(trial: Trial, element: Element) -> list[tuple[str, Array]]:
+    """Columns of every constraint that is enforced; what is left out is said."""
+    reading, system = trial.setup.model_reading, trial.system
+    off = system.state().disabled
+    found = [
+        e
+        for e in [
+            *reading.objects(reading.model, "ConstraintSet"),
+            *reading.objects(reading.model, "components"),
+        ]
+        if e.tag in ENDS or e.tag == "CoordinateCouplerConstraint"
+    ]
+    columns: list[tuple[str, Array]] = []
+    left, batch = [], trial.under({})
+    for constraint in found:
+        name = constraint.name
+        if not reading.boolean(constraint, "isEnforced", True) or name in off:
+            continue
+        if name not in system.constraints:
+            left.append(constraint.title)
+        elif constraint.tag in ENDS:
+            columns += _on_bodies(reading, constraint, batch)
+        else:
+            columns += _on_coordinates(reading, constraint, batch)
+    if left:
+        trial.setup.report.check.append(f"{element.title}: forces not in the file: {', '.join(left)}")
+    return columns
+
+
+def _on_bodies(reading: Reading, constraint: Element, batch: Batch) -> list[tuple[str, Array]]:
+    system, name = batch.system, constraint.name
+    bodies = [
+        reading.base(reading.connected(constraint, end), constraint)[0].name or "ground"
+        for end in ENDS[constraint.tag]
+    ]
+    found = batch.ask("constraint_reactions", (name,), {})  # moment, force
+    p = {body: batch.ask("body_pose", (body,), {}).p for body in found}
+    force = -np.sum([F[:, 3:] for F in found.values()], axis=0)
+    moment = -np.sum([F[:, :3] + np.cross(p[body], F[:, 3:]) for body, F in found.items()], axis=0)
+    found["ground"] = np.concatenate([moment, force], axis=1)
+    base = _common(system, bodies)
+    R = np.eye(3)[None] if base == "ground" else batch.ask("body_pose", (base,), {}).R
+    out = []
+    for body in bodies:
+        turned = [
+            -np.einsum("tji,tj->ti", np.broadcast_to(R, (len(batch.t), 3, 3)), found[body][:, part])
+            for part in (slice(3, 6), slice(0, 3))
+        ]
+        out += [
+            (f"{name}_{body}_{axis}", x)
+            for axis, x in zip(AXES, np.concatenate(turned, axis=1).T, strict=True)
+        ]
+    return out
+
+
+def _common(system: System, bodies: list[str]) -> str:
+    """The nearest body that all of them stand on, or are."""
+    chains = []
+    for name in bodies:
+        chain, body = [], None if name == "ground" else system.body(name)
+        while body is not None and not body.is_ground:
+            chain.append(body.name)
+            body = body.parent
+        chains.append(chain)
+    return next((name for name in chains[0] if all(name in chain for chain in chains)), "ground")
+
+
+def _on_coordinates(reading: Reading, constraint: Element, batch: Batch) -> list[tuple[str, Array]]:
+    """Generalized forces on all speeds of the joints that a coupler joins."""
+    system, tree = batch.system, batch.system._tree
+    names = [
+        reading.components.find(word, constraint, "Coordinate")
+        for word in (
+            *reading.words(constraint, "independent_coordinate_names"),
+            reading.text(constraint, "dependent_coordinate_name"),
+        )
+    ]
+    of = {c.name: body.index for body in system.bodies for c in body.coordinates}
+    joints = dict.fromkeys(of[e.name] for e in names if e is not None)
+    rows = system.multiplier_rows(constraint.name)
+    G = batch.ask("constraint_jacobian", (), {})[:, rows]
+    f = np.einsum("tij,ti->tj", G, batch.ask("multipliers", (), {})[:, rows])
+    at = [k for joint in joints for k in tree.speeds_of(joint)]
+    return [(f"{constraint.name}_mobility_F{k}", f[:, i]) for k, i in enumerate(at)]

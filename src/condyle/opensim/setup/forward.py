@@ -15,12 +15,16 @@ from condyle.muscles import Muscle
 from condyle.opensim.loads import labeled_loads
 from condyle.opensim.setup.analyze import run_analyses
 from condyle.opensim.setup.controllers import Control, controls_of, driven
-from condyle.opensim.setup.coordinates import in_degrees, speed_names
+from condyle.opensim.setup.coordinates import (
+    columns_of,
+    default_state,
+    in_degrees,
+    speed_names,
+    state_columns,
+)
 from condyle.opensim.setup.equilibrium import opensim_equilibrium
 from condyle.opensim.setup.file import Setup
-from condyle.opensim.setup.loads import continued
-from condyle.opensim.setup.motion import check_bodies
-from condyle.opensim.setup.states import columns_of, default_state, state_columns
+from condyle.opensim.setup.motion import check_bodies, continued
 from condyle.opensim.setup.trial import Trial
 from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad

@@ -76,16 +76,8 @@ def induced(trial: Trial, element: Element) -> None:
     for name in trial.chosen(element, "coordinate_names", file_order(setup, system)) if asked else []:
         # OpenSim takes lengths for angles here; they are left as they are
         factor = 180 / np.pi if degrees and turns.get(name) else 1.0
-        setup.save(
-            trial.name(element, name),
-            name,
-            run.t,
-            causes,
-            factor * udot[:, :, speeds.index(name)],
-            degrees=degrees,
-            precision=trial.precision,
-            words=WORDS,
-        )
+        values = factor * udot[:, :, speeds.index(name)]
+        trial.save(element, name, name, causes, values, WORDS, degrees)
     bodies = [b.name for b in system.bodies]
     asked = setup.words("body_names", element) or ["center_of_mass"]
     for name in bodies if asked[0].lower() == "all" else [w for w in asked if w.lower() != "center_of_mass"]:
@@ -136,14 +128,13 @@ def _save_body(
     for cause in {"total", "velocity"} & set(causes):
         values[:, causes.index(cause)] += bias
     labels = [f"{cause}_{axis}" for cause in causes for axis in axes]
-    trial.setup.save(
-        trial.name(element, name),
+    trial.save(
+        element,
         name,
-        run.t,
+        name,
         labels,
-        values.reshape(len(run), -1),
-        precision=trial.precision,
-        words=WORDS,
+        values.reshape(len(values), -1),
+        WORDS,
     )
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import difflib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.errors import DescriptionError
 from condyle.io.markers import Markers, read_markers
 from condyle.opensim.element import Element
-from condyle.opensim.setup.coordinates import clamped, file_order, in_degrees
+from condyle.opensim.setup.coordinates import clamped, file_order, in_degrees, speed_names
 from condyle.opensim.setup.file import SI, Setup
 from condyle.presentation import cut
+from condyle.spatial import rotation_x, rotation_y, rotation_z
+from condyle.studies.kinematics.imus import IMUs, sensor_data
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.kinematics.result import TOTALS, InverseKinematics, sums
 from condyle.studies.motion.splines import spline
@@ -57,22 +61,12 @@ def run(setup: Setup) -> None:
     places = reported(setup, tasks, system, markers, result)
     if setup.flag("report_errors", True):
         totals = totals_of(places, markers)
-        setup.save(
-            f"{prefix}ik_marker_errors.sto",
-            "Model Marker Errors from IK",
-            totals.time,
-            totals.names,
-            totals.values,
-        )
+        file, title = f"{prefix}ik_marker_errors.sto", "Model Marker Errors from IK"
+        setup.save(file, title, totals.time, totals.names, totals.values)
     if setup.flag("report_marker_locations", False):
         names = [f"{name}_t{axis}" for name in places.names for axis in "xyz"]
-        setup.save(
-            f"{prefix}ik_model_marker_locations.sto",
-            "Model Marker Locations from IK",
-            places.time,
-            names,
-            places.positions,
-        )
+        file, title = f"{prefix}ik_model_marker_locations.sto", "Model Marker Locations from IK"
+        setup.save(file, title, places.time, names, places.positions)
     setup.report.judge(result.quality)
 
 
@@ -189,15 +183,117 @@ def write_motion(setup: Setup, system: System, result: InverseKinematics) -> Non
     if not file:
         setup.report.check.append("<output_motion_file> names no file: the motion is not written")
         return
-    motion, order = result.motion, file_order(setup, system)
+    columns = _in_file_units(setup, system, result.motion)
+    setup.save(str(setup.beside(file)), "Coordinates", *columns, degrees=True, words=["", *SI, ""])
+
+
+def _in_file_units(setup: Setup, system: System, motion: Table) -> tuple[Array, list[str], Array]:
+    """Times, names and values of coordinates in degrees and meters, in the order of the model file."""
+    order, degrees = file_order(setup, system), in_degrees(system)
+    values = [np.degrees(motion[n]) if degrees[n] else motion[n] for n in order]
+    return motion.time, order, np.stack(values, axis=1)
+
+
+# ---- IMUInverseKinematicsTool: coordinates that bring the model's sensors nearest to recorded orientations ----
+
+FRAMES = ("PhysicalOffsetFrame", "Body")
+"""What a sensor may be in a model that OpenSim's IMUPlacer has calibrated."""
+DIGITS = 12
+"""After the point: OpenSim writes these files with all digits."""
+
+
+def run_imus(setup: Setup) -> None:
+    """Write `<output_motion_file>` in `<results_directory>`, by default `ik_` and the name of the file of
+    orientations, and beside it `..._orientationErrors.sto`."""
+    system = setup.system()
+    path = setup.needed("orientations_file", "recorded quaternions (.sto)")
+    table = _within(setup, setup.table(path))
+    imus = places(setup, system, table)
+    weights = {
+        e.name: setup.number("weight", 1.0, e)
+        for e in setup.tool.every("OrientationWeight")
+        if e.name in imus.names
+    }
     degrees = in_degrees(system)
-    values = np.stack([np.degrees(motion[n]) if degrees[n] else motion[n] for n in order], axis=1)
-    setup.save(
-        str(setup.folder / file.replace("\\", "/")),
-        "Coordinates",
-        motion.time,
-        order,
-        values,
-        degrees=True,
-        words=["", *SI, ""],
+    still = [own for own, name in zip(system.speeds, speed_names(system), strict=True) if not degrees[name]]
+    if still:
+        setup.report.notes.append(
+            "sensors say nothing of places: translations stay at their defaults, as in "
+            f"OpenSim: {', '.join(still)}"
+        )
+    result: InverseKinematics = setup.step(
+        "inverse kinematics",
+        lambda: inverse_kinematics(
+            system,
+            orientations=table,
+            imus=imus,
+            orientation_weights=weights or None,
+            locked=still,
+            limits=clamped(setup, system) or False,
+        ),
     )
+    setup.report.judge(result.quality)
+    _write_orientations(setup, system, result, path)
+
+
+def _within(setup: Setup, table: Table) -> Table:
+    """Rows of the time range."""
+    start, end = setup.numbers("time_range", (-np.inf, np.inf))
+    rows = np.flatnonzero((table.time >= start) & (table.time <= end))
+    if not rows.size:
+        raise DescriptionError(
+            f"<time_range> from {start:g} to {end:g} s has no row of the orientations, "
+            f"which go from {table.time[0]:g} to {table.time[-1]:g} s"
+        )
+    return table[int(rows[0]) : int(rows[-1]) + 1]
+
+
+def places(setup: Setup, system: System, table: Table) -> IMUs:
+    """Where the model has its sensors: frames, or bodies, of the names that are recorded."""
+    names = sensor_data("IMUInverseKinematicsTool", table, None)[1]
+    reading = setup.model_reading
+    frames = {e.name: e for tag in reversed(FRAMES) for e in setup.model.object.every(tag)}
+    found = {name: reading.placed(frames[name], frames[name]) for name in names if name in frames}
+    found = {name: (body, X) for name, (body, X) in found.items() if body in [b.name for b in system.bodies]}
+    if not found:
+        raise setup.error(
+            f"no frame of the model has the name of a sensor ({', '.join(names)}): has "
+            "OpenSim's IMUPlacer calibrated it? cd.calibrate_imus does the same in Python"
+        )
+    if lacking := [name for name in names if name not in found]:
+        setup.report.check.append(
+            f"sensors without a frame in the model are not followed: {', '.join(lacking)}"
+        )
+    angles = setup.numbers("sensor_to_opensim_rotations", (0.0, 0.0, 0.0))
+    turn = rotation_z(angles[2]) @ rotation_y(angles[1]) @ rotation_x(angles[0])
+    return IMUs(
+        tuple(found),
+        tuple(body for body, _ in found.values()),
+        np.stack([np.asarray(X.R, dtype=float) for _, X in found.values()]),
+        turn,
+    )
+
+
+def _write_orientations(setup: Setup, system: System, result: InverseKinematics, path: Path) -> None:
+    """Coordinates in degrees and meters, and the angles of the sensors from the model's [rad]."""
+    given = setup.text("output_motion_file")
+    name = setup.beside(given).name if given else f"ik_{path.stem}"
+    folder = setup.beside(given).parent if given and not setup.text("results_directory") else setup.results
+    file = str(folder / (name if "." in name else f"{name}.mot"))
+    setup.save(file, name, *_in_file_units(setup, system, result.motion), degrees=True, precision=DIGITS)
+    errors = result.orientation_errors
+    if setup.flag("report_errors", True):
+        setup.save(
+            str(folder / f"{name}_orientationErrors.sto"),
+            "OrientationErrors",
+            errors.time,
+            errors.names,
+            errors.values,
+            precision=DIGITS,
+        )
+    if np.isfinite(errors.values).any():
+        i, k = np.unravel_index(np.nanargmax(errors.values), errors.values.shape)
+        setup.report.results.append(
+            f"largest error of a sensor ({errors.names[k]} at {errors.time[i]:g} s): "
+            f"{np.degrees(errors.values[i, k]):.3g} deg"
+        )

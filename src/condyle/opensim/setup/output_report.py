@@ -15,13 +15,11 @@ from condyle.forces.actuators import Actuator
 from condyle.forces.base import GROUPS
 from condyle.muscles import Muscle
 from condyle.opensim.element import Element
-from condyle.opensim.reading import Reading
 from condyle.opensim.setup.analyses import joints_of
 from condyle.opensim.setup.coordinates import speed_names
 from condyle.opensim.setup.force_report import Exerted
 from condyle.studies.joint_reactions import joint_reactions
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
-from condyle.system.system import System
 
 if TYPE_CHECKING:
     from condyle.opensim.setup.trial import Trial
@@ -92,7 +90,7 @@ class Outputs:
 
     def __init__(self, trial: Trial) -> None:
         self.trial, self.system, self.run = trial, trial.system, trial.run
-        self.reading = Reading(trial.setup.model, System())
+        self.reading = trial.setup.model_reading
         self.exerted = Exerted(trial, trial.run)
         self._muscles: MuscleAnalysis | None = None
 
@@ -146,7 +144,7 @@ class Outputs:
         return known.get(output)
 
     def _of_marker(self, element: Element, output: str) -> Array | None:
-        station = np.array(self.reading.numbers(element, "location", (0.0, 0.0, 0.0), 3))
+        station = np.array(self.reading.vector(element, "location"))
         body, X = self.reading.base(self.reading.connected(element, "parent_frame"), element)
         names = {"location": "position", "velocity": "linear_velocity", "acceleration": "linear_acceleration"}
         return self._point(body.name, X @ station, names.get(output, ""))

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from condyle.io.markers import Markers, read_markers
-from condyle.opensim.document import Document
+from condyle.opensim.document import Document, read_set
 from condyle.opensim.element import Element
 from condyle.opensim.geometry import write_markers
 from condyle.opensim.model import write_osim
-from condyle.opensim.sets import read_set
+from condyle.opensim.setup.coordinates import default_state, state_columns
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.inverse_kinematics import coordinate_tasks, marker_weights
-from condyle.opensim.setup.states import default_state, state_columns
 from condyle.opensim.writing import Writing, Xml, object_set, write_document, xml
 from condyle.studies.scaling.measurements import Measurement, frames
 from condyle.studies.scaling.result import Scaling
@@ -185,7 +184,7 @@ def _placed(setup: Setup, placer: Element, system: System, static: Markers) -> S
 def _write(setup: Setup, element: Element, name: str, system: System) -> None:
     file = setup.text(name, "", element)
     if file:
-        path = setup.folder / file.replace("\\", "/")
+        path = setup.beside(file)
         path.parent.mkdir(parents=True, exist_ok=True)
         setup.step(f"writing {path.name}", lambda: write_osim(system, path))
         setup.report.files.append(path)
@@ -219,7 +218,7 @@ def _write_pose(setup: Setup, placer: Element, result: Scaling) -> None:
     labels, values, _ = state_columns(
         setup, system, q, np.zeros((len(q), system.nu)), np.tile(z, (len(q), 1))
     )
-    setup.save(str(setup.folder / file.replace("\\", "/")), "static pose", motion.time, labels, values)
+    setup.save(str(setup.beside(file)), "static pose", motion.time, labels, values)
 
 
 def _write_markers(setup: Setup, placer: Element, system: System) -> None:
@@ -232,7 +231,7 @@ def _write_markers(setup: Setup, placer: Element, system: System) -> None:
 
 def _write_set(setup: Setup, file: str, objects: Xml) -> None:
     """A set of objects as a document."""
-    path = setup.folder / file.replace("\\", "/")
+    path = setup.beside(file)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_document(objects, path)
     setup.report.files.append(path)

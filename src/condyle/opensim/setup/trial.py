@@ -95,6 +95,41 @@ class Trial:
         """Of a file of results."""
         return f"{self.setup.tool.name}_{element.name}_{quantity}.sto"
 
+    def save(
+        self,
+        element: Element,
+        quantity: str,
+        title: str,
+        names: Sequence[str],
+        values: Array,
+        words: Sequence[str] = (),
+        degrees: bool = False,
+    ) -> None:
+        """Write a file of results of an analysis.
+
+        Args:
+            element: the analysis.
+            quantity: the end of the file's name.
+            title: its first line.
+            names: of the columns.
+            values: shape (m, columns), of all frames, or of those that the analysis records.
+            words: lines of the header.
+            degrees: what the header says of angles.
+        """
+        keep = self.kept(element)
+        if names and len(values) != len(keep):
+            values = values[keep]
+        self.setup.save(
+            self.name(element, quantity),
+            title,
+            self.motion.t[keep],
+            names,
+            values,
+            degrees=degrees,
+            precision=self.precision,
+            words=words,
+        )
+
     def chosen(self, element: Element, name: str, known: Sequence[str]) -> list[str]:
         """Names that a list asks for, in its order; all that there are where it says so, or nothing.
 

@@ -36,7 +36,7 @@ from condyle.mobilizers.lower_pairs import LETTERS, unit_axis
 from condyle.presentation import Block, cut
 from condyle.records import dataclass
 from condyle.spatial import Metric, Transform, euler_from_rotation, exp_so3, log_so3, skew
-from condyle.studies.joints.frames import check_frames
+from condyle.studies.joints.frames import FrameData, check_frames
 from condyle.studies.joints.result import JointFit
 from condyle.studies.joints.six_functions import Model, Problem, Unknowns, check_loss, continuous, weight_of
 from condyle.studies.joints.spline_basis import Grid, undetermined, uniform_knots
@@ -70,7 +70,7 @@ class FunctionBasedFit(JointFit):
     }
 )
 def fit_function_based(
-    frames: Any,
+    frames: FrameData,
     q: ArrayLike | None = None,
     n: int = 8,
     *,
@@ -81,7 +81,7 @@ def fit_function_based(
     order: int = 4,
     domain: tuple[float, float] | None = None,
     smoothing: float = 0.0,
-    metric: Any = None,
+    metric: Metric | ArrayLike | None = None,
     loss: str = "squares",
     scale: float | None = None,
     coordinate: str = "q",

@@ -31,7 +31,7 @@ from condyle.studies.joints.curve_least_squares import (
     rows_of_poses,
     start,
 )
-from condyle.studies.joints.frames import LARGEST_STEP, MeasuredFrames, check_frames, turns
+from condyle.studies.joints.frames import LARGEST_STEP, FrameData, MeasuredFrames, check_frames, turns
 from condyle.studies.joints.result import JointFit
 from condyle.studies.joints.six_functions import HUBER, check_loss
 from condyle.studies.joints.spline_basis import Knots, uniform_knots
@@ -59,13 +59,13 @@ FIRST_N = 10
     }
 )
 def fit_spline_curve(
-    frames: Any,
+    frames: FrameData,
     q: ArrayLike | None = None,
     n: int | Sequence[int] | None = None,
     order: int = 4,
     closed: bool = False,
     smoothing: float | Sequence[float] | None = 0.0,
-    metric: Any = None,
+    metric: Metric | ArrayLike | None = None,
     loss: str = "squares",
     *,
     scale: float | None = None,
@@ -111,7 +111,7 @@ def fit_spline_curve(
         `.cross_validation`.
 
     Raises:
-        DescriptionError: frames that cannot be right, or too few for so many control frames; the first of
+        DescriptionError: invalid frames, or too few for so many control frames; the first of
             these that has no data is named.
     """
     order, closed = _whole("order", order, 4, 12), flag(f"{WHO}: closed", closed)

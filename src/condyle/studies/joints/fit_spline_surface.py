@@ -30,7 +30,7 @@ from condyle.mobilizers.spline_surface import AXES
 from condyle.mobilizers.surface_arguments import axes_of
 from condyle.presentation import cut
 from condyle.spatial import Metric, Transform, euler_from_rotation
-from condyle.studies.joints.frames import check_frames
+from condyle.studies.joints.frames import FrameData, check_frames
 from condyle.studies.joints.result import JointFit
 from condyle.studies.joints.six_functions import Model, Problem, Unknowns, check_loss, continuous, weight_of
 from condyle.studies.joints.spline_basis import Grid, factored, gram, moment, undetermined, uniform_knots
@@ -51,16 +51,16 @@ RELATED = 0.5
     }
 )
 def fit_spline_surface(
-    frames: Any,
+    frames: FrameData,
     q: ArrayLike | None = None,
     n: int | Sequence[int] = 8,
     *,
     order: int = 4,
-    domain: Any = None,
+    domain: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
     axes: Sequence[str] = AXES,
-    X: Any = None,
+    X: Transform | ArrayLike | None = None,
     smoothing: float = 0.0,
-    metric: Any = None,
+    metric: Metric | ArrayLike | None = None,
     project: bool = False,
     loss: str = "squares",
     scale: float | None = None,

@@ -7,7 +7,7 @@ refused, and the error names the sample.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -184,9 +184,13 @@ class MeasuredFrames(Display):
         write_frames(self, path)
 
 
+FrameData = MeasuredFrames | Transform | ArrayLike | Sequence[Transform] | tuple[ArrayLike, ArrayLike]
+"""What fits take for frames: see `check_frames`."""
+
+
 def check_frames(
     who: str,
-    frames: Any,
+    frames: FrameData,
     q: ArrayLike | None = None,
     *,
     fewest: int = 2,
@@ -209,7 +213,7 @@ def check_frames(
         The frames. `q` is None where none were given; `source` says which of the given frames they are.
 
     Raises:
-        DescriptionError: frames that cannot be right: reflections, matrices that are no rotations, too few.
+        DescriptionError: reflections, matrices that are no rotations, too few frames.
         ShapeError: arrays of other shapes.
     """
     given = frames if isinstance(frames, MeasuredFrames) else None
@@ -316,7 +320,7 @@ def _arrays(who: str, frames: Any) -> tuple[Array, Array]:
     return R, p
 
 
-def rotations_of(quaternions: Array, where: Any) -> Array:
+def rotations_of(quaternions: Array, where: Callable[[int], str]) -> Array:
     """Rotations (n, 3, 3) of quaternions (w, x, y, z), shape (n, 4), which need not be quite of length one.
 
     Args:

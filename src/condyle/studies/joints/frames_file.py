@@ -18,7 +18,7 @@ import csv
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from condyle.studies.joints.frames import (
 )
 from condyle.table import split_title, titles
 
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import-untyped]
+
 LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3}
 ANGLES = {"rad": 1.0, "deg": np.pi / 180, "degrees": np.pi / 180, "°": np.pi / 180}
 POSITION = (("x", "px", "p_x", "tx"), ("y", "py", "p_y", "ty"), ("z", "pz", "p_z", "tz"))
@@ -56,7 +59,7 @@ WOUND = 4 * np.pi
     }
 )
 def read_frames(
-    path: Any, q: str | Sequence[str] | None = None, *, sequence: str | None = None
+    path: str | Path | DataFrame, q: str | Sequence[str] | None = None, *, sequence: str | None = None
 ) -> MeasuredFrames:
     """Frames of one bone in another from a .csv or .tsv file.
 
@@ -79,11 +82,11 @@ def read_frames(
         DescriptionError: a file that cannot be read, with its line and column.
         FileNotFoundError: no such file.
     """
-    if hasattr(path, "to_csv"):
-        text, path = path.to_csv(index=path.index.name is not None), Path("the table")
-        return _frames(_Sheet(path, text), q, sequence)
     if not isinstance(path, (str, Path)):
-        raise DescriptionError(f"read_frames: expected the path of a file, or a DataFrame, got {path!r}")
+        if not hasattr(path, "to_csv"):
+            raise DescriptionError(f"read_frames: expected the path of a file, or a DataFrame, got {path!r}")
+        text = path.to_csv(index=path.index.name is not None)
+        return _frames(_Sheet(Path("the table"), text), q, sequence)
     path = Path(path)
     if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
         raise DescriptionError(f"read_frames: {str(path)!r}: expected a file that ends in .csv, .tsv or .txt")

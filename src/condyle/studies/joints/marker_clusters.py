@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,9 @@ from condyle.spatial import Transform
 from condyle.studies.joints.frames import MeasuredFrames, listed, nearest_rotations
 from condyle.table import Table
 
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import-untyped]
+
 FLAT = 0.02
 """Markers whose spread across their line is less than this part of the spread along it are on a line:
 rotation about it would be noise times 50."""
@@ -37,7 +40,7 @@ markers were exchanged, or one slid."""
 
 
 @with_call_hints()
-def marker_positions(table: Any, names: Sequence[str]) -> NDArray[np.float64]:
+def marker_positions(table: Table | Markers | DataFrame, names: Sequence[str]) -> NDArray[np.float64]:
     """Positions of markers from Markers, or from a Table with columns NAME_x, NAME_y, NAME_z.
 
     Args:
@@ -110,7 +113,7 @@ def cluster_frames(
         fitted places (T,) [m]. NaN in frames with fewer than three markers, or with all on one line.
 
     Raises:
-        DescriptionError: markers that cannot be right: in millimeters, on one line, or mirrored.
+        DescriptionError: markers in millimeters, on one line, or mirrored.
     """
     x = np.asarray(real(f"relative_frames: {name}", gaps(markers)))
     if x.ndim != 3 or x.shape[2] != 3 or x.shape[1] < 3:
@@ -189,7 +192,7 @@ def relative_frames(
         square [mm].
 
     Raises:
-        DescriptionError: markers that cannot be right.
+        DescriptionError: markers in millimeters, on one line, or mirrored.
         ShapeError: arrays of other shapes.
     """
     given = [m for m in (markers_parent, markers_child) if isinstance(m, Markers)]

@@ -21,7 +21,7 @@ from condyle.studies.joints.frames import MeasuredFrames
 from condyle.table import Table
 
 SAMPLES = 200
-"""Points at which a joint's Jacobian and Hessian are looked at for plots and reports."""
+"""Points at which a joint's Jacobian and Hessian are evaluated for plots and reports."""
 WORST = 5
 
 
@@ -37,7 +37,7 @@ class JointFit(Display, Judged):
             measured one, and `size` [mm], both together in the metric.
         metric: how angles count against distances.
         status: "finished", or what was left to do. Equal to a `cd.Status` too.
-        notes: what was chosen on the way, in words.
+        notes: sentences on what was chosen on the way.
         steps: what every iteration did; None if there were none.
         cross_validation: error at frames that were left out, for every choice that was tried; None if there
             was nothing to choose.

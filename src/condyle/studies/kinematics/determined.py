@@ -1,6 +1,6 @@
 """Which coordinates the markers and sensors of each frame determine, and what stands in frames that do not.
 
-Frames in which the same markers and sensors were measured are alike. Of each kind some are looked at
+Frames in which the same markers and sensors were measured are alike. Of each kind some are tested
 (`condyle.fit.observability`); where a coordinate is not determined, all frames of that kind are.
 
 The rule: a coordinate that nothing in the whole trial depends on keeps its value (`held`). Else a gap between
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -28,7 +29,7 @@ from condyle.system.system import System
 from condyle.tree import scales
 
 MANY = 32
-"""Of fewer kinds three frames each are looked at, else one."""
+"""Of fewer kinds three frames each are tested, else one."""
 SLOPE, CURVED = 7, 5
 """Frames beside a gap that tell its slope there: at most, and from how many on by a parabola."""
 EXACT = 1e-9
@@ -57,8 +58,7 @@ class Gap:
     filled: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Determined:
+class Determined(NamedTuple):
     """What is known of each coordinate in each frame.
 
     Attributes:
@@ -75,7 +75,7 @@ class Determined:
 
 
 def samples(tasks: Tasks) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The kind of each frame by number, shape (T,), and the frames that are looked at."""
+    """The kind of each frame by number, shape (T,), and the frames that are tested."""
     seen = _measured(tasks)
     if (seen == seen[0]).all():
         kinds = np.zeros(len(seen), dtype=np.intp)
@@ -155,10 +155,7 @@ def _coordinates(
 ) -> tuple[Mask, Mask]:
     """Coordinates that some frames do not determine, and those of them that move alone: shapes (k, nq)."""
     system = frames.system
-    known = system.compiled.programs
-    if "coordinates of rates" not in known:
-        known["coordinates of rates"] = _rates(system)
-    N = known["coordinates of rates"]
+    N = system.compiled.remembered("coordinates of rates", lambda: _rates(system))
     size = reach(system) or 1.0
     units = np.array([1.0 if unit == "m/s" else size for unit in scales.units(system.bodies)[1]])
     free = ~system.compiled.tails.held(frames.start.tail)

@@ -28,6 +28,7 @@ from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.presentation import Block, Display, cut, page
 from condyle.records import dataclass
 from condyle.spatial import exp_so3, log_so3, rotation_from_quaternion, rotation_x, rotation_y, rotation_z
+from condyle.studies.joints.frames import nearest_rotations
 from condyle.studies.kinematics.tasks import SensorTasks, times, weights_over
 from condyle.system.given import check_state, check_system
 from condyle.system.state import State
@@ -146,7 +147,7 @@ def calibrate_imus(
         what `cd.inverse_kinematics(system, orientations=..., imus=...)` needs.
 
     Raises:
-        UnknownNameError: a sensor, body or axis that there is not.
+        UnknownNameError: an unknown sensor, body or axis.
         DescriptionError: an axis without a heading, or nothing that was measured.
     """
     check_system("calibrate_imus", system, "orientations")
@@ -303,10 +304,7 @@ def _mean(t: Array, names: Sequence[str], R: Array, time: Any) -> Array:
             f"calibrate_imus: sensor {names[int(none.argmax())]!r} has no orientation "
             "then; give time=(first, last) where it has one, or leave it out"
         )
-    U, _, Vt = np.linalg.svd(np.nansum(rows, axis=0))
-    sign = np.ones(U.shape[:-1])
-    sign[:, 2] = np.linalg.det(U @ Vt)
-    return (U * sign[:, None, :]) @ Vt
+    return nearest_rotations(np.nansum(rows, axis=0))
 
 
 def _angle(base: str, axis: str, seen: Array, wanted: Array, up: Array) -> float:

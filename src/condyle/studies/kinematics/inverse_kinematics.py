@@ -79,8 +79,8 @@ def inverse_kinematics(
 ) -> InverseKinematics:
     """Coordinates of a system over time that bring its markers nearest to measured ones, frame by frame.
 
-    What is made least is what OpenSim's tool makes least: the weighted mean of squared distances of the
-    markers seen in a frame, plus weighted squares of coordinates from their values, halved. Constraints hold;
+    The objective function is that of OpenSim's tool: the weighted mean of squared distances of the markers
+    seen in a frame, plus weighted squares of coordinates from their values, halved. Constraints hold;
     locked coordinates stay, prescribed ones follow their functions. All frames are one native run, each from
     the one before; the first from the state, or, if it ends far from the markers, from that pose moved to
     them as a whole.
@@ -90,16 +90,16 @@ def inverse_kinematics(
         markers: as `cd.read_markers` gives them, or {name: positions (T, 3) [m]} with t=; NaN where one was
             not seen. Those of the model and of the data that have a name in common are used; `report()` names
             the others.
-        weights: of markers by name, one number or one per frame, or a Table of them over time (between its
+        weights: {marker: weight}, one number or one per frame, or a Table of them over time (between its
             rows they are interpolated). 1 where none is given; zero leaves a marker out.
-        coordinates: values that coordinates should come near to [rad, m] by name, one or one per frame, or
+        coordinates: {coordinate: value} to come near to [rad, m], one number or one per frame, or
             a Table of coordinates (between its rows: the natural spline of degree 5).
-        coordinate_weights: of these, one for all or by name, as `weights`. A coordinate of weight 1 that is
+        coordinate_weights: of these, one for all or as `weights`. A coordinate of weight 1 that is
             off by 1 rad costs as much as all markers off by 1 m.
         orientations: quaternions of sensors over time, as for `cd.calibrate_imus`. They take part as markers
             do, with their angle [rad] for the distance.
         imus: where the sensors sit: `cd.calibrate_imus(system, ...)`.
-        orientation_weights: of sensors by name, as `weights`.
+        orientation_weights: {sensor: weight}, as `weights`.
         names: what the model calls markers of the data, {name in the data: name in the model}.
         goals: others of `cd.goals` to come near to, with the weights that they have.
         t: times [s], shape (T,), where markers or orientations have none of their own.
@@ -123,7 +123,7 @@ def inverse_kinematics(
 
     Raises:
         UnknownNameError: names that neither the model nor the data has, or no marker in common.
-        CondyleError: arguments that cannot be.
+        CondyleError: invalid arguments.
     """
     check_system(WHO, system, "markers")
     state = _default(system) if state is None else state
@@ -177,7 +177,7 @@ def inverse_kinematics(
         frames = solve(tasks, better.replace(t=start.t), ALL, progress, normal)
     frames = solved_again(frames, tasks, np.arange(len(frames)), solve_each)
     frames, determined = determine(frames, tasks, kinds, normal, longest, solve_each)
-    result = InverseKinematics(frames, tasks, determined)
+    result = InverseKinematics(frames, tasks, *determined)
     vars(result)["swaps"] = find_swaps(frames, tasks, result._places, solve, solve_each)
     _warn(result, start, longest)
     return result
@@ -311,14 +311,16 @@ def _far_off(result: InverseKinematics) -> str:
     markers, size = result.tasks.markers, reach(result.system)
     if markers is None:
         return ""
-    zero = (markers.positions[: len(result)] == 0).all(axis=2).any(axis=1)  # markers at zero are asked about
+    zero = (
+        (markers.positions[: len(result)] == 0).all(axis=2).any(axis=1)
+    )  # these have a warning of their own
     e = np.where(zero[:, None], np.nan, result._distances)
     e[[i for swap in result.swaps for i in swap.frames]] = np.nan
     rms = sums(e)[1]
     far = np.flatnonzero(rms > FAR * min(size or 1.0, 1.0))
     squares, seen = np.nansum(e[far] ** 2, axis=0), np.isfinite(e[far]).sum(axis=0)
     off = math.sqrt(squares.sum() / max(seen.sum(), 1))
-    if not 0 < off < BEYOND * (size or np.inf):  # beyond it, units are asked about
+    if not 0 < off < BEYOND * (size or np.inf):  # beyond it, a warning suggests millimeters
         return ""
     worst = np.argsort(-squares)[:WORST]
     names = [f"{markers.names[k]} {100 * math.sqrt(squares[k] / seen[k]):.0f} cm" for k in worst if seen[k]]

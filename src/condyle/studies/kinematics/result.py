@@ -8,7 +8,7 @@ frame up to 2 cm (root mean square) and 4 cm (largest) in a motion, 1 cm and 2 c
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -26,7 +26,7 @@ from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.spatial import log_so3
 from condyle.status import Outcome, Status
-from condyle.studies.kinematics.determined import Determined, Gap
+from condyle.studies.kinematics.determined import Gap
 from condyle.studies.kinematics.swaps import Swap
 from condyle.studies.kinematics.tasks import Tasks, near_names
 from condyle.system.system import System
@@ -72,47 +72,6 @@ def marker_checks(errors: Table, rms: float, largest: float, where: str = "") ->
     )
 
 
-def checks(result: InverseKinematics) -> Iterator[Check]:
-    """Rows of a quality table."""
-    yield from marker_checks(result.errors, RMS, LARGEST)
-    angles = result.orientation_errors
-    if np.isfinite(angles.values).any():
-        i, k = divmod(int(np.nanargmax(angles.values)), angles.values.shape[1])
-        yield Check(
-            "largest error of a sensor",
-            math.degrees(angles.values[i, k]),
-            "deg",
-            where=f"{angles.names[k]}, t = {angles.time[i]:.6g} s",
-        )
-    if result.swaps:
-        yield Check(
-            "pairs of markers that may be exchanged",
-            len(result.swaps),
-            "",
-            0.0,
-            math.inf,
-            cut([str(swap) for swap in result.swaps], 2, "; "),
-        )
-    if result.filled.any():
-        names = sorted({gap.coordinate for gap in result.gaps if gap.filled})
-        yield Check(
-            "frames with interpolated coordinates",
-            int(result.filled.any(axis=1).sum()),
-            f"of {len(result)}",
-            where=cut(names, 3),
-        )
-    if result.held:
-        yield Check("coordinates that nothing measured depends on", len(result.held), where=cut(result.held))
-    yield Check(
-        "frames that failed",
-        len(result.failures),
-        f"of {len(result)}",
-        0.0,
-        0.0,
-        advice="see result.failures",
-    )
-
-
 SHOWN = 5
 """So many of the worst markers and frames are named."""
 TOTALS = ("total_squared_error", "marker_error_RMS", "marker_error_max")
@@ -138,18 +97,25 @@ class InverseKinematics(Display, Judged):
     Attributes:
         frames: the configurations, as `cd.assemble_frames` gives them.
         tasks: what was followed.
-        determined: what markers and sensors tell of each coordinate: see `undetermined`, `filled`, `held`,
-            `gaps`.
+        undetermined: where the markers and sensors of a frame do not determine a coordinate, shape (T, nq), in
+            the order of `motion`.
+        filled: where a coordinate was interpolated because its frame does not determine it, shape (T, nq).
+        held: coordinates that nothing measured depends on in any frame: they keep their values.
+        gaps: frames in a row that do not determine a coordinate: `gap.coordinate`, `.frames`, `.time`,
+            `.filled`.
         swaps: pairs of markers that look exchanged in some frames.
     """
 
     frames: Frames
     tasks: Tasks
-    determined: Determined
+    undetermined: NDArray[np.bool_]
+    filled: NDArray[np.bool_]
+    held: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
     swaps: tuple[Swap, ...] = ()
 
     _study = "inverse_kinematics"
-    plumbing: ClassVar[frozenset[str]] = frozenset({"tasks", "determined"})
+    plumbing: ClassVar[frozenset[str]] = frozenset({"tasks"})
     elsewhere: ClassVar[dict[str, str]] = {
         "q": "result.frames.q, or by name result.motion['knee']",
         "residuals": "result.errors",
@@ -183,35 +149,11 @@ class InverseKinematics(Display, Judged):
         values = np.where(self.missing, np.nan, table.values) if self.missing.any() else table.values
         return Table(table.time, table.names, values, table.units, status=self.status, degrees=False)
 
-    # ---- what was not determined ---------------------------------------------------------------------------
-
-    @property
-    def undetermined(self) -> NDArray[np.bool_]:
-        """Where the markers and sensors of a frame do not determine a coordinate, shape (T, nq), in the order
-        of `motion`."""
-        return self.determined.undetermined
-
-    @property
-    def filled(self) -> NDArray[np.bool_]:
-        """Where a coordinate was interpolated because its frame does not determine it, shape (T, nq)."""
-        return self.determined.filled
-
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """Where `motion` is NaN, shape (T, nq): not determined, not filled, not held."""
         held = np.array([name in self.held for name in self.system.coordinates], dtype=bool)
         return self.undetermined & ~self.filled & ~held
-
-    @property
-    def held(self) -> tuple[str, ...]:
-        """Coordinates that nothing that was measured depends on, in any frame: they keep their values."""
-        return self.determined.held
-
-    @property
-    def gaps(self) -> tuple[Gap, ...]:
-        """Frames in a row that do not determine a coordinate: `gap.coordinate`, `.frames`, `.time`,
-        `.filled`."""
-        return self.determined.gaps
 
     # ---- errors --------------------------------------------------------------------------------------------
 
@@ -287,7 +229,7 @@ class InverseKinematics(Display, Judged):
 
     @property
     def cost(self) -> NDArray[np.float64]:
-        """What was made least, of each frame, shape (T,): OpenSim's objective (docs/theory/assembly.md)."""
+        """Objective function of each frame, shape (T,): OpenSim's (docs/theory/assembly.md)."""
         return np.maximum(self.frames.info[:, INFO.index("cost")], 0.0)  # rounding may leave less
 
     # ---- how it went ---------------------------------------------------------------------------------------
@@ -324,8 +266,44 @@ class InverseKinematics(Display, Judged):
         )
         return Outcome(Status.SOME_FAILED, text)
 
-    def _checks(self) -> Iterable[Check]:
-        return checks(self)
+    def _checks(self) -> Iterator[Check]:
+        yield from marker_checks(self.errors, RMS, LARGEST)
+        angles = self.orientation_errors
+        if np.isfinite(angles.values).any():
+            i, k = divmod(int(np.nanargmax(angles.values)), angles.values.shape[1])
+            yield Check(
+                "largest error of a sensor",
+                math.degrees(angles.values[i, k]),
+                "deg",
+                where=f"{angles.names[k]}, t = {angles.time[i]:.6g} s",
+            )
+        if self.swaps:
+            yield Check(
+                "pairs of markers that may be exchanged",
+                len(self.swaps),
+                "",
+                0.0,
+                math.inf,
+                cut([str(swap) for swap in self.swaps], 2, "; "),
+            )
+        if self.filled.any():
+            names = sorted({gap.coordinate for gap in self.gaps if gap.filled})
+            yield Check(
+                "frames with interpolated coordinates",
+                int(self.filled.any(axis=1).sum()),
+                f"of {len(self)}",
+                where=cut(names, 3),
+            )
+        if self.held:
+            yield Check("coordinates that nothing measured depends on", len(self.held), where=cut(self.held))
+        yield Check(
+            "frames that failed",
+            len(self.failures),
+            f"of {len(self)}",
+            0.0,
+            0.0,
+            advice="see result.failures",
+        )
 
     def check(self) -> Self:
         """Itself, if no frame failed and no row of `quality` fails.
@@ -349,21 +327,13 @@ class InverseKinematics(Display, Judged):
     @property
     def _followed(self) -> str:
         parts, tasks = [], self.tasks
-        if tasks.markers is not None:
-            error = (
-                f", RMS {_cm(_rms(self._distances))}, largest {_cm(np.nanmax(self._distances))}"
-                if np.isfinite(self._distances).any()
-                else ""
-            )
-            parts.append(f"{len(tasks.markers.names)} markers{error}")
-        if tasks.sensors is not None:
-            angles = self.orientation_errors.values
-            error = (
-                f", RMS {_deg(_rms(angles))}, largest {_deg(np.nanmax(angles))}"
-                if np.isfinite(angles).any()
-                else ""
-            )
-            parts.append(f"{len(tasks.sensors.names)} sensors{error}")
+        for noun, part, x, text in (
+            ("markers", tasks.markers, self._distances, _cm),
+            ("sensors", tasks.sensors, self.orientation_errors.values, _deg),
+        ):
+            if part is not None:
+                error = f", RMS {text(_rms(x))}, largest {text(np.nanmax(x))}" if np.isfinite(x).any() else ""
+                parts.append(f"{len(part.names)} {noun}{error}")
         if tasks.coordinates:
             parts.append(f"{len(tasks.coordinates)} coordinates")
         return "; ".join(parts)
@@ -381,10 +351,7 @@ class InverseKinematics(Display, Judged):
     def report(self) -> str:
         """What to look at: the worst markers and frames, names that did not match, frames that failed, and
         markers that may be swapped; errors beside what OpenSim's guidelines allow."""
-        lines = [repr(self), *(block.text() for block in self._worst())]
-        for said in self._remarks():
-            lines.append(said)
-        return "\n".join(lines)
+        return "\n".join([repr(self), *(block.text() for block in self._worst()), *self._remarks()])
 
     def _worst(self) -> list[Block]:
         out = []
@@ -499,32 +466,26 @@ def _deg(x: float) -> str:
     return f"{np.degrees(x):.2g} deg"
 
 
-def _columns(table: Table, text: Any) -> list[tuple[str, ...]]:
+def _columns(table: Table, text: Callable[[float], str]) -> list[tuple[str, ...]]:
     """The worst columns: name, RMS, largest, when, in how many rows there is a value."""
-    seen = np.isfinite(table.values)
-    known = [k for k in range(len(table.names)) if seen[:, k].any()]
-    rms = {k: _rms(table.values[:, k]) for k in known}
-    out: list[tuple[str, ...]] = []
-    for k in sorted(known, key=lambda k: -rms[k])[:SHOWN]:
-        i = int(np.nanargmax(table.values[:, k]))
-        out.append(
-            (
-                table.names[k],
-                text(rms[k]),
-                text(table.values[i, k]),
-                f"{table.time[i]:.6g}",
-                f"{seen[:, k].sum()} of {len(table)}",
-            )
-        )
-    return out
+    x, seen = table.values, np.isfinite(table.values).sum(axis=0)
+    return [
+        (table.names[k], text(rms), text(x[i, k]), f"{table.time[i]:.6g}", f"{seen[k]} of {len(table)}")
+        for k, rms, i in _largest(x.T)
+    ]
 
 
-def _rows(table: Table, text: Any) -> list[tuple[str, ...]]:
+def _rows(table: Table, text: Callable[[float], str]) -> list[tuple[str, ...]]:
     """The worst rows: number, time, RMS, largest, which column that is."""
-    known = np.flatnonzero(np.isfinite(table.values).any(axis=1))
-    rms = {i: _rms(table.values[i]) for i in known}
-    out: list[tuple[str, ...]] = []
-    for i in sorted(known, key=lambda i: -rms[i])[:SHOWN]:
-        k = int(np.nanargmax(table.values[i]))
-        out.append((str(i), f"{table.time[i]:.6g}", text(rms[i]), text(table.values[i, k]), table.names[k]))
-    return out
+    x = table.values
+    return [
+        (str(i), f"{table.time[i]:.6g}", text(rms), text(x[i, k]), table.names[k])
+        for i, rms, k in _largest(x)
+    ]
+
+
+def _largest(x: Array) -> list[tuple[int, float, int]]:
+    """Of rows with a value, those with the largest RMS: number, RMS, where its largest value is."""
+    known = np.flatnonzero(np.isfinite(x).any(axis=1)).tolist()
+    rms = {i: _rms(x[i]) for i in known}
+    return [(i, rms[i], int(np.nanargmax(x[i]))) for i in sorted(known, key=lambda i: -rms[i])[:SHOWN]]

@@ -84,8 +84,7 @@ def better_start(state: State, tasks: Tasks, found: Frames, solve: Solve) -> Sta
             start = next(others, None)
         if start is None:
             return best
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the run over all frames says it again
+        with warnings.catch_warnings(action="ignore"):  # the run over all frames says it again
             tried = solve(tasks, start, slice(i, i + 1))
         cost, turn = float(tried.info[0, INFO.index("cost")]), _turned(state, tried.q[0])
         lower = cost < (GAIN * least if least < np.inf else np.inf)
@@ -108,8 +107,7 @@ def solved_again(frames: Frames, tasks: Tasks, rows: NDArray[np.intp], solve_eac
     for body in frames.system.bodies:
         if body.parent is None or body.parent.is_ground:
             q[:, body.q] = frames.q[at][:, body.q]  # where it is and looks
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         found = solve_each(tasks, rows[at], q)
     better = found.info[:, INFO.index("cost")] < GAIN * cost[at[: len(found)]]
     if not better.any():
@@ -124,10 +122,8 @@ def solved_again(frames: Frames, tasks: Tasks, rows: NDArray[np.intp], solve_eac
 def _turned(state: State, q: Array) -> float:
     """The largest change of an angle from a state [rad], between bodies: the first of a tree may look
     anywhere."""
-    known = state.system.compiled.programs
-    if "angles between bodies" not in known:
-        known["angles between bodies"] = _between(state.system)
-    return float(np.abs(q - state.q)[known["angles between bodies"]].max(initial=0.0))
+    between = state.system.compiled.remembered("angles between bodies", lambda: _between(state.system))
+    return float(np.abs(q - state.q)[between].max(initial=0.0))
 
 
 def _between(system: System) -> NDArray[np.bool_]:
@@ -268,7 +264,7 @@ def _root(body: Body) -> Body | None:
 
 
 SOME = 7
-"""Frames that are looked at."""
+"""Frames that are compared with the start."""
 NEAR = np.cos(np.radians(12.0))
 """A standing subject is within 12 degrees of the axis that points up."""
 

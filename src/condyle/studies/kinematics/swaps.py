@@ -224,8 +224,7 @@ class _Search:
             e = np.linalg.norm(x - y, axis=2)
             scale = np.maximum(np.nanmedian(e, axis=1, keepdims=True), self.far)
             w[some] = np.where(np.isfinite(e), weights / (1 + (e / scale) ** 2), 0.0)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 found = solve_each(replace(now, markers=replace(now.markers, weights=w)), some, q)
             if len(found) < len(some):  # interrupted
                 break
@@ -258,8 +257,7 @@ class _Search:
     ) -> tuple[Array, Array] | None:
         """The first pose, and places of the markers in some frames with names exchanged, from a pose."""
         exchanged = self._exchanged(order, rows, tasks)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             found = solve(exchanged, self.frames.start.replace(t=float(self.frames.t[rows[0]]), q=q), rows)
         if len(found) < len(rows):  # interrupted
             return None
@@ -268,8 +266,7 @@ class _Search:
         bad = np.flatnonzero(np.fmax.reduce(np.linalg.norm(x - y, axis=2), axis=1) > WORSE * self.far)
         if bad.size and len(rows) > 1:  # the pose may still be bent as it was before
             q = self._robust(rows[bad], found.q[bad], x[bad], exchanged, solve_each)[0]
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 again = solve_each(exchanged, rows[bad], q)
             if len(again) == len(bad):
                 other = self._places(again)

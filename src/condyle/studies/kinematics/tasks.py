@@ -32,6 +32,7 @@ from condyle.fit.goals import Coordinate, Goal, Orientation, Station
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
+from condyle.studies.motion.motion import check_times
 from condyle.studies.motion.splines import spline
 from condyle.system.system import System
 from condyle.table import Table, after_events
@@ -232,12 +233,7 @@ def times(t: Any, count: int) -> Array:
         raise ShapeError(
             f"{WHO}: times must be {count} finite numbers [s], one per frame, got shape {out.shape}"
         )
-    if not (np.diff(out) > 0).all():
-        i = int(np.argmin(np.diff(out) > 0))
-        raise ShapeError(
-            f"{WHO}: times must increase, but time[{i}] = {out[i]:g} s and time[{i + 1}] = {out[i + 1]:g} s"
-        )
-    return out
+    return check_times(WHO, out)
 
 
 # ---- markers -----------------------------------------------------------------------------------------------
@@ -275,7 +271,10 @@ def marker_tasks(
             + "; names={name in the data: name in the model} matches them",
         )
     _warn_of_spelling(missing, extra)
-    w = _weights(system, t, [called[k] for k in columns], weights, {*data, *called})
+    given = weights_over(t, "weights", "marker", weights, {*system.markers, *data, *called})
+    w = np.ones((len(t), len(columns)))
+    for k, column in enumerate(columns):
+        w[:, k] = given.get(called[column], 1.0)
     wanted = np.flatnonzero((w > 0).any(axis=0))  # a weight of zero leaves a marker out
     used, w = [columns[k] for k in wanted], w[:, wanted]
     positions = positions[:, used]
@@ -406,16 +405,6 @@ def near_names(missing: Sequence[str], extra: Sequence[str]) -> dict[str, str]:
 
 
 # ---- weights -----------------------------------------------------------------------------------------------
-
-
-def _weights(system: System, t: Array, used: Sequence[str], weights: Any, data: set[str]) -> Array:
-    known = {*system.markers, *data}
-    given = weights_over(t, "weights", "marker", weights, known)
-    out = np.ones((len(t), len(used)))
-    for k, name in enumerate(used):
-        if name in given:
-            out[:, k] = given[name]
-    return out
 
 
 def weights_over(t: Array, what: str, noun: str, weights: Any, known: set[str]) -> dict[str, Any]:

@@ -210,7 +210,7 @@ class CoordinateColumns:
 
     def warn_of_followers(self, system: System, table: Table, q: Array) -> None:
         """Warn of columns of coordinates that follow others, which are not read, where they say something
-        else than what follows: some frames are looked at.
+        else than what follows: some frames are compared.
 
         Args:
             q: coordinates of all frames, shape (m, nq).

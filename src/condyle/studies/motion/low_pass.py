@@ -1,4 +1,4 @@
-"""`cd.low_pass`: a recorded Table without what is faster than a cut-off frequency."""
+"""`cd.low_pass`: a recorded Table without what is faster than a cut-off frequency; and the filter itself."""
 
 from __future__ import annotations
 
@@ -8,14 +8,28 @@ from typing import Any
 import numpy as np
 
 from condyle.arguments import with_call_hints
+from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
 from condyle.io.markers import Markers
+from condyle.plausible import ask, of_cutoff
 from condyle.status import Outcome, Status
 from condyle.studies.motion.recordings import even_times, same_signs, steps, unwrapped, warn_of_gaps
-from condyle.studies.motion.splines import low_pass as filtered
-from condyle.studies.motion.splines import low_pass_resampled
+from condyle.studies.motion.splines import spline
 from condyle.system.given import number
 from condyle.table import Table, after_events
+
+ORDER = 3
+"""Of the filter, for each of its two passes."""
+EVEN = 0.01
+"""Steps of time count as equal if no frame is farther than this part of a step from its even place."""
+UNEVEN = 100
+"""The filter takes frames to even times; not if that makes more than so many of one."""
+CONTINUED, LEAST = 0.8, 10
+"""Rows at an end that the filter goes on from: so many periods of its cut-off frequency, or so many rows."""
+SAME_LENGTH = 1e-2
+"""Four columns are a quaternion if their length changes by less than this part."""
+SMOOTH = 1.5
+"""A jump is one of a whole turn if what is left of it is at most so many times the largest other step."""
 
 
 @with_call_hints()
@@ -76,18 +90,12 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
             )
         else:
             said = _change(before, filtered(t, x, cutoff, reflected=True), cutoff)
-        t, y = low_pass_resampled(t, x, cutoff)
+        t, y = filtered_as_opensim(t, x, cutoff)
     else:
         y = filtered(even_times(t)[0], x, cutoff)
         said = _change(before, y, cutoff)
     status = Outcome(Status.FINISHED, f"finished{''.join(notes)}{said}")
     return Table(t, table.names, y, table.units, status=status, degrees=table.degrees)
-
-
-SAME_LENGTH = 1e-2
-"""Four columns are a quaternion if their length changes by less than this part."""
-SMOOTH = 1.5
-"""A jump is one of a whole turn if what is left of it is at most so many times the largest other step."""
 
 
 def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
@@ -139,3 +147,96 @@ def _change(table: Table, y: np.ndarray, cutoff: float) -> str:
     j = int(np.argmax(change / np.maximum(np.ptp(table.values, axis=0), np.finfo(float).tiny)))
     unit = table.units[j] and f" {table.units[j]}"
     return f"; low-pass filter of {cutoff:g} Hz changed {table.names[j]} by up to {change[j]:.2g}{unit}"
+
+
+# ---- arrays ------------------------------------------------------------------------------------------------
+
+
+def filtered(t: Array, x: Array, cutoff: float, *, reflected: bool = False) -> Array:
+    """x (m, n) without what is faster than a cut-off frequency [Hz]: Butterworth of order 3, forward and
+    backward, which leaves polynomials of degree 5 as they are. Each end goes on as the cubic nearest to its
+    outermost rows.
+
+    Args:
+        reflected: it goes on by point reflection over half of the rows, as in OpenSim's tools. Accelerations
+            at the end are then zero, whatever they were.
+
+    Raises:
+        DescriptionError: a frequency that the frames cannot show.
+    """
+    m, step = len(t), np.diff(t)
+    even = np.linspace(t[0], t[-1], m)
+    if m > 1 and abs(t - even).max() > EVEN * step.mean():
+        count = math.ceil((t[-1] - t[0]) / step.min()) + 1
+        if count > UNEVEN * m:
+            raise DescriptionError(
+                f"lowpass: times are too uneven, steps from {step.min():.3g} to "
+                f"{step.max():.3g} s; bring the table to even times first"
+            )
+        regular = np.linspace(t[0], t[-1], count)
+        again = filtered(regular, spline(t, x)(regular), cutoff, reflected=reflected)
+        return spline(regular, again)(t)  # type: ignore[no-any-return]
+    for text in of_cutoff(cutoff, t):
+        ask(f"lowpass: {text}")
+    rate = (m - 1) / (t[-1] - t[0]) if m > 1 else 0.0
+    if not 0 < cutoff < rate / 2:
+        raise DescriptionError(
+            f"lowpass = {cutoff:g} Hz: must be above 0 and below half of the {rate:.4g} "
+            f"frames per second, {rate / 2:.4g} Hz"
+        )
+    if m <= 2 * ORDER:
+        raise DescriptionError(f"lowpass: too few frames to filter: at least {2 * ORDER + 1} are needed")
+    # the slowest part of the filter is e^-(pi cutoff t): 6 periods are 1e-8
+    pad = m // 2 if reflected else min(math.ceil(6 * rate / cutoff), 10 * m)
+    padded = _padded(x, pad) if reflected else _continued(x, pad, rows_at_ends(rate, cutoff, CONTINUED))
+    return _two_passes(padded, cutoff, rate)[pad : pad + m]
+
+
+def rows_at_ends(rate: float, cutoff: float, periods: float = 1.0) -> int:
+    """Rows at each end whose filtered values depend on how it goes on beyond them."""
+    return max(LEAST, math.ceil(periods * rate / cutoff))
+
+
+def _continued(x: Array, pad: int, rows: int) -> Array:
+    """x (m, n) and `pad` more rows at each end, of the cubic nearest to its outermost rows."""
+    rows = min(rows, len(x))
+    fit = np.linalg.pinv(np.vander(np.arange(rows) / rows, ORDER + 1, increasing=True))
+    beyond = np.vander(-np.arange(1, pad + 1) / rows, ORDER + 1, increasing=True) @ fit
+    return np.concatenate([(beyond @ x[:rows])[::-1], x, beyond @ x[: -rows - 1 : -1]])
+
+
+def filtered_as_opensim(t: Array, x: Array, cutoff: float) -> tuple[Array, Array]:
+    """Times and x (m, n) as OpenSim's tools filter them, to its last digits.
+
+    Half of the rows is added at each end by point reflection, times too. Where steps are not equal to the
+    last bit, all is brought to the smallest of them by a spline of degree 5. Nothing is cut off again.
+    """
+    pad = len(t) // 2
+    time, y = _padded(t[:, None], pad)[:, 0], _padded(x, pad)
+    least = np.diff(time).min()
+    if (time[-1] - time[0]) / (len(time) - 1) - least > np.finfo(float).eps:
+        if (time[-1] - time[0]) / least > UNEVEN * len(time):
+            raise DescriptionError(
+                f"low_pass: times are too uneven, steps from {least:.3g} to "
+                f"{np.diff(time).max():.3g} s; bring the table to even times first"
+            )
+        even = time[0] + least * np.arange(int((time[-1] - time[0]) / least) + 1)
+        time, y = even, spline(time, y)(even)
+    return time, _two_passes(y, cutoff if cutoff < 0.5 / least else 0.49 / least, 1 / least)
+
+
+def _padded(x: Array, pad: int) -> Array:
+    """x (m, n) continued at both ends by point reflection."""
+    return np.concatenate([2 * x[0] - x[pad:0:-1], x, 2 * x[-1] - x[-2 : -pad - 2 : -1]])
+
+
+def _two_passes(y: Array, cutoff: float, rate: float) -> Array:
+    """Butterworth of order 3, forward and backward; the first three rows of a pass stay, as in OpenSim."""
+    from scipy.signal import butter, lfilter, lfiltic
+
+    b, a = butter(ORDER, cutoff, fs=rate)
+    for _ in range(2):
+        first = y[ORDER - 1 :: -1]
+        memory = np.stack([lfiltic(b, a, c, c) for c in first.T], axis=1)
+        y = np.concatenate([y[:ORDER], lfilter(b, a, y[ORDER:], axis=0, zi=memory)[0]])[::-1]
+    return y

@@ -19,10 +19,11 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array, Vector
@@ -38,6 +39,7 @@ from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.studies.assemble import assemble_frames, coordinates_of_speeds
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
+from condyle.studies.motion.low_pass import filtered, rows_at_ends
 from condyle.studies.motion.recordings import (
     JUMP,
     LEAP,
@@ -50,7 +52,7 @@ from condyle.studies.motion.recordings import (
     unwrapped,
     warn_of_gaps,
 )
-from condyle.studies.motion.splines import END_ROWS, low_pass, rates, rows_at_ends
+from condyle.studies.motion.splines import END_ROWS, rates
 from condyle.system.given import check_system, number
 from condyle.system.state import State
 from condyle.system.states import Batch, States
@@ -67,7 +69,7 @@ TOO_NEAR = 1e-7
 TWICE = 0.05
 """Where more of the times occur twice they were rounded."""
 TOLD = 1e-4
-"""Rounding of times that is a larger part of a step is told."""
+"""Rounding of times that is a larger part of a step is noted."""
 UNIT_LENGTH = 0.1
 """By how much the length of a quaternion may differ from one: measured ones are rounded."""
 ASSEMBLED, CLOSED = 1e-10, 1e-11
@@ -110,7 +112,7 @@ class Motion(ExplainsCalls, States[State]):
         changes: what filter and constraints changed, a `Change` by coordinate; empty if there was neither.
         ignored: columns of the Table that are no coordinates.
         filled: coordinates that the Table did not have: constraints, motions or locks determine them.
-        notes: what was taken otherwise than it was written, in words: rounded times, angles that wrap.
+        notes: sentences on what was changed: rounded times, angles that wrap.
         end_rows: which frames are so near to an end of the recording that their speeds and accelerations
             depend on what a spline, and a filter, take to be beyond it; shape (m,).
 
@@ -132,7 +134,7 @@ class Motion(ExplainsCalls, States[State]):
     def __init__(
         self,
         system: System,
-        t: Any,
+        t: ArrayLike,
         q: Vector,
         u: Vector | None = None,
         udot: Vector | None = None,
@@ -198,7 +200,7 @@ class Motion(ExplainsCalls, States[State]):
 
         Args:
             system: whose motion it is.
-            motion: a Table with a column per coordinate, by name, or a pandas DataFrame with times in its
+            motion: a Table with a column named after each coordinate, or a pandas DataFrame with times in its
                 column "time" or its index; OpenSim's names of states (.../knee_angle/value) are known too.
                 Angles are in the unit of their column, or as `table.degrees` says. What is no coordinate is
                 left out. Coordinates may be missing where constraints, motions or locks determine them. Or
@@ -264,7 +266,7 @@ class Motion(ExplainsCalls, States[State]):
 
     @property
     def change(self) -> str:
-        """What filter and constraints did, in words: the coordinate that they changed most."""
+        """A sentence on what filter and constraints changed most; empty if nothing."""
         if not self.changes:
             return ""
         share = scales.weights(self.system.bodies)[0]
@@ -297,7 +299,7 @@ class Motion(ExplainsCalls, States[State]):
         return Outcome(Status.FINISHED, f"finished{self._said}")
 
     def table(self) -> Table:
-        """Coordinates and speeds by name."""
+        """Coordinates and speeds as a Table."""
         names, units = variables(self.system)
         n = self.system.nq + self.system.nu
         return Table(
@@ -324,16 +326,9 @@ class Motion(ExplainsCalls, States[State]):
         return self.start.replace(t=float(self.t[i]), q=self.q[i], u=self.u[i], **own)
 
     def _some(self, i: NDArray[np.intp]) -> Motion:
-        out = _made(
-            self.start, self.t[i], self.q[i], self.u[i], self.udot[i], None if self.steady else self.tail[i]
-        )
-        out.changes, out.ignored, out.filled, out.lowpass = (
-            self.changes,
-            self.ignored,
-            self.filled,
-            self.lowpass,
-        )
-        out.notes, out.end_rows = self.notes, self.end_rows[i]
+        out = copy(self)
+        out.t, out.q, out.u, out.udot = self.t[i], self.q[i], self.u[i], self.udot[i]
+        out._tail, out.end_rows = None if self.steady else self.tail[i], self.end_rows[i]
         return out
 
     def _batch(self, t: Any = None) -> Batch:
@@ -376,10 +371,7 @@ def _check_motion(motion: Any) -> None:
 
 def _default(system: System) -> State:
     """`system.state()`, made once."""
-    known = system.compiled.programs
-    if "default state" not in known:
-        known["default state"] = system.state()
-    return known["default state"]  # type: ignore[no-any-return]
+    return system.compiled.remembered("default state", system.state)
 
 
 def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array | None) -> Motion:
@@ -429,7 +421,7 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
     changes = lowpass is not None or bool(system.constraints)
     known = q.copy() if changes else q
     if lowpass is not None:
-        q[:, given.places] = low_pass(
+        q[:, given.places] = filtered(
             t if as_opensim else even_times(t, known_steps)[0],
             q[:, given.places],
             number("lowpass", lowpass, "a frequency [Hz]"),
@@ -562,7 +554,7 @@ def _refuse_missing(system: System, table: Table, missing: list[int]) -> None:
 
 def _mended(system: System, t: Array, q: Array, angles: NDArray[np.intp]) -> tuple[str, ...]:
     """Take jumps by whole turns out of some angles, and changes of sign out of quaternions of q (m, nq), in
-    place; what was done, in words.
+    place; returns sentences on what was done.
 
     Warns of quaternions whose length is far from one.
     """

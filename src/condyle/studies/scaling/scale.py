@@ -21,7 +21,7 @@ from condyle.studies.scaling.result import Scaling
 from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.system import System
-from condyle.trace.parameter import at_defaults
+from condyle.trace.parameter import numbers_at
 
 ORDER = ("measurements", "manual")
 BEYOND, HEAVY = 3.0, 20.0
@@ -288,7 +288,7 @@ def _ratio(start: State, old: Any, now: State, new: Any) -> float:
 def _apart(state: State, law: Any) -> float:
     """Distance of a law's two points [m]."""
     ends = ((law.a, law.p_a), (law.b, law.p_b))
-    a, b = (state.station_position(body, np.ravel(at_defaults(p))) for body, p in ends)
+    a, b = (state.station_position(body, np.ravel(numbers_at(p))) for body, p in ends)
     return float(np.linalg.norm(np.subtract(a, b)))
 
 

@@ -7,7 +7,6 @@ from typing import Unpack
 import numpy as np
 
 from condyle.arrays import Array, Vector
-from condyle.contact.elastic_foundation import pressure
 from condyle.errors import ArgumentError, UnknownNameError
 from condyle.laws.names import body_name
 from condyle.native.calls.native_function import NativeFunction
@@ -124,7 +123,7 @@ class ContactOperators(Operators):
             ("pressure", kind),
             NativeFunction(
                 "contact_pressures",
-                lambda: tree_kernel("pressure", side.size, 4, pressure(springs)),
+                lambda: tree_kernel("pressure", side.size, 4, springs.pressure),
                 key=f"contact_pressures {kind}",
                 inputs=[("p", side.size), ("face", 4)],
                 outputs=[("pressure", 1)],

@@ -5,61 +5,50 @@ builtin looks at its arguments in machine code: if all are plain float64 vectors
 and aligned, it makes the result arrays, runs the kernel and returns them; in every other case it calls the
 slow path with the same arguments.
 
-It reads NumPy 2's array structure by offsets, which `works` compares with arrays of known shape before any
-use. It holds the interpreter's lock throughout, hence its scratch memory may be one static array. It leaves
-floating-point flags as the kernel does: NumPy clears them before its own loops. Addresses of Python's and
-NumPy's functions come through a table that `make_builtin` binds; none is part of the machine code.
+It reads NumPy 2's array structure by offsets (structures.py), which are compared with arrays of known shape
+before the first use; where they differ, and on a free-threaded Python, all calls are ordinary ones. It holds
+the interpreter's lock throughout, hence its scratch memory may be one static array. It leaves floating-point
+flags as the kernel does: NumPy clears them before its own loops. Addresses of Python's and NumPy's functions
+come through a table that `make_builtin` binds; none is part of the machine code.
 """
 
 from __future__ import annotations
 
 import ctypes
-import functools
 import inspect
-import platform
 import sys
-import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from condyle.native.calls.finite_check import FiniteArgument, is_finite
-from condyle.native.calls.gufunc import numpy_api
+from condyle.native.fastcall.structures import (
+    DATA,
+    DESCR,
+    DIMS,
+    ITEMS,
+    KIND,
+    LENGTH,
+    NDIM,
+    NPY_DOUBLE,
+    NUMBER,
+    STRIDES,
+    TABLE,
+    TYPE,
+    table,
+)
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
-from condyle.native.ir.values import BOOL, BYTE, DOUBLE, INT, LONG, POINTER, Value
+from condyle.native.ir.values import BYTE, DOUBLE, INT, LONG, POINTER, Value
 from condyle.native.machine.jit import Library
 from condyle.records import dataclass
 
-# offsets in a Python object, a float and a tuple, and in NumPy 2's array
-_TYPE = 8
-_NUMBER, _LENGTH, _ITEMS = 16, 16, 24
-_DATA, _NDIM, _DIMS, _STRIDES, _DESCR = 16, 24, 32, 40, 56
-# in a dtype: kind, char, byte order, flags, type number
-_KIND = 24
-_DOUBLE = 12  # NPY_DOUBLE
-_ARRAY_TYPE, _ARRAY_NEW = 2, 93  # entries of NumPy 2's table of functions
 _FASTCALL = 0x80 | 0x02  # METH_FASTCALL | METH_KEYWORDS
-
-# Entries of our own table, in order.
-_TABLE = (
-    "array_type",
-    "double_kind",
-    "array_new",
-    "vectorcall",
-    "tuple_new",
-    "tuple_set",
-    "decref",
-    "dict_new",
-    "dict_set",
-    "tuple_get",
-    "float_type",
-)
 
 
 @dataclass(frozen=True)
-class Option:
+class CallOption:
     """A keyword that fills a part of the fixed input: a float, or a vector.
 
     Args:
@@ -73,6 +62,30 @@ class Option:
     size: int | None = None
 
 
+@dataclass(frozen=True)
+class DirectCall:
+    """How a builtin with a fixed last input is called and what it gives.
+
+    Args:
+        optional: the argument before the fixed input may be left out and is zero then. There is one before it.
+        keys: the results come in a dict, under these.
+        rows: the results are matrices of so many rows, row by row; 0 for vectors.
+        options: keywords that take the place of parts of the fixed input; they must be finite too.
+        finite: a result that is not finite sends to the slow path.
+    """
+
+    optional: bool = False
+    keys: tuple[str, ...] = ()
+    rows: int = 0
+    options: tuple[CallOption, ...] = ()
+    finite: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Keys of the results, and names of the options."""
+        return (*self.keys, *(option.name for option in self.options))
+
+
 def add_call(
     module: Module,
     name: str,
@@ -81,14 +94,9 @@ def add_call(
     outputs: Sequence[int],
     work: int,
     *,
-    fixed: bool = False,
     status: bool = False,
-    named: bool = False,
-    optional: bool = False,
-    rows: int = 0,
     watched: Sequence[FiniteArgument] = (),
-    options: Sequence[Option] = (),
-    looked_at: bool = False,
+    direct: DirectCall | None = None,
 ) -> None:
     """Define the builtin `@name` around the scalar kernel `@kernel`, and `@name.bind`, which gives it its
     table.
@@ -97,15 +105,12 @@ def add_call(
         inputs: sizes of the kernel's arguments, zeros included.
         outputs: sizes of its results.
         work: doubles that the kernel's `work` argument needs.
-        fixed: the last input is not an argument but an array given when the builtin is made.
         status: the last output is no result but a number; if it is not zero, the slow path takes over.
-        named: the results come in a dict, under keys given when the builtin is made.
-        optional: the last argument may be left out and is zero then. There is one before it.
-        rows: the results are matrices of so many rows, row by row; 0 for vectors.
         watched: inputs that should be finite; if they are not, the slow path takes over.
-        options: keywords that take the place of parts of the fixed input, finite too.
-        looked_at: a result that is not finite sends to the slow path.
+        direct: the last input is not an argument but an array given when the builtin is made; and so on.
     """
+    fixed, direct = direct is not None, direct or DirectCall()
+    optional, rows, options, named = direct.optional, direct.rows, direct.options, bool(direct.keys)
     asked, results = len(inputs) - fixed, outputs[: len(outputs) - status]
     variables = {
         part: module.variable(f"{name}.{part}", size)
@@ -117,10 +122,10 @@ def add_call(
     with module.function(name, [POINTER, POINTER, LONG, POINTER], result=POINTER, internal=False) as b:
         owner, arguments, count, keywords = b.arguments
         memory = {part: b.symbol(symbol) for part, symbol in variables.items()}
-        table = b.load(memory["table"], POINTER)
+        functions = b.load(memory["table"], POINTER)
         api = {
-            entry: b.load(b.at(table, k, POINTER), LONG if entry == "double_kind" else POINTER)
-            for k, entry in enumerate(_TABLE)
+            entry: b.load(b.at(functions, k, POINTER), LONG if entry == "double_kind" else POINTER)
+            for k, entry in enumerate(TABLE)
         }
         slow, out_of_memory = b.label("slow"), b.label("out_of_memory")
         complete = b.compare("eq", count, asked)
@@ -141,7 +146,7 @@ def add_call(
         if options:
             before, own = b.block, b.symbol(module.variable(f"{name}.own", 8 * inputs[-1]))
             with b.when(b.compare("ne", keywords, b.null())):
-                b.outside("llvm.memcpy.p0.p0.i64", own, given[-1], 8 * inputs[-1], b.number(0, BOOL))
+                b.copy(own, given[-1], 8 * inputs[-1])
                 keys = b.at(b.load(memory["keys"], POINTER), len(results) * named, POINTER)
                 _take(b, b.at(arguments, count, POINTER), keywords, keys, options, own, api, slow)
                 taken = b.block
@@ -157,7 +162,7 @@ def add_call(
                 api["array_type"],
                 b.number(len(shape), INT),
                 sizes,
-                b.number(_DOUBLE, INT),
+                b.number(NPY_DOUBLE, INT),
                 b.null(),
                 b.null(),
                 b.number(0, INT),
@@ -168,10 +173,10 @@ def add_call(
             b.require(b.compare("ne", array, b.null()), dropped[-1])
             made.append(array)
             dropped.append(b.label("drop"))
-        data = [b.load(b.at(array, _DATA, BYTE), POINTER) for array in made]
+        data = [b.load(b.at(array, DATA, BYTE), POINTER) for array in made]
         b.call(kernel, *given, *data, *[memory["status"]] * status, memory["work"])
         bad = [b.compare("une", b.load(memory["status"], DOUBLE), 0.0)] if status else []
-        if looked_at:
+        if direct.finite:
             seen = [(x, FiniteArgument(k, size)) for k, (x, size) in enumerate(zip(data, results)) if size]
             bad.append(is_finite(b, seen) ^ True)
         for reason in bad:
@@ -205,30 +210,30 @@ def _take(
     values: Value,
     keywords: Value,
     keys: Value,
-    options: Sequence[Option],
+    options: Sequence[CallOption],
     into: Value,
     api: Mapping[str, Value],
     slow: str,
 ) -> None:
     """Copy the values of keywords to where they belong; for unknown ones go to the slow path. Names that are
     equal are the same object, as those of Python's calls are; others go the slow way too."""
-    with b.loop(b.load(b.at(keywords, _LENGTH, BYTE), LONG)) as j:
-        key, following = b.load(b.at(b.at(keywords, _ITEMS, BYTE), j, POINTER), POINTER), b.label("following")
+    with b.loop(b.load(b.at(keywords, LENGTH, BYTE), LONG)) as j:
+        key, following = b.load(b.at(b.at(keywords, ITEMS, BYTE), j, POINTER), POINTER), b.label("following")
         for k, option in enumerate(options):
             with b.when(b.compare("eq", key, b.load(b.at(keys, k, POINTER), POINTER))):
                 place = b.at(into, option.start)
                 if option.size is None:
                     number = b.load(b.at(values, j, POINTER), POINTER)
-                    kind = b.load(b.at(number, _TYPE, BYTE), POINTER)
+                    kind = b.load(b.at(number, TYPE, BYTE), POINTER)
                     b.require(b.compare("eq", kind, api["float_type"]), slow)
-                    x = b.load(b.at(number, _NUMBER, BYTE), DOUBLE)
+                    x = b.load(b.at(number, NUMBER, BYTE), DOUBLE)
                     b.require(b.compare("oeq", x * 0.0, 0.0), slow)
                     b.store(x, place)
                 else:
                     data = _vector(b, values, j, option.size, api, slow)
                     if option.size:
                         b.require(is_finite(b, [(data, FiniteArgument(0, option.size))]), slow)
-                        b.outside("llvm.memcpy.p0.p0.i64", place, data, 8 * option.size, b.number(0, BOOL))
+                        b.copy(place, data, 8 * option.size)
                 b.jump(following)
         b.jump(slow)
         b.place(following)
@@ -260,14 +265,14 @@ def _vector(
         return b.load(b.at(base, offset, BYTE), type, align)
 
     array = b.load(b.at(arguments, k, POINTER), POINTER)
-    b.require(b.compare("eq", read(array, _TYPE), api["array_type"]), slow)
-    b.require(b.compare("eq", read(array, _NDIM, INT, 4), 1), slow)
-    data = read(array, _DATA)
-    good = b.compare("eq", b.load(read(array, _DIMS), LONG), size)
-    good = good & b.compare("eq", read(read(array, _DESCR), _KIND, LONG), api["double_kind"])
+    b.require(b.compare("eq", read(array, TYPE), api["array_type"]), slow)
+    b.require(b.compare("eq", read(array, NDIM, INT, 4), 1), slow)
+    data = read(array, DATA)
+    good = b.compare("eq", b.load(read(array, DIMS), LONG), size)
+    good = good & b.compare("eq", read(read(array, DESCR), KIND, LONG), api["double_kind"])
     good = good & b.compare("eq", b.convert("ptrtoint", data, LONG) & 7, 0)
     if size > 1:
-        good = good & b.compare("eq", b.load(read(array, _STRIDES), LONG), 8)
+        good = good & b.compare("eq", b.load(read(array, STRIDES), LONG), 8)
     b.require(good, slow)
     return data
 
@@ -281,7 +286,7 @@ def make_builtin(
     like: Callable[..., Any] | None = None,
     keys: Sequence[str] = (),
 ) -> Callable[..., Any]:
-    """A builtin function over `symbol` of the library, made by `add_call`. Only where `works` is true.
+    """A builtin function over `symbol` of the library, made by `add_call`. Only where `structures.works` is true.
 
     What it needs is in a tuple that it owns. The garbage collector takes neither tuples nor arrays apart
     before they are freed, unlike functions, objects and ctypes structures: CPython reads the definition until
@@ -294,7 +299,7 @@ def make_builtin(
         slow: the slow path, called with the same arguments.
         fixed: the last input, float64 and contiguous, where `add_call` was told so.
         like: a bound method whose signature and docstring `help` shall show.
-        keys: of the results, where `add_call` was told `named`; then names of its options.
+        keys: of the results, names of the results, then of the options: `DirectCall.names`.
     """
     keys = tuple(map(sys.intern, keys))
     bind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(library.address(f"{symbol}.bind"))
@@ -303,14 +308,14 @@ def make_builtin(
     definition = np.array(
         [starts[0], library.address(symbol), _FASTCALL, starts[1]], np.uint64
     )  # PyMethodDef
-    table = np.array([id(key) for key in keys], np.uint64)
-    functions = _table()
-    bind(functions, None if fixed is None else fixed.ctypes.data, table.ctypes.data)
+    addresses = np.array([id(key) for key in keys], np.uint64)
+    functions = table()
+    bind(functions, None if fixed is None else fixed.ctypes.data, addresses.ctypes.data)
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", ctypes.pythonapi)
     )
     return new(
-        definition.ctypes.data, (slow, library, functions, fixed, keys, table, definition, texts), None
+        definition.ctypes.data, (slow, library, functions, fixed, keys, addresses, definition, texts), None
     )
 
 
@@ -319,91 +324,3 @@ def _documentation(name: str, like: Callable[..., Any]) -> bytes:
     parameters = [p.replace(annotation=p.empty) for p in inspect.signature(like).parameters.values()]
     asked = str(inspect.Signature(parameters))[1:-1]
     return f"{name}($self, {asked})\n--\n\n{inspect.getdoc(like) or ''}".encode()
-
-
-@functools.cache
-def _table() -> ctypes.Array:
-    api, functions = ctypes.pythonapi, numpy_api("_ARRAY_API")
-    address = lambda f: ctypes.cast(f, ctypes.c_void_p).value
-    values = {
-        "array_type": functions[_ARRAY_TYPE],
-        "double_kind": _word(id(np.dtype(np.float64)) + _KIND),
-        "array_new": functions[_ARRAY_NEW],
-        "vectorcall": address(api.PyObject_Vectorcall),
-        "tuple_new": address(api.PyTuple_New),
-        "tuple_set": address(api.PyTuple_SetItem),
-        "decref": address(api.Py_DecRef),
-        "dict_new": address(api.PyDict_New),
-        "dict_set": address(api.PyDict_SetItem),
-        "tuple_get": address(api.PyTuple_GetItem),
-        "float_type": id(float),
-    }
-    return (ctypes.c_void_p * len(_TABLE))(*(values[entry] for entry in _TABLE))
-
-
-def _word(address: int) -> int:
-    return ctypes.c_uint64.from_address(address).value
-
-
-@functools.cache
-def works() -> bool:
-    """True if this Python and this NumPy keep their objects as the builtin expects, tried once on known
-    arrays."""
-    if platform.python_implementation() != "CPython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return False
-    if ctypes.sizeof(ctypes.c_void_p) != 8 or sysconfig.get_config_var("Py_DEBUG"):
-        return False
-    if int(np.__version__.split(".")[0]) != 2:
-        return False
-    try:
-        table = _table()
-        square = np.arange(20.0).reshape(4, 5)
-        known = all(
-            _layout_holds(a) for a in (square[0], square[1, 1:4], square[:, 2], square, square.view(np.int64))
-        )
-        pair = (square, 1.5)
-        known = known and _word(id(pair) + _LENGTH) == 2 and _word(id(pair) + _ITEMS + 8) == id(pair[1])
-        known = known and ctypes.c_double.from_address(id(pair[1]) + _NUMBER).value == 1.5
-        kind = bytes((ctypes.c_char * 8).from_address(id(square.dtype) + _KIND))
-        if (
-            not known
-            or table[0] != id(np.ndarray)
-            or kind[:3] != b"fd="
-            or kind[4:] != _DOUBLE.to_bytes(4, "little")
-        ):
-            return False
-        new = ctypes.PYFUNCTYPE(
-            ctypes.py_object,
-            ctypes.c_void_p,
-            ctypes.c_int,
-            ctypes.c_void_p,
-            ctypes.c_int,
-            *[ctypes.c_void_p] * 2,
-            *[ctypes.c_int] * 2,
-            ctypes.c_void_p,
-        )(table[2])
-        made = new(table[0], 1, ctypes.addressof(ctypes.c_ssize_t(7)), _DOUBLE, None, None, 0, 0, None)
-        return (
-            type(made) is np.ndarray
-            and made.shape == (7,)
-            and made.dtype == np.float64
-            and made.flags.owndata
-        )
-    except (AttributeError, ImportError, TypeError, ValueError, SystemError):
-        return False
-
-
-def _layout_holds(a: np.ndarray) -> bool:
-    at, d = id(a), a.ndim
-    if (
-        _word(at + _TYPE) != id(np.ndarray)
-        or _word(at + _DATA) != a.ctypes.data
-        or _word(at + _DESCR) != id(a.dtype)
-    ):
-        return False
-    if ctypes.c_int.from_address(at + _NDIM).value != d:
-        return False
-    fields = ((_DIMS, a.shape), (_STRIDES, a.strides))
-    return all(
-        tuple((ctypes.c_ssize_t * d).from_address(_word(at + offset))) == values for offset, values in fields
-    )

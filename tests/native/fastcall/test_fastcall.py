@@ -16,8 +16,10 @@ import pytest
 
 import condyle as cd
 from condyle.errors import ShapeError
-from condyle.native.calls import fastcall, gufunc, native_function
+from condyle.native.calls import gufunc, native_function
 from condyle.native.calls.native_function import NativeFunction
+from condyle.native.fastcall import structures
+from condyle.native.fastcall.builtin import CallOption, DirectCall
 from condyle.native.machine import jit
 from tests.native.calls.functions import EMPTY, add_one, check, draw, make
 
@@ -29,7 +31,7 @@ def f() -> NativeFunction:
 
 def test_fast_becomes_a_builtin(f):
     g = make()
-    assert fastcall.works()  # on every Python and NumPy that we test with
+    assert structures.works()  # on every Python and NumPy that we test with
     check(g.fast(draw(40, 7), EMPTY, draw(3)), draw(40, 7), draw(3))
     assert "fast" not in vars(g)  # a batch compiles no scalar kernel
     check(g.fast(draw(7), EMPTY, draw(3)), draw(7), draw(3))
@@ -110,7 +112,7 @@ def test_builtin_keeps_no_references(f):
 
 def named():
     """The builtin of `direct`, u fixed and its results in a dict; and u."""
-    h, u = make(direct=True, keys=("a", "b", "c")), draw(3)
+    h, u = make(direct=DirectCall(keys=("a", "b", "c"))), draw(3)
     h(draw(7), EMPTY, u)
     return h.direct(lambda *given: dict(zip("abc", h(*given, u), strict=True)), u), u
 
@@ -144,9 +146,7 @@ def test_results_as_matrices():
         key="h of test_results_as_matrices",
         inputs=[("x", 3), ("A", 2)],
         outputs=[("a", 6), ("b", 2), ("c", 0)],
-        direct=True,
-        keys=("a", "b", "c"),
-        rows=2,
+        direct=DirectCall(keys=("a", "b", "c"), rows=2),
     )
     h(np.zeros(3), np.zeros(2))
     result = h.direct(lambda *given: None, np.array([1.0, 2.0]))(np.array([1.0, 2.0, 3.0]))
@@ -236,8 +236,8 @@ def test_no_memory_is_an_error(entry, monkeypatch):
     h.fast(q, EMPTY, u)
     direct, _ = named()
     call = (lambda: direct(q, EMPTY)) if entry == "dict_new" else (lambda: h.fast(q, EMPTY, u))
-    table = fastcall._table()
-    k = fastcall._TABLE.index(entry if entry.endswith("new") else "array_new")
+    table = structures.table()
+    k = structures.TABLE.index(entry if entry.endswith("new") else "array_new")
     old = table[k]
     if entry.endswith("new"):
         table[k] = ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, ctypes.c_void_p).value
@@ -266,24 +266,53 @@ def test_no_memory_is_an_error(entry, monkeypatch):
 
 def test_builtin_needs_a_known_layout(monkeypatch):
     for name, value in (
-        ("_DATA", 24),
-        ("_DIMS", 40),
-        ("_DESCR", 48),
-        ("_NDIM", 28),
-        ("_ARRAY_TYPE", 3),
-        ("_KIND", 28),
+        ("DATA", 24),
+        ("DIMS", 40),
+        ("DESCR", 48),
+        ("NDIM", 28),
+        ("ARRAY_TYPE", 3),
+        ("KIND", 28),
     ):
-        fastcall._table.cache_clear()
+        structures.table.cache_clear()
         with monkeypatch.context() as patch:
-            patch.setattr(fastcall, name, value)
-            assert not fastcall.works.__wrapped__(), name
-    fastcall._table.cache_clear()
-    assert fastcall.works.__wrapped__()
+            patch.setattr(structures, name, value)
+            assert not structures.works.__wrapped__(), name
+    structures.table.cache_clear()
+    assert structures.works.__wrapped__()
+
+
+@pytest.fixture
+def untested():
+    """As in a process that has not used a builtin yet."""
+    caches = structures.works, structures.table
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.mark.parametrize("fails", ["layout", "numpy", "free-threaded build", "no lock"])
+def test_a_self_test_that_fails_falls_back_quietly(fails, monkeypatch, untested):
+    """At the first use, without a warning (these are errors here): the same results come the ordinary way."""
+    if fails == "layout":
+        monkeypatch.setattr(structures, "DIMS", 40)
+    elif fails == "numpy":
+        monkeypatch.setattr(np, "__version__", "3.0.0")
+    elif fails == "free-threaded build":
+        monkeypatch.setattr(structures.sysconfig, "get_config_var", lambda name: name == "Py_GIL_DISABLED")
+    else:
+        monkeypatch.setattr(structures.sys, "_is_gil_enabled", lambda: False, raising=False)
+    g, q, u = make(direct=DirectCall()), draw(7), draw(3)
+    for _ in range(3):
+        check(g.fast(q, EMPTY, u), q, u)
+    assert "fast" not in vars(g) and not structures.works()
+    assert g.direct(lambda *given: g(*given, u), u) is None
 
 
 def test_without_builtin_and_ufunc(monkeypatch):
     """On a Python or NumPy that we do not know the same results come by ctypes."""
-    monkeypatch.setattr(fastcall, "works", lambda: False)
+    monkeypatch.setattr(structures, "works", lambda: False)
     monkeypatch.setattr(gufunc, "gufuncs_work", lambda: False)
     g = make()
     for shape in ((), (3,), (40,), (4, 10)):
@@ -376,16 +405,14 @@ def test_options_never_reach_python():
     """Numbers and vectors by keyword fill parts of the fixed input, for one call; all else, and results that
     are not finite, go to the slow path, and nothing holds what was given."""
     x, tail = ca.SX.sym("x", 2), ca.SX.sym("tail", 5)
-    options = [fastcall.Option("t", 0), fastcall.Option("z", 1, 3), fastcall.Option("none", 4, 0)]
+    options = CallOption("t", 0), CallOption("z", 1, 3), CallOption("none", 4, 0)
     h = NativeFunction(
         "h",
         lambda: ca.Function("h", [x, tail], [ca.vertcat(x, tail, 1 / x[0])]),
         key="h of test_options_never_reach_python",
         inputs=[("x", 2), ("tail", 5)],
         outputs=[("y", 8)],
-        direct=True,
-        options=options,
-        looked_at=True,
+        direct=DirectCall(options=options, finite=True),
     )
     fixed, slow = np.arange(5.0), []
     h(np.ones(2), fixed)
