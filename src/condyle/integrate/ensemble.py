@@ -55,7 +55,7 @@ class Members:
     values: dict[str, np.ndarray] = field(repr=False, default_factory=dict)
 
     @staticmethod
-    def of(system: System, given: Any) -> Members:
+    def from_states(system: System, given: Any) -> Members:
         """From a sequence of States, or from a mapping of what `system.state` takes, with one more leading
         dimension."""
         if isinstance(given, Mapping):
@@ -194,17 +194,17 @@ class AtTimes:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class EnsembleSteps:
     """Every step: those of member i are the rows begin[i] to begin[i + 1]."""
 
     begin: np.ndarray
     rows: StepRows
 
-    def some(self, i: np.ndarray) -> Steps:
+    def some(self, i: np.ndarray) -> EnsembleSteps:
         count = np.diff(self.begin)[i]
         begin = np.concatenate([[0], np.cumsum(count)])
         here = np.repeat(self.begin[i] - begin[:-1], count) + np.arange(begin[-1])
-        return Steps(begin, self.rows.some(here))
+        return EnsembleSteps(begin, self.rows.some(here))
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +242,7 @@ class Ensemble(States[Trajectory], Judged):
     """
 
     members: Members
-    kept: AtTimes | Steps | Runs = field(repr=False)
+    kept: AtTimes | EnsembleSteps | Runs = field(repr=False)
     done: np.ndarray = field(repr=False)
     ended: dict[str, np.ndarray] = field(repr=False)
     y_end: NDArray[np.float64] = field(repr=False)
@@ -289,7 +289,7 @@ class Ensemble(States[Trajectory], Judged):
     }
 
     def __repr__(self) -> str:
-        times = np.empty(0) if isinstance(self.kept, Steps) or self.kept.t is None else self.kept.t
+        times = np.empty(0) if isinstance(self.kept, EnsembleSteps) or self.kept.t is None else self.kept.t
         kept = "every step" if self._whole else f"{len(times)} times{span(times)}" if len(times) else "ends"
         names = cut(variable_names(self.system))
         return f"Ensemble({len(self)} members, {int(self.finished.sum())} finished, kept: {kept}; {names})"
@@ -305,7 +305,7 @@ class Ensemble(States[Trajectory], Judged):
     @property
     def _whole(self) -> bool:
         """Whether every step is here."""
-        return isinstance(self.kept, Steps) or self.kept.t is None
+        return isinstance(self.kept, EnsembleSteps) or self.kept.t is None
 
     @property
     def events(self) -> tuple[tuple[Occurrence, ...], ...]:
@@ -403,7 +403,7 @@ class Ensemble(States[Trajectory], Judged):
         start, end = self.members.t[i], self.t_end[i]
         if isinstance(self.kept, Runs):
             return self.kept.runs[i].rows
-        if isinstance(self.kept, Steps):
+        if isinstance(self.kept, EnsembleSteps):
             here = slice(*self.kept.begin[i : i + 2])
             if here.stop > here.start:
                 return self.kept.rows.some(here)
@@ -431,7 +431,7 @@ class Ensemble(States[Trajectory], Judged):
         t = np.asarray(t, dtype=float)
         flat = t.reshape(-1)
         out = np.full((len(self), flat.size, self.y_end.shape[1]), np.nan)
-        if isinstance(self.kept, (Steps, Runs)):
+        if isinstance(self.kept, (EnsembleSteps, Runs)):
             for i in range(len(self)):
                 there = (flat >= self.members.t[i]) & (flat <= self.t_end[i])
                 if there.any():
@@ -458,7 +458,7 @@ class Ensemble(States[Trajectory], Judged):
     def every_row(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times (m,), q, u, z side by side (m, n) and members (m,) of all rows, those of a member as `ens[i]`
         has them."""
-        if isinstance(self.kept, Steps) and (np.diff(self.kept.begin) > 0).all():
+        if isinstance(self.kept, EnsembleSteps) and (np.diff(self.kept.begin) > 0).all():
             return (
                 self.kept.rows.t,
                 self.kept.rows.y,

@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from condyle.integrate.ensemble import COUNTS, AtTimes, Ensemble, Members, Runs, Steps
+from condyle.integrate.ensemble import COUNTS, AtTimes, Ensemble, EnsembleSteps, Members, Runs
 from condyle.integrate.integrators import Method
 from condyle.integrate.interrupts.knots import table
 from condyle.integrate.interrupts.path_jumps import Branches
@@ -75,9 +75,9 @@ class ManyRuns:
 
     @property
     def manifold(self) -> Manifold:
-        return Manifold.of(self.members.system, self.settings.weights, self.settings.accuracy)
+        return Manifold.of_run(self.members.system, self.settings.weights, self.settings.accuracy)
 
-    def _wait(self, jobs: Sequence[Callable[[], object]], share: Callable[[], float]) -> None:
+    def _wait(self, jobs: Sequence[Callable[[], None]], share: Callable[[], float]) -> None:
         """Until all jobs are done, in a thread each. This one only waits, so that an interrupt meets no work
         half done.
 
@@ -164,7 +164,7 @@ class EnsembleRun(ManyRuns):
         """Members, ascending, in whose steps the length of a path jumps: a run of their own finds out where,
         and begins anew just after."""
         system, n = self.members.system, self.members.y.shape[1]
-        branches = Branches.of(system)
+        branches = Branches.of_system(system)
         logs = [log["suspects"] for log in self.suspects if len(log["suspects"])]
         if branches is None or not logs:
             return np.empty(0, dtype=int)
@@ -263,7 +263,7 @@ class EnsembleRun(ManyRuns):
             self.manifold,
         )
 
-    def _steps(self) -> Steps:
+    def _steps(self) -> EnsembleSteps:
         """All rows of the logs, by member; those of one member are in their order already."""
         n, widths = self.members.y.shape[1], self.program.layout["streams"]
 
@@ -278,7 +278,7 @@ class EnsembleRun(ManyRuns):
         t, y, f = (rows(name)[order] for name in ("t", "y", "f"))
         dense = rows("dense")
         more = dense[order].reshape(len(order), -1, n) if dense.shape[1] else np.empty((len(order), 0, n))
-        return Steps(begin, StepRows(t[:, 0], y, f, more, self.method))
+        return EnsembleSteps(begin, StepRows(t[:, 0], y, f, more, self.method))
 
 
 @dataclass

@@ -123,7 +123,7 @@ def growth(traj: Trajectory, weights: Any = None) -> Growth:
 def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[np.ndarray, int]:
     """W P W^-1 from a state to a time, in all n variables, zero for what they cannot do; and in how many
     directions they move."""
-    system, manifold = start.system, Manifold.of(start.system, w, ACCURACY)
+    system, manifold = start.system, Manifold.of_run(start.system, w, ACCURACY)
     y = np.concatenate([start.q, start.u, start.z])
     y = manifold.nearest(system, start.tail, np.array([start.t]), y[None])[0]
     changed = np.flatnonzero(w)
@@ -134,7 +134,7 @@ def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[n
     states = [start.replace(q=x[:nq], u=x[nq : nq + nu], z=x[nq + nu :]) for x in Y]
     settings = Settings(t_end, ACCURACY, w, None, None, (), scales.TIME_SCALE * ACCURACY, None)
     run = EnsembleRun(
-        Members.of(system, states), *native(system, method, "times"), method, settings, np.empty(0)
+        Members.from_states(system, states), *native(system, method, "times"), method, settings, np.empty(0)
     )
     ends = run.go(thread_count(None))
     for bad in (status for status in ends.status if status != Status.FINISHED):

@@ -31,7 +31,7 @@ class Manifold:
     tolerance: float
 
     @staticmethod
-    def of(system: System, weights: np.ndarray, accuracy: float) -> Manifold:
+    def of_run(system: System, weights: np.ndarray, accuracy: float) -> Manifold:
         """From the weights of q, u, z and the accuracy of a run."""
         of_speeds = weights[system.nq : system.nq + system.nu]
         most = float(of_speeds.max(initial=0.0))

@@ -12,7 +12,7 @@ from condyle.integrate.advice import advice
 from condyle.integrate.control import FAILED
 from condyle.integrate.events import Event, Witnesses, later
 from condyle.integrate.integrators import Method
-from condyle.integrate.interrupts.base import ROWS, Instant, Interrupter
+from condyle.integrate.interrupts.base import ROWS, Interrupter, Interruption
 from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.rigid.impact import Impact
@@ -66,7 +66,7 @@ class Run:
         self.events, self.changes = list[Occurrence](), list[tuple[int, State]]()
         self.jumps, self.impacts = list[Jump](), list[Impact]()
         self.tables = dict(self.tables)
-        self.manifold = Manifold.of(system, s.weights, s.accuracy)
+        self.manifold = Manifold.of_run(system, s.weights, s.accuracy)
         self.interrupters = interrupters(self)
         self.like, self.t, self.rounds = self.start, self.start.t, 100
         self.y = np.concatenate([self.start.q, self.start.u, self.start.z])
@@ -159,7 +159,7 @@ class Run:
     def _interrupted(self, done: int) -> bool:
         """Let happen what interrupts the steps just taken first; whether something changed the state or ended
         the run."""
-        waiting: tuple[Interrupter, Instant] | None = None
+        waiting: tuple[Interrupter, Interruption] | None = None
         for each in self.interrupters:
             for instant in each.locate(done, waiting and waiting[1]):
                 if each.waits:
@@ -250,12 +250,12 @@ def interrupters(run: Run) -> list[Interrupter]:
     if programs.get("branches", programs) is not None:
         from condyle.integrate.interrupts.path_jumps import Branches, PathJumps
 
-        if (branches := Branches.of(system)) is not None:
+        if (branches := Branches.of_system(system)) is not None:
             out.insert(0, PathJumps(run, branches))  # events before a jump come first
     if "knots" in run.program.layout["streams"]:
-        from condyle.integrate.interrupts.knots import Knots
+        from condyle.integrate.interrupts.knots import KnotTimes
 
-        out.append(Knots(run))
+        out.append(KnotTimes(run))
     return out
 
 

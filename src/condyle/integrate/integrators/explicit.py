@@ -20,8 +20,8 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.integrate.equations import Equations, RightHandSide
-from condyle.integrate.integrators.base import Method, Step, Weights, combined, table
+from condyle.integrate.equations import EquationsOfMotion, RightHandSide
+from condyle.integrate.integrators.base import Method, MethodStep, Weights, combined, table
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import Node, kernel
 from condyle.records import dataclass
@@ -117,7 +117,9 @@ class Explicit(Method):
         error = np.abs((1 - kinks) ** 2 / 2 - ramps[:, : b.size] @ b)
         return max(1.0, float(error.max() / estimate.max()))
 
-    def step(self, eq: Equations, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]) -> Step:
+    def step(
+        self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
+    ) -> MethodStep:
         n, s, end, more = eq.n, len(self.A), self.first_same_as_last, len(self.more)
         k = [f"k{i}" for i in range(s + (end or bool(more)) + more)]
         sizes |= dict.fromkeys(k, n)
@@ -151,7 +153,7 @@ class Explicit(Method):
         ]
         if end:
             attempt += [*at_end, kernel(estimated, ["h_try", *k[: s + 1]], self.errors, sizes)]
-        step = Step(attempt, s - 1 + end, dense=len(self.dense), new_rate=k[s] if end or more else "")
+        step = MethodStep(attempt, s - 1 + end, dense=len(self.dense), new_rate=k[s] if end or more else "")
         if more:
             step.accepted = [*at_end, *(stage(s + 1 + i, row) for i, row in enumerate(self.more))]
             step.accepted_evaluations = 1 + more
@@ -242,7 +244,7 @@ DORMAND_PRINCE = Explicit(
     ),
 )
 # Dormand and Prince's method of order 8 with estimates of order 5 and 3, as published with DOP853 (Hairer, Norsett,
-# Wanner: Solving Ordinary Differential Equations I, 1993, section II.10). Three more stages give order 7 between
+# Wanner: Solving Ordinary Differential EquationsOfMotion I, 1993, section II.10). Three more stages give order 7 between
 # the steps.
 DORMAND_PRINCE_8 = Explicit(
     "dormand-prince-8",

@@ -14,8 +14,8 @@ from typing import ClassVar
 
 import casadi as ca
 
-from condyle.integrate.equations import Equations, RightHandSide
-from condyle.integrate.integrators.base import Method, Step, Weights, combined, table
+from condyle.integrate.equations import EquationsOfMotion, RightHandSide
+from condyle.integrate.integrators.base import Method, MethodStep, Weights, combined, table
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import Call, Ints, Node, kernel
 from condyle.records import dataclass
@@ -50,7 +50,9 @@ class Rosenbrock(Method):
     e: Weights
     between: tuple[Weights, ...]
 
-    def step(self, eq: Equations, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]) -> Step:
+    def step(
+        self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
+    ) -> MethodStep:
         n, s, leading = eq.n, len(self.A), max(eq.n, 1)
         u = [f"U{i}" for i in range(s)]
         sizes |= dict.fromkeys([*u, "f_t", "k_stage"], n) | {
@@ -101,7 +103,7 @@ class Rosenbrock(Method):
             sizes | {"dense": n * len(self.between)},
             "between",
         )
-        return Step(
+        return MethodStep(
             [
                 *factor,
                 *(node for i in range(s) for node in stage(i)),
@@ -113,7 +115,7 @@ class Rosenbrock(Method):
         )
 
 
-# Hairer, Wanner: Solving Ordinary Differential Equations II, section IV.7; as in their RODAS
+# Hairer, Wanner: Solving Ordinary Differential EquationsOfMotion II, section IV.7; as in their RODAS
 RODAS = Rosenbrock(
     "rodas",
     4,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import casadi as ca
 
-from condyle.integrate.equations import Equations, RightHandSide
-from condyle.integrate.integrators.base import Method, Step
+from condyle.integrate.equations import EquationsOfMotion, RightHandSide
+from condyle.integrate.integrators.base import Method, MethodStep
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import kernel
 from condyle.records import dataclass
@@ -18,7 +18,9 @@ class SemiExplicitEuler(Method):
     name: str = "semi-explicit-euler"
     order: int = 1
 
-    def step(self, eq: Equations, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]) -> Step:
+    def step(
+        self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
+    ) -> MethodStep:
         nq, nu, qdot = eq.nq, eq.nu, eq.qdot()
 
         def advance(t: ca.SX, y: ca.SX, h: ca.SX, k0: ca.SX) -> ca.SX:
@@ -26,4 +28,4 @@ class SemiExplicitEuler(Method):
             u = y_next[nq : nq + nu]
             return ca.vertcat(y[:nq] + h * qdot(t, y[:nq], u), u, y_next[nq + nu :])
 
-        return Step([kernel(advance, "t y h_try k0", "y_next", sizes)], 0)
+        return MethodStep([kernel(advance, "t y h_try k0", "y_next", sizes)], 0)

@@ -110,7 +110,7 @@ class Lines:
         at = np.searchsorted(self.breaks, np.append(-np.inf, breaks), side="right")
         return Lines(self.first, self.last, breaks, self.slope[at], self.value[at])
 
-    def of(self, slope: np.ndarray, value: np.ndarray) -> Lines:
+    def with_pieces(self, slope: np.ndarray, value: np.ndarray) -> Lines:
         return Lines(self.first, self.last, self.breaks, slope, value)
 
     def times_at(self, levels: np.ndarray) -> np.ndarray:
@@ -193,61 +193,63 @@ class Follower:
         v, w = self._lines(x), self._lines(y)
         breaks = np.concatenate([c.breaks, v.breaks, w.breaks])
         c, v, w = c.refined(breaks), v.refined(breaks), w.refined(breaks)
-        return v.of(np.where(c.value, v.slope, w.slope), np.where(c.value, v.value, w.value))
+        return v.with_pieces(np.where(c.value, v.slope, w.slope), np.where(c.value, v.value, w.value))
 
     def _unary(self, op: int, v: Lines) -> Value:
         level = np.zeros_like
         if op in (ca.OP_NEG, ca.OP_TWICE):
             k = -1.0 if op == ca.OP_NEG else 2.0
-            return v.of(k * v.slope, k * v.value)
+            return v.with_pieces(k * v.slope, k * v.value)
         if op in (ca.OP_FLOOR, ca.OP_CEIL):
             down = np.floor if op == ca.OP_FLOOR else np.ceil
-            return self._broken(v.times_at_integers(), v, lambda v: v.of(level(v.slope), down(v.middle)))
+            return self._broken(
+                v.times_at_integers(), v, lambda v: v.with_pieces(level(v.slope), down(v.middle))
+            )
         if op in (ca.OP_FABS, ca.OP_SIGN, ca.OP_NOT):
             signed = {
-                ca.OP_FABS: lambda v, s: v.of(s * v.slope, s * v.value),
-                ca.OP_SIGN: lambda v, s: v.of(level(s), s),
-                ca.OP_NOT: lambda v, s: v.of(level(s), (s == 0).astype(float)),
+                ca.OP_FABS: lambda v, s: v.with_pieces(s * v.slope, s * v.value),
+                ca.OP_SIGN: lambda v, s: v.with_pieces(level(s), s),
+                ca.OP_NOT: lambda v, s: v.with_pieces(level(s), (s == 0).astype(float)),
             }[op]
             return self._broken(v.times_at(np.zeros(1)), v, lambda v: signed(v, np.sign(v.middle)))
         if op == ca.OP_SQ and v.levels is not None:
-            return v.of(v.slope, v.value**2)
+            return v.with_pieces(v.slope, v.value**2)
         return None
 
     def _binary(self, op: int, v: Lines, w: Lines) -> Value:
         level = np.zeros_like(v.slope)
         if op == ca.OP_ADD:
-            return v.of(v.slope + w.slope, v.value + w.value)
+            return v.with_pieces(v.slope + w.slope, v.value + w.value)
         if op == ca.OP_SUB:
-            return v.of(v.slope - w.slope, v.value - w.value)
+            return v.with_pieces(v.slope - w.slope, v.value - w.value)
         if op == ca.OP_MUL and (v.levels is not None or w.levels is not None):
             v, w = (v, w) if w.levels is not None else (w, v)
-            return v.of(v.slope * w.value, v.value * w.value)
+            return v.with_pieces(v.slope * w.value, v.value * w.value)
         if op == ca.OP_DIV and w.levels is not None and w.value.all():
-            return v.of(v.slope / w.value, v.value / w.value)
+            return v.with_pieces(v.slope / w.value, v.value / w.value)
         if op in (ca.OP_AND, ca.OP_OR) and v.levels is not None and w.levels is not None:
             both = np.logical_and if op == ca.OP_AND else np.logical_or
-            return v.of(level, both(v.value, w.value).astype(float))
+            return v.with_pieces(level, both(v.value, w.value).astype(float))
         if op in (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_FMIN, ca.OP_FMAX):
-            d = v.of(v.slope - w.slope, v.value - w.value)
+            d = v.with_pieces(v.slope - w.slope, v.value - w.value)
             breaks = d.times_at(np.zeros(1))
             self.breaks.append(breaks)
             d, v, w = d.refined(breaks), v.refined(breaks), w.refined(breaks)
             less, same = d.middle < 0, (d.slope == 0) & (d.value == 0)
             if op in (ca.OP_FMIN, ca.OP_FMAX):
                 first = less == (op == ca.OP_FMIN)
-                return v.of(np.where(first, v.slope, w.slope), np.where(first, v.value, w.value))
+                return v.with_pieces(np.where(first, v.slope, w.slope), np.where(first, v.value, w.value))
             truth = {ca.OP_LT: less, ca.OP_LE: less | same, ca.OP_EQ: same, ca.OP_NE: ~same}[op]
-            return v.of(np.zeros_like(v.slope), truth.astype(float))
+            return v.with_pieces(np.zeros_like(v.slope), truth.astype(float))
         if op in (ca.OP_FMOD, ca.OP_REMAINDER) and w.levels is not None and w.value.all():
-            turns = v.of(v.slope / w.value, v.value / w.value)
+            turns = v.with_pieces(v.slope / w.value, v.value / w.value)
             wraps = turns.times_at_integers(0.0 if op == ca.OP_FMOD else 0.5)
             if wraps is None:
                 return None
             self.breaks.append(wraps)
             turns, v, w = turns.refined(wraps), v.refined(wraps), w.refined(wraps)
             whole = (np.trunc if op == ca.OP_FMOD else np.rint)(turns.middle)
-            return v.of(v.slope, v.value - whole * w.value)
+            return v.with_pieces(v.slope, v.value - whole * w.value)
         return None
 
     def found(self) -> np.ndarray:

@@ -27,7 +27,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.integrate.events import Event, Witnesses
-from condyle.integrate.interrupts.base import FEW, ROWS, Instant, Interrupter
+from condyle.integrate.interrupts.base import FEW, ROWS, Interrupter, Interruption
 from condyle.integrate.steps import StepRows
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
@@ -67,7 +67,7 @@ class Sides:
     def plain(self, j: int) -> None:
         self.near[j] = 0.0
 
-    def of(self, j: int, g: np.ndarray) -> np.ndarray:
+    def at(self, j: int, g: np.ndarray) -> np.ndarray:
         """Sides at values (m,) that follow each other: 1, 0 or -1."""
         near, sides = self.near[j], np.sign(g)
         if near:
@@ -76,9 +76,9 @@ class Sides:
             sides[away] = np.where(near * (g[away] - self.level[j]) >= 0, near, -near)
         return sides
 
-    def all(self, g: np.ndarray) -> np.ndarray:
+    def all_at(self, g: np.ndarray) -> np.ndarray:
         """Sides at values (m, count)."""
-        return np.stack([self.of(j, g[:, j]) for j in range(g.shape[1])], axis=1)
+        return np.stack([self.at(j, g[:, j]) for j in range(g.shape[1])], axis=1)
 
     def settle(self, g: np.ndarray) -> None:
         """These values (m, count) were seen: those that are back are as all others."""
@@ -204,7 +204,7 @@ RESOLVED = 1e3
 
 
 @dataclass(frozen=True)
-class Crossing(Instant):
+class Crossing(Interruption):
     """Where witnesses change sides, or where one is not a number.
 
     Args:
@@ -261,14 +261,14 @@ class WitnessEvents(Interrupter):
 
     def crossed(self, old: np.ndarray, new: np.ndarray, state: State) -> list[int]:
         """Events whose witnesses an action moved to the other side, from old values to new ones at a state."""
-        side = self.sides.all(np.stack([old, new]))
+        side = self.sides.all_at(np.stack([old, new]))
         return [
             j
             for j, e in enumerate(self.events)
             if e.happens(side[0, j], side[1, j]) and not self._held(j, state, np.zeros(self.run.y.size))
         ]
 
-    def locate(self, done: int, before: Instant | None) -> Iterator[Crossing]:
+    def locate(self, done: int, before: Interruption | None) -> Iterator[Crossing]:
         run, system = self.run, self.run.start.system
         first = run.buffer.count - 1
         rows = run.buffer.rows(first + 1 + done if before is None else before.step + 2)
@@ -283,7 +283,7 @@ class WitnessEvents(Interrupter):
             g = np.vstack([g[inside], g_last])
         at, held, bound = 0, set[int](), bool(system.constraints or run.like.locked or system.motions)
         while True:
-            side = self.sides.all(g[at:])
+            side = self.sides.all_at(g[at:])
             happens = np.stack(
                 [e.happens(side[:-1, j], side[1:, j]) for j, e in enumerate(self.events)], axis=1
             )
@@ -307,7 +307,7 @@ class WitnessEvents(Interrupter):
             intervals = {
                 j: isolate(
                     self._value(j, k, y_at),
-                    partial(self.sides.of, j),
+                    partial(self.sides.at, j),
                     self.events[j],
                     float(sides[j]),
                     (float(t[at]), float(t[at + 1])),
@@ -321,7 +321,7 @@ class WitnessEvents(Interrupter):
             hits = [
                 j
                 for j in candidates
-                if intervals[j][1] == when or self.events[j].happens(sides[j], self.sides.of(j, here[[j]])[0])
+                if intervals[j][1] == when or self.events[j].happens(sides[j], self.sides.at(j, here[[j]])[0])
             ]
             yield Crossing(k, float(t[at]), when, rows, y, here, sides, hits)
             for j in hits:  # nothing changed: the run goes on as it did

@@ -81,7 +81,10 @@ class Boxes:
 
     def where(self, these: np.ndarray, others: Boxes) -> Boxes:
         """These boxes where told to, and others."""
-        pick = lambda x, y: np.where(these.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
+
+        def pick(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+            return np.where(these.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
+
         return Boxes(pick(self.R, others.R), pick(self.c, others.c), pick(self.half, others.half))
 
 

@@ -161,7 +161,7 @@ class SteppingRun(ABC):
     def sweeps(self) -> int:
         return int(self.ws["total"][0])
 
-    def kept(self) -> tuple[np.ndarray, np.ndarray]:
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Times (m,) and rows (m, n) until now."""
         rows = int(self.ws["row"][0])
         return self.T[:rows, 0], self.Y[:rows]
