@@ -110,7 +110,7 @@ def feet(peer: OpenSimProcess | None) -> None:
     rng = np.random.default_rng(1)
     q, u = np.tile(system.defaults()[0], (STATES, 1)), rng.uniform(-0.1, 0.1, (STATES, system.nu))
     q[:, 5] = 0.98 - 1e-3 - rng.uniform(0, 1e-3, STATES)
-    assert (systems[1].contact_depths(q[:9]) > 0).all()
+    assert (systems[1].contacts.depths(q[:9]) > 0).all()
     for label, lanes in (("one state after the other", "1"), ("in lanes", "4")):
         bare, full = batch(systems, q, u, lanes, 60)
         print(

@@ -127,7 +127,7 @@ def beside_opensim(folder: Path) -> None:
                 0
                 if kind == "nothing"
                 else int(
-                    np.mean((system.contact_pressures(q[:20], u[:20], "contact", "ball") > 0).sum(axis=-1))
+                    np.mean((system.contacts.pressures(q[:20], u[:20], "contact", "ball") > 0).sum(axis=-1))
                 )
             )
             mine = ours(system, q[:few], u[:few])

@@ -372,7 +372,7 @@ def knee_cartilage(v: Any, figure: Figure) -> None:
     axes = figure.subplots(1, 2, sharex=True, sharey=True)
     bodies = ((v.femur, "femur", "condyles, from below", 1), (v.tibia, "ground", "plateau, from above", -1))
     for axis, (surface, body, title, side) in zip(axes, bodies, strict=True):
-        mesh, pressure = surface.triangles, v.end.contact_pressures("knee", body) / 1e6
+        mesh, pressure = surface.triangles, v.end.contacts.pressures("knee", body) / 1e6
         corners = 1e3 * mesh.vertices[:, [0, 2]]
         seen = side * mesh.normals[:, 1] < 0
         axis.tripcolor(

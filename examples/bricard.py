@@ -37,8 +37,8 @@ system.add_constraint(
 )
 
 q, u = system.defaults()
-rank, _ = system.constraint_rank(q, u)
-assert (system.equations, rank) == (5, 4)
+rank, _ = system.constraints.rank(q, u)
+assert (len(system.constraints.equations()), rank) == (5, 4)
 traj = cd.simulate(system, system.state(q=q, u=u), 1.0, accuracy=1e-8)
 hinge = maximal.Loop("ground", corner[5], "r4", end, cd.Pin(axis="x"))
 other = maximal.MaximalSystem(tree, [hinge]).simulate(q, u, 1.0, accuracy=1e-8)

@@ -28,9 +28,11 @@ start = system.state(
 landing = cd.simulate(system, start, 1.5, accuracy=1e-5, integrator="rodas")
 
 t = np.linspace(0, 1.5, 751)
-forces = landing.contact_forces(t=t)  # fx, fy, fz of each sphere [N]
+forces = landing.contacts.forces(t=t)  # fx, fy, fz of each sphere [N]
 force = forces.values.reshape(len(t), -1, 3)[:, :, 1].sum(axis=1)
-touched = landing.center_of_pressure("sole", t=t)["sole_px"] - landing(t)["foot_tx"]
+touched = (
+    landing.contacts.center_of_pressure("sole", t=t)["sole_px"] - landing(t)["foot_tx"]
+)
 first = touched[np.isfinite(touched)][0]
 print(f"peak force {force.max():.0f} N, {force.max() / (5 * 9.81):.1f} times the weight")
 print(f"center of pressure: from {100 * first:.1f} cm to {100 * touched[-1]:.1f} cm")

@@ -39,9 +39,9 @@ for k in range(N + 1):  # uprights v0..vN on the floor, links h1..hN on top
 # leaning by theta toward x, the links stay level
 signs = np.array([-1.0] + [1.0, -1.0] * N)
 for name, theta in (("upright", 0.0), ("flat", np.pi / 2)):
-    rank, _ = system.constraint_rank(theta * signs, 0 * signs)
+    rank, _ = system.constraints.rank(theta * signs, 0 * signs)
     print(
-        f"{name}: {system.equations} equations of rank {rank}, "
+        f"{name}: {len(system.constraints.equations())} equations of rank {rank}, "
         f"{system.nu - rank} degrees of freedom"
     )
 
@@ -54,7 +54,7 @@ exact = cd.simulate(one, one.state(u=[-1.0]), 10.0, accuracy=1e-10)
 
 error = np.abs(traj.q[-1] + exact.q[-1, 0] * signs).max()  # of every angle
 energy = np.sum(system.energy(traj.q, traj.u), axis=0)
-gap = np.abs(system.constraint_errors(traj.q, traj.u)[0]).max()
+gap = np.abs(system.constraints.errors(traj.q, traj.u)[0]).max()
 assert error < 1e-4, error  # what the ten passages through flat may add
 assert np.ptp(energy) < 1e-4 * energy[0]
 assert gap < 1e-12

@@ -30,7 +30,7 @@ chain.add_constraint("hook", last)
 sagging = chain.state(q=np.diff(np.linspace(-1.0, 1.2, links), prepend=0.0))
 start = cd.assemble(chain, sagging)
 rest = cd.relax(chain, start)
-gap = np.abs(rest.constraint_errors()[0]).max()
+gap = np.abs(rest.constraints.errors()[0]).max()
 print(
     f"energy from {start.energy()[1]:.4f} to {rest.energy()[1]:.4f} J; "
     f"hook met to {gap:.0e} m"

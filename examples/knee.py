@@ -76,7 +76,7 @@ np.testing.assert_allclose(one.udot, other.udot[:2], rtol=1e-9)
 options = {"t_final": 0.24, "accuracy": 1e-7}
 swing, check = (cd.simulate(s.system, s, **options) for s in (one, other))
 apart = np.abs([swing(t).q - check(t).q[:2] for t in np.linspace(0, 0.24, 25)]).max()
-errors, _ = coupled.constraint_errors(check.q, check.u)  # of positions [m], of rates
+errors, _ = coupled.constraints.errors(check.q, check.u)  # of positions [m], of rates
 violation = 1e3 * np.abs(errors).max()
 print(
     f"swings differ by {apart:.1e} rad; couplers are off by {violation:.0e} mm, the "

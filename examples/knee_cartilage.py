@@ -50,8 +50,8 @@ system.add_force("load", cd.forces.ConstantForce("femur", (OFF, 0.1, 0), (0, -LO
 
 run = cd.simulate(system, system.state(), 0.15, accuracy=1e-3, integrator="rodas")
 end = run[-1]
-pressure, area = end.contact_pressures("knee", "femur"), femur.triangles.areas
-force = end.contact_forces()[0, 1]
+pressure, area = end.contacts.pressures("knee", "femur"), femur.triangles.areas
+force = end.contacts.forces()[0, 1]
 loaded = femur.triangles.centroids[:, 0] > 0
 share = (pressure * area)[loaded].sum() / (pressure @ area)
 print(f"{(pressure > 0).sum()} of {len(area)} triangles of the femur touch")

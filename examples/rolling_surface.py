@@ -34,7 +34,7 @@ q, u = system.project(guess.q, guess.u)
 start = system.state(q=q, u=u)
 run = cd.simulate(system, start, t_final=5.0, accuracy=1e-8, integrator="dormand-prince")
 kinetic, potential = system.energy(run.q, run.u)
-sliding = np.abs(system.constraint_errors(run.q, run.u)[1]).max()
+sliding = np.abs(system.constraints.errors(run.q, run.u)[1]).max()
 print(
     f"{np.ptp(run.q[:, 0]):.2f} m to and fro; energy within "
     f"{np.ptp(kinetic + potential):.0e} J, slip below {sliding:.0e} m/s"

@@ -39,7 +39,7 @@ print(
     f"down {-run['ball_ty'][-1]:.2f} m, forward {run['ball_tx'][-1]:.2f} m, turning at "
     f"{-run['ball_wz'][-1]:.0f} rad/s; {run['lost'][-1]:.3f} J lost"
 )
-depths = np.array([run(t).contact_depths() for t in np.linspace(0, 2.0, 2001)])
+depths = np.array([run(t).contacts.depths() for t in np.linspace(0, 2.0, 2001)])
 print("steps touched:", [k for k in range(6) if depths[:, k].max() > 0])
 
 assert run["ball_ty"][-1] < -0.5 and run["ball_wz"][-1] < -5  # rolling forwards

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 from html.parser import HTMLParser
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -189,7 +190,7 @@ def test_completion_shows_what_users_may_use(things):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_help_names_every_option(name):
-    method = getattr(cd.System, name)
+    method = METHODS[name]
     signature, text = inspect.signature(method), inspect.getdoc(method)
     assert [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY] == list(OPTIONS)
     assert all(f"{option}" in text.partition("Options, all by keyword:")[2] for option in OPTIONS)
@@ -236,7 +237,7 @@ def test_completion_of_the_package_shows_what_users_may_use():
 def test_names_that_are_not_there(things, place, name, words):
     place = things[place] if isinstance(place, str) else place
     with pytest.raises(AttributeError) as told:
-        getattr(place, name)
+        attrgetter(name)(place)
     assert words in str(told.value)
     assert not hasattr(place, name)
 

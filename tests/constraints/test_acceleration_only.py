@@ -36,7 +36,7 @@ def test_the_second_derivative_of_a_position_constraint_does_the_same(seed):
         by_acceleration.forward_dynamics(q, u), udot, rtol=0, atol=1e-11 * np.abs(udot).max()
     )
     np.testing.assert_allclose(by_acceleration.multipliers(q, u), by_position.multipliers(q, u), rtol=1e-10)
-    one, other = (s.constraint_reactions(q, u, "own") for s in (by_position, by_acceleration))
+    one, other = (s.constraints.reactions(q, u, "own") for s in (by_position, by_acceleration))
     assert one.keys() == other.keys() == {"tip", "float"}
     for body, F in one.items():
         np.testing.assert_allclose(other[body], F, rtol=0, atol=1e-10 * np.abs(F).max())
@@ -45,12 +45,12 @@ def test_the_second_derivative_of_a_position_constraint_does_the_same(seed):
 def test_nothing_is_projected_and_a_disabled_one_is_a_zero_row():
     system = rig(own=C.AccelerationOnly(its_second_derivative))
     q, u = state(system)
-    assert [e.size for e in system.constraint_errors(q, u)] == [0, 0]
+    assert [e.size for e in system.constraints.errors(q, u)] == [0, 0]
     np.testing.assert_array_equal(system.project(q, u)[1], u)
-    assert np.abs(system.constraint_jacobian(q, u)).max() > 0.1
+    assert np.abs(system.constraints.jacobian(q, u)).max() > 0.1
     off = {"disabled": ["own"]}
-    np.testing.assert_array_equal(system.constraint_jacobian(q, u, **off), 0)
-    np.testing.assert_array_equal(system.constraint_bias(q, u, **off), 0)
+    np.testing.assert_array_equal(system.constraints.jacobian(q, u, **off), 0)
+    np.testing.assert_array_equal(system.constraints.bias(q, u, **off), 0)
     np.testing.assert_array_equal(system.multipliers(q, u, **off), 0)
     np.testing.assert_allclose(
         system.forward_dynamics(q, u, **off), rig().forward_dynamics(q, u), rtol=1e-12, atol=1e-12
@@ -64,7 +64,7 @@ def test_a_motion_that_starts_right_stays_right_and_does_no_work():
     system = rig(own=C.AccelerationOnly(its_second_derivative))
     traj = cd.simulate(system, system.state(q=q, u=u), 1.0, accuracy=1e-9)
     assert traj.finished
-    p, _ = rig(own=C.Holonomic(distance)).constraint_errors(traj.q, traj.u)
+    p, _ = rig(own=C.Holonomic(distance)).constraints.errors(traj.q, traj.u)
     # Some hundred steps of 4e-11 each; a drift is what the integrator leaves.
     assert np.abs(p).max() < 1e-8
     energy = np.sum(system.energy(traj.q, traj.u), axis=0)

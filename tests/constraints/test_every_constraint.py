@@ -83,10 +83,10 @@ def test_rows_are_derivatives_of_the_errors(name):
 
     # q + h qdot: right for p to first order in h, and d/dt of pdot(q, u) needs no more.
     qdot = system.qdot(q, u)
-    along = [system.constraint_errors(q + h * qdot, u + h * udot, t=t + h) for h in STEPS]
+    along = [system.constraints.errors(q + h * qdot, u + h * udot, t=t + h) for h in STEPS]
     p, v = (np.tensordot(WEIGHTS, np.stack([e[k] for e in along]), axes=1) for k in (0, 1))
-    rate = system.constraint_errors(q, u, t=t)[1]
-    G, bias = system.constraint_jacobian(q, u, t=t), system.constraint_bias(q, u, t=t)
+    rate = system.constraints.errors(q, u, t=t)[1]
+    G, bias = system.constraints.jacobian(q, u, t=t), system.constraints.bias(q, u, t=t)
     position = [i for i, level in enumerate(levels(name)) if level == "position"]
     np.testing.assert_allclose(p, rate[position], rtol=0, atol=DIFFERENCES)
     if "acceleration" in levels(name):
@@ -106,10 +106,10 @@ def test_equations_of_motion(names):
     q, u = state(system)
     tau = np.random.default_rng(2).uniform(-3, 3, system.nu)
     udot, lambda_ = system.forward_dynamics(q, u, tau), system.multipliers(q, u, tau)
-    G, bias = system.constraint_jacobian(q, u), system.constraint_bias(q, u)
+    G, bias = system.constraints.jacobian(q, u), system.constraints.bias(q, u)
     assert np.abs(lambda_).max() > 1e-3
     np.testing.assert_allclose(G @ udot + bias, 0, atol=SOLVED * max(1, np.abs(bias).max()))
-    force = system.constraint_forces(q, u, tau)
+    force = system.constraints.forces(q, u, tau)
     np.testing.assert_allclose(force, -G.T @ lambda_, rtol=0, atol=100 * EPS * np.abs(lambda_).max())
     np.testing.assert_allclose(
         system.inverse_dynamics(q, u, udot), tau + force, rtol=0, atol=SOLVED * np.abs(lambda_).max()
@@ -121,13 +121,13 @@ def test_projection_and_work(names):
     """Projected states satisfy all equations; there constraints that do not move by themselves do no work."""
     system = shared(*names)
     q, u = on_constraints(system)
-    p, v = system.constraint_errors(q, u)
+    p, v = system.constraints.errors(q, u)
     assert np.abs(np.concatenate([p, v])).max(initial=0) <= 1e-10 * max(1, np.abs(u).max())
     np.testing.assert_allclose(np.linalg.norm(q[3:7]), 1, rtol=0, atol=4 * EPS)
     again = system.project(q, u)
     np.testing.assert_array_equal(again[1], u)
     if not set(names) & set(MOVED_BY_TIME):
-        force = system.constraint_forces(q, u)
+        force = system.constraints.forces(q, u)
         # Velocity errors of 1e-10 do as much work as that.
         assert abs(force @ u) <= 1e-8 * np.abs(force).max()
         udot, tail = system.forward_dynamics(q, u), []
@@ -170,12 +170,12 @@ def test_a_disabled_constraint_is_a_zero_row(name):
     system = shared(name)
     q, u = state(system)
     off = {"disabled": [name], "t": 0.3}
-    assert np.abs(system.constraint_jacobian(q, u, t=0.3)).max() > 1e-2
+    assert np.abs(system.constraints.jacobian(q, u, t=0.3)).max() > 1e-2
     for value in (
-        system.constraint_jacobian(q, u, **off),
-        system.constraint_bias(q, u, **off),
+        system.constraints.jacobian(q, u, **off),
+        system.constraints.bias(q, u, **off),
         system.multipliers(q, u, **off),
-        *system.constraint_errors(q, u, **off),
+        *system.constraints.errors(q, u, **off),
     ):
         assert not value.any()
     # The same recursion; what constraints add is zero.
@@ -190,7 +190,7 @@ def test_projection_is_the_nearest():
     system = shared("Rod", "ConstantAngle")
     q, u = on_constraints(system)
     weights = np.linspace(1, 3, system.nu)
-    P, M = system.constraint_jacobian(q, u), system.mass_matrix(q)
+    P, M = system.constraints.jacobian(q, u), system.mass_matrix(q)
     away = 1e-6 * np.random.default_rng(3).normal(size=system.nu)
     start = system.compiled.normalized(q + system.qdot(q, away))
     q2, u2 = system.project(start, u + 1e6 * away, weights=weights, tolerance=1e-14)

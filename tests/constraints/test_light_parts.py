@@ -72,13 +72,13 @@ def test_independent_constraints_behind_a_light_part(mass, tolerance, monkeypatc
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system = chain(mass)
     q, u = system.project([0.9, -0.7, 0.6, 0.2], [0.4, -0.3, 0.2, 0.1])
-    p, v = system.constraint_errors(q, u)
+    p, v = system.constraints.errors(q, u)
     assert max(np.abs(p).max(), np.abs(v).max()) < 1e-10
     udot, expected = system.forward_dynamics(q, u), oracle(mass, q, u)
     np.testing.assert_allclose(udot, expected, rtol=0, atol=tolerance * np.abs(expected).max())
-    left = system.constraint_jacobian(q, u) @ udot + system.constraint_bias(q, u)
+    left = system.constraints.jacobian(q, u) @ udot + system.constraints.bias(q, u)
     np.testing.assert_allclose(left, 0, rtol=0, atol=tolerance * np.abs(expected).max())
-    assert system.constraint_rank(q, u)[0] == 3  # and the row across the plane
+    assert system.constraints.rank(q, u)[0] == 3  # and the row across the plane
 
 
 def test_a_run_behind_a_light_part():

@@ -131,7 +131,7 @@ def test_names():
     ):
         system.forward_dynamics(q, u, disabled=["rod"])
     with pytest.raises(cd.errors.UnknownNameError, match="unknown constraint 'rod'"):
-        system.constraint_reactions(q, u, "rod")
+        system.constraints.reactions(q, u, "rod")
     with pytest.raises(cd.errors.FrozenError, match="constraint 'y' cannot be added"):
         system.add_constraint("y", EVERY["Ball"])
 

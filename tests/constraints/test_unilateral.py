@@ -104,7 +104,7 @@ def test_a_state_says_what_holds() -> None:
     )
     np.testing.assert_allclose(slides.multipliers(), [2 * 9.81, 0, 0], atol=1e-12)
     np.testing.assert_allclose(
-        system.constraint_forces(slides.q, slides.u, discrete=slides.discrete),
+        system.constraints.forces(slides.q, slides.u, discrete=slides.discrete),
         [0, 0, -0.3 * 2 * 9.81 * 0.1, -0.3 * 2 * 9.81, 2 * 9.81, 0],
         atol=1e-12,
     )
@@ -117,7 +117,11 @@ def test_a_state_says_what_holds() -> None:
 def test_pickles_and_copies() -> None:
     system = arm()
     again = pickle.loads(pickle.dumps(system))
-    assert again.unilateral == system.unilateral == ("ball", "tip", "hill", "both", "stop", "rope")
+    assert (
+        again.constraints.unilateral
+        == system.constraints.unilateral
+        == ("ball", "tip", "hill", "both", "stop", "rope")
+    )
     other = system.copy(constraints={"stop": cd.constraints.Stop("arm", lower=-1.0)})
     assert "stop.closed" in other.discrete and other.constraint("stop").lower == -1.0
 
@@ -190,7 +194,7 @@ def test_both_formulations_agree(evidence) -> None:
     )
     system.add_constraint("stop", cd.constraints.Stop("arm", upper=0.3))
     system.add_constraint("rope", cd.constraints.Rope("ground", (0, 2, 0), "arm", (0.1, 0.1, 0), 1.8))
-    modes = {f"{name}.closed": 1.0 for name in system.unilateral}
+    modes = {f"{name}.closed": 1.0 for name in system.constraints.unilateral}
     rng = np.random.default_rng(6)
     q, u = system.project(system.default("q"), rng.standard_normal(system.nu), discrete=modes)
     udot = system.forward_dynamics(q, u, discrete=modes)
@@ -248,7 +252,7 @@ def test_both_formulations_agree_on_friction(evidence) -> None:
     rows, joints = at.C_V[m:], at.C_V[:m]
     KKT = np.block([[at.M, joints.T], [joints, np.zeros((m, m))]])
     W = rows @ np.linalg.solve(KKT, np.vstack([rows.T, np.zeros((m, 6))]))[: len(at.V)]
-    G = system.constraint_jacobian(q, u, discrete=modes)
+    G = system.constraints.jacobian(q, u, discrete=modes)
     own = G @ np.linalg.solve(system.mass_matrix(q), G.T)
     assert np.abs(W - own).max() < 1e-10 * np.abs(own).max()
 
@@ -263,7 +267,7 @@ def test_points_and_questions_that_cannot_be():
         cd.contact.vertices("ball", [(0, 0, 0), (0, float("nan"), 0)], wood)
     system.add_contact("floor", cd.contact.HalfSpace("ground", (0, 1, 0), 0, wood), b)
     with pytest.raises(cd.errors.UnknownNameError, match="group of contacts 'flor'"):
-        system.state().center_of_pressure("flor")
+        system.state().contacts.center_of_pressure("flor")
 
 
 def test_vertices_of_a_mesh(tmp_path) -> None:

@@ -3,6 +3,8 @@ ones are not."""
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 
@@ -38,7 +40,7 @@ def contradicting() -> cd.System:
     [
         lambda s, q, u: s.forward_dynamics(q, u),
         lambda s, q, u: s.multipliers(q, u),
-        lambda s, q, u: s.constraint_forces(q, u),
+        lambda s, q, u: s.constraints.forces(q, u),
         lambda s, q, u: s.state(q=q, u=u).udot,
         lambda s, q, u: s.state(q=q, u=u).reactions(),
         lambda s, q, u: s.motion_forces(q, u),
@@ -148,7 +150,7 @@ def test_a_planar_loop_in_a_tilted_plane():
     flat, tilted = (system.forward_dynamics(q, u) for system in systems)
     # condition some 1e2
     np.testing.assert_allclose(tilted, flat, rtol=0, atol=1e-11 * np.abs(flat).max())
-    assert [system.constraint_rank(q, u)[0] for system in systems] == [2, 2]
+    assert [system.constraints.rank(q, u)[0] for system in systems] == [2, 2]
 
 
 def _turn(angle, axis) -> np.ndarray:
@@ -209,14 +211,14 @@ def test_equations_without_a_value_are_named(name):
     system.add_constraint("it", constraint)
     q, u = np.array(where, dtype=float), np.full(6, 0.1)
     asks = {
-        operator: getattr(system, operator)
+        operator: attrgetter(operator)(system)
         for operator in (
             "forward_dynamics",
             "multipliers",
-            "constraint_errors",
-            "constraint_jacobian",
-            "constraint_bias",
-            "constraint_rank",
+            "constraints.errors",
+            "constraints.jacobian",
+            "constraints.bias",
+            "constraints.rank",
             "project",
         )
     }
@@ -231,7 +233,7 @@ def test_equations_without_a_value_are_named(name):
     near = system.compiled.normalized(np.array(near, dtype=float))
     assert np.isfinite(system.forward_dynamics(near, u)).all()
     q, u = system.project(near, u)
-    assert np.abs(np.concatenate(system.constraint_errors(q, u))).max() < 1e-9
+    assert np.abs(np.concatenate(system.constraints.errors(q, u))).max() < 1e-9
 
 
 def test_numbers_that_are_not_finite_are_not_blamed_on_constraints():

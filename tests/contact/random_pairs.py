@@ -24,6 +24,7 @@ import time
 import warnings
 from dataclasses import dataclass, field
 from functools import cache
+from operator import attrgetter
 
 import numpy as np
 
@@ -123,7 +124,7 @@ class Asked:
         began = time.process_time()
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*finds no closest points", category=RuntimeWarning)
-            x = self.system.contact_depths(q, parameters=self.ordered(sizes))
+            x = self.system.contacts.depths(q, parameters=self.ordered(sizes))
         return x.reshape(len(q), -1), time.process_time() - began
 
     def ordered(self, sizes):
@@ -555,9 +556,9 @@ def many(kind, count, each=None):
     for seed, rest in enumerate(range(count, 0, -CHUNK)):
         new = KINDS[kind](kind, min(rest, CHUNK), seed=seed)
         for name in ("pairs", "named", "wrong", "searched", "seconds"):
-            setattr(out, name, getattr(out, name) + getattr(new, name))
+            setattr(out, name, attrgetter(name)(out) + attrgetter(name)(new))
         for name in ("off_surface", "off_depth", "beyond"):
-            setattr(out, name, max(getattr(out, name), getattr(new, name)))
+            setattr(out, name, max(attrgetter(name)(out), attrgetter(name)(new)))
         out.bad += [(seed, k) for k in new.bad]
         if each is not None:
             each(out)

@@ -87,7 +87,7 @@ def touching(system: cd.System, seed: int, depth: float = 2e-3) -> tuple[np.ndar
         q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
     q[11:14] += (0.0, 0.3, 0.15)
     for _ in range(3):  # a second time: rounding
-        x, n = system.contact_depths(q)[0], system.contact_normals(q)[0]
+        x, n = system.contacts.depths(q)[0], system.contacts.normals(q)[0]
         q[11:14] += (x - depth) * n
     return q, u
 

@@ -72,9 +72,9 @@ def test_patch(radii):
     E, x = 1e7, 1e-4
     system = sliding(C.Material(E), surface=C.Ellipsoid("b", None, radii, C.Material(E)))
     state = system.state(q={"b_ty": radii[1] - x})
-    a, b = state.contact_patches()[0]
+    a, b = state.contacts.patches()[0]
     m, E = 1 - (b / a) ** 2, E / 2**1.5
-    p = 1.5 * state.contact_forces()[0, 1] / (math.pi * a * b)
+    p = 1.5 * state.contacts.forces()[0, 1] / (math.pi * a * b)
     K, D = mp.ellipk(m), mp.pi / 4 if m < 1e-12 else (mp.ellipk(m) - mp.ellipe(m)) / m
     assert float(p * b * K / E) == pytest.approx(x, rel=1e-10)  # digits of the depth, 1e-16 / 1e-4 m
     flat = min(radii[1] / radii[0] ** 2, radii[1] / radii[2] ** 2)
@@ -89,14 +89,14 @@ def test_rolling_and_spin():
         C.Material(1e6, transition_speed=v_t), mobilizer=cd.Free(), rolling_resistance=d_r, spin_friction=d_s
     )
     at = lambda **w: system.state(q={"b_ty": 0.099}, u={f"b_{k}": v for k, v in w.items()})
-    f = at().contact_forces()[0, 1]
-    moment = lambda **w: at(**w).contact_wrenches()[0, 1, :3]
+    f = at().contacts.forces()[0, 1]
+    moment = lambda **w: at(**w).contacts.wrenches()[0, 1, :3]
     np.testing.assert_allclose(moment(wx=3.0, wz=4.0), -d_r * f * np.array([0.6, 0, 0.8]), atol=1e-12 * f)
     np.testing.assert_allclose(moment(wy=-2.0), [0, d_s * f, 0], atol=1e-12 * f)
     half = 0.5**3 * (10 - 15 * 0.5 + 6 * 0.25)
     np.testing.assert_allclose(moment(wx=0.5 * v_t / 0.1), [-half * d_r * f, 0, 0], atol=1e-12 * f)
     both = at(wx=3.0, wy=2.0)
-    assert both.contact_losses()[0] == pytest.approx(f * (3 * d_r + 2 * d_s), rel=1e-12)
+    assert both.contacts.losses()[0] == pytest.approx(f * (3 * d_r + 2 * d_s), rel=1e-12)
 
 
 @pytest.mark.parametrize("swap", [False, True])
@@ -111,7 +111,7 @@ def test_the_larger_transition_speed_counts(kind, swap):
         else C.Mesh("b", None, icosphere(1, 0.1), 0.01, one)
     )
     state = sliding(other, surface=body).state(q={"b_ty": 0.08}, u={"b_tx": 0.05})
-    x, y, _ = state.contact_forces()[0]
+    x, y, _ = state.contacts.forces()[0]
     assert -x / y == pytest.approx(0.8 * 0.5 + 2 * 0.1 * 0.3 / 0.4 * 0.05, rel=1e-12)
 
 
@@ -204,7 +204,7 @@ def test_comes_to_rest(case):
     }[case]
     system = sliding(m, radius=0.03, surface=surface, mobilizer=cd.Free())
     end = cd.simulate(system, system.state(q=q), 2.0, accuracy=1e-4, integrator="rodas")[-1]
-    assert end.contact_forces()[:, 1].sum() == pytest.approx(2.0 * 9.81, rel=1e-2)
+    assert end.contacts.forces()[:, 1].sum() == pytest.approx(2.0 * 9.81, rel=1e-2)
     assert height - 0.006 < end.q[5] < height and np.abs(end.u).max() < 1e-2
 
 
@@ -255,7 +255,7 @@ def test_a_disabled_contact_loses_nothing():
     for disabled in ([], ["floor"]):
         start = system.state(q={"b_ty": 0.05}, u={"b_vx": 1.0, "b_vy": -0.5}, disabled=disabled)
         run = cd.simulate(system, start, 0.01)
-        assert (start.contact_losses()[0] == 0) == bool(disabled)
+        assert (start.contacts.losses()[0] == 0) == bool(disabled)
         lost[len(disabled)] = run["lost"][-1]
     assert lost[0] > 0
     assert lost[1] == 0
@@ -317,12 +317,12 @@ def test_derivatives_against_fifty_digits(slip, evidence):
     system = sliding(m, mobilizer=cd.Free(), surface=C.Ellipsoid("b", None, radii, m))
     q = np.array([0.8, 0.2, -0.4, 0.4, 0.3, 0.1, -0.2])
     q[:4] /= np.linalg.norm(q[:4])
-    q[5] += system.contact_depths(q)[0] - 1e-3
+    q[5] += system.contacts.depths(q)[0] - 1e-3
     u = np.array([0.02, 0.03, -0.01, slip, -0.2, 0.3 * slip])
-    found = system.contact_wrenches(q, u)[0, 1]
-    exact, slopes = in_fifty_digits(lambda q, u: _wrench(q, u, radii), system.N(q), q, u)
+    found = system.contacts.wrenches(q, u)[0, 1]
+    exact, slopes = in_fifty_digits(lambda q, u: _wrench(q, u, radii), system.kinematics.N(q), q, u)
     np.testing.assert_allclose(found, exact, rtol=1e-9, atol=1e-9)
-    J = system.jacobian("contact_wrenches", q, u, wrt=("q", "u"))
+    J = system.jacobian("contacts.wrenches", q, u, wrt=("q", "u"))
     ours = np.hstack([J["q"], J["u"]])[6:]
     error = np.abs(ours - slopes).max() / np.abs(slopes).max()
     evidence("derivatives of contact forces against 50 digits, relative", error, 1e-10)
@@ -338,7 +338,7 @@ def touching(a, b, at, v) -> tuple[np.ndarray, ...]:
     q, u = np.concatenate([np.zeros(3), at]), np.concatenate([np.zeros(3), v])
     return tuple(
         np.ravel(x)
-        for x in (system.contact_depths(q), system.contact_forces(q, u), system.contact_losses(q, u))
+        for x in (system.contacts.depths(q), system.contacts.forces(q, u), system.contacts.losses(q, u))
     )
 
 

@@ -53,7 +53,7 @@ def test_points_are_on_both_surfaces(name, depth):
     a, b = KINDS[name]
     system = two(a, b)
     q, _ = touching(system, 21, depth=depth)
-    x, n, P = system.contact_depths(q)[0], system.contact_normals(q)[0], system.contact_points(q)[0]
+    x, n, P = system.contacts.depths(q)[0], system.contacts.normals(q)[0], system.contacts.points(q)[0]
     s_1 = 5e5 ** (2 / 3) / (5e5 ** (2 / 3) + 2e6 ** (2 / 3))  # (1) of steel on rubber
     Q = P + s_1 * x * n
     # the ring of a torus is thicker by flat^2 / 2 of its radius; solvers end at 1e-14 m
@@ -110,7 +110,7 @@ def test_deep_cylinders(evidence):
     sizes = {"a": (0.3, 1.2), "b": (0.5, 0.1)}
     system = two(*(contact.Cylinder(body, None, *s, STEEL) for body, s in sizes.items()))
     q = random_poses(400, 0.9, 3)
-    x, n = system.contact_depths(q)[:, 0], system.contact_normals(q)[:, 0]
+    x, n = system.contacts.depths(q)[:, 0], system.contacts.normals(q)[:, 0]
     poses = [[system.body_pose(row, body) for row in q] for body in "ab"]
 
     def support(radius, length, u, rim=1e-3, flat=1e-3):
@@ -144,8 +144,8 @@ def test_random_surfaces_in_python(evidence):
     same = lambda x, y, z: (x / 0.3) ** 2 + (y / 0.2) ** 2 + (z / 0.1) ** 2 - 1
     known = [contact.Ellipsoid(body, None, (0.3, 0.2, 0.1), STEEL) for body in "ab"]
     q = np.concatenate([random_poses(1500, 1.0), random_poses(6000, 0.25, 1)])  # half of them deep
-    expected = two(*known).contact_depths(q)[:, 0]
-    found = two(contact.Implicit("a", None, same, 0.4, STEEL), known[1]).contact_depths(q)[:, 0]
+    expected = two(*known).contacts.depths(q)[:, 0]
+    found = two(contact.Implicit("a", None, same, 0.4, STEEL), known[1]).contacts.depths(q)[:, 0]
     worst = np.abs(found - expected).max()
     evidence("depths of a user's surface against ellipsoids in closed form [m]", worst, 1e-12)
     assert worst < 1e-12 and expected.max() > 0.35  # solvers end at 1e-14
@@ -162,7 +162,7 @@ def test_even_ground_is_a_plane():
         ask = f"contact_{what}"
         # splines of 21 x 17 heights: some hundred eps; no curvature: 1e-14 over the spacing squared
         np.testing.assert_allclose(getattr(ground, ask)(q), getattr(plane, ask)(q), atol=1e-11)
-    np.testing.assert_allclose(ground.contact_forces(q, u), plane.contact_forces(q, u), rtol=1e-7)
+    np.testing.assert_allclose(ground.contacts.forces(q, u), plane.contacts.forces(q, u), rtol=1e-7)
 
 
 def test_shapes_stay_from_call_to_call():
@@ -185,7 +185,7 @@ def test_shapes_stay_from_call_to_call():
             assert getattr(system, f"contact_{what}")(*given).shape == shape
         assert getattr(system, f"contact_{what}")(*(np.tile(x, (2, 1)) for x in given)).shape == (2, *shape)
         assert getattr(system.state(q=q, u=u), f"contact_{what}")().shape == shape
-    table = cd.simulate(system, system.state(q=q, u=u), 0.01).contact_forces()
+    table = cd.simulate(system, system.state(q=q, u=u), 0.01).contacts.forces()
     assert table.titles == [f"touch_f{axis} [N]" for axis in "xyz"]
 
 

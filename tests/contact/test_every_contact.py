@@ -41,10 +41,10 @@ def test_depth_rate_is_the_normal_velocity(name):
     """d depth/dt by AD, through solvers, against n . (v_a - v_b) at the contact point."""
     system = pair(name)
     q, u = touching(system, 2)
-    n, P = system.contact_normals(q)[0], system.contact_points(q)[0]
+    n, P = system.contacts.normals(q)[0], system.contacts.points(q)[0]
     v = {b: system.body_velocity(q, u, b) for b in "ab"}
     at = {b: v[b][3:] + np.cross(v[b][:3], P - system.body_pose(q, b).p) for b in "ab"}
-    xdot = system.jvp("contact_depths", q, tangents={"q": u})[0]
+    xdot = system.jvp("contacts.depths", q, tangents={"q": u})[0]
     # closest points move along the surfaces, which does not change the depth; solvers end at 1e-14 m
     assert xdot == pytest.approx(n @ (at["a"] - at["b"]), abs=1e-9)
 
@@ -54,15 +54,15 @@ def test_derivatives_against_differences(name):
     """Wrenches by q and u."""
     system = pair(name)
     q, u = touching(system, 3)
-    exact = system.jacobian("contact_wrenches", q, u, wrt=("q", "u"))
-    N = system.N(q)
+    exact = system.jacobian("contacts.wrenches", q, u, wrt=("q", "u"))
+    N = system.kinematics.N(q)
     for wrt, column in (
         ("q", lambda j, e: (q + e * N[:, j], u)),
         ("u", lambda j, e: (q, u + e * np.eye(12)[j])),
     ):
         for j in (1, 4, 8, 10):
             found = sum(
-                w * system.contact_wrenches(*column(j, e)).ravel()
+                w * system.contacts.wrenches(*column(j, e)).ravel()
                 for w, e in zip(1e2 * WEIGHTS, 1e-2 * STEPS, strict=True)
             )
             scale = np.abs(exact[wrt]).max()
@@ -83,20 +83,20 @@ def test_reports_agree(name):
     """Wrenches, forces, points, powers and energies tell one story."""
     system = pair(name)
     q, u = touching(system, 6)
-    F, P, f = system.contact_wrenches(q, u)[0], system.contact_points(q)[0], system.contact_forces(q, u)[0]
+    F, P, f = system.contacts.wrenches(q, u)[0], system.contacts.points(q)[0], system.contacts.forces(q, u)[0]
     for wrench, body, sign in zip(F, "ab", (-1, 1), strict=True):
         arm = P - system.body_pose(q, body).p
         np.testing.assert_allclose(wrench, sign * np.concatenate([np.cross(arm, f), f]), atol=1e-9)
     power = sum(w @ system.body_velocity(q, u, b) for w, b in zip(F, "ab", strict=True))
     assert system.power(q, u)[1] == pytest.approx(power, rel=1e-10)
-    slip, n = system.contact_slips(q, u)[0], system.contact_normals(q)[0]
+    slip, n = system.contacts.slips(q, u)[0], system.contacts.normals(q)[0]
     assert abs(slip @ n) < 1e-12 and np.linalg.norm(n) == pytest.approx(1.0, abs=1e-12)
-    assert system.contact_losses(q, u)[0] > 0
-    major, minor = system.contact_patches(q)[0]
+    assert system.contacts.losses(q, u)[0] > 0
+    major, minor = system.contacts.patches(q)[0]
     assert major >= minor > 0
     off = {"disabled": ("touch",)}
-    assert not system.contact_wrenches(q, u, **off).any() and not system.contact_losses(q, u, **off).any()
-    np.testing.assert_allclose(system.center_of_pressure(q, u, "touch"), P, atol=1e-12)
+    assert not system.contacts.wrenches(q, u, **off).any() and not system.contacts.losses(q, u, **off).any()
+    np.testing.assert_allclose(system.contacts.center_of_pressure(q, u, "touch"), P, atol=1e-12)
 
 
 @EVERY
@@ -106,12 +106,12 @@ def test_order_of_surfaces_does_not_matter(name):
     q, u = touching(system, 14)
     # solvers end at 1e-14 m, of depths of 2e-3
     near = lambda x, y: np.testing.assert_allclose(x, y, rtol=0, atol=1e-11 * np.abs(y).max())
-    near(swapped.contact_wrenches(q, u)[0, ::-1], system.contact_wrenches(q, u)[0])
-    near(swapped.contact_depths(q), system.contact_depths(q))
-    near(swapped.contact_points(q), system.contact_points(q))
-    near(-swapped.contact_normals(q), system.contact_normals(q))
-    near(-swapped.contact_slips(q, u), system.contact_slips(q, u))
-    near(swapped.contact_losses(q, u), system.contact_losses(q, u))
+    near(swapped.contacts.wrenches(q, u)[0, ::-1], system.contacts.wrenches(q, u)[0])
+    near(swapped.contacts.depths(q), system.contacts.depths(q))
+    near(swapped.contacts.points(q), system.contacts.points(q))
+    near(-swapped.contacts.normals(q), system.contacts.normals(q))
+    near(-swapped.contacts.slips(q, u), system.contacts.slips(q, u))
+    near(swapped.contacts.losses(q, u), system.contacts.losses(q, u))
 
 
 @pytest.mark.parametrize("name", ["plane, sphere", "sphere, sphere"])
@@ -121,7 +121,7 @@ def test_energy_falls_by_what_is_lost(name):
         system = two(*KINDS[name], **options)
         q, u = touching(system, 7)
         change = sum(rate(system, "energy", q, u, k)[0] for k in (0, 1))
-        assert change == pytest.approx(-system.contact_losses(q, u)[0], rel=1e-9)
+        assert change == pytest.approx(-system.contacts.losses(q, u)[0], rel=1e-9)
 
 
 def test_native_code_agrees_with_casadi(monkeypatch):
@@ -207,9 +207,9 @@ def test_parameters_that_make_no_surface(surface, value, words):
     system = two(cd.contact.Sphere("a", (0, 0, 0), 0.1, STEEL), surface)
     q = system.defaults()[0]
     q[11] = 0.2
-    assert np.isfinite(system.contact_depths(q)).all()
+    assert np.isfinite(system.contacts.depths(q)).all()
     with pytest.raises(cd.errors.DescriptionError, match=words):
-        system.contact_depths(q, parameters={"e": value})
+        system.contacts.depths(q, parameters={"e": value})
 
 
 def test_equality_repr_and_pickles():
@@ -225,12 +225,12 @@ def test_smooth_law_is_near():
     rest."""
     exact, smooth = two(*KINDS["plane, sphere"]), two(*KINDS["plane, sphere"], smooth=1e-5)
     q, u = touching(exact, 11, depth=1e-3)
-    n = exact.contact_normals(q)[0]
-    f, g = (abs(s.contact_forces(q, 0 * u)[0] @ n) for s in (exact, smooth))
+    n = exact.contacts.normals(q)[0]
+    f, g = (abs(s.contacts.forces(q, 0 * u)[0] @ n) for s in (exact, smooth))
     assert 0 < g / f - 1 < (1 + 1e-5 / 2 / 1e-3) ** 1.5 - 1
     n = np.concatenate([np.zeros(11), n])
     k = f / 1e-3**1.5
-    assert smooth.contact_forces(q + 2e-3 * n, 0 * u)[0] @ n[11:] < k * (1e-5**2 / (4 * 1e-3)) ** 1.5 * 1.01
+    assert smooth.contacts.forces(q + 2e-3 * n, 0 * u)[0] @ n[11:] < k * (1e-5**2 / (4 * 1e-3)) ** 1.5 * 1.01
 
 
 @pytest.mark.parametrize(("dynamic", "most"), [(0.0, 0.63), (0.5, 0.33), (1.0, 0.33)])
@@ -246,7 +246,7 @@ def test_smooth_friction_is_as_near_as_stated(dynamic: float, most: float) -> No
         system = two(floor, ball, smooth=smooth)
         q, u = system.defaults()[0], np.zeros((400, system.nu))
         q[12], u[:, 9] = 0.099, slip * 0.01  # the default transition speed
-        f = system.contact_forces(q, u, parameters={"mu_d": dynamic})[:, 0]
+        f = system.contacts.forces(q, u, parameters={"mu_d": dynamic})[:, 0]
         mu.append(-f[:, 0] / f[:, 1])
     off, far = np.abs(mu[1] - mu[0]), slip >= 3
     assert 0.8 * most < off[~far].max() <= most  # nearly reached
@@ -349,7 +349,7 @@ REFUSED = [
     (lambda: cd.contact.Box("a", None, (0.1, 0.1, 1e-4), STEEL), "edge: must be below"),
     (lambda: two().add_contact("x", FLOOR, [cd.contact.Sphere("a", (0, 0, 0), 1, STEEL)]), "no pair is left"),
     (lambda: two(FLOOR, cd.contact.Sphere("nobody", (0, 0, 0), 1, STEEL)), "nobody"),
-    (lambda: two().center_of_pressure(np.zeros(14), np.zeros(12), "foot"), "group of contacts"),
+    (lambda: two().contacts.center_of_pressure(np.zeros(14), np.zeros(12), "foot"), "group of contacts"),
 ]
 
 
@@ -379,12 +379,12 @@ def test_a_ball_larger_than_a_hollow_is_named():
         q = system.defaults()[0]
         q[11:] = *bottom, -0.1 + 0.99 * r
         if fits:
-            assert system.contact_depths(q)[0] == pytest.approx(0.01 * r, rel=0.05)  # a spline of a cosine
+            assert system.contacts.depths(q)[0] == pytest.approx(0.01 * r, rel=0.05)  # a spline of a cosine
         else:
             with pytest.raises(
                 cd.errors.ContactError, match="'touch' finds no closest points of HeightField"
             ):
-                system.contact_depths(q)
+                system.contacts.depths(q)
 
 
 def test_depth_is_a_leaf():
@@ -394,5 +394,5 @@ def test_depth_is_a_leaf():
     system.add_force("push", cd.forces.Potential(lambda s: 3.0 * s.ask(depth)[0]))
     q, u = touching(pair("plane, sphere"), 13, depth=-0.1)
     assert system.energy(q, u)[1] == pytest.approx(-0.3, abs=1e-12)
-    xdot = pair("plane, sphere").jvp("contact_depths", q, tangents={"q": u})[0]
+    xdot = pair("plane, sphere").jvp("contacts.depths", q, tangents={"q": u})[0]
     assert system.power(q, u)[1] == pytest.approx(-3.0 * xdot, rel=1e-9)

@@ -382,8 +382,8 @@ def test_derivatives(name, evidence, monkeypatch):
         assert sum(y != 0 for y in Level(a).from_core(at)) == PARTS[name.split()[1]]
     rng = np.random.default_rng(32)
     w, du = rng.normal(size=12), rng.normal(size=12)
-    dq = system.N(q) @ w
-    found = system.jvp("contact_wrenches", q, u, tangents={"q": w, "u": du}).reshape(2, 6)[1]
+    dq = system.kinematics.N(q) @ w
+    found = system.jvp("contacts.wrenches", q, u, tangents={"q": w, "u": du}).reshape(2, 6)[1]
     with mp.workdps(DIGITS):
         at = lambda e: wrench(
             a,
@@ -393,7 +393,7 @@ def test_derivatives(name, evidence, monkeypatch):
         )
         value = np.array([float(y) for y in at(mp.mpf(0))])
         exact = np.array([float((y - z) / (2 * STEP)) for y, z in zip(at(STEP), at(-STEP), strict=True)])
-    ours = system.contact_wrenches(q, u)[0, 1]
+    ours = system.contacts.wrenches(q, u)[0, 1]
     np.testing.assert_allclose(ours, value, rtol=0, atol=1e-11 * np.abs(value).max())
     error = np.abs(found - exact).max() / np.abs(exact).max()
     evidence(f"derivatives of contact forces of {name} against 50 digits, relative", error, 1e-10)

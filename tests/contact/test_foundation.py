@@ -64,7 +64,7 @@ def test_laws_of_mechanics(name, smooth):
     system = on_ball(name, smooth)
     q, u = touching(system, 1, depth=6e-3)
     udot = system.forward_dynamics(q, u)
-    F, P, f = system.contact_wrenches(q, u)[0], system.contact_points(q)[0], system.contact_forces(q, u)[0]
+    F, P, f = system.contacts.wrenches(q, u)[0], system.contacts.points(q)[0], system.contacts.forces(q, u)[0]
     assert np.abs(f).max() > 1.0
     arm = {b: system.body_pose(q, b).p for b in "ab"}
     about = [wrench[:3] + np.cross(arm[b], wrench[3:]) for wrench, b in zip(F, "ab", strict=True)]
@@ -73,18 +73,18 @@ def test_laws_of_mechanics(name, smooth):
     np.testing.assert_allclose(F[1, 3:], f, rtol=1e-12)
     power = sum(w @ system.body_velocity(q, u, b) for w, b in zip(F, "ab", strict=True))
     assert system.power(q, u)[1] == pytest.approx(power, rel=1e-10)
-    lost = system.contact_losses(q, u)[0]
+    lost = system.contacts.losses(q, u)[0]
     kinetic, stored = system.jvp("energy", q, u, tangents={"q": u, "u": udot})
     assert lost > 0
     assert float(np.ravel(kinetic)[0] + np.ravel(stored)[0]) == pytest.approx(-lost, rel=1e-9)
     theirs = maximal.forward_dynamics(system, q, u)
     np.testing.assert_allclose(theirs, udot, rtol=0, atol=1e-11 * np.abs(udot).max())
-    n, major = system.contact_normals(q)[0], system.contact_patches(q)[0, 0]
+    n, major = system.contacts.normals(q)[0], system.contacts.patches(q)[0, 0]
     assert np.linalg.norm(n) == pytest.approx(1.0, abs=1e-12) and 0 < major < 0.1
-    assert system.contact_slips(q, u)[0] @ system.contact_normals(q)[0] == pytest.approx(0, abs=0.2)
+    assert system.contacts.slips(q, u)[0] @ system.contacts.normals(q)[0] == pytest.approx(0, abs=0.2)
     assert np.linalg.norm(P - system.body_pose(q, "b") @ np.array(TILTED.p)) < 0.12
     off = {"disabled": ("touch",)}
-    assert not system.contact_wrenches(q, u, **off).any() and not system.contact_losses(q, u, **off).any()
+    assert not system.contacts.wrenches(q, u, **off).any() and not system.contacts.losses(q, u, **off).any()
 
 
 SEEDS = {"cylinder": 5, "mesh": 4}
@@ -96,15 +96,15 @@ SEEDS = {"cylinder": 5, "mesh": 4}
 def test_derivatives_against_differences(name, evidence):
     system = on_ball(name)
     q, u = touching(system, SEEDS.get(name, 3), depth=6e-3)
-    exact = system.jacobian("contact_wrenches", q, u, wrt=("q", "u"))
-    N = system.N(q)
+    exact = system.jacobian("contacts.wrenches", q, u, wrt=("q", "u"))
+    N = system.kinematics.N(q)
     for wrt, column in (
         ("q", lambda j, e: (q + e * N[:, j], u)),
         ("u", lambda j, e: (q, u + e * np.eye(12)[j])),
     ):
         for j in (1, 10):
             found = sum(
-                w * system.contact_wrenches(*column(j, e)).ravel()
+                w * system.contacts.wrenches(*column(j, e)).ravel()
                 for w, e in zip(1e3 * WEIGHTS, 1e-3 * STEPS, strict=True)
             )
             error = np.abs(exact[wrt][:, j] - found).max() / np.abs(exact[wrt]).max()
@@ -133,7 +133,7 @@ def test_meshes_that_pass_each_other(smooth, monkeypatch):
             contact.Mesh("b", None, icosphere(0, 0.05), 0.01, STEEL),
             smooth=smooth,
         )
-        found.append(system.contact_wrenches(q, u))
+        found.append(system.contacts.wrenches(q, u))
     touching = np.abs(found[0]).max(axis=(1, 2, 3)) > 0
     assert 3 < touching.sum() < 12
     np.testing.assert_allclose(found[1], found[0], rtol=1e-9, atol=1e-9)  # sums in another order
@@ -180,7 +180,7 @@ def test_winkler(evidence):
         Q = rng.normal(size=(200, 7))
         Q[:, :4] /= np.linalg.norm(Q[:, :4], axis=1)[:, None]
         Q[:, 4:] = 0, R - x, 0
-        f = system.contact_forces(Q, np.zeros((200, 6)))[:, 0, 1]
+        f = system.contacts.forces(Q, np.zeros((200, 6)))[:, 0, 1]
         errors.append(np.sqrt(np.mean((f / exact - 1) ** 2)))
     order = np.log2(errors[0] / errors[2]) / 2
     evidence("order at which spheres of triangles come to Winkler's foundation: below 2 by", 2 - order, 0.3)
@@ -196,10 +196,10 @@ def test_even_ground_is_a_plane():
     for what, given in (("depths", (q,)), ("points", (q,)), ("forces", (q, u)), ("losses", (q, u))):
         mine, flat = (getattr(s, f"contact_{what}")(*given) for s in (ground, plane))
         np.testing.assert_allclose(mine, flat, rtol=1e-9, atol=1e-9)  # splines of 21 x 17 heights: 1e-14 m
-    q[11:14] += 7.0 * plane.contact_normals(q)[0]
-    assert not ground.contact_forces(q, u).any()
-    q[11:14] -= 7.2 * plane.contact_normals(q)[0]
-    assert ground.contact_depths(q)[0] == pytest.approx(plane.contact_depths(q)[0], abs=1e-9)
+    q[11:14] += 7.0 * plane.contacts.normals(q)[0]
+    assert not ground.contacts.forces(q, u).any()
+    q[11:14] -= 7.2 * plane.contacts.normals(q)[0]
+    assert ground.contacts.depths(q)[0] == pytest.approx(plane.contacts.depths(q)[0], abs=1e-9)
 
 
 def _springs(q, u, mesh, ball):
@@ -256,9 +256,9 @@ def test_derivatives_against_fifty_digits(ball):
     q = np.array([0.8, 0.2, -0.4, 0.4, 0.01, 0.05, -0.02])
     q[:4] /= np.linalg.norm(q[:4])
     u = np.array([0.2, 0.3, -0.1, 0.06, -0.2, 0.03])
-    exact, slopes = in_fifty_digits(lambda q, u: _springs(q, u, mesh, ball), system.N(q), q, u)
-    np.testing.assert_allclose(system.contact_wrenches(q, u)[0, 1], exact, rtol=1e-10, atol=1e-10)
-    J = system.jacobian("contact_wrenches", q, u, wrt=("q", "u"))
+    exact, slopes = in_fifty_digits(lambda q, u: _springs(q, u, mesh, ball), system.kinematics.N(q), q, u)
+    np.testing.assert_allclose(system.contacts.wrenches(q, u)[0, 1], exact, rtol=1e-10, atol=1e-10)
+    J = system.jacobian("contacts.wrenches", q, u, wrt=("q", "u"))
     ours = np.hstack([J["q"], J["u"]])[6:]
     assert np.abs(ours - slopes).max() < 1e-12 * np.abs(slopes).max()
 
@@ -273,14 +273,14 @@ def test_box_on_a_plane():
     )
     q, u = (1, 0, 0, 0, 0, 0.1 - 1e-3, 0), np.zeros(6)
     K = 1 / (0.01 / 2e6 + 0.01 / 6e6)
-    assert system.contact_forces(q, u)[0, 1] == pytest.approx(K * 0.04 * 1e-3, rel=1e-12)
-    assert system.contact_depths(q)[0] == pytest.approx(1e-3, abs=1e-15)
+    assert system.contacts.forces(q, u)[0, 1] == pytest.approx(K * 0.04 * 1e-3, rel=1e-12)
+    assert system.contacts.depths(q)[0] == pytest.approx(1e-3, abs=1e-15)
     assert system.energy(q, u, disabled=("gravity",))[1] == pytest.approx(K * 0.04 * 1e-6 / 2, rel=1e-9)
     # the softer layer gives way by three quarters of the depth
-    assert system.contact_points(q)[0] == pytest.approx((0, -0.25e-3, 0), abs=1e-12)
-    assert system.center_of_pressure(q, u, "c") == pytest.approx((0, -0.25e-3, 0), abs=1e-12)
-    assert system.contact_depths((1, 0, 0, 0, 0, 0.3, 0))[0] == pytest.approx(-0.2, abs=1e-15)
-    assert not system.contact_forces((1, 0, 0, 0, 0, 0.3, 0), u).any()
+    assert system.contacts.points(q)[0] == pytest.approx((0, -0.25e-3, 0), abs=1e-12)
+    assert system.contacts.center_of_pressure(q, u, "c") == pytest.approx((0, -0.25e-3, 0), abs=1e-12)
+    assert system.contacts.depths((1, 0, 0, 0, 0, 0.3, 0))[0] == pytest.approx(-0.2, abs=1e-15)
+    assert not system.contacts.forces((1, 0, 0, 0, 0, 0.3, 0), u).any()
 
 
 def test_center_of_pressure_is_that_of_normal_forces():
@@ -292,11 +292,11 @@ def test_center_of_pressure_is_that_of_normal_forces():
         "c", contact.HalfSpace("ground", (0, 1, 0), 0.0, m), contact.Mesh("b", None, box(0.1), 0.01, m)
     )
     q, u = np.array([1, 0, 0, 0, 0, 0.1 - 1e-3, 0]), np.array([0, 0, 3.0, 0, -0.1, 0])
-    p = system.contact_pressures(q, u, "c")
+    p = system.contacts.pressures(q, u, "c")
     low = system.force("c").b.triangles.centroids[p > 0]
     expected = (low[:, 0] * p[p > 0]).sum() / p.sum()  # both triangles of the lower side have one area
     assert abs(expected) > 1e-3
-    assert system.center_of_pressure(q, u, "c")[0] == pytest.approx(expected, rel=1e-12)
+    assert system.contacts.center_of_pressure(q, u, "c")[0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_energy_balance():
@@ -343,12 +343,12 @@ def test_parameters_have_derivatives():
         contact.Mesh("b", TILTED, icosphere(1, 0.1), P("h", 0.01), soft),
     )
     q, u = touching(system, 3, depth=6e-3)
-    J = system.jacobian("contact_wrenches", q, u, wrt="parameters")
+    J = system.jacobian("contacts.wrenches", q, u, wrt="parameters")
     names = [p.name if hasattr(p, "name") else p for p in system.parameters]
     for name in ("E", "c", "mu", "r", "h"):
         value = {"E": 1e6, "c": 0.3, "mu": 0.8, "r": 0.2, "h": 0.01}[name]
         at = lambda e, name=name, value=value: (
-            system.contact_wrenches(q, u, parameters={name: value * (1 + e)}).ravel() / value
+            system.contacts.wrenches(q, u, parameters={name: value * (1 + e)}).ravel() / value
         )
         found = sum(w * at(e) for w, e in zip(1e3 * WEIGHTS, 1e-3 * STEPS, strict=True))
         mine = np.reshape(J, (12, -1))[:, names.index(name)]
@@ -361,19 +361,19 @@ def test_pressure_map(name):
     """Pressures times areas make up the normal force; in batches as alone."""
     system = two(KINDS[name], FINE)
     q, u = touching(system, 3, depth=4e-3)
-    p = system.contact_pressures(np.tile(q, (3, 1)), 0 * u, "touch", "b")
+    p = system.contacts.pressures(np.tile(q, (3, 1)), 0 * u, "touch", "b")
     assert p.shape == (3, 1280) and (p >= 0).all() and 0 < (p[0] > 0).sum() < 200
-    np.testing.assert_array_equal(p[1], system.contact_pressures(q, 0 * u, "touch", "b"))
+    np.testing.assert_array_equal(p[1], system.contacts.pressures(q, 0 * u, "touch", "b"))
     if name == "plane":
         total = p[0] @ FINE.triangles.areas
-        assert total == pytest.approx(np.linalg.norm(system.contact_forces(q, 0 * u)), rel=1e-9)
+        assert total == pytest.approx(np.linalg.norm(system.contacts.forces(q, 0 * u)), rel=1e-9)
         stiffness = 1 / (0.01 / 2e6 + 0.01 / 5e5)
-        assert p.max() == pytest.approx(stiffness * system.contact_depths(q)[0], rel=1e-9)
+        assert p.max() == pytest.approx(stiffness * system.contacts.depths(q)[0], rel=1e-9)
     else:
-        assert system.contact_pressures(q, u, "touch").shape == (20,)  # of the first surface
+        assert system.contacts.pressures(q, u, "touch").shape == (20,)  # of the first surface
     for wrong in ({"contact": "tuch"}, {"contact": "touch", "body": "c"}):
         with pytest.raises(cd.errors.UnknownNameError):
-            system.contact_pressures(q, u, **wrong)
+            system.contacts.pressures(q, u, **wrong)
 
 
 def test_scaled_bodies():

@@ -140,14 +140,14 @@ def test_forces_and_derivatives_in_fifty_digits(evidence):
             vector(*q) + e * vector(*dq), vector(*u) + e * vector(*du), chosen
         )
         F, chosen = exact(mp.mpf(0), 0 * q, 0 * u)
-        N, h = s.N(q), mp.mpf(10) ** -15
+        N, h = s.kinematics.N(q), mp.mpf(10) ** -15
         columns = [(N[:, j], 0 * u) for j in range(6)] + [(0 * q, e) for e in np.eye(6)]
         slopes = np.array([(exact(h, *c, chosen)[0] - exact(-h, *c, chosen)[0]) / (2 * h) for c in columns]).T
     F, slopes = F.astype(float), slopes.astype(float)
     places = [number for _, number in chosen.values()]
     assert {sign for sign, _ in chosen} == {1, -1} and 3 in places and min(places) < 3
-    error = np.abs(s.contact_wrenches(q, u)[0, 1] - F).max() / np.abs(F).max()
-    J = s.jacobian("contact_wrenches", q, u, wrt=("q", "u"))
+    error = np.abs(s.contacts.wrenches(q, u)[0, 1] - F).max() / np.abs(F).max()
+    J = s.jacobian("contacts.wrenches", q, u, wrt=("q", "u"))
     off = np.abs(np.hstack([J["q"], J["u"]])[6:] - slopes).max() / np.abs(slopes).max()
     evidence("forces of meshes on meshes against 50 digits and all triangles, relative", error, 1e-13)
     evidence("derivatives of meshes on meshes against 50 digits, relative", off, 1e-12)
@@ -180,12 +180,12 @@ def test_a_bounce():
     energy = [sum(run(t).energy()) + run(t).z[0] for t in np.linspace(0, 0.12, 13)]
     assert run.z[-1, 0] > 0.1 and np.ptp(energy) < 1e-9  # 6e-12 measured, of 0.5 J
     q, u = run(0.02).q, run(0.02).u
-    F = s.contact_wrenches(q, u)[0]
+    F = s.contacts.wrenches(q, u)[0]
     most = np.abs(F).max()
     np.testing.assert_allclose(F[0, 3:], -F[1, 3:], rtol=0, atol=1e-14 * most)
     about = [f[:3] + np.cross(s.body_pose(q, b).p, f[3:]) for f, b in zip(F, "ab", strict=True)]
     np.testing.assert_allclose(about[0], -about[1], rtol=0, atol=1e-13 * most)
-    np.testing.assert_allclose(swapped.contact_wrenches(q, u)[0, ::-1], F, rtol=0, atol=1e-14 * most)
+    np.testing.assert_allclose(swapped.contacts.wrenches(q, u)[0, ::-1], F, rtol=0, atol=1e-14 * most)
     # the world turned by 120 degrees about (1, 1, 1), and moved: x -> y -> z -> x
     moved = q.copy()
     for k in (0, 7):
@@ -194,7 +194,7 @@ def test_a_bounce():
         moved[k + 1 : k + 4] = (w + x + np.cross((1, 1, 1), x)) / 2
         moved[k + 4 : k + 7] = np.roll(moved[k + 4 : k + 7], 1) + (3, -2, 5)
     turned = np.roll(u.reshape(4, 3), 1, axis=1).ravel()
-    found = s.contact_wrenches(np.stack([moved, q]), np.stack([turned, u]))[:, 0]
+    found = s.contacts.wrenches(np.stack([moved, q]), np.stack([turned, u]))[:, 0]
     # 5 m away: rounding of positions over depths of some mm
     np.testing.assert_allclose(
         found[0], np.roll(F.reshape(2, 2, 3), 1, axis=2).reshape(2, 6), rtol=0, atol=1e-11 * most

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 
@@ -108,14 +110,14 @@ def test_angles_by_the_name_that_the_error_tells() -> None:
         (cd, "Sphere", r"cd\.contact\.Sphere or cd\.shapes\.Sphere or cd\.paths\.Sphere"),
         (cd, "Contact", r"system\.add_contact"),
         (cd, "HalfSpace", r"it is cd\.contact\.HalfSpace$"),
-        (ball().state(), "grf", r"it is contact_forces\(\)"),
-        (ball().state(), "cop", "center_of_pressure"),
-        (ball().state(), "penetration", r"contact_depths\(\)"),
+        (ball().state(), "grf", r"it is contacts.forces\(\)"),
+        (ball().state(), "cop", "contacts.center_of_pressure"),
+        (ball().state(), "penetration", r"contacts.depths\(\)"),
     ],
 )
 def test_names_elsewhere(where, name, says) -> None:
     with pytest.raises(AttributeError, match=says):
-        getattr(where, name)
+        attrgetter(name)(where)
 
 
 @pytest.mark.parametrize("material", [RUBBER, STONE])
@@ -169,7 +171,7 @@ def test_smooth_pushes_from_afar_as_it_says() -> None:
         law = C.HuntCrossley(a, b, smooth=1.0)
     system = ball()
     system.add_force("c", law)
-    f = system.contact_forces(system.state(q={"ball_ty": 0.15}).q, np.zeros(6))[0, 1]
+    f = system.contacts.forces(system.state(q={"ball_ty": 0.15}).q, np.zeros(6))[0, 1]
     x = (np.hypot(0.05, 1.0) - 0.05) / 2
     assert round(x, 2) == 0.48
     k = 4 / 3 * 1e6 / 2**1.5 * np.sqrt(0.025)  # E* of two equal moduli
@@ -230,11 +232,11 @@ def test_pressures_of_states_and_runs() -> None:
     mesh = C.Mesh("ball", None, icosphere(1, 0.1), 0.02, RUBBER)
     system.add_contact("c", C.HalfSpace("ground", (0, 1, 0), 0.0, RUBBER), mesh)
     run = cd.simulate(system, system.state(q={"ball_ty": 0.086}), 0.01)
-    expected = system.contact_pressures(run.q, run.u, "c")
+    expected = system.contacts.pressures(run.q, run.u, "c")
     assert expected.shape == (len(run), len(mesh.triangles.faces)) and expected.max() > 0
-    np.testing.assert_array_equal(run.contact_pressures("c"), expected)
-    np.testing.assert_array_equal(run[-1].contact_pressures("c", "ball"), expected[-1])
-    np.testing.assert_array_equal(run.contact_pressures("c", t=[run.t[-1]]), expected[-1:])
+    np.testing.assert_array_equal(run.contacts.pressures("c"), expected)
+    np.testing.assert_array_equal(run[-1].contacts.pressures("c", "ball"), expected[-1])
+    np.testing.assert_array_equal(run.contacts.pressures("c", t=[run.t[-1]]), expected[-1:])
 
 
 @pytest.mark.parametrize(
@@ -265,7 +267,7 @@ def test_names_and_arrays_in_each_others_place() -> None:
     system.add_contact("sole", *surfaces())
     assert repr(system) == "System(1 body: ball; nq=7, nu=6, 1 contact)"
     q, u = system.defaults()[:2]
-    for operator in (system.center_of_pressure, system.contact_pressures):
+    for operator in (system.contacts.center_of_pressure, system.contacts.pressures):
         with pytest.raises(cd.errors.ArgumentError, match=r"expected a name, got .* in the order \(q, u, "):
             operator("sole", q, u)
     with pytest.raises(cd.errors.UnknownNameError, match=r"Tables of their own, such as contact_forces\(\)"):

@@ -83,7 +83,7 @@ def test_wrenches(name, evidence):
         for axis in "XYZ"
     ]
     expected = np.column_stack([d[key] for key in keys]).reshape(-1, 2, 6)
-    error = np.abs(system.contact_wrenches(q, u)[:, 0] - expected).max()
+    error = np.abs(system.contacts.wrenches(q, u)[:, 0] - expected).max()
     # files of 17 digits of forces up to 1.6e4 N
     if CASES[name]["force"] == "ef":
         evidence(
@@ -120,6 +120,6 @@ def test_bounce(name, evidence):
 def test_pushes_before_contact_as_documented():
     """OpenSim's smooth force acts where nothing touches."""
     system = ball(CASES["smooth_sphere_halfspace_params1"])
-    force = system.contact_forces((0, 0, 0, 0, RADIUS + 1e-3, 0), np.zeros(6))[0, 1]
+    force = system.contacts.forces((0, 0, 0, 0, RADIUS + 1e-3, 0), np.zeros(6))[0, 1]
     assert force > 10.0
     assert system.energy((0, 0, 0, 0, RADIUS - 1e-3, 0), np.zeros(6), disabled=("gravity",))[1] == 0.0

@@ -137,12 +137,12 @@ def test_every_number_may_be_a_parameter(kind, monkeypatch):
     plain = two(a, b, **(more[0] if more else {}))
     assert set(system.parameters) == set(values) and not plain.parameters
     q, u = touching(plain, 12)
-    expected = plain.contact_wrenches(q, u)
-    f = lambda changed: system.contact_wrenches(q, u, parameters=values | changed)
+    expected = plain.contacts.wrenches(q, u)
+    f = lambda changed: system.contacts.wrenches(q, u, parameters=values | changed)
     scale = abs(expected).max()
     assert scale > 1
     np.testing.assert_allclose(f({}), expected, rtol=1e-9, atol=1e-9 * scale)
-    J = system.jacobian("contact_wrenches", q, u, wrt="parameters", parameters=values)
+    J = system.jacobian("contacts.wrenches", q, u, wrt="parameters", parameters=values)
     for k, name in enumerate(system.parameters):
         h = 1e-4 * abs(values[name])  # forces go with depth, 2e-3 m, to some power
         h *= (
@@ -194,10 +194,13 @@ def test_corners_of_a_box(monkeypatch):
 
     system, plain = made(later), made(lambda name, value: value)
     q, u = touching(two(plane(lambda name, value: value), C.Sphere("b", (0, 0, 0), 0.1, HARD)), 12, 0.1)
-    expected = plain.contact_wrenches(q, u)
+    expected = plain.contacts.wrenches(q, u)
     assert np.count_nonzero(abs(expected).max(axis=(1, 2))) > 1
     np.testing.assert_allclose(
-        system.contact_wrenches(q, u, parameters=values), expected, rtol=1e-9, atol=1e-9 * abs(expected).max()
+        system.contacts.wrenches(q, u, parameters=values),
+        expected,
+        rtol=1e-9,
+        atol=1e-9 * abs(expected).max(),
     )  # depths are differences
 
 
@@ -223,10 +226,10 @@ def test_opensims_smooth_law(monkeypatch):
     system.add_force("touch", law({name: cd.Parameter(name, 0.99 * x) for name, x in numbers.items()}))
     plain.add_force("touch", law(numbers))
     q, u = touching(plain, 12)
-    expected = plain.contact_wrenches(q, u).ravel()
-    f = lambda changed: system.contact_wrenches(q, u, parameters=numbers | changed).ravel()
+    expected = plain.contacts.wrenches(q, u).ravel()
+    f = lambda changed: system.contacts.wrenches(q, u, parameters=numbers | changed).ravel()
     np.testing.assert_allclose(f({}), expected, rtol=1e-9, atol=1e-9 * abs(expected).max())
-    J = system.jacobian("contact_wrenches", q, u, wrt="parameters", parameters=numbers)
+    J = system.jacobian("contacts.wrenches", q, u, wrt="parameters", parameters=numbers)
     for k, name in enumerate(system.parameters):
         h = 1e-5 * numbers[name]
         slope = (f({name: numbers[name] + h}) - f({name: numbers[name] - h})) / (2 * h)
@@ -251,9 +254,9 @@ def test_rigid_surfaces(monkeypatch):
     values = {"e": 0.0, "mu": 0.5, "height": 0.3, "above": 0.05, "r": 0.2}
     slides = system.state(q={"stone_ty": 0.45}, u={"stone_tx": 1.0}, parameters=values)
     end = cd.simulate(system, slides, 1e-3)[-1]
-    np.testing.assert_allclose(end.contact_forces()[0], [-0.5 * 2 * 9.81, 2 * 9.81, 0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(end.contacts.forces()[0], [-0.5 * 2 * 9.81, 2 * 9.81, 0], rtol=1e-9, atol=1e-9)
     J = system.jacobian(
-        "contact_forces", end.q, end.u, wrt="parameters", parameters=values, discrete=end.discrete
+        "contacts.forces", end.q, end.u, wrt="parameters", parameters=values, discrete=end.discrete
     )
     np.testing.assert_allclose(
         J[:, list(system.parameters).index("mu")], [-2 * 9.81, 0, 0], rtol=1e-9, atol=1e-9

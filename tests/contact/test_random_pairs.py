@@ -104,20 +104,20 @@ def test_touch_down_is_once_differentiable(name, monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system = rig.two(*rig.KINDS[name])
     q, _ = rig.touching(system, 4, depth=0.0)
-    n = system.contact_normals(q)[0]
+    n = system.contacts.normals(q)[0]
     x = np.array([1e-9, 1e-8, 1e-7, 1e-6])
     moved = lambda x: np.tile(q, (len(x), 1)) - np.outer(x, np.concatenate([np.zeros(11), n]))
     way = np.zeros((4, 12))
     way[:, 9:] = -n
     u = np.zeros((4, 12))
     ask = lambda q: (
-        system.contact_forces(q, u)[:, 0] @ n,
-        system.jvp("contact_forces", q, u, tangents={"q": way}).reshape(4, 3) @ n,
+        system.contacts.forces(q, u)[:, 0] @ n,
+        system.jvp("contacts.forces", q, u, tangents={"q": way}).reshape(4, 3) @ n,
     )
     for y in ask(moved(-x)):
         assert not y.any()
     f, slope = ask(moved(x))
-    x = system.contact_depths(moved(x))[:, 0]
+    x = system.contacts.depths(moved(x))[:, 0]
     # depths are differences of lengths of 0.5 m: 1e-16 over 1e-9 m; the curvature changes by x over 1 cm
     np.testing.assert_allclose(f / x**1.5, f[2] / x[2] ** 1.5, rtol=2e-4)
     np.testing.assert_allclose(slope / x**0.5, 1.5 * f[2] / x[2] ** 1.5, rtol=5e-4)
@@ -140,9 +140,9 @@ def test_named_pairs_are_errors():
     system = rig.two(cd.contact.Sphere("a", (0, 0, 0), 0.1, rig.STEEL), ring)
     q = system.defaults()[0]
     with pytest.raises(cd.errors.ContactError, match="'touch' finds no closest points of Sphere"):
-        system.contact_depths(q)
+        system.contacts.depths(q)
     q[13] = 0.1  # above it, apart: no force acts
-    assert system.contact_depths(q)[0] == pytest.approx(0.13 - np.hypot(0.1, 0.1))
+    assert system.contacts.depths(q)[0] == pytest.approx(0.13 - np.hypot(0.1, 0.1))
 
 
 def test_small_balls_in_thick_rings():
@@ -151,7 +151,7 @@ def test_small_balls_in_thick_rings():
     system = rig.two(cd.contact.Sphere("a", (0, 0, 0), 0.004, rig.STEEL), ring)
     q = system.defaults()[0]
     q[4] = 0.02
-    assert system.contact_depths(q)[0] == pytest.approx(0.004 + 0.095 - 0.08)
+    assert system.contacts.depths(q)[0] == pytest.approx(0.004 + 0.095 - 0.08)
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def state_of(system: cd.System) -> cd.State:
     """Turned, moving in all ways, 3 mm deep at its lowest point."""
     turn = np.array([0.8, 0.3, -0.4, 0.33])
     state = system.state(q=[*turn / np.linalg.norm(turn), 0, 0, 0], u=[0.7, 2.0, 1.0, 0.5, -0.1, 0.2])
-    return state.replace(q=[*state.q[:4], *(state.q[4:] + (state.contact_depths()[0] - 3e-3) * NORMAL)])
+    return state.replace(q=[*state.q[:4], *(state.q[4:] + (state.contacts.depths()[0] - 3e-3) * NORMAL)])
 
 
 def step(x: float) -> float:
@@ -180,7 +180,7 @@ def test_reports_by_hand(law, monkeypatch):
     )
     for name in REPORTS:
         near(getattr(state, f"contact_{name}")()[0], name)
-    near(state.center_of_pressure("sole"), "center")
+    near(state.contacts.center_of_pressure("sole"), "center")
     assert expected["losses"] > 0 and len({f"{x:.6g}" for x in expected["wrenches"].ravel()}) == 12
 
 
@@ -215,20 +215,22 @@ def test_reports_of_states_batches_runs_and_ensembles(law, monkeypatch):
         many = getattr(ensemble, f"contact_{name}")()
         assert many.titles == ["member", *table.titles] and len(many) == 4
         np.testing.assert_allclose(many.values[0, 1:], table.values[0], rtol=1e-9, atol=1e-9)
-    center = run.center_of_pressure("sole")
+    center = run.contacts.center_of_pressure("sole")
     assert center.titles == ["sole_px [m]", "sole_py [m]", "sole_pz [m]"]
-    np.testing.assert_allclose(center.values[k], single.center_of_pressure("sole"), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        center.values[k], single.contacts.center_of_pressure("sole"), rtol=1e-9, atol=1e-12
+    )
     if law == "Rigid":  # it slides: mu m g against, m g up
-        np.testing.assert_allclose(single.contact_forces()[0], [-0.5 * 9.81, 9.81, 0], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(single.contacts.forces()[0], [-0.5 * 9.81, 9.81, 0], rtol=1e-9, atol=1e-9)
         slip = 1.0 - 0.5 * 9.81 * 2e-4 - 0.1 * 0.5 * 9.81 * 0.1 / 0.004 * 2e-4
-        np.testing.assert_allclose(single.contact_slips()[0], [slip, 0, 0], rtol=1e-9, atol=1e-9)
-        assert single.contact_losses()[0] == pytest.approx(0.5 * 9.81 * slip, rel=1e-9)
+        np.testing.assert_allclose(single.contacts.slips()[0], [slip, 0, 0], rtol=1e-9, atol=1e-9)
+        assert single.contacts.losses()[0] == pytest.approx(0.5 * 9.81 * slip, rel=1e-9)
         np.testing.assert_allclose(
-            single.contact_wrenches()[0, 1], [0, 0, -0.0981 * 5, -0.5 * 9.81, 9.81, 0], rtol=1e-9, atol=1e-9
+            single.contacts.wrenches()[0, 1], [0, 0, -0.0981 * 5, -0.5 * 9.81, 9.81, 0], rtol=1e-9, atol=1e-9
         )
     q = np.stack([state.q, single.q])
-    depths = system.contact_depths(q)
-    assert depths.shape == (2, 1) and depths[1, 0] == pytest.approx(single.contact_depths()[0], abs=1e-12)
+    depths = system.contacts.depths(q)
+    assert depths.shape == (2, 1) and depths[1, 0] == pytest.approx(single.contacts.depths()[0], abs=1e-12)
 
 
 def test_the_center_of_a_foot():
@@ -243,8 +245,10 @@ def test_the_center_of_a_foot():
     sole = [C.Sphere("foot", place, 0.02, SOLE) for place in places]
     system.add_contact("sole", C.HalfSpace("ground", (0, 1, 0), 0.0, FLOOR), sole)
     state = system.state(q={"foot_ty": 0.079}, u={"foot_wz": 0.3})
-    f, P = state.contact_forces()[:, 1], state.contact_points()
+    f, P = state.contacts.forces()[:, 1], state.contacts.points()
     assert (f > 0).tolist() == [True, True, True, False]
-    np.testing.assert_allclose(state.center_of_pressure("sole"), f @ P / f.sum(), rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(state.center_of_pressure("sole.2"), P[2], rtol=1e-12, atol=1e-15)
-    assert np.isnan(state.center_of_pressure("sole.3")).all()
+    np.testing.assert_allclose(
+        state.contacts.center_of_pressure("sole"), f @ P / f.sum(), rtol=1e-12, atol=1e-15
+    )
+    np.testing.assert_allclose(state.contacts.center_of_pressure("sole.2"), P[2], rtol=1e-12, atol=1e-15)
+    assert np.isnan(state.contacts.center_of_pressure("sole.3")).all()

@@ -63,12 +63,12 @@ def test_depths(systems, d):
     phi = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
     depths, near = x * ndtr(z) + d * phi, np.abs(z) < 9
     assert 0 < (depths - np.maximum(x, 0)).max() < 0.39895 * d and near.any()
-    f, g = (systems[s].contact_forces(q, rest)[0, 1] for s in (0.0, d))
+    f, g = (systems[s].contacts.forces(q, rest)[0, 1] for s in (0.0, d))
     assert f == pytest.approx(K * A @ np.maximum(x, 0), rel=1e-10)
     assert g == pytest.approx(K * A @ depths, rel=1e-10)
     assert 0 < g - f < 0.39895 * d * K * A[near].sum()
     # 1e-5: what x Phi loses above t = 6
-    pressures = systems[d].contact_pressures(q, rest, "c")
+    pressures = systems[d].contacts.pressures(q, rest, "c")
     np.testing.assert_allclose(pressures[z > -8.9], K * depths[z > -8.9], rtol=1e-5, atol=1e-15 * K * d)
     assert not pressures[z < -9].any()
     stored = systems[d].energy(q, rest, disabled=("gravity",))[1]
@@ -79,15 +79,15 @@ def test_far_away(systems):
     """Nothing acts from 9 d on; just before, points and normals are those of the nearest faces. Trees leave
     out no face before: the force is the sum over all."""
     system, A = systems[FAR], MESH.triangles.areas
-    assert not system.contact_wrenches(state(9.001 * FAR), U).any()
-    P, n = system.contact_points(state(8.99 * FAR))[0], system.contact_normals(state(8.99 * FAR))[0]
+    assert not system.contacts.wrenches(state(9.001 * FAR), U).any()
+    P, n = system.contacts.points(state(8.99 * FAR))[0], system.contacts.normals(state(8.99 * FAR))[0]
     assert np.hypot(*P[[0, 2]]) < 0.1 and 0 < P[1] < 9 * FAR
     np.testing.assert_allclose(n, (0, 1, 0), atol=1e-12)
-    assert 0 < system.contact_forces(state(8.99 * FAR), U)[0, 1] < 1e-18 * K * FAR * A.sum()
+    assert 0 < system.contacts.forces(state(8.99 * FAR), U)[0, 1] < 1e-18 * K * FAR * A.sum()
     z = (BELOW - LOWEST) / FAR - 4.0  # x Phi + d phi has six digits left at z = -6
     total = K * FAR * A @ (z * ndtr(z) + np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi))
-    assert system.contact_forces(state(4.0 * FAR), 0 * U)[0, 1] == pytest.approx(total, rel=1e-8)
-    assert systems[D].contact_patches(state(D)).any() == systems[0.0].contact_patches(state(D)).any() == 0
+    assert system.contacts.forces(state(4.0 * FAR), 0 * U)[0, 1] == pytest.approx(total, rel=1e-8)
+    assert systems[D].contacts.patches(state(D)).any() == systems[0.0].contacts.patches(state(D)).any() == 0
 
 
 def test_is_analytic(systems):
@@ -95,7 +95,7 @@ def test_is_analytic(systems):
     height to rounding, and their exact derivatives are the polynomial's; those of the exact law are none."""
     wide, low = 4 * D, -4 * D
     nodes, between = chebyshev.chebpts1(81), np.linspace(-1, 1, 200)
-    wrenches = lambda s, z: systems[s].contact_wrenches(state(low + wide * z), np.tile(U, (len(z), 1)))[
+    wrenches = lambda s, z: systems[s].contacts.wrenches(state(low + wide * z), np.tile(U, (len(z), 1)))[
         :, 0, 1
     ]
     off = {}
@@ -106,7 +106,7 @@ def test_is_analytic(systems):
     # exp(-z^2/2) over |z| < 4: coefficients of degree 80 are below 1e-20, which leaves rounding
     assert off[D] < 1e-12 and off[0.0] > 1e-4
     slopes = chebyshev.chebval(0.0, chebyshev.chebder(c)) / wide
-    exact = systems[D].jacobian("contact_wrenches", state(low), U, wrt="q")[6:, 4]
+    exact = systems[D].jacobian("contacts.wrenches", state(low), U, wrt="q")[6:, 4]
     np.testing.assert_allclose(exact, slopes, rtol=0, atol=1e-9 * np.abs(slopes).max())
 
 

@@ -160,7 +160,7 @@ def test_extreme_transition_speeds_are_finite(speed, monkeypatch):
         q[5] = 0.099
         for v in (0.0, 1e-13, 1.0):
             u[3] = v
-            f = system.contact_forces(q, u)[0]
+            f = system.contacts.forces(q, u)[0]
             assert np.isfinite(f).all() and abs(f[0]) <= 0.8 * f[1]
             if v == 1.0 and speed < 1:
                 assert f[0] == pytest.approx(-0.5 * f[1])

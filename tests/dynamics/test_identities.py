@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
+from operator import attrgetter
 from types import SimpleNamespace
 
 import numpy as np
@@ -301,7 +302,7 @@ def test_accelerations_against_the_oracle(tree):
         scale = SUMS * max(1, np.abs(X.acceleration()).max())
         A = system.body_acceleration(tree.q, tree.u, udot, body, t=tree.t)
         assert_allclose(A, X.acceleration(), rtol=0, atol=scale)
-        frame = system.frame_acceleration(tree.q, tree.u, udot, body, station, t=tree.t)
+        frame = system.kinematics.frame_acceleration(tree.q, tree.u, udot, body, station, t=tree.t)
         assert_allclose(frame, S.acceleration(), rtol=0, atol=scale)
         assert_allclose(
             system.station_acceleration(tree.q, tree.u, udot, body, station, t=tree.t),
@@ -309,11 +310,14 @@ def test_accelerations_against_the_oracle(tree):
             rtol=0,
             atol=0,
         )
-        J = system.frame_jacobian(tree.q, body, station, t=tree.t)
-        bias = system.frame_bias(tree.q, tree.u, body, station, t=tree.t)
+        J = system.kinematics.frame_jacobian(tree.q, body, station, t=tree.t)
+        bias = system.kinematics.frame_bias(tree.q, tree.u, body, station, t=tree.t)
         assert_allclose((J @ udot[..., None])[..., 0] + bias, frame, rtol=0, atol=scale)
         assert_allclose(
-            system.frame_velocity(tree.q, tree.u, body, station, t=tree.t), S.velocity(), rtol=0, atol=scale
+            system.kinematics.frame_velocity(tree.q, tree.u, body, station, t=tree.t),
+            S.velocity(),
+            rtol=0,
+            atol=scale,
         )
         assert_allclose(system.station_position(tree.q, body, station, t=tree.t), S.p, rtol=0, atol=scale)
         assert_array_equal(system.station_jacobian(tree.q, body, station, t=tree.t), J[:, 3:])
@@ -382,7 +386,7 @@ def test_momentum_and_mass_center(tree):
 def test_system_jacobian_and_composite_inertia(tree):
     """V_GB = J u for all bodies at once; a tip's composite inertia is its own, the roots' hold all mass."""
     system = tree.system
-    J = system.system_jacobian(tree.q, t=tree.t)
+    J = system.kinematics.system_jacobian(tree.q, t=tree.t)
     at_rest = np.stack([system.body_velocity(tree.q, 0 * tree.u, b, t=tree.t) for b in system.bodies], axis=1)
     V = np.stack([system.body_velocity(tree.q, tree.u, b, t=tree.t) for b in system.bodies], axis=1)
     assert_allclose(
@@ -616,11 +620,11 @@ def test_machine_code_gives_the_same(seed, bodies, monkeypatch, evidence):
         ("solve_mass_matrix", (q, tau), cond),
         ("energy", (q, u), 1),
     ]:
-        batch = np.array(getattr(native, name)(*arguments, t=t))
-        one = np.array([getattr(native, name)(*(a[i] for a in arguments), t=t[i]) for i in range(37)])
+        batch = np.array(attrgetter(name)(native)(*arguments, t=t))
+        one = np.array([attrgetter(name)(native)(*(a[i] for a in arguments), t=t[i]) for i in range(37)])
         one = np.moveaxis(one, 0, 1) if name == "energy" else one
         monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
-        other = np.array(getattr(tree.system, name)(*arguments, t=t))
+        other = np.array(attrgetter(name)(tree.system)(*arguments, t=t))
         monkeypatch.setenv("CONDYLE_EVALUATOR", "native")
         scale = np.abs(other).max()
         # Fused multiply-add and other sines round differently: some hundred times eps, times what a solve

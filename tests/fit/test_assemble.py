@@ -183,7 +183,7 @@ def test_every_mechanism_assembles_from_poor_starts(name):
             q=closed(system) + rng.uniform(-0.5, 0.5, system.nq), u=rng.normal(size=system.nu)
         )
         found = cd.assemble(system, start)
-        p, v = found.constraint_errors()
+        p, v = found.constraints.errors()
         assert np.abs(p).max() <= ACCURACY / 100
         assert np.abs(v).max() <= ACCURACY / 100 * max(1.0, np.abs(found.u).max())
 
@@ -193,7 +193,7 @@ def test_every_constraint_assembles(name):
     system = rig(name)
     q, u = state(system, 1)
     found = cd.assemble(system, system.state(q=q, u=u, t=0.2))
-    p, v = (np.abs(e).max(initial=0.0) for e in found.constraint_errors())
+    p, v = (np.abs(e).max(initial=0.0) for e in found.constraints.errors())
     assert p <= ACCURACY / 100 and v <= 1e-8  # velocities in their unit times the largest speed
     assert found.t == 0.2
 
@@ -207,7 +207,7 @@ def test_the_nearest_is_nearer_than_newton_ends():
     newton = system.project(start, np.zeros(3))[0]
     found = cd.assemble(system, system.state(q=start))
     assert far(found.q) < far(newton)
-    P = system.constraint_jacobian(found.q, np.zeros(3))
+    P = system.constraints.jacobian(found.q, np.zeros(3))
     # at the nearest the change is normal to the motion that is left: W^2 (q - start) = P' lambda
     change = W**2 * (found.q - start)
     np.testing.assert_allclose(
@@ -243,7 +243,7 @@ def test_locked_speeds_stay_to_the_last_bit():
     found = cd.assemble(system, system.state(q=q, locked=["psi"]), locked=["arma"])
     assert found.q[system.coordinates.index("psi")] == q[0]
     assert found.q[system.coordinates.index("arma")] == q[system.coordinates.index("arma")]
-    assert np.abs(found.constraint_errors()[0]).max() < ACCURACY
+    assert np.abs(found.constraints.errors()[0]).max() < ACCURACY
     assert set(found.locked) == {"psi"}  # what assembling locked is free again
     with pytest.raises(cd.errors.ConstraintError, match="violated"):
         cd.assemble(system, system.state(q=q), locked=system.speeds)
@@ -280,7 +280,7 @@ def test_limits_and_loops_together():
         system, system.state(q=q), G.Coordinate("slider", 0.65), limits={"slider": (0.3, 0.6)}
     )
     assert found.q[2] == 0.6
-    assert np.abs(found.constraint_errors()[0]).max() < ACCURACY
+    assert np.abs(found.constraints.errors()[0]).max() < ACCURACY
     free = cd.assemble(system, system.state(q=q), G.Coordinate("slider", 0.65))
     np.testing.assert_allclose(free.q[2], 0.65, rtol=0, atol=NEAR)
 
@@ -349,7 +349,7 @@ def test_splines_of_many_points_are_looked_up():
     system.add_body("shank", "thigh", knee, X_PF=(0.4, 0, 0), mass=1.0, inertia=(1, 1, 1))
     system.add_constraint("toe", cd.constraints.PointInPlane("ground", (0, 1, 0), 0.3, "shank", (0.4, 0, 0)))
     found = cd.assemble(system, system.state(q=[0.4, -0.5]), G.Coordinate("knee", -0.9))
-    assert abs(found.constraint_errors()[0][0]) < ACCURACY / 100
+    assert abs(found.constraints.errors()[0][0]) < ACCURACY / 100
     np.testing.assert_allclose(found.q[1], -0.9, rtol=0, atol=NEAR)
 
 

@@ -207,7 +207,7 @@ def test_speeds_keep_velocity_constraints():
     frames = cd.assemble_frames(system, start, goal, t=np.linspace(0, 2, 40))
     expected = np.stack([mechanisms.slider_crank_state(x, 0.6)[1] for x in theta])
     u = frames.speeds()
-    assert np.abs(system.constraint_errors(frames.q, u)[1]).max() < 1e-12
+    assert np.abs(system.constraints.errors(frames.q, u)[1]).max() < 1e-12
     # a spline of degree 5, h = 0.05 s
     np.testing.assert_allclose(u, expected, rtol=0, atol=1e-5)
 

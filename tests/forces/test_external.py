@@ -29,7 +29,7 @@ def at():
 
 def expected(system, q, p, force, torque):
     """J' F of a wrench in ground at a station, by the frame Jacobian."""
-    return system.frame_jacobian(q, "lower", p).T @ np.r_[torque, force]
+    return system.kinematics.frame_jacobian(q, "lower", p).T @ np.r_[torque, force]
 
 
 def close(f, g):

@@ -79,7 +79,7 @@ def test_constraints_motions_knots_and_z():
     back = cd.simulate(system, there[-1], 0.0, accuracy=1e-8)
     assert there.finished and back.finished
     assert_allclose(back.y[-1], there.y[0], rtol=0, atol=1e-5)
-    assert np.abs(back.constraint_errors().values).max() < 1e-8
+    assert np.abs(back.constraints.errors().values).max() < 1e-8
     assert_allclose(back["cart"], 0.2 * np.sin(3 * back.t), rtol=0, atol=1e-12)
     t = np.linspace(0, 0.7, 50)
     assert_allclose(back.at(t), there.at(t), rtol=0, atol=1e-5)

@@ -35,7 +35,7 @@ def test_pendulum_by_constraints_is_the_pendulum():
     assert two.finished
     # a hundred times the accuracy, over five swings
     assert abs(one.q[-1, 0] - two.q[-1, 0]) < 1e-6
-    p, v = held.constraint_errors(two.q, two.u)
+    p, v = held.constraints.errors(two.q, two.u)
     assert np.abs(p).max() < 1e-13  # Newton ends at rounding
     assert np.abs(v).max() < 1e-12
 
@@ -61,7 +61,7 @@ def test_four_bar_swings_as_its_closed_form():
     assert abs(traj.q[-1, 0] - exact.q[-1, 0]) < 1e-6
     energy = np.sum(system.energy(traj.q, traj.u), axis=0)
     assert np.ptp(energy) < 1e-6
-    assert np.abs(system.constraint_errors(traj.q, traj.u)[0]).max() < 1e-12
+    assert np.abs(system.constraints.errors(traj.q, traj.u)[0]).max() < 1e-12
 
 
 @pytest.mark.parametrize("method", ["merson", "rodas"])
@@ -120,5 +120,5 @@ def test_redundant_constraints_with_quaternions():
     )
     traj = cd.simulate(system, start, 2.0, accuracy=1e-7)
     assert traj.finished
-    assert np.abs(system.constraint_errors(traj.q, traj.u)[0]).max() < 1e-10
+    assert np.abs(system.constraints.errors(traj.q, traj.u)[0]).max() < 1e-10
     assert np.ptp(np.sum(system.energy(traj.q, traj.u), axis=0)) < 1e-4

@@ -130,7 +130,7 @@ def test_constraints_are_kept_in_lanes():
         alone = cd.simulate(system, system.state(q=q[i]), 1.0, accuracy=1e-5)
         np.testing.assert_array_equal(ens.y_end[i], alone.y[-1])
     y = ens.at(times)
-    errors = system.constraint_errors(y[..., :3], y[..., 3:])
+    errors = system.constraints.errors(y[..., :3], y[..., 3:])
     # Newton leaves rounding; the polynomial alone leaves 1e-6
     assert max(np.abs(e).max() for e in errors) < 1e-11
     with pytest.raises(cd.errors.DescriptionError, match=r"member 2 violates constraints"):

@@ -333,7 +333,7 @@ def test_constraints_after_actions_and_witnesses_that_they_hold():
     actions = [Event(at=0.1, action=catch), Event(at=0.3, action=nudge)]
     traj = cd.simulate(system, free, 1.0, accuracy=1e-3, events=[*actions, *watch])
     assert traj.finished
-    assert max(np.abs(e).max() for e in traj(0.3).constraint_errors()) < 1e-4
+    assert max(np.abs(e).max() for e in traj(0.3).constraints.errors()) < 1e-4
     rows = [i for i in range(len(traj)) if i + 1 == len(traj) or traj.t[i + 1] > traj.t[i]]
     for i in rows:  # traj(t) is the later of two
         np.testing.assert_array_equal(traj(traj.t[i]).q, traj[i].q)

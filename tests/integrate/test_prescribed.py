@@ -173,7 +173,7 @@ def test_constraints_beside_motions():
     np.testing.assert_allclose(q[-1], theirs.q[-1], rtol=0, atol=1e-7)  # the accuracy
     force, lambda_ = (
         driven.motion_forces(q, u, t=t),
-        other.multipliers(q, u, t=t)[:, other.multiplier_rows("motor")],
+        other.multipliers(q, u, t=t)[:, other.constraints.rows("motor")],
     )
     # Y + 1e-12 trace(Y), refined
     np.testing.assert_allclose(force[:, :1], -lambda_, rtol=0, atol=1e-8 * np.abs(force).max())
@@ -181,7 +181,7 @@ def test_constraints_beside_motions():
         driven.forward_dynamics(q, u, t=t), other.forward_dynamics(q, u, t=t), rtol=1e-7, atol=1e-7
     )
     np.testing.assert_array_equal(force[:, 1:], 0)
-    p, v = driven.constraint_errors(traj.q, traj.u, t=traj.t)
+    p, v = driven.constraints.errors(traj.q, traj.u, t=traj.t)
     # a tenth of the accuracy; over 0.1 s
     assert np.abs(p).max() < 1e-8 and np.abs(v).max() < 1e-6
 

@@ -22,7 +22,7 @@ def tolerance(system, accuracy):
 
 
 def within(system, q, u, allowed):
-    p, v = system.constraint_errors(q, u)
+    p, v = system.constraints.errors(q, u)
     return max(np.abs(p).max(initial=0), 0.1 * np.abs(v).max(initial=0)) <= allowed
 
 
@@ -43,7 +43,7 @@ def test_what_is_normal_to_the_constraints_leaves_the_error(names):
     given = [ca.DM(x) for x in (0.0, np.concatenate([q, u]), tail, w, np.concatenate([e_q, e_u]))]
     _, e, off = (np.array(x.full()).ravel() for x in projection(system.compiled.model, 1).along.call(given))
 
-    G = system.constraint_jacobian(q, u)
+    G = system.constraints.jacobian(q, u)
     levels = [part.level for name in names for part in EVERY[name].parts for _ in range(part.size)]
     P, V = (G[[level in wanted for level in levels]] for wanted in (("position",), ("position", "velocity")))
     for rows, S, before, after in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def traj() -> Trajectory:
     return traj
 
 
-OTHERS = ("qdot", "path_points", "contact_pressures")
+OTHERS = ("qdot", "path_points", "contacts.pressures")
 """Not a method, not a Table, and of meshes alone (tests/contact/test_foundation.py)."""
 
 
@@ -111,7 +112,7 @@ def given(name: str, system: cd.System) -> dict[str, object]:
         "qddot": rate,
         "group": "floor",
     }
-    return {p: known[p] for p in inspect.signature(getattr(States, name)).parameters if p in known}
+    return {p: known[p] for p in inspect.signature(attrgetter(name)(States)).parameters if p in known}
 
 
 def row(name: str, result: object) -> np.ndarray:
@@ -136,7 +137,7 @@ def rows(result: object) -> np.ndarray:
 def test_every_operator_is_that_of_the_states(traj, name, monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     asked = given(name, traj.system)
-    result = getattr(traj, name)(**asked)
+    result = attrgetter(name)(traj)(**asked)
     assert isinstance(result, cd.Table) == (OPERATORS[name].columns is not None)
     if isinstance(result, cd.Table):
         assert_array_equal(result.time, traj.t)
@@ -146,7 +147,7 @@ def test_every_operator_is_that_of_the_states(traj, name, monkeypatch):
     changed = {i + d for i, _ in traj.changes for d in (-1, 0)}
     for i in sorted({*here, *changed}):
         assert_allclose(
-            got[i], row(name, getattr(traj[i], name)(**asked)), **SAME, err_msg=f"{name} at row {i}"
+            got[i], row(name, attrgetter(name)(traj[i])(**asked)), **SAME, err_msg=f"{name} at row {i}"
         )
 
 
@@ -182,7 +183,7 @@ def test_one_call_of_machine_code(traj, monkeypatch):
 
 def test_names_and_units(traj):
     titles = {
-        name: getattr(traj, name)(**given(name, traj.system)).titles
+        name: attrgetter(name)(traj)(**given(name, traj.system)).titles
         for name in OPERATORS
         if name != "qdot" and OPERATORS[name].columns is not None
     }
@@ -207,8 +208,10 @@ def test_names_and_units(traj):
         and titles["momentum"][0] == "angular_x [kg m^2/s]"
     )
     assert titles["multipliers"] == ["rod [N]", "tie [N m]"]
-    assert titles["constraint_errors"] == ["rod [m]", "rod_rate [m/s]", "tie [rad/s]"]
-    assert titles["constraint_reactions"][0] == "thigh_mx [N m]" and len(titles["constraint_reactions"]) == 12
+    assert titles["constraints.errors"] == ["rod [m]", "rod_rate [m/s]", "tie [rad/s]"]
+    assert (
+        titles["constraints.reactions"][0] == "thigh_mx [N m]" and len(titles["constraints.reactions"]) == 12
+    )
     assert titles["zdot"] == ["bath.zeta0", "bath.eta0"]
     assert traj.reactions().names[::6] == ("cart_mx", "thigh_mx", "shank_mx", "bob_mx")
 
@@ -410,7 +413,7 @@ def test_accelerations_of_frames_satisfy_the_constraints():
     start = system.state(q={"bob": 0.3})
     frames = cd.assemble_frames(system, start, cd.goals.Coordinate("knee", 0.3 + 0.4 * t), t=t)
     tails = frames._batch()
-    G, b = tails.ask("constraint_jacobian", (), {}), tails.ask("constraint_bias", (), {})
+    G, b = tails.ask("constraints.jacobian", (), {}), tails.ask("constraints.bias", (), {})
     assert_allclose((G @ frames.udot[..., None])[..., 0] + b, 0, atol=1e-10)
 
 

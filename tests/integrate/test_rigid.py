@@ -106,24 +106,24 @@ def test_contacts_report_what_they_do(slope, evidence) -> None:
     traj = cd.simulate(slope, start, 0.6, accuracy=1e-8)
     assert slope.contacts == ("floor.0", "floor.1")
     moving = traj.t < 2.0 / (0.5 * G) - 1e-3
-    f = traj.contact_forces().values.reshape(-1, 2, 3)
+    f = traj.contacts.forces().values.reshape(-1, 2, 3)
     expected = np.where(moving[:, None], (-0.5 * 2 * G, 2 * G, 0), (0, 2 * G, 0))
     error = np.abs(f.sum(axis=1) - expected)[np.abs(traj.t - 2.0 / (0.5 * G)) > 1e-3].max()
     assert error < 1e-9  # rounding of two multipliers
     evidence("rigid contact: forces that states report against m (a - g) of a sliding block [N]", error, 1e-9)
-    ahead = traj.center_of_pressure("floor")["floor_px"] - traj["block_tx"]
+    ahead = traj.contacts.center_of_pressure("floor")["floor_px"] - traj["block_tx"]
     assert np.abs(ahead[moving] - 0.05).max() < 1e-9 and np.abs(ahead[-1]) < 1e-9
     s = traj[1]
-    P, n, slip = s.contact_points(), s.contact_normals(), s.contact_slips()
+    P, n, slip = s.contacts.points(), s.contacts.normals(), s.contacts.slips()
     assert np.abs(P[:, 1]).max() < 1e-9 and (n == (0, 1, 0)).all()
     assert slip[:, 0] == pytest.approx(s.u[1]) and not slip[:, 1:].any()
-    assert s.contact_losses().sum() == pytest.approx(0.5 * 2 * G * s.u[1], rel=1e-9)
-    F = s.contact_wrenches()
+    assert s.contacts.losses().sum() == pytest.approx(0.5 * 2 * G * s.u[1], rel=1e-9)
+    F = s.contacts.wrenches()
     for k, name in enumerate(slope.contacts):
-        assert F[k, 1] == pytest.approx(s.constraint_reactions(name)["block"], abs=1e-12)
+        assert F[k, 1] == pytest.approx(s.constraints.reactions(name)["block"], abs=1e-12)
         assert F[k, 0, 3:] == pytest.approx(-f[1, k], abs=1e-12)
-    assert not s.contact_patches().any() and np.abs(s.contact_depths()).max() < 1e-9
-    assert not start.contact_forces().any() and np.isnan(start.center_of_pressure("floor")).all()
+    assert not s.contacts.patches().any() and np.abs(s.contacts.depths()).max() < 1e-9
+    assert not start.contacts.forces().any() and np.isnan(start.contacts.center_of_pressure("floor")).all()
 
 
 def test_block_is_pushed_over(slope) -> None:

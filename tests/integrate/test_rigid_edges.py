@@ -34,7 +34,7 @@ def test_light_beside_heavy() -> None:
     way = 1 / (2 * 0.3 * 9.81)
     error = max(abs(traj["elephant_tx"][-1] - way), abs(traj["ant_tx"][-1] - 3 - way))
     assert traj.finished and error < 1e-7 and traj["ant_ty"].min() > 1e-3 - 1e-9  # a tenth of the accuracy
-    assert traj[-1].contact_forces()[:, 1] == pytest.approx([5e3 * 9.81, 1e-6 * 9.81])
+    assert traj[-1].contacts.forces()[:, 1] == pytest.approx([5e3 * 9.81, 1e-6 * 9.81])
 
 
 @pytest.fixture(scope="module")
@@ -293,8 +293,8 @@ def test_other_redundant_constraints_share_what_they_like() -> None:
     s = cd.simulate(
         system, system.state(q={"a_ty": 0.1, "b_ty": 0.1, "b_tx": 1.0}, u={"a_tx": 1.0, "b_tx": 1.0}), 0.01
     )[-1]
-    J = system.jacobian("contact_forces", s.q, s.u, wrt="u", discrete=s.discrete)
-    f = lambda u: system.contact_forces(s.q, u, discrete=s.discrete).ravel()
+    J = system.jacobian("contacts.forces", s.q, s.u, wrt="u", discrete=s.discrete)
+    f = lambda u: system.contacts.forces(s.q, u, discrete=s.discrete).ravel()
     differences = np.column_stack([(f(s.u + h) - f(s.u - h)) / 2e-6 for h in 1e-6 * np.eye(6)])
     np.testing.assert_allclose(J, differences, atol=1e-6)  # rounding of 1e1 over 1e-6
 

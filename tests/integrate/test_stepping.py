@@ -533,10 +533,10 @@ def test_forces_at_an_instant_are_not_known(described):
     run = cd.simulate(system, system.state(q={"b0_tz": 0.1}), 0.1, step=1e-3, integrator=method)
     last = run[-1]
     for ask in (
-        run.contact_forces,
+        run.contacts.forces,
         lambda: run.udot,
         lambda: run.reactions("b0"),
-        last.contact_forces,
+        last.contacts.forces,
         lambda: last.udot,
         lambda: run(0.05).udot,
     ):
@@ -548,7 +548,7 @@ def test_forces_at_an_instant_are_not_known(described):
     assert last.replace(t=0.0).udot[5] == pytest.approx(-9.81)  # a state of the user's own, in flight
     if described:  # a run with events goes on from there
         on = cd.simulate(system, last, 0.2)
-        assert on.contact_forces().values[-1, 2] == pytest.approx(0.5 * 9.81)
+        assert on.contacts.forces().values[-1, 2] == pytest.approx(0.5 * 9.81)
 
 
 def test_a_method_of_many_surfaces_is_one_line() -> None:

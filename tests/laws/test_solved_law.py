@@ -4,6 +4,7 @@ form."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Annotated, Any
 
 import casadi as ca
@@ -102,10 +103,10 @@ def test_operators_see_the_equilibrium(layout):
     solved, closed = arm(MuscleTendon), arm(ClosedForm)
     for name in ("forward_dynamics", "inverse_dynamics", "applied_forces"):
         arguments = (q, u, u) if name == "inverse_dynamics" else (q, u)
-        found, expected = (getattr(system, name)(*arguments) for system in (solved, closed))
+        found, expected = (attrgetter(name)(system)(*arguments) for system in (solved, closed))
         # The last step of the root is below 1e-10, and implicit() makes another.
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
-        alone = np.stack([getattr(solved, name)(*(x[i] for x in arguments)) for i in range(5)])
+        alone = np.stack([attrgetter(name)(solved)(*(x[i] for x in arguments)) for i in range(5)])
         np.testing.assert_array_equal(alone, found[:5]) if layout == "looped" else np.testing.assert_allclose(
             alone, found[:5], rtol=0, atol=1e-13 * np.abs(found).max()
         )

@@ -37,7 +37,7 @@ def test_each_constraint(names, evidence):
     solution = at.forward(tau)
     rows = np.r_[tuple(at.constraints[name] for name in names)]
     level = np.array([level for name in names for level in levels(name)])
-    p, v = system.constraint_errors(q, u, t=t)
+    p, v = system.constraints.errors(q, u, t=t)
     # positions of order 1, rounded
     np.testing.assert_allclose(at.C[rows][level == "position"], p, rtol=0, atol=1e-12)
     np.testing.assert_allclose(at.Cdot[rows][level != "acceleration"], v, rtol=0, atol=1e-12)

@@ -156,7 +156,9 @@ def test_matrices(some, name, how):
     """One column at a time; the tree has a joint that moves with time by itself, which is no part of a
     Jacobian."""
     system, given = some
-    body = {"body": len(system.bodies) - 2} if name in ("frame_jacobian", "station_jacobian") else {}
+    body = (
+        {"body": len(system.bodies) - 2} if name in ("kinematics.frame_jacobian", "station_jacobian") else {}
+    )
     given = given | {"station": np.array([0.1, -0.2, 0.3])}
     compare(system, name, how, given, **body)
     if name == "mass_matrix":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 
@@ -37,7 +39,7 @@ def states(system: cd.System, name: str):
     z = np.tile(system.default("z"), (8, 1))
     if z.size:
         z[:, 0] = rng.uniform(0.1, 1, 8)
-    z = system.muscle_equilibrium(q, z=z, inputs={"m": 0.6})
+    z = system.muscles.equilibrium(q, z=z, inputs={"m": 0.6})
     if z.shape[1] > 1:
         z[:, 1] *= 1 + 0.01 * rng.uniform(-1, 1, 8)
     return q, u, z
@@ -99,7 +101,7 @@ def _derivatives_are_exact(system, q, u, z):
 
             def f(x, operator=operator, variable=variable, at=at):
                 v = at | {variable: x}
-                return getattr(system, operator)(v["q"], v["u"], z=v["z"], inputs=inputs)
+                return attrgetter(operator)(system)(v["q"], v["u"], z=v["z"], inputs=inputs)
 
             differences = np.column_stack([(f(x + e) - f(x - e)) / 2e-6 for e in d])
             J = np.column_stack(
@@ -222,7 +224,7 @@ def test_curves_of_users():
     }
     written = arm(C.Hill, tendon="elastic", force_velocity=velocity, **curves)
     ours = arm(C.Hill, tendon="elastic", force_velocity=own, **curves)
-    z = ours.muscle_equilibrium([0.3], inputs={"m": 0.6}) * 1.002
+    z = ours.muscles.equilibrium([0.3], inputs={"m": 0.6}) * 1.002
     expected = ours.zdot([0.3], [0.1], z=z, inputs={"m": 0.6})
     np.testing.assert_allclose(written.zdot([0.3], [0.1], z=z, inputs={"m": 0.6}), expected, rtol=1e-9)
     spline = cd.functions.Spline(x, C.DeGrooteActiveForceLength().value(x))
@@ -248,4 +250,4 @@ def test_a_number_that_is_none_is_not_hidden():
     assert np.isnan(system.zdot([0.5], [0.1], z=[0.16]))
     assert np.isfinite(system.zdot([0.5], [0.1], z=[0.14]))
     with pytest.raises(cd.errors.ConvergenceError, match="'m' finds no balance"):
-        system.muscle_equilibrium([0.5])
+        system.muscles.equilibrium([0.5])

@@ -52,7 +52,7 @@ def test_random_muscles(muscle, shortest):
     system, numbers, a, L = random_muscles(muscle)
     rest = np.zeros_like(L)
     with pytest.warns(UserWarning, match="fibers at their shortest.*m \\(") as said:
-        z = system.muscle_equilibrium(L, z=np.column_stack([a, np.ones(N)]), parameters=numbers)
+        z = system.muscles.equilibrium(L, z=np.column_stack([a, np.ones(N)]), parameters=numbers)
     assert np.isfinite(z).all()
     assert (z[:, 0] == a).all()
     h = numbers["l0"] * np.sin(numbers["alpha"])

@@ -185,7 +185,7 @@ def equilibrium(path: Path | str, count: int = 3, seed: int = 0, share: float = 
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        found = np.asarray(system.muscle_equilibrium(q, z=z))
+        found = np.asarray(system.muscles.equilibrium(q, z=z))
     out = {}
     for k, (m, s) in enumerate(names):
         if s != "activation" and m in rows[0]["found"]:

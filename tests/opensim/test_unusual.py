@@ -185,7 +185,7 @@ def test_the_greatest_pennation_angle(tmp_path):
     system = read(tmp_path, pendulum(inside=ANGLE, more=text), strict=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # it is slack
-        z = system.muscle_equilibrium([0.3])
+        z = system.muscles.equilibrium([0.3])
     at = system.state_variables.index("m.fiber_length")
     assert z[at] == pytest.approx(0.1 * np.sin(0.3) / np.sin(0.9), rel=1e-9)
     with pytest.raises(cd.errors.DescriptionError, match=r"must be below 0\.900 rad, the maximum"):

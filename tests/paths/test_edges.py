@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 
@@ -67,7 +69,7 @@ def test_pieces_without_length():
         ("moment_arms", (q,)),
         ("forward_dynamics", (q, u)),
     ):
-        a, b = (getattr(s, name)(*given) for s in (once, twice))
+        a, b = (attrgetter(name)(s)(*given) for s in (once, twice))
         np.testing.assert_allclose(b, a, rtol=1e-13, atol=1e-15)
         J, K = (s.jacobian(name, *given, wrt="q") for s in (once, twice))
         np.testing.assert_allclose(K, J, rtol=1e-10, atol=1e-12)

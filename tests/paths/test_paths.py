@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 
 import casadi as ca
 import numpy as np
@@ -97,7 +98,7 @@ def test_a_radius_may_be_a_parameter(surface):
     assert a == pytest.approx(b, rel=1e-15)
     assert b > 0.25  # straight is 0.233
     for name, given in (("path_lengths", (q,)), ("forward_dynamics", (q, u))):
-        up, down = (getattr(system, name)(*given, parameters={"r": 0.02 + e}) for e in (h, -h))
+        up, down = (attrgetter(name)(system)(*given, parameters={"r": 0.02 + e}) for e in (h, -h))
         slope, J = (up - down) / (2 * h), system.jacobian(name, *given, wrt="parameters")[:, 0]
         np.testing.assert_allclose(J, slope, rtol=0, atol=1e-7 * np.abs(slope).max())
     with pytest.raises(cd.errors.CondyleError, match=r"radius: .*above 0, got .*-0.02"):
@@ -155,7 +156,7 @@ def test_an_unsolved_path_is_named():
     for name, n in calls:
         for _ in range(2):  # the second call goes the short way
             with pytest.raises(cd.errors.PathError, match=rf"{name}: the path of {words}"):
-                getattr(system, name)(*[Q[0], [0, 0], [0, 0]][:n])
+                attrgetter(name)(system)(*[Q[0], [0, 0], [0, 0]][:n])
     with pytest.raises(cd.errors.PathError, match=words) as caught:
         system.state(q=Q[0]).path_lengths()
     assert caught.value.path == "f0" and caught.value.surfaces == ("condyle",)
@@ -206,13 +207,13 @@ def test_an_unsolved_pose_does_not_spoil_a_batch(partly, name):
     given = {"path_lengths": 1, "moment_arms": 1, "inverse_dynamics": 3}.get(name, 2)
     arguments = (m.q, m.u, m.udot)[:given]
     with pytest.warns(RuntimeWarning, match=rf"{name}: 4 of 12 states \(0 to 3\) are NaN: in state 0"):
-        many = getattr(system, name)(*arguments)
+        many = attrgetter(name)(system)(*arguments)
     many = many[1] if name == "energy" else many
     assert np.isnan(many[:4].reshape(4, -1)).any(axis=1).all() and np.isfinite(many[4:]).all()
-    one = getattr(system, name)(*(x[7] for x in arguments))
+    one = attrgetter(name)(system)(*(x[7] for x in arguments))
     np.testing.assert_allclose(many[7], one[1] if name == "energy" else one, rtol=1e-12)  # rounding
     with pytest.raises(cd.errors.PathError, match="'f0' finds no way over 'condyle'"):
-        getattr(system, name)(*(x[3] for x in arguments))
+        attrgetter(name)(system)(*(x[3] for x in arguments))
 
 
 def test_an_unsolved_pose_does_not_spoil_derivatives(partly):

@@ -76,7 +76,7 @@ def test_external_loads_act_as_time_series_do():
     body = leg()
     moved = cd.Motion(body, t, *(rng.normal(size=(12, n)) for n in (body.nq, body.nu, body.nu)))
     X = {name: body.body_pose(moved.q, name) for name in ("ground", "foot", "pelvis")}
-    J = {name: body.frame_jacobian(moved.q, name, (0, 0, 0)) for name in ("foot", "pelvis")}
+    J = {name: body.kinematics.frame_jacobian(moved.q, name, (0, 0, 0)) for name in ("foot", "pelvis")}
     turned = lambda name, x: np.einsum("...ij,...j->...i", X[name].R, x)
     for frame, point in (("ground", "ground"), ("foot", "foot"), ("pelvis", "ground"), ("ground", "pelvis")):
         load = cd.ExternalLoad("foot", loads, ("fx", "fy", "fz"), "p", "m", frame=frame, point_frame=point)

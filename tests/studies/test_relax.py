@@ -64,7 +64,7 @@ def statics(state: cd.State) -> float:
     """What is left of g + P' lambda, over the largest force."""
     system, zero = state.system, np.zeros(state.system.nu)
     f = system.inverse_dynamics(state.q, zero, zero)
-    P = system.constraint_jacobian(state.q, zero)
+    P = system.constraints.jacobian(state.q, zero)
     left = f + P.T @ np.linalg.lstsq(P.T, -f, rcond=1e-9)[0] if len(P) else f
     return float(np.abs(left).max() / np.abs(f).max())
 
@@ -157,7 +157,7 @@ def test_forces_without_an_energy_are_refused():
     found = cd.relax(system, system.state(q=q, disabled=["drive"]))
     zero = np.zeros(system.nu)
     f = system.inverse_dynamics(found.q, zero, zero, disabled=["drive"])
-    P = system.constraint_jacobian(found.q, zero)
+    P = system.constraints.jacobian(found.q, zero)
     left = f + P.T @ np.linalg.lstsq(P.T, -f, rcond=1e-9)[0]
     assert np.abs(left).max() < 1e-6 * 4530.0 * 0.02  # of stiffness times a length of the mechanism
 

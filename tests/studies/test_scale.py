@@ -358,7 +358,7 @@ def test_rods_are_as_long_as_the_bodies_they_hold():
     system.add_constraint("rod", cd.constraints.Rod("a", (0.3, 0, 0), "c", (0, -0.4, 0), np.hypot(0.3, 1.2)))
     new = cd.scale(system, factors={"a": 1.2, "b": 1.2, "c": 1.2}).system
     assert new.constraint("rod").length == pytest.approx(1.2 * np.hypot(0.3, 1.2), rel=1e-12)
-    assert np.abs(new.state().constraint_errors()[0]).max() < 1e-12
+    assert np.abs(new.state().constraints.errors()[0]).max() < 1e-12
 
 
 def test_surfaces_of_contacts_move_with_their_bodies():

@@ -67,7 +67,7 @@ def test_locks_constraints_and_what_is_left_out():
     )
     assert found[0] == 0.0
     assert system.casadi("mass_matrix").size_out("M") == (2, 2)
-    assert system.casadi("constraint_jacobian").size_out("G") == (1, 2)
+    assert system.casadi("constraints.jacobian").size_out("G") == (1, 2)
 
 
 def test_refusals():

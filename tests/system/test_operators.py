@@ -8,6 +8,7 @@ of all kinds do.
 from __future__ import annotations
 
 import inspect
+from operator import attrgetter
 
 import casadi as ca
 import numpy as np
@@ -41,8 +42,8 @@ EXTRA = {
     "inverse_dynamics": ("udot",),
     "motion_forces": ("tau",),
     "motion_power": ("tau",),
-    "u_from_qdot": ("qdot",),
-    "udot_from_qddot": ("qddot",),
+    "kinematics.u_from_qdot": ("qdot",),
+    "kinematics.udot_from_qddot": ("qddot",),
     "multiply_mass_matrix": ("f",),
     "solve_mass_matrix": ("f",),
     "reactions": ("hand",),
@@ -51,23 +52,23 @@ EXTRA = {
     "body_acceleration": ("hand",),
     "composite_inertia": ("base",),
     "articulated_inertia": ("base",),
-    "frame_pose": ("hand", cd.Transform(p=STATION)),
+    "kinematics.frame_pose": ("hand", cd.Transform(p=STATION)),
     "station_position": ("hand", STATION),
-    "frame_velocity": ("hand", STATION),
+    "kinematics.frame_velocity": ("hand", STATION),
     "station_velocity": ("hand", STATION),
-    "frame_acceleration": ("hand", STATION),
+    "kinematics.frame_acceleration": ("hand", STATION),
     "station_acceleration": ("hand", STATION),
     "station_jacobian": ("hand", STATION),
-    "frame_jacobian": ("hand", STATION),
-    "frame_bias": ("hand", STATION),
-    "station_bias": ("hand", STATION),
+    "kinematics.frame_jacobian": ("hand", STATION),
+    "kinematics.frame_bias": ("hand", STATION),
+    "kinematics.station_bias": ("hand", STATION),
     "momentum": ((0.3, -0.2, 0.5),),
     **dict.fromkeys(
         (
             "qdot",
-            "qddot",
-            "N",
-            "Ndot",
+            "kinematics.qddot",
+            "kinematics.N",
+            "kinematics.Ndot",
             "zdot",
             "mass_matrix",
             "inverse_mass_matrix",
@@ -76,7 +77,7 @@ EXTRA = {
             "applied_forces",
             "power",
             "energy",
-            "system_jacobian",
+            "kinematics.system_jacobian",
             "mass_center",
             "mass_center_velocity",
             "mass_center_acceleration",
@@ -88,20 +89,20 @@ OPERATORS = {name: record for name, record in RECORDS.items() if record.public}
 # Those of constraints: tests/constraints.
 CONSTRAINED = {
     "multipliers",
-    "constraint_errors",
-    "constraint_jacobian",
-    "constraint_bias",
-    "constraint_rank",
-    "constraint_forces",
-    "constraint_reactions",
-    "constraint_power",
-    "impulses",
+    "constraints.errors",
+    "constraints.jacobian",
+    "constraints.bias",
+    "constraints.rank",
+    "constraints.forces",
+    "constraints.reactions",
+    "constraints.power",
+    "constraints.impulses",
 }
 # Those of paths: tests/paths.
 ALONG_PATHS = {"path_lengths", "path_speeds", "moment_arms", "path_points"}
 # Those of contacts: tests/contact.
 OF_CONTACTS = {
-    f"contact_{what}"
+    f"contacts.{what}"
     for what in (
         "depths",
         "points",
@@ -113,7 +114,7 @@ OF_CONTACTS = {
         "pressures",
         "wrenches",
     )
-} | {"center_of_pressure"}
+} | {"contacts.center_of_pressure"}
 TAIL = ("t", "z", "inputs", "parameters")
 
 
@@ -174,9 +175,9 @@ def test_errors_name_the_operator_that_was_asked(name):
     system, at = model()
     at = at | {"q": np.full(system.nq, np.nan)}
     with pytest.raises(cd.errors.ShapeError, match=f"^{name}: q: coordinate "):
-        getattr(system, name)(*asked(name, at), **options(at))
+        attrgetter(name)(system)(*asked(name, at), **options(at))
     with pytest.raises(cd.errors.UnknownNameError, match=f"option of {name}"):
-        getattr(system, name)(*asked(name, model()[1]), nonsense=1)
+        attrgetter(name)(system)(*asked(name, model()[1]), nonsense=1)
 
 
 def leaves(result):
@@ -202,16 +203,28 @@ def test_one_state_a_batch_and_a_State(name):
     mask = np.zeros(system.nu)
     mask[[3, 9]] = 1
     more = {"locked": mask, "disabled": ["spring"]}
-    one = leaves(getattr(system, name)(*asked(name, at), **options(at, **more)))
+    one = leaves(attrgetter(name)(system)(*asked(name, at), **options(at, **more)))
 
     rng = np.random.default_rng(0)
     batch = {
         key: np.stack([at[key], at[key] + rng.uniform(-0.1, 0.1, np.shape(at[key]))])
         if key != "parameters"
         else at[key]
-        for key in ("q", "u", "tau", "udot", "qdot", "qddot", "f", "t", "z", "inputs", "parameters")
+        for key in (
+            "q",
+            "u",
+            "tau",
+            "udot",
+            "qdot",
+            "qddot",
+            "f",
+            "t",
+            "z",
+            "inputs",
+            "parameters",
+        )
     }
-    many = leaves(getattr(system, name)(*asked(name, batch), **options(batch, **more)))
+    many = leaves(attrgetter(name)(system)(*asked(name, batch), **options(batch, **more)))
     for x, y in zip(many, one, strict=True):
         assert x.shape == (2, *y.shape)
         # The same expressions by the same evaluator; operators made of NumPy's products may associate
@@ -235,11 +248,11 @@ def test_one_state_a_batch_and_a_State(name):
     else:
         # A State's accelerations are its own: those of its forces without tau.
         mine = leaves(
-            getattr(state, name)(*[at[x] if isinstance(x, str) and x in at else x for x in EXTRA[name]])
+            attrgetter(name)(state)(*[at[x] if isinstance(x, str) and x in at else x for x in EXTRA[name]])
         )
         if "udot" in OPERATORS[name].arrays:
             one = leaves(
-                getattr(system, name)(*asked(name, at | {"udot": state.udot}), **options(at, **more))
+                attrgetter(name)(system)(*asked(name, at | {"udot": state.udot}), **options(at, **more))
             )
     for x, y in zip(mine, one, strict=True):
         np.testing.assert_allclose(x, y, rtol=0, atol=ROUNDING * max(1, np.abs(y).max()))
@@ -267,7 +280,7 @@ def test_velocities_are_rates_of_positions():
     q, u, o = at["q"], at["u"], options(at)
     position = lambda s, x: s.station_position(x["q"], "hand", STATION, **options(x))
     assert_rate(system.station_velocity(q, u, "hand", STATION, **o), at, position)
-    assert_rate(system.frame_velocity(q, u, "hand", STATION, **o)[3:], at, position)
+    assert_rate(system.kinematics.frame_velocity(q, u, "hand", STATION, **o)[3:], at, position)
     assert_rate(
         system.body_velocity(q, u, "hand", **o)[3:],
         at,
@@ -277,9 +290,12 @@ def test_velocities_are_rates_of_positions():
     spin = along(at, lambda s, x: s.body_pose(x["q"], "hand", **options(x)).R) @ R.T
     w = [spin[2, 1], spin[0, 2], spin[1, 0]]
     np.testing.assert_allclose(
-        system.frame_velocity(q, u, "hand", STATION, **o)[:3], w, rtol=0, atol=DIFFERENCES
+        system.kinematics.frame_velocity(q, u, "hand", STATION, **o)[:3],
+        w,
+        rtol=0,
+        atol=DIFFERENCES,
     )
-    X = system.frame_pose(q, "hand", cd.Transform(p=STATION), **o)
+    X = system.kinematics.frame_pose(q, "hand", cd.Transform(p=STATION), **o)
     np.testing.assert_array_equal(X.R, R)
     np.testing.assert_allclose(X.p, position(system, at), rtol=0, atol=ROUNDING)
     assert_rate(system.mass_center_velocity(q, u, **o), at, lambda s, x: s.mass_center(x["q"], **options(x)))
@@ -288,8 +304,8 @@ def test_velocities_are_rates_of_positions():
 def test_accelerations_are_rates_of_velocities():
     system, at = model()
     state, o = (at["q"], at["u"], at["udot"]), options(at)
-    velocity = lambda s, x: s.frame_velocity(x["q"], x["u"], "hand", STATION, **options(x))
-    assert_rate(system.frame_acceleration(*state, "hand", STATION, **o), at, velocity)
+    velocity = lambda s, x: s.kinematics.frame_velocity(x["q"], x["u"], "hand", STATION, **options(x))
+    assert_rate(system.kinematics.frame_acceleration(*state, "hand", STATION, **o), at, velocity)
     assert_rate(
         system.station_acceleration(*state, "hand", STATION, **o), at, lambda s, x: velocity(s, x)[3:]
     )
@@ -322,7 +338,7 @@ def test_relative_motion(body, who):
         return s.body_pose(x["q"], body, who, **options(x)).R
 
     def velocity(s, x):
-        return s.frame_velocity(x["q"], x["u"], body, STATION, who, **options(x))
+        return s.kinematics.frame_velocity(x["q"], x["u"], body, STATION, who, **options(x))
 
     V = velocity(system, at)
     spin = along(at, turned) @ X.R.T
@@ -334,7 +350,7 @@ def test_relative_motion(body, who):
         **close,
     )
     np.testing.assert_allclose(
-        system.frame_acceleration(*state, body, STATION, who, **o), along(at, velocity), **close
+        system.kinematics.frame_acceleration(*state, body, STATION, who, **o), along(at, velocity), **close
     )
     np.testing.assert_allclose(
         system.body_acceleration(*state, body, who, **o),
@@ -342,7 +358,7 @@ def test_relative_motion(body, who):
         **close,
     )
     np.testing.assert_array_equal(system.station_velocity(*state[:2], body, STATION, who, **o), V[3:])
-    X_S = system.frame_pose(at["q"], body, cd.Transform(p=STATION), who, **o)
+    X_S = system.kinematics.frame_pose(at["q"], body, cd.Transform(p=STATION), who, **o)
     np.testing.assert_allclose(
         X_S.p, system.station_position(at["q"], body, STATION, who, **o), rtol=0, atol=ROUNDING
     )
@@ -353,8 +369,8 @@ def test_relative_motion(body, who):
 def test_relative_motion_of_many_and_in_tables():
     system, at = model()
     q, u = np.stack([at["q"]] * 2), np.stack([at["u"], 2 * at["u"]])
-    one = system.frame_velocity(at["q"], 2 * at["u"], "hand", STATION, "head", **options(at))
-    many = system.frame_velocity(q, u, "hand", STATION, "head", **options(at))
+    one = system.kinematics.frame_velocity(at["q"], 2 * at["u"], "hand", STATION, "head", **options(at))
+    many = system.kinematics.frame_velocity(q, u, "hand", STATION, "head", **options(at))
     np.testing.assert_allclose(many[1], one, rtol=0, atol=ROUNDING)
     gives = OPERATORS["body_velocity"].columns
     assert gives(system.compiled.model, {"body": "hand", "relative_to": "head"})[0] == (
@@ -370,13 +386,15 @@ def test_bias_is_the_rate_of_the_jacobian():
     the acceleration."""
     system, at = model()
     o = options(at)
-    Jdot = along(at, lambda s, x: s.frame_jacobian(x["q"], "foot", STATION, **options(x)))
-    bias = system.frame_bias(at["q"], at["u"], "foot", STATION, **o)
+    Jdot = along(at, lambda s, x: s.kinematics.frame_jacobian(x["q"], "foot", STATION, **options(x)))
+    bias = system.kinematics.frame_bias(at["q"], at["u"], "foot", STATION, **o)
     np.testing.assert_allclose(bias, Jdot @ at["u"], rtol=0, atol=DIFFERENCES * np.abs(bias).max())
-    np.testing.assert_array_equal(system.station_bias(at["q"], at["u"], "foot", STATION, **o), bias[3:])
-    J = system.frame_jacobian(at["q"], "hand", STATION, **o)
-    a = system.frame_acceleration(at["q"], at["u"], at["udot"], "hand", STATION, **o)
-    bias = system.frame_bias(at["q"], at["u"], "hand", STATION, **o)
+    np.testing.assert_array_equal(
+        system.kinematics.station_bias(at["q"], at["u"], "foot", STATION, **o), bias[3:]
+    )
+    J = system.kinematics.frame_jacobian(at["q"], "hand", STATION, **o)
+    a = system.kinematics.frame_acceleration(at["q"], at["u"], at["udot"], "hand", STATION, **o)
+    bias = system.kinematics.frame_bias(at["q"], at["u"], "hand", STATION, **o)
     np.testing.assert_allclose(J @ at["udot"] + bias, a, rtol=0, atol=ROUNDING * np.abs(a).max())
 
 
@@ -384,12 +402,12 @@ def test_jacobians_are_one():
     """The whole system's, a frame's and a station's."""
     system, at = model()
     o = options(at)
-    J = system.system_jacobian(at["q"], **o)
+    J = system.kinematics.system_jacobian(at["q"], **o)
     for body in system.bodies:
-        frame = system.frame_jacobian(at["q"], body, (0, 0, 0), **o)
+        frame = system.kinematics.frame_jacobian(at["q"], body, (0, 0, 0), **o)
         np.testing.assert_allclose(J[body.index], frame, rtol=0, atol=ROUNDING)
         r = system.body_pose(at["q"], body, **o).R @ STATION
-        moved = system.frame_jacobian(at["q"], body, STATION, **o)
+        moved = system.kinematics.frame_jacobian(at["q"], body, STATION, **o)
         np.testing.assert_allclose(moved[3:], frame[3:] + np.cross(frame[:3].T, r).T, rtol=0, atol=ROUNDING)
         np.testing.assert_array_equal(moved[3:], system.station_jacobian(at["q"], body, STATION, **o))
 
@@ -403,15 +421,15 @@ def test_stations_broadcast():
     for name, arrays, n in (
         ("station_position", (q,), (3,)),
         ("station_velocity", (q, u), (3,)),
-        ("frame_velocity", (q, u), (6,)),
+        ("kinematics.frame_velocity", (q, u), (6,)),
         ("station_acceleration", (q, u, u), (3,)),
-        ("station_bias", (q, u), (3,)),
+        ("kinematics.station_bias", (q, u), (3,)),
         ("station_jacobian", (q,), (3, system.nu)),
-        ("frame_jacobian", (q,), (6, system.nu)),
+        ("kinematics.frame_jacobian", (q,), (6, system.nu)),
     ):
-        found = getattr(system, name)(*arrays, "hand", stations, **o)
+        found = attrgetter(name)(system)(*arrays, "hand", stations, **o)
         assert found.shape == (5, 2, *n), name
-        one = getattr(system, name)(*(a[1] for a in arrays), "hand", stations[3, 0], **o)
+        one = attrgetter(name)(system)(*(a[1] for a in arrays), "hand", stations[3, 0], **o)
         np.testing.assert_allclose(
             found[3, 1], one, rtol=0, atol=ROUNDING * max(1, np.abs(one).max()), err_msg=name
         )
@@ -441,7 +459,7 @@ def test_composite_inertia_is_the_diagonal_of_the_mass_matrix():
     o = options(at)
     M = system.mass_matrix(at["q"], **o)
     for body in system.bodies:
-        h = system.frame_jacobian(at["q"], body, (0, 0, 0), **o)[:, body.u]
+        h = system.kinematics.frame_jacobian(at["q"], body, (0, 0, 0), **o)[:, body.u]
         C = system.composite_inertia(at["q"], body, **o)
         np.testing.assert_allclose(h.T @ C @ h, M[body.u, body.u], rtol=0, atol=ROUNDING * np.abs(M).max())
 
@@ -603,7 +621,7 @@ def test_reactions_hold_tau_and_what_acts_on_the_joint():
     for body in system.bodies:
         F = system.reactions(at["q"], at["u"], at["udot"], body, **o)
         np.testing.assert_array_equal(F, everything[body.index])
-        H = system.frame_jacobian(at["q"], body, origin_of_M(system, body, at), **o)[:, body.u]
+        H = system.kinematics.frame_jacobian(at["q"], body, origin_of_M(system, body, at), **o)[:, body.u]
         expected = tau[body.u] + on_speeds[body.u]
         np.testing.assert_allclose(H.T @ F, expected, rtol=0, atol=ROUNDING * max(1, np.abs(F).max()))
 

@@ -119,11 +119,11 @@ def test_knee_of_seth2010(kind, evidence):
     np.testing.assert_allclose(X.p, p, rtol=0, atol=ROUNDING)  # (36)
     H = np.concatenate([np.stack([zero, zero, one], -1), p1], -1)
     np.testing.assert_allclose(
-        system.frame_jacobian(q, "tibia", (0, 0, 0))[..., 0], H, rtol=0, atol=ROUNDING
+        system.kinematics.frame_jacobian(q, "tibia", (0, 0, 0))[..., 0], H, rtol=0, atol=ROUNDING
     )  # (37)
     bias = np.concatenate([np.zeros((40, 3)), p2 * u**2], -1)
     np.testing.assert_allclose(
-        system.frame_bias(q, u, "tibia", (0, 0, 0)), bias, rtol=0, atol=10 * ROUNDING
+        system.kinematics.frame_bias(q, u, "tibia", (0, 0, 0)), bias, rtol=0, atol=10 * ROUNDING
     )  # (38)
     np.testing.assert_array_equal(system.qdot(q, u), u)  # (39)
     # One coordinate: (I + m p'.p') udot = m g . p' - m p'.p'' u^2
@@ -158,7 +158,7 @@ def run(system, q, u, t_end):
     """The trajectory, which must end in time and on the constraints all the way."""
     traj = cd.simulate(system, system.state(q=q, u=u), t_end, accuracy=ACCURACY)
     assert traj.finished, traj.status
-    p, v = system.constraint_errors(traj.q, traj.u)
+    p, v = system.constraints.errors(traj.q, traj.u)
     assert np.abs(p).max() < 1e-12  # Newton ends at rounding
     assert np.abs(v).max() < 1e-10 * max(1.0, np.abs(traj.u).max())
     return traj
@@ -255,7 +255,7 @@ def test_four_bars_through_flat(N, evidence):
     assert sum(system.energy(q, u)) == pytest.approx(energy, rel=1e-8)  # six decimals are given
     traj = cd.simulate(system, system.state(q=q, u=u), 10.0, accuracy=ACCURACY)
     assert traj.finished, traj.status
-    assert np.abs(system.constraint_errors(traj.q, traj.u)[0]).max() < 1e-12
+    assert np.abs(system.constraints.errors(traj.q, traj.u)[0]).max() < 1e-12
     theta = -traj.q[-1, 0]
     assert 10 * np.pi < theta < 10.2 * np.pi
     np.testing.assert_allclose(

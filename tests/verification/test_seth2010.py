@@ -50,7 +50,7 @@ def test_accelerations_agree(joint, evidence):
         1e-11,
     )
     # rounding of lengths below 1 m
-    assert max(np.abs(e).max() for e in constraints.system.constraint_errors(q, u)) < 1e-13
+    assert max(np.abs(e).max() for e in constraints.system.constraints.errors(q, u)) < 1e-13
 
 
 @pytest.mark.parametrize("joint", [seth2010.ellipsoid, seth2010.knee])

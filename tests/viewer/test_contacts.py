@@ -34,8 +34,8 @@ def test_a_sphere_on_a_plane() -> None:
     # Hertz: a^2 = R x
     assert np.linalg.norm(patch.axes[0], axis=1) == pytest.approx(np.full(2, np.sqrt(0.1 * 0.01)), rel=1e-9)
     assert patch.axes[0][:, 1] == pytest.approx([0, 0], abs=1e-12)
-    assert patch.points[0] == pytest.approx(state.contact_points()[0])
-    assert arrow.kind == "pushes" and arrow.vectors[0] == pytest.approx(state.contact_forces()[0])
+    assert patch.points[0] == pytest.approx(state.contacts.points()[0])
+    assert arrow.kind == "pushes" and arrow.vectors[0] == pytest.approx(state.contacts.forces()[0])
     assert drawn.columns["touch.depth"][0] == pytest.approx(0.01)
     assert scene_of(state).floor == pytest.approx(0.02)  # the grid is the floor
     assert [p.name for p in drawn.parts if p.kind == "contacts"] == ["touch: ball"]
@@ -106,7 +106,7 @@ def test_a_patch_is_long_where_the_gap_opens_least() -> None:
     major, minor = patch.axes[0]
     assert np.linalg.norm(major) > 1.5 * np.linalg.norm(minor)
     assert abs(major @ R[:, 0]) == pytest.approx(np.linalg.norm(major), rel=1e-9)
-    assert np.linalg.norm(patch.axes[0], axis=1) == pytest.approx(state.contact_patches()[0])
+    assert np.linalg.norm(patch.axes[0], axis=1) == pytest.approx(state.contacts.patches()[0])
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_pressure_on_a_mesh() -> None:
     own = found.corners  # on the body: the lower side of the mesh
     assert own[..., 1] == pytest.approx(np.full((2, 3), -0.04))
     areas = np.linalg.norm(np.cross(own[:, 1] - own[:, 0], own[:, 2] - own[:, 0]), axis=1) / 2
-    assert found.values[0] @ areas == pytest.approx(state.contact_forces()[0, 1], rel=1e-9)
+    assert found.values[0] @ areas == pytest.approx(state.contacts.forces()[0, 1], rel=1e-9)
     assert s.pressure == found.values.max() and not s.layers[0].patches
     assert s.layers[0].columns["stand: brick.pressure"][0] == pytest.approx(s.pressure)
     assert s.size > 0.05  # the mesh is within the picture

@@ -72,7 +72,7 @@ def simulate_file(
             times = _times(traj, rate)
             tables = {out: traj.table(times)}
             if contact_forces is not None:
-                tables[contact_forces] = traj.contact_forces(t=times)
+                tables[contact_forces] = traj.contacts.forces(t=times)
             written = [path if force else _free(path) for path in tables]
             for path, table in zip(written, tables.values(), strict=True):
                 table.save(path)

@@ -217,8 +217,8 @@ class Frames(States[State], Judged):
         Returns:
             Errors by the names of the equations, the worst first.
         """
-        p = self.start.replace(t=float(self.t[i]), q=self.q[i]).constraint_errors()[0]
-        labels = [name for name, level in self.system.equation_names() if level == "position"]
+        p = self.start.replace(t=float(self.t[i]), q=self.q[i]).constraints.errors()[0]
+        labels = [name for name, level in self.system.constraints.equations() if level == "position"]
         order = sorted(
             (k for k in range(len(p)) if not abs(p[k]) <= self.tolerance), key=lambda k: -abs(p[k])
         )
@@ -364,8 +364,8 @@ class Frames(States[State], Judged):
             return udot
         batch, free = self._batch(), ~system.compiled.tails.held(self._tail)
         W = scales.weights(system.bodies)[1]
-        G = batch.ask("constraint_jacobian", (), {})
-        error = (G @ udot[..., None])[..., 0] + batch.ask("constraint_bias", (), {})
+        G = batch.ask("constraints.jacobian", (), {})
+        error = (G @ udot[..., None])[..., 0] + batch.ask("constraints.bias", (), {})
         return udot - free / W * (np.linalg.pinv(G * (free / W)[:, None]) @ error[..., None])[..., 0]
 
     def table(self) -> Table:

@@ -63,7 +63,7 @@ def violations(
     how much."""
     if not system.constraints:
         return {}
-    errors = system.compiled.function("constraint_errors")(q, u, tail)
+    errors = system.compiled.function("constraints.errors")(q, u, tail)
     good = np.logical_and.reduce([(np.abs(e) <= allowed).all(axis=-1) for e in errors])
     labels = system.compiled.projection(tail, np.ones(system.nu)).labels
     by_level = (("", labels("position")), ("the rate of ", labels("position", "velocity")))
@@ -84,7 +84,7 @@ def faint(system: System, q: np.ndarray, tail: np.ndarray) -> list[str]:
     nu, short = system.nu, []
     for place in (q, q + 0.1 * np.cos(1 + np.arange(q.size))):
         tails = np.repeat(tail[None], nu + 1, axis=0)
-        v = system.compiled.function("constraint_errors")(
+        v = system.compiled.function("constraints.errors")(
             np.tile(place, (nu + 1, 1)), np.eye(nu + 1, nu), tails
         )[1]
         lengths = np.linalg.norm(v[:nu] - v[nu], axis=0)

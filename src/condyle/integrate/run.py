@@ -232,7 +232,7 @@ def interrupters(run: Run) -> list[Interrupter]:
     """What may interrupt a run: of a system that has none of it, and without events, nothing."""
     system, events, out = run.start.system, run.settings.events, list[Interrupter]()
     programs = system.compiled.programs
-    if events or system.measures or system.unilateral:
+    if events or system.measures or system.constraints.unilateral:
         from condyle.integrate.interrupts.actions import Actions
         from condyle.integrate.interrupts.rigid_contacts import RigidContacts
         from condyle.integrate.interrupts.schedule import Schedule
@@ -241,7 +241,7 @@ def interrupters(run: Run) -> list[Interrupter]:
         actions = Actions(run)
         schedule = Schedule(run, actions)  # before the others: it takes samples of the start
         witnesses = run.settings.witnesses or Witnesses(system, events)
-        if system.unilateral:
+        if system.constraints.unilateral:
             out.append(RigidContacts(run, actions, witnesses))
         elif witnesses.events:
             out.append(WitnessEvents(run, actions, witnesses))

@@ -229,9 +229,9 @@ def simulate(
     """See MaximalSystem.simulate."""
     from scipy.integrate import DOP853
 
-    if system.system.unilateral:
+    if system.system.constraints.unilateral:
         raise DescriptionError(
-            f"maximal: simulate: {system.system.unilateral[0]!r} acts one way, and only "
+            f"maximal: simulate: {system.system.constraints.unilateral[0]!r} acts one way, and only "
             "cd.simulate opens and closes it; disable it, or put an equation in its place"
         )
     asked = _checked(t_final, accuracy, times, tail)

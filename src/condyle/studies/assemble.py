@@ -351,7 +351,7 @@ def _stopped(state: State, low: Array, high: Array, rate_of: Sequence[int]) -> t
     """The same within the stops of coordinates (cd.constraints.Stop)."""
     system = state.system
     values = dict(zip(system.parameters, state.parameters, strict=True))
-    for name in system.unilateral:
+    for name in system.constraints.unilateral:
         stop = system.constraint(name)
         if isinstance(stop, Stop) and name not in state.disabled:
             i, end = system.coordinates.index(stop.coordinate), stop.end(values)
@@ -371,7 +371,7 @@ def _stopped(state: State, low: Array, high: Array, rate_of: Sequence[int]) -> t
 def warn_of_violated(who: str, state: State, q: Array) -> None:
     """Warn of rigid contacts, stops and ropes that poses q (..., nq) violate: nothing keeps them here."""
     system = state.system
-    if not system.unilateral:
+    if not system.constraints.unilateral:
         return
     q = np.atleast_2d(q)
     gap = in_few(
@@ -380,16 +380,16 @@ def warn_of_violated(who: str, state: State, q: Array) -> None:
         np.zeros((len(q), system.nu)),
         np.tile(state.tail, (len(q), 1)),
     )[0]
-    gap[:, [name in state.disabled for name in system.unilateral]] = 0.0
+    gap[:, [name in state.disabled for name in system.constraints.unilateral]] = 0.0
     deepest = np.nan_to_num(np.fmin.reduce(gap, axis=0))  # of the poses where it is known
     allowed, i = VIOLATED * max(1.0, system.compiled.length), int(np.argmin(deepest))
     if deepest[i] < -allowed:
         some = int((deepest < -allowed).sum()) - 1
         warn(
-            f"{who}: the pose violates {system.unilateral[i]!r} by {-deepest[i]:.3g} [m, rad]"
+            f"{who}: the pose violates {system.constraints.unilateral[i]!r} by {-deepest[i]:.3g} [m, rad]"
             f"{f', and {some} more' * bool(some)}: rigid contacts and ropes, and stops of locked "
             "coordinates, are not kept here. Give a goal or limits that keep clear of it, or close "
-            f"it in the state: discrete={{{f'{system.unilateral[i]}.closed'!r}: 1}}",
+            f"it in the state: discrete={{{f'{system.constraints.unilateral[i]}.closed'!r}: 1}}",
             RuntimeWarning,
         )
 

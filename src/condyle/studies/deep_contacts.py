@@ -72,7 +72,7 @@ def warn_of_deep_contacts(system: System, start: Members) -> None:
         return
     name, law = look.laws[k]
     at = system.contacts.index(name)
-    x, n = state.contact_depths()[at], state.contact_normals()[at]
+    x, n = state.contacts.depths()[at], state.contacts.normals()[at]
     a, b = (f"{type(s).__name__} on {s.body!r}" for s in law.surfaces())
     one, other = (s.body for s in law.surfaces())
     moved, sign = (one, -1.0) if other == "ground" else (other, 1.0)  # n goes from one to the other

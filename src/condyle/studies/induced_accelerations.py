@@ -233,7 +233,7 @@ def induced_accelerations(
     rest = Table(moved.t, [n for n, _ in own], moved.udot - total, [u for _, u in own], status=status)
     multipliers = {}
     if bare.system.constraints:
-        names = [name for name, _ in bare.system.equation_names()]
+        names = [name for name, _ in bare.system.constraints.equations()]
         found = _parts(each_answer(bare, "multipliers", f))
         found[lost] = np.nan
         multipliers = {

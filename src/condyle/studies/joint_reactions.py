@@ -209,7 +209,7 @@ def _loads(batch: Batch, speeds: dict[str, Array]) -> tuple[Array, Array]:
         name = "reactions_with_constraints"
         F = compiled.shaped(name, compiled.function(name).fast(q, u, udot, lambda_, batch.tail))
         F[lost] = np.nan
-        rest = rest - compiled.function("constraint_forces").fast(q, u, lambda_, batch.tail)
+        rest = rest - compiled.function("constraints.forces").fast(q, u, lambda_, batch.tail)
     return F, rest - tau
 
 

@@ -73,7 +73,7 @@ def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy:
     check_state("relax", system, state)
     if not 1e-12 <= number("relax: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
         raise DescriptionError(f"relax: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
-    if acting := [name for name in system.unilateral if name not in state.disabled]:
+    if acting := [name for name in system.constraints.unilateral if name not in state.disabled]:
         raise DescriptionError(
             f"relax: {acting[0]!r} acts one way, and this search does not open and close "
             "it; disable it, or simulate with damping until all is at rest"
@@ -97,7 +97,7 @@ class _Descent:
             name: getattr(state, name)
             for name in ("t", "z", "inputs", "discrete", "parameters", "disabled", "locked")
         }
-        self.rows = [i for i, (_, level) in enumerate(system.equation_names()) if level == "position"]
+        self.rows = [i for i, (_, level) in enumerate(system.constraints.equations()) if level == "position"]
 
     def run(self) -> State:
         q = self._back(self.state.q)
@@ -142,7 +142,7 @@ class _Descent:
             return np.inf
         little = 1e-6 / longest  # a micrometer, far below SKIN
         x, after = (
-            self.system.contact_depths(at, **self.options)[on] for at in (q, self._moved(q, little * d))
+            self.system.contacts.depths(at, **self.options)[on] for at in (q, self._moved(q, little * d))
         )
         xdot = (after - x) / little
         return float(((np.abs(x) + SKIN)[xdot > 0] / xdot[xdot > 0]).min(initial=np.inf))
@@ -169,13 +169,13 @@ class _Descent:
         W = system.jacobian("inverse_dynamics", q, self.zero, self.zero, wrt="q", **self.options)
         Z = np.eye(system.nu)[:, free]
         if self.rows:
-            P = system.constraint_jacobian(q, self.zero, **self.options)[self.rows]
+            P = system.constraints.jacobian(q, self.zero, **self.options)[self.rows]
             s, Vt = np.linalg.svd(P[:, free])[1:]
             Z = Z @ Vt[int(np.sum(s > 1e-9 * s.max(initial=0.0))) :].T
-            lambda_ = np.zeros(system.equations)
+            lambda_ = np.zeros(len(system.constraints.equations()))
             lambda_[self.rows] = np.linalg.lstsq(P[:, free].T, -g[free], rcond=1e-9)[0]
             W = W - system.jacobian(
-                "constraint_forces", q, self.zero, lambda_, wrt="q", **self.options
+                "constraints.forces", q, self.zero, lambda_, wrt="q", **self.options
             )  # (2)
         if not Z.shape[1]:
             return np.zeros(system.nu), False

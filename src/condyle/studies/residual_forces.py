@@ -88,7 +88,7 @@ def floating_bases(system: System) -> list[FloatingBase]:
 
 
 def _floating_bases(system: System) -> Iterator[FloatingBase]:
-    if system.unilateral or any(
+    if system.constraints.unilateral or any(
         not isinstance(system.constraint(name), CoordinateCoupler) for name in system.constraints
     ):
         return

@@ -130,7 +130,7 @@ def simulate(
     tenth of the accuracy or better. The run can be interrupted (Ctrl-C): it returns what was computed until
     then. A run that cannot go on does not raise either: `traj.status` says why it ended, and what to try.
 
-    Rigid contacts, stops and ropes (`system.unilateral`) open, close, stick and slide at events that the run
+    Rigid contacts, stops and ropes (`system.constraints.unilateral`) open, close, stick and slide at events that the run
     finds by itself: `traj.events` names them, `traj.impacts` has what impacts did. A run starts with those
     closed that must be; rigid surfaces that overlap at the start are refused.
 
@@ -225,7 +225,7 @@ def simulate(
         raise DescriptionError(
             "simulate: keep= and threads= are for many states; traj.at(times) has one at any times"
         )
-    happening = [*(e.name for e in wanted), *_samples(system, wanted), *system.unilateral]
+    happening = [*(e.name for e in wanted), *_samples(system, wanted), *system.constraints.unilateral]
     if happening and t_final < latest:
         raise DescriptionError(
             f"simulate: t_final = {t_final:g} s is before the state's t = {latest:g} s, "

@@ -174,7 +174,7 @@ def given(law: Force, value: Input) -> Force:
 def warn_unilateral_ignored(who: str, motion: Motion) -> None:
     """Warn of rigid contacts, stops and ropes, which push nothing in a study of a recorded motion."""
     system = motion.system
-    if names := [name for name in system.unilateral if name not in motion.start.disabled]:
+    if names := [name for name in system.constraints.unilateral if name not in motion.start.disabled]:
         some = ", ".join(map(repr, names[:3])) + ", ..." * (len(names) > 3)
         warn(
             f"{who}: {some}: rigid contacts, stops and ropes act one way, and count as open in "

@@ -233,7 +233,7 @@ def directions(
     if not system.constraints:
         yield frames, free.tolist(), None
         return
-    every = motion._batch().ask("constraint_jacobian", (), {})[..., free]
+    every = motion._batch().ask("constraints.jacobian", (), {})[..., free]
     while len(frames):
         G = every[frames]
         dependent = _dependent(G[0])

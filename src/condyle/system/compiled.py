@@ -276,7 +276,7 @@ class Compiled:
 
     def projection(self, tail: Array, weights: Array) -> Problem:
         """What projection needs of states with a tail (..., n)."""
-        names = "constraint_errors", "position_change", "velocity_change", "qdot"
+        names = "constraints.errors", "position_change", "velocity_change", "qdot"
         errors, nearer, slower, rates = (self.function(name) for name in names)
         rows, undefined = self._equations
         return Problem(

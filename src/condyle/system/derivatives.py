@@ -34,7 +34,7 @@ from condyle.system.operators.options import OPTIONS
 from condyle.system.unsolved import report_unsolved
 
 ACCELERATIONS = "forward_dynamics", "ydot"
-CONTACT_FORCES = "contact_forces", "contact_losses", "contact_wrenches", "contact_centers"
+CONTACT_FORCES = "contacts.forces", "contacts.losses", "contacts.wrenches", "contact_centers"
 """Operators that solve for multipliers."""
 _OPTIONS = tuple(name for name in OPTIONS if name != "out")
 

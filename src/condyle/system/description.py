@@ -274,7 +274,7 @@ class Description(Copies):
         bodies = "1 body" if len(self.bodies) == 1 else f"{len(self.bodies)} bodies"
         parts = "".join(
             f", {len(some)} {what}{'s' * (len(some) > 1)}"
-            for what, some in (("muscle", self.muscles), ("contact", self.contacts))
+            for what, some in (("muscle", self._muscle_names()), ("contact", self._contact_names()))
             if some
         )
         frozen = ", frozen" if self._frozen else ""

@@ -57,7 +57,7 @@ def casadi_function(
         )
     wanted = [a for a, n in sizes.items() if n or a not in VARIABLES]
     return ca.Function(
-        operator,
+        operator.replace(".", "_"),
         [given[a] for a in wanted],
         [ca.densify(x) for _, x in named],
         wanted,

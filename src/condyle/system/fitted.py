@@ -35,7 +35,7 @@ def fit_q(
     def at(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         there = whole(q)
         X_GB = there.body_pose(body)
-        return X_GB.R, X_GB.p, there.frame_jacobian(body, HERE)[:, body.u]
+        return X_GB.R, X_GB.p, there.kinematics.frame_jacobian(body, HERE)[:, body.u]
 
     def move(q: np.ndarray, du: np.ndarray) -> np.ndarray:
         there, u = whole(q), np.zeros(state.u.size)
@@ -59,7 +59,7 @@ def fit_u(
     u[body.u] = 0.0
     still = state.replace(u=u)
     J, R = (
-        still.frame_jacobian(body, HERE)[:, body.u],
+        still.kinematics.frame_jacobian(body, HERE)[:, body.u],
         np.eye(3) if relative_to is None else still.body_pose(relative_to).R,
     )
     J = np.concatenate([R.T @ J[:3], R.T @ J[3:]])

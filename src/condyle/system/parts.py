@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Vector
 from condyle.constraints.base import Constraint
-from condyle.constraints.solve.equations import row_slices
-from condyle.constraints.unilateral import RigidContact, Unilateral
+from condyle.constraints.unilateral import RigidContact
 from condyle.contact.hunt_crossley import ContactLaw
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity
 from condyle.forces.path import PathLaw
 from condyle.measures import Measure
-from condyle.model.model import equation_names
 from condyle.muscles import Muscle
 from condyle.plausible import ask
 from condyle.presentation import Display
@@ -47,6 +46,7 @@ class Parts(Display):
 
     plumbing = frozenset({"compiled"})
 
+    @with_call_hints(skip=1, name="System")
     def __init__(self, gravity: Gravity | Vector = (0.0, -9.81, 0.0)) -> None:
         self._tree = Tree()
         self._forces: dict[str, Force] = {}
@@ -87,6 +87,7 @@ class Parts(Display):
     def _thaw(self) -> None:
         self._frozen: str | None = None
         self._compiled: Compiled | None = None
+        self._groups: dict[type, Any] = {}
 
     def _named(self, name: str) -> str:
         known = {*self.coordinates, *self.speeds} if "_tree" in vars(self) else ()
@@ -157,29 +158,6 @@ class Parts(Display):
         return tuple(name for name, force in self._forces.items() if isinstance(force, PathLaw))
 
     @property
-    def muscles(self) -> tuple[str, ...]:
-        """Names of the forces that are muscles."""
-        return tuple(name for name, force in self._forces.items() if isinstance(force, Muscle))
-
-    @property
-    def contacts(self) -> tuple[str, ...]:
-        """Names of the contacts: forces between surfaces that yield, then constraints between those that do
-        not (`cd.contact.Rigid`)."""
-        return (
-            *(name for name, force in self._forces.items() if isinstance(force, ContactLaw)),
-            *(name for name, c in self._constraints.items() if isinstance(c, RigidContact)),
-        )
-
-    @property
-    def constraints(self) -> tuple[str, ...]:
-        return tuple(self._constraints)
-
-    @property
-    def unilateral(self) -> tuple[str, ...]:
-        """Names of the constraints that act one way: rigid contacts, stops, ropes."""
-        return tuple(name for name, c in self._constraints.items() if isinstance(c, Unilateral))
-
-    @property
     def measures(self) -> tuple[str, ...]:
         """Names of the measures."""
         return tuple(self._measures)
@@ -188,11 +166,6 @@ class Parts(Display):
     def motions(self) -> tuple[str, ...]:
         """Names of the bodies whose motion is prescribed."""
         return tuple(b.name for b in self._tree.driven)
-
-    @property
-    def equations(self) -> int:
-        """Number of constraint equations m, which is the number of multipliers."""
-        return sum(c.size for c in self._constraints.values())
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -213,6 +186,15 @@ class Parts(Display):
         measures."""
         return tuple(name for name, _ in state_variables(self._moving))
 
+    def _muscle_names(self) -> tuple[str, ...]:
+        return tuple(name for name, force in self._forces.items() if isinstance(force, Muscle))
+
+    def _contact_names(self) -> tuple[str, ...]:
+        return (
+            *(name for name, force in self._forces.items() if isinstance(force, ContactLaw)),
+            *(name for name, c in self._constraints.items() if isinstance(c, RigidContact)),
+        )
+
     def body(self, which: Body | str) -> Body:
         """The body of that name.
 
@@ -228,7 +210,7 @@ class Parts(Display):
 
     def constraint(self, name: str) -> Constraint:
         """The constraint of that name, as it was added."""
-        known("constraint", (name,), self.constraints)
+        known("constraint", (name,), tuple(self._constraints))
         return self._constraints[name]
 
     def measure(self, name: str) -> Measure:
@@ -264,13 +246,3 @@ class Parts(Display):
     def defaults(self) -> tuple[Array, Array]:
         """Default q (nq,) and u (nu,)."""
         return self._tree.defaults(), self._tree.default_speeds()
-
-    def equation_names(self) -> list[tuple[str, str]]:
-        """Name and level of each constraint equation, in their order: the constraint's name, with [k] if it
-        has several."""
-        return equation_names(self._constraints)
-
-    def multiplier_rows(self, constraint: str) -> slice:
-        """Where a constraint's equations are among all m, and its multipliers in `multipliers`."""
-        known("constraint", (constraint,), self.constraints)
-        return row_slices(self._constraints)[constraint]

@@ -20,6 +20,7 @@ from condyle.spatial import Transform
 from condyle.system.fitted import fit_q, fit_u
 from condyle.system.operators import METHODS
 from condyle.system.operators.contacts import TOUCHES
+from condyle.system.operators.groups import attach, in_group
 from condyle.system.operators.public import state_method
 from condyle.system.variables import place, recorded, variables
 from condyle.tree.body import Body
@@ -273,7 +274,7 @@ class State(Display, OfState):
         raise AssertionError(name)
 
     def _named(self, name: str) -> str:
-        return f"state[{name!r}]" if name in recorded(self.system)[0] else ""
+        return f"state[{name!r}]" if name in recorded(self.system)[0] else in_group(name)
 
     # it is no sequence: without this Python would try state[0]
     __iter__ = None
@@ -372,7 +373,7 @@ class State(Display, OfState):
 
 for _record in OPERATORS.values():
     if _record.public and not hasattr(State, _record.name):  # qdot is an attribute
-        setattr(State, _record.name, state_method(_record))
+        attach(State, _record, state_method(_record))
 
 
 def _time(t: Any) -> float:

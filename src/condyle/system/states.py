@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
@@ -22,6 +23,7 @@ from condyle.spatial import Transform
 from condyle.system.given import nth
 from condyle.system.operators import METHODS
 from condyle.system.operators.contacts import TOUCHES
+from condyle.system.operators.groups import attach, in_group
 from condyle.system.operators.public import asked, operator, state_method
 from condyle.system.state import State
 from condyle.system.system import System
@@ -98,7 +100,7 @@ class Batch:
 
     def ask(self, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """What an operator of the System gives, rows first."""
-        return getattr(self.system, name)(
+        return attrgetter(name)(self.system)(
             *map(self.array, OPERATORS[name].arrays), *arguments, **named, state=self
         )
 
@@ -228,7 +230,7 @@ class States(Generic[Item], Display, OfStates):
         return self.table().to_pandas()
 
     def _named(self, name: str) -> str:
-        return f"{self.called}[{name!r}]" if name in recorded(self.system)[0] else ""
+        return f"{self.called}[{name!r}]" if name in recorded(self.system)[0] else in_group(name)
 
 
 def states_method(record: Operator) -> Callable[..., Any]:
@@ -258,7 +260,7 @@ def states_method(record: Operator) -> Callable[..., Any]:
         return batch.shown(name, batch.ask(name, arguments, named), given)
 
     gives = "A Table over the rows" if record.columns is not None else "Not a Table: the rows come first"
-    call.__name__, call.__qualname__ = name, f"States.{name}"
+    call.__name__, call.__qualname__ = name.rpartition(".")[2], f"States.{name}"
     call.__doc__ = (
         f"{vars(method)['summary']}\n\n{gives}, or over the times t [s], shape (m,), if they are given."
     )
@@ -270,10 +272,10 @@ def publish(record: Operator, method: Callable[..., Any]) -> None:
     """Make an operator known from its record and its public line: a method of System, State and States."""
     OPERATORS[record.name] = record
     setattr(System, record.name, operator(method))
-    setattr(State, record.name, state_method(record))
-    setattr(States, record.name, states_method(record))
+    attach(State, record, state_method(record))
+    attach(States, record, states_method(record))
 
 
 for _record in OPERATORS.values():
     if _record.public and _record.name != "qdot":  # as in State, qdot is an attribute
-        setattr(States, _record.name, states_method(_record))
+        attach(States, _record, states_method(_record))

@@ -29,9 +29,17 @@ from condyle.tree.body import Body
 def text() -> str:
     """All of answers.pyi."""
     records = [operator for operator in OPERATORS.values() if operator.public and operator.name != "qdot"]
-    one = ["class OfState:", *map(_method, records)]
-    many = ["class OfStates:", *(_method(record, many=True) for record in records)]
-    return "\n".join([_HEAD, "\n".join(one) + "\n", "\n".join(many) + "\n"])
+    groups = dict.fromkeys(record.name.rpartition(".")[0] for record in records)
+    classes = []
+    for many, end in ((False, "OfState"), (True, "OfStates")):
+        own = {
+            group: [_method(r, many) for r in records if r.name.rpartition(".")[0] == group]
+            for group in groups
+        }
+        flat = own.pop("")
+        classes += [[f"class {group.title()}{end}:", *methods] for group, methods in own.items()]
+        classes.append([f"class {end}:", *(f"    {g}: {g.title()}{end}" for g in own), *flat])
+    return "\n".join([_HEAD, *("\n".join(lines) + "\n" for lines in classes)])
 
 
 def _method(record: Operator, many: bool = False) -> str:
@@ -47,7 +55,7 @@ def _method(record: Operator, many: bool = False) -> str:
         if many and record.columns is not None
         else inspect.signature(METHODS[record.name]).return_annotation
     )
-    start, end = f"    def {record.name}(", f") -> {answer}: ..."
+    start, end = f"    def {record.name.rpartition('.')[2]}(", f") -> {answer}: ..."
     all_of_them = [*parameters, *["*, t: ArrayLike | None = ..."] * many]
     line = f"{start}{', '.join(all_of_them)}{end}"
     if len(line) <= 110:

@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 from casadi import Function
 
-from condyle.arguments import ExplainsCalls, with_call_hints
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Entries, Vector, check_finite, vector
 from condyle.constraints.solve.projection import project
 from condyle.errors import ArgumentError, DescriptionError, ShapeError, UnknownNameError
@@ -18,12 +18,11 @@ from condyle.system import derivatives
 from condyle.system.expressions import casadi_function
 from condyle.system.operators import (
     BodyOperators,
-    ContactOperators,
     DynamicsOperators,
     MuscleOperators,
     PathOperators,
-    RateOperators,
 )
+from condyle.system.operators.groups import in_group
 from condyle.system.state import State
 from condyle.system.tails import NAMES as TAIL
 from condyle.tree import scales
@@ -56,15 +55,7 @@ _ELSEWHERE = {
 """Where what a System does not have is."""
 
 
-class System(
-    ExplainsCalls,
-    RateOperators,
-    DynamicsOperators,
-    BodyOperators,
-    PathOperators,
-    MuscleOperators,
-    ContactOperators,
-):
+class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
     """Bodies joined by mobilizers under gravity. Describe it with `add_body`, then ask.
 
     The first state, operator call or pickle freezes it; `copy()` gives one that can be changed.
@@ -74,6 +65,10 @@ class System(
     """
 
     elsewhere = _ELSEWHERE
+
+    def _named(self, name: str) -> str:
+        path = in_group(name)
+        return f"system.{path}" if path else super()._named(name)
 
     # ---- states --------------------------------------------------------------------------------------------
 
@@ -240,8 +235,8 @@ class System(
 
         Args:
             operator: its name, such as "forward_dynamics".
-            body: whose, for operators of one body: "body_pose" (R row by row, then p), "frame_jacobian", and
-                the like.
+            body: whose, for operators of one body: "body_pose" (R row by row, then p),
+                "kinematics.frame_jacobian", and the like.
             locked: as for operators; it is built in.
             disabled: as for operators; it is built in.
 

@@ -45,7 +45,7 @@ def unsolved(compiled: Compiled, q: Array, tail: Array) -> tuple[str, str, tuple
 
 def _apart(compiled: Compiled, q: Array, tail: Array, pose: str) -> tuple[str, str, tuple[str, ...]] | None:
     """The same of contacts."""
-    depths = np.atleast_1d(compiled.function("contact_depths")(q, tail))
+    depths = np.atleast_1d(compiled.function("contacts.depths")(q, tail))
     for (name, law), x in zip(compiled.model.all_contacts.items(), depths, strict=True):
         if np.isnan(x):
             a, b = (f"{type(s).__name__} on {s.body!r}" for s in law.surfaces())
@@ -111,7 +111,7 @@ def unsolved_frames(
     model, out = compiled.model, {}
     for kind, operator, names, what in (
         (Status.PATH, "path_lengths", tuple(model.paths), "the path of"),
-        (Status.CONTACT, "contact_depths", tuple(model.all_contacts), "contact"),
+        (Status.CONTACT, "contacts.depths", tuple(model.all_contacts), "contact"),
     ):
         found = compiled.function(operator).fast(q[bad], tails) if names and len(bad) else np.zeros((0, 0))
         for i, lost in zip(bad.tolist(), np.isnan(found), strict=False):

@@ -50,7 +50,7 @@ def touching(layer: Layer, R: Array) -> tuple[list[Patch], list[Arrows], Table |
     if not own:
         return [], [], None
     P, n, axes, x = (batch.kernel(f"contact_{what}") for what in ("points", "normals", "patches", "depths"))
-    f = batch.kernel("contact_forces") if layer.known and not batch.unknown else None
+    f = batch.kernel("contacts.forces") if layer.known and not batch.unknown else None
     patches, arrows = [], []
     columns: dict[str, tuple[str, Array]] = {}
     number = body_numbers(system)
@@ -139,7 +139,7 @@ def pressures(layer: Layer) -> list[Pressure]:
     for name, law in contacts_of(system).items():
         for side in getattr(law, "sides", ()):
             mesh = side.mesh
-            p = system.contact_pressures(batch.array("q"), batch.array("u"), name, mesh.body, state=batch)
+            p = system.contacts.pressures(batch.array("q"), batch.array("u"), name, mesh.body, state=batch)
             loaded = np.flatnonzero((p > 0).any(axis=0))
             if len(loaded):
                 X, triangles = mesh.X_BS, mesh.triangles

@@ -101,7 +101,7 @@ def test_thelens_fibers_in_motion(evidence):
     error = max(abs(z[f"{name}.fiber_length"] - x) for name, x in theirs.items())
     evidence("Thelen2003 fibers in equilibrium in motion against OpenSim's [m]", error, 1e-9)
     assert error < 1e-9  # its iteration stops at 1e-8 of the force
-    still = dict(zip(arm.state_variables, arm.muscle_equilibrium(q[0]), strict=True))
+    still = dict(zip(arm.state_variables, arm.muscles.equilibrium(q[0]), strict=True))
     assert abs(still["TRIlat.fiber_length"] - z["TRIlat.fiber_length"]) > 1e-5
 
 

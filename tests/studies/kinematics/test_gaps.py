@@ -62,7 +62,7 @@ def test_a_short_gap_is_filled(loop, bodies, names):
     assert np.abs(result.motion.values - q).max() < 2e-3
     assert np.nanmax(result.errors.values) < 1e-8  # what was seen fits, to the accuracy
     if system.constraints:
-        assert np.abs(system.constraint_errors(result.frames.q, 0 * q)[0]).max() < 1e-8
+        assert np.abs(system.constraints.errors(result.frames.q, 0 * q)[0]).max() < 1e-8
 
 
 @pytest.mark.filterwarnings("ignore::condyle.errors.QualityWarning")  # nothing carries it

@@ -76,7 +76,7 @@ def test_the_slope_vanishes_along_a_loop(evidence):
     worst = 0.0
     for i in (0, 30, 59):
         q = result.frames.q[i]
-        G = system.constraint_jacobian(q, np.zeros(system.nu), "position")
+        G = system.constraints.jacobian(q, np.zeros(system.nu), "position")
         free = np.linalg.svd(G)[2][len(G) :]
         slope = [
             (objective(system, markers, q + h * d, i) - objective(system, markers, q - h * d, i)) / (2 * h)
@@ -84,7 +84,7 @@ def test_the_slope_vanishes_along_a_loop(evidence):
             for h in (1e-5,)
         ]
         worst = max(worst, float(np.abs(slope).max()))
-        assert np.abs(system.constraint_errors(q, np.zeros(system.nu))[0]).max() < 1e-10
+        assert np.abs(system.constraints.errors(q, np.zeros(system.nu))[0]).max() < 1e-10
     # central differences of 1e-5 of a cost of 1e-4 have this rounding
     evidence(
         "inverse kinematics of a closed loop with noise: slope of the objective along the constraints "

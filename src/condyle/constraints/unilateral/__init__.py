@@ -8,11 +8,11 @@ How a user says it: the material of surfaces decides, `system.add_contact` does 
     system.add_contact("block", floor, cd.contact.vertices("block", corners, rubber))  # block.0 ..
     system.add_constraint("knee stop", cd.constraints.Stop("knee", upper=2.4, restitution=0.1))
     system.add_constraint("rope", cd.constraints.Rope("ground", (0, 0, 0), "bob", (0, 0, 0), 1.0))
-    system.unilateral                                                           # their names, in order
+    system.constraints.unilateral                                                           # their names, in order
 
 For solvers (docs/theory/rigid_contact.md (2)-(7)), all native and batched over leading dimensions:
 
-    rows = system.compiled.function("unilateral_rows")       # of all of `system.unilateral`, in order
+    rows = system.compiled.function("unilateral_rows")       # of all of `system.constraints.unilateral`, in order
     gap, rate, slip, G, bias, e, mu = rows(q, u, tail)       # flat; compiled.shaped() reshapes
 
     gap    (k,)        g >= 0 [m, rad]
@@ -25,7 +25,7 @@ For solvers (docs/theory/rigid_contact.md (2)-(7)), all native and batched over 
 `model.unilateral[name]` is the constraint: `.law`, `.has_friction`, `.flags(name)` and
 `.directions(name)`, names of its discrete variables. As equations of the system (G of `constraint_jacobian`,
 p = -gap) they hold where the discrete variables of a state say so (NAME.closed, NAME.stick, NAME.slide_x ..
-_z); in default states all are open. Equality constraints and locks are in `system.impulses(q, u, f)` and
+_z); in default states all are open. Equality constraints and locks are in `system.constraints.impulses(q, u, f)` and
 `solve_mass_matrix(q, f, locked=...)`.
 """
 

@@ -179,7 +179,7 @@ def is_held(state: State, f: np.ndarray, g: Callable[[State, np.ndarray, np.ndar
         tails, where = np.repeat(state.tail[None], 2 * n, axis=0), system.compiled.model.tail
         tails[:, where["t"]], tails[:, where["z"]] = ts[:, None], ys[:, nq + nu :]
         q, u = np.ascontiguousarray(ys[:, :nq]), np.ascontiguousarray(ys[:, nq : nq + nu])
-        errors = np.concatenate(system.compiled.function("constraint_errors")(q, u, tails), axis=1)
+        errors = np.concatenate(system.compiled.function("constraints.errors")(q, u, tails), axis=1)
         rows.append((errors[:n] - errors[n:]).T / (2 * CHANGE))
     for j in held:  # q and u there are functions of time alone
         rows.append(np.zeros((2, n)))

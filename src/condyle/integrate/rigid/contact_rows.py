@@ -95,9 +95,9 @@ class Numbers:
         system = self.state.system
         if not len(self.modes.mine):
             return np.zeros((0, self.u.size)), np.zeros((self.u.size, 0)), np.zeros((0, 0))
-        G = np.asarray(self.compiled.function("constraint_jacobian")(self.q, self.u, self.tail))
+        G = np.asarray(self.compiled.function("constraints.jacobian")(self.q, self.u, self.tail))
         G = G.reshape(-1, self.u.size)[~self.modes.mine]
-        levels = np.array([level for _, level in system.equation_names()])[~self.modes.mine]
+        levels = np.array([level for _, level in system.constraints.equations()])[~self.modes.mine]
         G = G[levels != "acceleration"]
         Z = self.solve(G).T
         Y = G @ Z

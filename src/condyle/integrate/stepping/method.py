@@ -194,7 +194,7 @@ class _Stepping:
                 f"TimeStepping: {sampled[0]!r} is sampled while a run goes on, which this "
                 "method does not; use another integrator"
             )
-        if not self.method.among and not system.unilateral:
+        if not self.method.among and not system.constraints.unilateral:
             raise DescriptionError(
                 "TimeStepping: nothing can touch: give it surfaces, TimeStepping([floor, "
                 "ball]), or the system a rigid contact by system.add_contact; without "
@@ -212,7 +212,7 @@ class _Stepping:
     def _check_twice(self) -> None:
         """Refuse a pair of `among` that is a contact of the system too."""
         system, mine = self.start.system, {id(s) for s in self.method.among}
-        for name in system.unilateral:
+        for name in system.constraints.unilateral:
             law = system.compiled.model.unilateral[name]
             if not isinstance(law, RigidContact) or name in self.start.disabled:
                 continue

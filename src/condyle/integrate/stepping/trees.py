@@ -220,7 +220,7 @@ class Trees(StepProgram):
     def __init__(self, system: System, bare: System, surfaces: bool, both_ways: bool) -> None:
         self.s, self.b, nu = Symbols(system.compiled.model), Symbols(bare.compiled.model), system.nu
         rows = OPERATORS["unilateral_rows"].expressions
-        self.unilateral = rows(self.s) if system.unilateral else [ca.SX(0, 1)] * 7
+        self.unilateral = rows(self.s) if system.constraints.unilateral else [ca.SX(0, 1)] * 7
         self.count = k = self.unilateral[0].numel()
         # a column is a row of a constraint
         self.G = ca.sparsify(ca.reshape(self.unilateral[3], nu, 3 * k))
@@ -501,7 +501,7 @@ class TreesRun(SteppingRun):
         system = start.system
         self.bare = bare = _bare(system)
         both_ways = any(name not in start.disabled for name in bare.constraints)
-        self.surfaces, k = bool(method.among), len(system.unilateral)
+        self.surfaces, k = bool(method.among), len(system.constraints.unilateral)
         key = f"trees {self.surfaces} {both_ways}"
         make = lambda: Trees(system, bare, self.surfaces, both_ways).build()
         super().__init__(start, method, Crowd(system, method.among), key, make)
@@ -521,7 +521,7 @@ class TreesRun(SteppingRun):
         if k:
             described = ("gaps", "speeds", "numbers", "rows_a", "rows_b")
             self.streams |= {name: ws[f"all_{name}"].reshape(k, -1) for name in described}
-            acting = [[name not in start.disabled] for name in system.unilateral]
+            acting = [[name not in start.disabled] for name in system.constraints.unilateral]
             self.streams["acting"] = np.array(acting, dtype=float)
             self.counts["described"] = k
         if self.surfaces:
@@ -532,10 +532,10 @@ class TreesRun(SteppingRun):
     @property
     def rebounds(self) -> bool:
         system, start = self.system, self.start
-        if self.crowd.e.any() or not system.unilateral:
+        if self.crowd.e.any() or not system.constraints.unilateral:
             return bool(self.crowd.e.any())
         e = np.asarray(system.compiled.function("unilateral_rows")(start.q, start.u, start.tail)[5])
-        return bool(e[[name not in start.disabled for name in system.unilateral]].any())
+        return bool(e[[name not in start.disabled for name in system.constraints.unilateral]].any())
 
     def _begin(self, step: float) -> None:
         ws, start, bare = self.ws, self.start, self.bare
@@ -547,7 +547,7 @@ class TreesRun(SteppingRun):
             inputs=start.inputs,
             parameters=start.parameters,
             discrete=start.discrete,
-            disabled=[name for name in start.disabled if name not in self.system.unilateral],
+            disabled=[name for name in start.disabled if name not in self.system.constraints.unilateral],
         )
         ws["p"] = same.tail[bare.compiled.model.tail["inputs"].start :]
         if len(self.fixed):
@@ -579,7 +579,7 @@ def open_state(state: State) -> State:
     system: System = state.system
     flags = {
         flag: 0.0
-        for name in system.unilateral
+        for name in system.constraints.unilateral
         for flag in [*system.compiled.model.unilateral[name].flags(name).values()]
         if flag in system.discrete
     }
@@ -592,9 +592,9 @@ def open_state(state: State) -> State:
 
 def _bare(system: System) -> System:
     """The system without constraints that act one way, whose equations would be solved in vain."""
-    if not system.unilateral:
+    if not system.constraints.unilateral:
         return system
     key = ("time stepping", "bare")
     if key not in system.compiled.programs:
-        system.compiled.programs[key] = system.copy(constraints=dict.fromkeys(system.unilateral))
+        system.compiled.programs[key] = system.copy(constraints=dict.fromkeys(system.constraints.unilateral))
     return system.compiled.programs[key]

@@ -144,11 +144,11 @@ OPERATORS = (
         status="rank",
         expressions=_articulated_inertias,
     ),
-    Operator("frame_pose", Stage.POSITION, "q"),
+    Operator("kinematics.frame_pose", Stage.POSITION, "q"),
     Operator("station_position", Stage.POSITION, "q", columns=of_body(*xyz("", "m"))),
-    Operator("frame_velocity", Stage.VELOCITY, "q u", columns=of_body(*VELOCITY)),
+    Operator("kinematics.frame_velocity", Stage.VELOCITY, "q u", columns=of_body(*VELOCITY)),
     Operator("station_velocity", Stage.VELOCITY, "q u", columns=of_body(*VELOCITY[3:])),
-    Operator("frame_acceleration", Stage.ACCELERATION, "q u udot", columns=of_body(*ACCELERATION)),
+    Operator("kinematics.frame_acceleration", Stage.ACCELERATION, "q u udot", columns=of_body(*ACCELERATION)),
     Operator("station_acceleration", Stage.ACCELERATION, "q u udot", columns=of_body(*ACCELERATION[3:])),
     Operator(
         "station_jacobian",
@@ -162,7 +162,7 @@ OPERATORS = (
         cost=MatrixCost(body=150, speed=30),
     ),
     Operator(
-        "frame_jacobian",
+        "kinematics.frame_jacobian",
         Stage.POSITION,
         "q",
         takes="q station",
@@ -173,7 +173,7 @@ OPERATORS = (
         cost=MatrixCost(body=150, speed=30),
     ),
     Operator(
-        "system_jacobian",
+        "kinematics.system_jacobian",
         Stage.POSITION,
         "q",
         results={"J": "bodies 6 nu"},
@@ -181,8 +181,8 @@ OPERATORS = (
         looped=ByColumns(passes.velocities, "q u", "V_GB", offset=True),
         cost=MatrixCost(body=150, ancestor=15),
     ),
-    Operator("frame_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION)),
-    Operator("station_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION[3:])),
+    Operator("kinematics.frame_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION)),
+    Operator("kinematics.station_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION[3:])),
     Operator(
         "mass_center",
         Stage.POSITION,

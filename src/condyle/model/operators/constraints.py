@@ -101,7 +101,7 @@ OPERATORS = (
         plain=True,
     ),
     Operator(
-        "constraint_errors",
+        "constraints.errors",
         Stage.FORCE,
         "q u",
         results={"p": "m_p", "v": "m_v"},
@@ -110,7 +110,7 @@ OPERATORS = (
         columns=columns.equation_errors,
     ),
     Operator(
-        "constraint_jacobian",
+        "constraints.jacobian",
         Stage.FORCE,
         "q u",
         results={"G": "m nu"},
@@ -118,7 +118,7 @@ OPERATORS = (
         expressions=lambda s: [rows(s.rows(s.kinematics()).jacobian())],
     ),
     Operator(
-        "constraint_bias",
+        "constraints.bias",
         Stage.FORCE,
         "q u",
         results={"g": "m"},
@@ -126,7 +126,7 @@ OPERATORS = (
         expressions=lambda s: [s.rows(s.kinematics()).bias()],
         columns=columns.equation_accelerations,
     ),
-    Operator("constraint_rank", Stage.ACCELERATION, "q u", columns=columns.fixed("rank", "condition")),
+    Operator("constraints.rank", Stage.ACCELERATION, "q u", columns=columns.fixed("rank", "condition")),
     Operator(
         "constraint_matrix",
         Stage.ACCELERATION,
@@ -136,10 +136,10 @@ OPERATORS = (
         expressions=_matrix,
         looped=constrained.constraint_matrix,
         cost=MultiplierCost(),
-        serves="constraint_rank",
+        serves="constraints.rank",
     ),
     Operator(
-        "constraint_forces",
+        "constraints.forces",
         Stage.ACCELERATION,
         "q u",
         takes="q u lambda_",
@@ -149,7 +149,7 @@ OPERATORS = (
         columns=columns.generalized_forces,
     ),
     Operator(
-        "constraint_power",
+        "constraints.power",
         Stage.ACCELERATION,
         "q u",
         takes="q u lambda_",
@@ -160,7 +160,7 @@ OPERATORS = (
         differentiable=False,
     ),
     Operator(
-        "impulses",
+        "constraints.impulses",
         Stage.ACCELERATION,
         "q u",
         takes="q u f",
@@ -172,7 +172,7 @@ OPERATORS = (
         differentiable=False,
     ),
     Operator(
-        "constraint_reactions",
+        "constraints.reactions",
         Stage.ACCELERATION,
         "q u",
         takes="q u lambda_",

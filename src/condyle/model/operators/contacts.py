@@ -194,7 +194,7 @@ READS = "joints forces constraints motions"
 
 OPERATORS = (
     Operator(
-        "contact_depths",
+        "contacts.depths",
         Stage.POSITION,
         "q",
         results={"x": "contacts"},
@@ -203,7 +203,7 @@ OPERATORS = (
         columns=_each("depth [m]"),
     ),
     Operator(
-        "contact_points",
+        "contacts.points",
         Stage.POSITION,
         "q",
         results={"P": "contacts 3"},
@@ -211,7 +211,7 @@ OPERATORS = (
         columns=_each(*xyz("p", "m")),
     ),
     Operator(
-        "contact_normals",
+        "contacts.normals",
         Stage.POSITION,
         "q",
         results={"n": "contacts 3"},
@@ -219,7 +219,7 @@ OPERATORS = (
         columns=_each(*xyz("n", "")),
     ),
     Operator(
-        "contact_patches",
+        "contacts.patches",
         Stage.POSITION,
         "q",
         results={"axes": "contacts 2"},
@@ -227,7 +227,7 @@ OPERATORS = (
         columns=_each("major [m]", "minor [m]"),
     ),
     Operator(
-        "contact_slips",
+        "contacts.slips",
         Stage.VELOCITY,
         "q u",
         results={"v_t": "contacts 3"},
@@ -236,7 +236,7 @@ OPERATORS = (
         columns=_each(*xyz("v", "m/s")),
     ),
     Operator(
-        "contact_forces",
+        "contacts.forces",
         Stage.ACCELERATION,
         "q u",
         results={"f": "contacts 3"},
@@ -246,7 +246,7 @@ OPERATORS = (
         columns=_each(*xyz("f", "N")),
     ),
     Operator(
-        "contact_losses",
+        "contacts.losses",
         Stage.ACCELERATION,
         "q u",
         results={"lost": "contacts"},
@@ -264,9 +264,9 @@ OPERATORS = (
         reads="joints forces",
         expressions=_springs,
         differentiable=False,
-        serves="contact_pressures",
+        serves="contacts.pressures",
     ),
-    Operator("contact_pressures", Stage.FORCE, "q u"),
+    Operator("contacts.pressures", Stage.FORCE, "q u"),
     Operator(
         "foundation_energies",
         Stage.FORCE,
@@ -279,7 +279,7 @@ OPERATORS = (
         watched=False,
     ),
     Operator(
-        "contact_wrenches",
+        "contacts.wrenches",
         Stage.ACCELERATION,
         "q u",
         results={"F": "contacts 2 6"},
@@ -297,9 +297,9 @@ OPERATORS = (
         reads=READS,
         expressions=_of(lambda done: ca.vertcat(done.f_n * done.P, done.f_n)),
         differentiable=False,
-        serves="center_of_pressure",
+        serves="contacts.center_of_pressure",
     ),
-    Operator("center_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),
+    Operator("contacts.center_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),
     Operator(
         "unilateral_rows",
         Stage.VELOCITY,

@@ -178,7 +178,7 @@ OPERATORS = (
         results={"imbalance": "tendons 5"},
         reads="joints forces",
         expressions=_imbalance,
-        serves="muscle_equilibrium",
+        serves="muscles.equilibrium",
         differentiable=False,
         watched=False,
     ),

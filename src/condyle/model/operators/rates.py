@@ -104,7 +104,7 @@ OPERATORS = (
         looped=passes.qdot,
     ),
     Operator(
-        "qddot",
+        "kinematics.qddot",
         Stage.ACCELERATION,
         "q u udot",
         results={"qddot": "nq"},
@@ -115,7 +115,7 @@ OPERATORS = (
         columns=columns.coordinate_accelerations,
     ),
     Operator(
-        "u_from_qdot",
+        "kinematics.u_from_qdot",
         Stage.POSITION,
         "q",
         takes="q qdot",
@@ -126,7 +126,7 @@ OPERATORS = (
         columns=columns.speeds,
     ),
     Operator(
-        "udot_from_qddot",
+        "kinematics.udot_from_qddot",
         Stage.VELOCITY,
         "q u",
         takes="q u qddot",
@@ -137,9 +137,17 @@ OPERATORS = (
         expressions=_udot_from_qddot,
         columns=columns.accelerations,
     ),
-    Operator("N", Stage.POSITION, "q", results={"N": "nq nu"}, status="rates", reads="", expressions=_N),
     Operator(
-        "Ndot", Stage.VELOCITY, "q u", results={"Ndot": "nq nu"}, status="rates", reads="", expressions=_Ndot
+        "kinematics.N", Stage.POSITION, "q", results={"N": "nq nu"}, status="rates", reads="", expressions=_N
+    ),
+    Operator(
+        "kinematics.Ndot",
+        Stage.VELOCITY,
+        "q u",
+        results={"Ndot": "nq nu"},
+        status="rates",
+        reads="",
+        expressions=_Ndot,
     ),
     Operator(
         "zdot",

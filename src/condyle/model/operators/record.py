@@ -195,14 +195,15 @@ class Operator:
         s = Symbols(model, plain=self.plain)
         results = self.expressions(s, **which)
         # laws along paths ask for the same things again and again
+        short = name.rpartition(".")[2]  # names of casadi.Functions have no dots
         return build_function(
-            name, [s[a] for a in self.arguments], ca.cse(results) if model.paths else results
+            short, [s[a] for a in self.arguments], ca.cse(results) if model.paths else results
         )
 
 
 PATHS = ("path_lengths", "path_speeds", "moment_arms", "path_points")
 """Operators of paths alone."""
-CONTACTS = ("contact_depths", "contact_points", "contact_normals", "contact_patches")
+CONTACTS = ("contacts.depths", "contacts.points", "contacts.normals", "contacts.patches")
 """Operators of where contacts are."""
 
 

@@ -24,7 +24,7 @@ from condyle.laws.described import sx
 from condyle.muscles.thelen2003 import Thelen2003
 from condyle.studies.motion.motion import Motion, with_states
 from condyle.studies.muscle_analysis import path_geometry
-from condyle.system.operators.muscles import equilibrium
+from condyle.system.operators.muscles import muscle_equilibrium
 
 LIMIT = 200
 """Steps at most."""
@@ -36,7 +36,7 @@ def opensim_equilibrium(motion: Motion, z: Array) -> Array:
     """Auxiliary states (m, nz) in equilibrium in each frame of a motion, at the activations in z (m, nz)."""
     system = motion.system
     start = with_states(motion, z)
-    found: Array = equilibrium(system.compiled, start.q, start.tail)
+    found: Array = muscle_equilibrium(system.compiled, start.q, start.tail)
     places = {name: k for k, name in enumerate(system.state_variables)}
     moving = [
         name

@@ -465,7 +465,7 @@ def _on_bodies(reading: Reading, constraint: Element, batch: Batch) -> list[tupl
         reading.base(reading.connected(constraint, end), constraint)[0].name or "ground"
         for end in ENDS[constraint.tag]
     ]
-    found = batch.ask("constraint_reactions", (name,), {})  # moment, force
+    found = batch.ask("constraints.reactions", (name,), {})  # moment, force
     p = {body: batch.ask("body_pose", (body,), {}).p for body in found}
     force = -np.sum([F[:, 3:] for F in found.values()], axis=0)
     moment = -np.sum([F[:, :3] + np.cross(p[body], F[:, 3:]) for body, F in found.items()], axis=0)
@@ -509,8 +509,8 @@ def _on_coordinates(reading: Reading, constraint: Element, batch: Batch) -> list
     ]
     of = {c.name: body.index for body in system.bodies for c in body.coordinates}
     joints = dict.fromkeys(of[e.name] for e in names if e is not None)
-    rows = system.multiplier_rows(constraint.name)
-    G = batch.ask("constraint_jacobian", (), {})[:, rows]
+    rows = system.constraints.rows(constraint.name)
+    G = batch.ask("constraints.jacobian", (), {})[:, rows]
     f = np.einsum("tij,ti->tj", G, batch.ask("multipliers", (), {})[:, rows])
     at = [k for joint in joints for k in tree.speeds_of(joint)]
     return [(f"{constraint.name}_mobility_F{k}", f[:, i]) for k, i in enumerate(at)]

@@ -84,8 +84,8 @@ def induced(trial: Trial, element: Element) -> None:
         if name not in bodies:
             raise DescriptionError(f"{element.place}: <body_names>: there is no body {name!r} in the model")
         com = np.asarray(system.body(name).mass_properties.com, dtype=float)
-        J = system.frame_jacobian(run.q, name, com)
-        bias = system.frame_bias(run.q, run.u, name, com)
+        J = system.kinematics.frame_jacobian(run.q, name, com)
+        bias = system.kinematics.frame_bias(run.q, run.u, name, com)
         angle = 180 / np.pi if degrees else 1.0
         _save_body(
             trial,
@@ -238,8 +238,8 @@ def _rows(trial: Trial, constraint: Element, load: ExternalLoad, run: Motion) ->
     p = np.einsum("tji,tj->ti", X.R, load.acting(run)[0] - X.p)
     J, bias = np.empty((len(run), 6, system.nu)), np.empty((len(run), 6))
     for i, point in enumerate(p):  # a station of its own in every frame
-        J[i] = system.frame_jacobian(run.q[i], body, point)
-        bias[i] = system.frame_bias(run.q[i], run.u[i], body, point)
+        J[i] = system.kinematics.frame_jacobian(run.q[i], body, point)
+        bias[i] = system.kinematics.frame_bias(run.q[i], run.u[i], body, point)
     if constraint.tag == "PointConstraint":
         return J[:, 3:], bias[:, 3:]
     if constraint.tag == "WeldConstraint":

@@ -154,7 +154,7 @@ def limit_cycle(
     far = 1000 * accuracy if tolerance is None else number("limit_cycle: tolerance", tolerance, "a number")
     if not far > 0:
         raise DescriptionError(f"limit_cycle: tolerance = {tolerance!r} must be positive")
-    if acting := [name for name in system.unilateral if name not in state.disabled]:
+    if acting := [name for name in system.constraints.unilateral if name not in state.disabled]:
         raise DescriptionError(
             f"limit_cycle: {acting[0]!r} acts one way: it opens and closes at events of "
             "its own, of which no derivatives are known. Disable it, and give an "

@@ -104,13 +104,13 @@ class Reset(ExplainsCalls):
             return self._flagged(state, state), np.eye(n)
         disabled = (set(state.disabled) - set(self.caught)) | set(self.released)
         during = state.replace(disabled=disabled)
-        du, lambda_ = during.impulses()
+        du, lambda_ = during.constraints.impulses()
         q, u, options = state.q, state.u, options_of(during)
-        G, nu = system.constraint_jacobian(q, u + du, **options), system.nu
+        G, nu = system.constraints.jacobian(q, u + du, **options), system.nu
         inertia = system.jacobian("multiply_mass_matrix", q, du, wrt="q", **options)
-        forces = system.jacobian("constraint_forces", q, u, lambda_, wrt=("q", "u"), **options)
-        errors = system.jacobian("constraint_errors", q, u + du, wrt=("q", "u"), **options)
-        rows = np.flatnonzero([level != "acceleration" for _, level in system.equation_names()])
+        forces = system.jacobian("constraints.forces", q, u, lambda_, wrt=("q", "u"), **options)
+        errors = system.jacobian("constraints.errors", q, u + du, wrt=("q", "u"), **options)
+        rows = np.flatnonzero([level != "acceleration" for _, level in system.constraints.equations()])
         m, free = len(rows), np.flatnonzero(~system.compiled.tails.held(state.tail))
         v_q, v_u = errors["q"][-m:], errors["u"][-m:]
         M = system.mass_matrix(q, **options)

@@ -124,7 +124,7 @@ def basis(state: State) -> Array:
     out = np.eye(n)[:, free]
     if not system.constraints:
         return out
-    J = system.jacobian("constraint_errors", state.q, state.u, wrt=("q", "u"), **options_of(state))
+    J = system.jacobian("constraints.errors", state.q, state.u, wrt=("q", "u"), **options_of(state))
     C = np.hstack([J["q"], J["u"], np.zeros((len(J["q"]), n - 2 * nu))])[:, free]
     _, s, Vt = np.linalg.svd(C)
     rank = int(np.sum(s > SMALL * s.max(initial=0.0)))

@@ -522,10 +522,10 @@ def _filled(
     open_ = [k for k in missing if k not in known]
     if not open_:
         return q
-    if not any(level == "position" for _, level in system.equation_names()):
+    if not any(level == "position" for _, level in system.constraints.equations()):
         _refuse_missing(system, table, open_)
     options = _options(system, tail[0])
-    G = system.constraint_jacobian(q[0], np.zeros(system.nu), "position", **options)
+    G = system.constraints.jacobian(q[0], np.zeros(system.nu), "position", **options)
     free = [j for j, k in enumerate(coordinates_of_speeds(system)) if k in open_]
     if len(free) < len(open_) or np.linalg.matrix_rank(G[:, free]) < len(free):
         _refuse_missing(system, table, open_)
@@ -650,16 +650,16 @@ def _rates(
         # the part of nddot along n does not count
         qddot[:, part] = nddot / size - 2 * r * qdot[:, part]
     batch = Batch(system, t, motion.tail, {"q": lambda: q}, Status.FINISHED)
-    u = batch.ask("u_from_qdot", (qdot,), {})
+    u = batch.ask("kinematics.u_from_qdot", (qdot,), {})
     if system.constraints:
         q, u = system.project(q, u, tolerance=CLOSED, **_options(system, motion.tail))
     batch.arrays["u"] = lambda: u
-    udot = batch.ask("udot_from_qddot", (qddot,), {})
+    udot = batch.ask("kinematics.udot_from_qddot", (qddot,), {})
     motion.q = q
     if not system.constraints:
         return u, udot
     free, W = ~system.compiled.tails.held(motion.tail), scales.weights(system.bodies)[1]
-    G, bias = batch.ask("constraint_jacobian", (), {}), batch.ask("constraint_bias", (), {})
+    G, bias = batch.ask("constraints.jacobian", (), {}), batch.ask("constraints.bias", (), {})
     error = (G @ udot[..., None])[..., 0] + bias
     return u, udot - free / W * (np.linalg.pinv(G * (free / W)[:, None]) @ error[..., None])[..., 0]
 

@@ -4,26 +4,29 @@ leading arrays.
 All broadcast over leading dimensions (...) and take the keyword `Options`. q, u, udot, tau, f are arrays
 (..., n) in the order of their names, or go by name: mappings, Tables, pandas objects (condyle.arrays). All
 must be finite. Frames, units and signs: spatial vectors angular first, in ground; M udot + coriolis_forces =
-tau + gravity_forces + applied_forces + constraint_forces + motion_forces.
+tau + gravity_forces + applied_forces + constraints.forces + motion_forces.
 """
 
 from condyle.system.operators.bodies import BodyOperators
-from condyle.system.operators.contacts import ContactOperators
+from condyle.system.operators.constraints import Constraints
+from condyle.system.operators.contacts import Contacts
 from condyle.system.operators.dynamics import DynamicsOperators
-from condyle.system.operators.muscles import MuscleOperators
+from condyle.system.operators.kinematics import Kinematics
+from condyle.system.operators.muscles import MuscleOperators, Muscles
 from condyle.system.operators.options import OPTIONS, Options
 from condyle.system.operators.paths import PathOperators
 from condyle.system.operators.public import METHODS
-from condyle.system.operators.rates import RateOperators
 
 __all__ = [
     "METHODS",
     "OPTIONS",
     "BodyOperators",
-    "ContactOperators",
+    "Constraints",
+    "Contacts",
     "DynamicsOperators",
+    "Kinematics",
     "MuscleOperators",
+    "Muscles",
     "Options",
     "PathOperators",
-    "RateOperators",
 ]

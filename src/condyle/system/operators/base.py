@@ -3,8 +3,8 @@ results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -18,20 +18,65 @@ from condyle.system.operators.public import METHODS
 from condyle.system.unmet import refuse_undefined
 from condyle.tree.body import Body
 
+if TYPE_CHECKING:
+    from condyle.system.operators.constraints import Constraints
+    from condyle.system.operators.contacts import Contacts
+    from condyle.system.operators.groups import Group
+    from condyle.system.operators.kinematics import Kinematics
+    from condyle.system.operators.muscles import Muscles
+    from condyle.system.system import System
+
+G = TypeVar("G", bound="Group")
+
 
 class Operators(Description):
-    """What all operators need: they are methods of the classes below this one, by topic."""
+    """What all operators need: they are methods of the classes below this one, by topic, and of groups."""
+
+    @property
+    def contacts(self) -> Contacts:
+        """Names of the contacts, forces between surfaces that yield, then constraints between those that do
+        not (`cd.contact.Rigid`); and their operators, `system.contacts.forces(q, u)`."""
+        from condyle.system.operators.contacts import Contacts
+
+        return self._group(Contacts, self._contact_names)
+
+    @property
+    def constraints(self) -> Constraints:
+        """Names of the constraints, and their operators, `system.constraints.errors(q, u)`."""
+        from condyle.system.operators.constraints import Constraints
+
+        return self._group(Constraints, lambda: self._constraints)
+
+    @property
+    def muscles(self) -> Muscles:
+        """Names of the forces that are muscles, and `system.muscles.equilibrium(q)`."""
+        from condyle.system.operators.muscles import Muscles
+
+        return self._group(Muscles, self._muscle_names)
+
+    @property
+    def kinematics(self) -> Kinematics:
+        """Operators that tell of frames fixed on bodies, and of rates of the coordinates as matrices."""
+        from condyle.system.operators.kinematics import Kinematics
+
+        return self._group(Kinematics, tuple)
+
+    def _group(self, kind: type[G], names: Callable[[], Iterable[str]]) -> G:
+        made = self._groups.get(kind)
+        if made is None or self._compiled is None:  # there may be more names than before
+            made = self._groups[kind] = kind(cast("System", self), names())
+        return made
 
     def _shorten(self, name: str, compiled: Compiled) -> None:
         """From here on plain vectors go straight to the kernel of an operator, if that is possible."""
-        if (
-            OPERATORS[name].direct
-            and name not in self.__dict__
-            and getattr(type(self), name) is METHODS[name]
-        ):
-            direct = compiled.shortcut(name, getattr(self, name))
+        if not OPERATORS[name].direct:
+            return
+        group, _, short = name.rpartition(".")
+        owner = getattr(self, group) if group else self
+        if short not in owner.__dict__ and getattr(type(owner), short) is METHODS[name]:
+            direct = compiled.shortcut(name, getattr(owner, short))
             if direct is not None:
-                self.__dict__[name] = direct
+                owner.__dict__[short] = direct
 
     def _run(
         self, name: str, arguments: tuple[Any, ...], options: Mapping[str, Any], which: str | None = None

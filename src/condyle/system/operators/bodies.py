@@ -1,5 +1,15 @@
 """Poses, velocities, accelerations, inertias and Jacobians of bodies, mass center and momentum of all: public
-operators."""
+operators.
+
+Motion of a frame B as a body A sees it, measured and expressed in A, from that of both in ground. r = p_GB
+- p_GA:
+
+  w_AB = R_GA' (w_B - w_A),                  v_AB = R_GA' (v_B - v_A - w_A x r)                            (1)
+  alpha_AB = R_GA' (alpha_B - alpha_A - w_A x (w_B - w_A))
+  a_AB = R_GA' (a_B - a_A - alpha_A x r - w_A x (w_A x r) - 2 w_A x R_GA v_AB)                             (2)
+
+alpha_AB and a_AB are the rates of w_AB and v_AB, component by component in A.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +20,6 @@ import numpy as np
 from condyle.arrays import Array, Vector
 from condyle.model.operators import OPERATORS
 from condyle.spatial import Transform
-from condyle.system import relative
 from condyle.system.operators.base import Operators, point, stacked
 from condyle.system.operators.options import Options
 from condyle.system.operators.public import operator
@@ -86,27 +95,6 @@ class BodyOperators(Operators):
         return self._of_body("articulated_inertia", (q,), body, options)
 
     @operator
-    def frame_pose(
-        self,
-        q: Vector,
-        body: Body | str,
-        X_BS: Transform | Vector,
-        relative_to: Body | str | None = None,
-        **options: Unpack[Options],
-    ) -> Transform:
-        """X_GS of a frame fixed on the body, in ground or in the body `relative_to`.
-
-        Args:
-            q: coordinates, shape (..., nq).
-            body: whose frame.
-            X_BS: the frame in the body's frame: a Transform, or a 3-vector (translation) [m].
-            relative_to: the body in which it is expressed; ground by default.
-        """
-        X_GB, X = self.body_pose(q, body, relative_to, **options), Transform.of(X_BS, "X_BS")
-        point("X_BS", X.p, X_GB.p.shape[:-1])
-        return X_GB @ X
-
-    @operator
     def station_position(
         self,
         q: Vector,
@@ -121,25 +109,6 @@ class BodyOperators(Operators):
         return X @ point("station", station, X.p.shape[:-1])
 
     @operator
-    def frame_velocity(
-        self,
-        q: Vector,
-        u: Vector,
-        body: Body | str,
-        station: Vector,
-        relative_to: Body | str | None = None,
-        **options: Unpack[Options],
-    ) -> Array:
-        """Spatial velocity in ground [rad/s, m/s], shape (..., 6), of a frame fixed on the body with its
-        origin at the station; or as the body `relative_to` sees it."""
-        r = self._arm(q, body, station, options)
-        V = self.body_velocity(q, u, body, **options)
-        V = stacked(V[..., :3], V[..., 3:] + np.cross(V[..., :3], r))
-        if relative_to is None:
-            return V
-        return self._seen_velocity(relative_to, q, u, self.body_pose(q, body, **options).p + r, V, options)
-
-    @operator
     def station_velocity(
         self,
         q: Vector,
@@ -151,29 +120,7 @@ class BodyOperators(Operators):
     ) -> Array:
         """Velocity in ground, or as the body `relative_to` sees it [m/s], shape (..., 3), of a point fixed on
         the body."""
-        return self.frame_velocity(q, u, body, station, relative_to, **options)[..., 3:]
-
-    @operator
-    def frame_acceleration(
-        self,
-        q: Vector,
-        u: Vector,
-        udot: Vector,
-        body: Body | str,
-        station: Vector,
-        relative_to: Body | str | None = None,
-        **options: Unpack[Options],
-    ) -> Array:
-        """Spatial acceleration in ground [rad/s^2, m/s^2], shape (..., 6), of a frame fixed on the body; or
-        as the body `relative_to` sees it."""
-        r, V = self._arm(q, body, station, options), self.body_velocity(q, u, body, **options)
-        A, w = self.body_acceleration(q, u, udot, body, **options), V[..., :3]
-        a = A[..., 3:] + np.cross(A[..., :3], r) + np.cross(w, np.cross(w, r))
-        A = stacked(A[..., :3], a)
-        if relative_to is None:
-            return A
-        p, V = self.body_pose(q, body, **options).p + r, stacked(w, V[..., 3:] + np.cross(w, r))
-        return self._seen_acceleration(relative_to, q, u, udot, p, V, A, options)
+        return self.kinematics.frame_velocity(q, u, body, station, relative_to, **options)[..., 3:]
 
     @operator
     def station_acceleration(
@@ -188,7 +135,7 @@ class BodyOperators(Operators):
     ) -> Array:
         """Acceleration in ground, or as the body `relative_to` sees it [m/s^2], shape (..., 3), of a point
         fixed on the body."""
-        return self.frame_acceleration(q, u, udot, body, station, relative_to, **options)[..., 3:]
+        return self.kinematics.frame_acceleration(q, u, udot, body, station, relative_to, **options)[..., 3:]
 
     # ---- Jacobians -----------------------------------------------------------------------------------------
 
@@ -199,33 +146,6 @@ class BodyOperators(Operators):
         """J, shape (..., 3, nu): the velocity in ground of a point of the body is J u. station: in the body's
         frame [m]."""
         return self._jacobian("station_jacobian", q, body, station, options)
-
-    @operator
-    def frame_jacobian(
-        self, q: Vector, body: Body | str, station: Vector, **options: Unpack[Options]
-    ) -> Array:
-        """J, shape (..., 6, nu): the spatial velocity in ground of a frame on the body is J u."""
-        return self._jacobian("frame_jacobian", q, body, station, options)
-
-    @operator
-    def system_jacobian(self, q: Vector, **options: Unpack[Options]) -> Array:
-        """J, shape (..., bodies, 6, nu): V_GB of all bodies is J u."""
-        return self._run("system_jacobian", (q,), options)
-
-    @operator
-    def frame_bias(
-        self, q: Vector, u: Vector, body: Body | str, station: Vector, **options: Unpack[Options]
-    ) -> Array:
-        """Jdot u [rad/s^2, m/s^2], shape (..., 6): spatial acceleration of a frame on the body at udot =
-        0."""
-        return self.frame_acceleration(q, u, np.zeros(self.nu), body, station, **options)
-
-    @operator
-    def station_bias(
-        self, q: Vector, u: Vector, body: Body | str, station: Vector, **options: Unpack[Options]
-    ) -> Array:
-        """Jdot u [m/s^2], shape (..., 3): acceleration of a point of the body at udot = 0."""
-        return self.frame_bias(q, u, body, station, **options)[..., 3:]
 
     # ---- the whole -----------------------------------------------------------------------------------------
 
@@ -266,7 +186,7 @@ class BodyOperators(Operators):
         self, who: Body | str, q: Vector, u: Vector, p: Array, V: Array, options: Options
     ) -> Array:
         """What velocity V at p, both in ground, is for a body."""
-        return relative.velocity(
+        return _relative_velocity(
             self.body_pose(q, who, **options), self.body_velocity(q, u, who, **options), p, V
         )
 
@@ -282,7 +202,7 @@ class BodyOperators(Operators):
         options: Options,
     ) -> Array:
         """What acceleration A at p with velocity V, all in ground, is for a body."""
-        return relative.acceleration(
+        return _relative_acceleration(
             self.body_pose(q, who, **options),
             self.body_velocity(q, u, who, **options),
             self.body_acceleration(q, u, udot, who, **options),
@@ -299,3 +219,36 @@ class BodyOperators(Operators):
         batch = self.body_pose(q, which, **options).p.shape[:-1]
         (shape,) = OPERATORS[name].shapes(self.compiled.model).values()
         return np.zeros(np.broadcast_shapes(batch, point("station", station, batch).shape[:-1]) + shape)
+
+
+def _in_A(X_GA: Transform, angular: Array, linear: Array) -> Array:
+    R = np.swapaxes(X_GA.R, -1, -2)
+    return np.concatenate(
+        np.broadcast_arrays(*((R @ x[..., None])[..., 0] for x in (angular, linear))), axis=-1
+    )
+
+
+def _difference(X_GA: Transform, V_A: Array, p: Array, V: Array) -> tuple[Array, Array, Array, Array]:
+    """w_A, r, and w and v of (1), all in ground."""
+    w_A, r = V_A[..., :3], p - X_GA.p
+    return w_A, r, V[..., :3] - w_A, V[..., 3:] - V_A[..., 3:] - np.cross(w_A, r)
+
+
+def _relative_velocity(X_GA: Transform, V_A: Array, p: Array, V: Array) -> Array:
+    """V_AB (..., 6) by (1), from V_GA, V_GB (..., 6) and p_GB (..., 3)."""
+    _, _, w, v = _difference(X_GA, V_A, p, V)
+    return _in_A(X_GA, w, v)
+
+
+def _relative_acceleration(X_GA: Transform, V_A: Array, A_A: Array, p: Array, V: Array, A: Array) -> Array:
+    """A_AB (..., 6) by (2), from A_GA, A_GB (..., 6) and the same."""
+    w_A, r, w, v = _difference(X_GA, V_A, p, V)
+    alpha_A = A_A[..., :3]
+    a = (
+        A[..., 3:]
+        - A_A[..., 3:]
+        - np.cross(alpha_A, r)
+        - np.cross(w_A, np.cross(w_A, r))
+        - 2 * np.cross(w_A, v)
+    )
+    return _in_A(X_GA, A[..., :3] - alpha_A - np.cross(w_A, w), a)

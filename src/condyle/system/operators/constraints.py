@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Unpack
 
 import numpy as np
 
 from condyle.arrays import Array, Scalar, Vector
 from condyle.constraints.base import LEVELS
+from condyle.constraints.solve.equations import row_slices
 from condyle.constraints.solve.lines import REGULAR
+from condyle.constraints.unilateral import Unilateral
+from condyle.model.model import equation_names
 from condyle.system.locks import known
-from condyle.system.operators.base import Operators
+from condyle.system.operators.groups import NamedGroup
 from condyle.system.operators.options import Options
 from condyle.system.operators.public import operator
 from condyle.system.unmet import refuse_unmet
@@ -19,36 +23,43 @@ SMALLEST_EIGENVALUE = REGULAR
 """Of Y with a unit diagonal, over its largest: what is smaller counts as redundant, as it does for
 multipliers."""
 
+_operator = partial(operator, group="constraints")
 
-class ConstraintOperators(Operators):
-    """Errors, Jacobian, multipliers and forces of constraints."""
 
-    @operator
-    def multipliers(
-        self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
-    ) -> Array:
-        """Multipliers lambda of all constraint equations, shape (..., m), in their order: M udot + G' lambda
-        = f. Redundant constraints share the load: the least norm. Zero for disabled constraints."""
-        return self._run("multipliers", (q, u, tau), options)
+class Constraints(NamedGroup):
+    """Names of the constraints, in the order in which they were added, and their operators."""
 
-    @operator
-    def constraint_errors(self, q: Vector, u: Vector, **options: Unpack[Options]) -> tuple[Array, Array]:
+    @property
+    def unilateral(self) -> tuple[str, ...]:
+        """Names of those that act one way: rigid contacts, stops, ropes."""
+        return tuple(name for name, c in self._system._constraints.items() if isinstance(c, Unilateral))
+
+    def equations(self) -> list[tuple[str, str]]:
+        """Name and level of each scalar equation, in their order, which is that of the multipliers: the
+        constraint's name, with [k] if it has several."""
+        return equation_names(self._system._constraints)
+
+    def rows(self, constraint: str) -> slice:
+        """Where a constraint's equations are among all, and its multipliers in `system.multipliers`."""
+        known("constraint", (constraint,), self)
+        return row_slices(self._system._constraints)[constraint]
+
+    @_operator
+    def errors(self, q: Vector, u: Vector, **options: Unpack[Options]) -> tuple[Array, Array]:
         """Errors of all position equations and of all velocity equations, in the order of the constraints.
 
         Returns:
             p, shape (..., m_p), and shape (..., m_v): pdot of these, and v of those that hold for velocities
             only.
         """
-        p, v = self._run("constraint_errors", (q, u), options)
-        self._check_equations("constraint_errors", p, "position")
-        self._check_equations("constraint_errors", v, "position", "velocity")
+        p, v = self._system._run("constraints.errors", (q, u), options)
+        self._system._check_equations("constraints.errors", p, "position")
+        self._system._check_equations("constraints.errors", v, "position", "velocity")
         return p, v
 
-    @operator
-    def constraint_jacobian(
-        self, q: Vector, u: Vector, level: str | None = None, **options: Unpack[Options]
-    ) -> Array:
-        """G, shape (..., m, nu): acceleration errors are G udot + constraint_bias.
+    @_operator
+    def jacobian(self, q: Vector, u: Vector, level: str | None = None, **options: Unpack[Options]) -> Array:
+        """G, shape (..., m, nu): acceleration errors are G udot + bias.
 
         Args:
             q: coordinates, shape (..., nq).
@@ -56,53 +67,53 @@ class ConstraintOperators(Operators):
             level: only the rows of equations of "position" (P of sherman2011), "velocity" (V) or
                 "acceleration" (A).
         """
-        known("level of constraint_jacobian()", () if level is None else (level,), LEVELS)
-        G: Array = self._run("constraint_jacobian", (q, u), options)
-        self._check_equations("constraint_jacobian", G.sum(axis=-1))
-        return G if level is None else G[..., [own == level for _, own in self.equation_names()], :]
+        known("level of constraints.jacobian()", () if level is None else (level,), LEVELS)
+        G: Array = self._system._run("constraints.jacobian", (q, u), options)
+        self._system._check_equations("constraints.jacobian", G.sum(axis=-1))
+        return G if level is None else G[..., [own == level for _, own in self.equations()], :]
 
-    @operator
-    def constraint_bias(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
+    @_operator
+    def bias(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
         """Acceleration errors of all constraint equations at udot = 0, shape (..., m)."""
-        bias: Array = self._run("constraint_bias", (q, u), options)
-        self._check_equations("constraint_bias", bias)
+        bias: Array = self._system._run("constraints.bias", (q, u), options)
+        self._system._check_equations("constraints.bias", bias)
         return bias
 
-    @operator
-    def constraint_rank(self, q: Vector, u: Vector, **options: Unpack[Options]) -> tuple[Scalar, Scalar]:
+    @_operator
+    def rank(self, q: Vector, u: Vector, **options: Unpack[Options]) -> tuple[Scalar, Scalar]:
         """Rank of Y = G M^-1 G', shape (...), and its condition: the largest over the smallest eigenvalue
         that counts, of Y with rows and columns scaled to a unit diagonal. A rank below the number of
         equations means that some are redundant, and their multipliers not unique."""
-        Y: Array = self._run("constraint_matrix", (q, u), options)
-        self._check_equations("constraint_rank", np.diagonal(Y, axis1=-2, axis2=-1))
-        sizes = np.linalg.eigvalsh(Y) if self.equations else np.zeros(Y.shape[:-1])
+        Y: Array = self._system._run("constraint_matrix", (q, u), options)
+        self._system._check_equations("constraints.rank", np.diagonal(Y, axis1=-2, axis2=-1))
+        sizes = np.linalg.eigvalsh(Y) if self.equations() else np.zeros(Y.shape[:-1])
         largest = sizes.max(axis=-1, initial=0.0)
         count = sizes > SMALLEST_EIGENVALUE * largest[..., None]
         least = np.where(count, sizes, np.inf).min(axis=-1, initial=np.inf)
         return count.sum(axis=-1)[()], np.where(np.isinf(least), 1.0, largest / least)[()]
 
-    @operator
-    def constraint_forces(
-        self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
-    ) -> Array:
+    @_operator
+    def forces(self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]) -> Array:
         """Generalized forces of all constraints, -G' lambda [N m, N], shape (..., nu)."""
-        return self._run("constraint_forces", (q, u, self.multipliers(q, u, tau, **options)), options)
+        return self._system._run(
+            "constraints.forces", (q, u, self._system.multipliers(q, u, tau, **options)), options
+        )
 
-    @operator
-    def constraint_power(
-        self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
-    ) -> Array:
+    @_operator
+    def power(self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]) -> Array:
         """Power of each constraint's forces [W], shape (..., number of constraints), in the order of
         `system.constraints`. Zero except for those that time moves, velocity constraints with a drift, and
         states off the constraints."""
-        return self._run("constraint_power", (q, u, self.multipliers(q, u, tau, **options)), options)
+        return self._system._run(
+            "constraints.power", (q, u, self._system.multipliers(q, u, tau, **options)), options
+        )
 
-    @operator
+    @_operator
     def impulses(
         self, q: Vector, u: Vector, f: Vector | None = None, **options: Unpack[Options]
     ) -> tuple[Array, Array]:
         """What happens at once when generalized impulses act: M du + G' lambda = f, G du = -v with the
-        velocity errors v of `constraint_errors`. Locked and prescribed speeds do not change. Equations of
+        velocity errors v of `errors`. Locked and prescribed speeds do not change. Equations of
         accelerations have no impulses.
 
         Args:
@@ -118,13 +129,13 @@ class ConstraintOperators(Operators):
         Raises:
             ConstraintError: no change of the free speeds does it.
         """
-        du, lambda_, left, allowed = self._run("impulses", (q, u, f), options)
-        self._check_equations("impulses", lambda_)
-        refuse_unmet("impulses", [name for name, _ in self.equation_names()], left, allowed)
+        du, lambda_, left, allowed = self._system._run("constraints.impulses", (q, u, f), options)
+        self._system._check_equations("constraints.impulses", lambda_)
+        refuse_unmet("constraints.impulses", [name for name, _ in self.equations()], left, allowed)
         return du, lambda_
 
-    @operator
-    def constraint_reactions(
+    @_operator
+    def reactions(
         self, q: Vector, u: Vector, constraint: str, tau: Vector | None = None, **options: Unpack[Options]
     ) -> dict[str, Array]:
         """Moment about the origin [N m] and force [N] of a constraint on each of its bodies but ground, in
@@ -140,6 +151,11 @@ class ConstraintOperators(Operators):
             arrays (..., 6) by the names of the bodies. Empty for constraints on coordinates and speeds, which
             act as generalized forces.
         """
-        known("constraint", (constraint,), self.constraints)
-        F = self._run("constraint_reactions", (q, u, self.multipliers(q, u, tau, **options)), options)
-        return {body: F[..., row, :] for body, row in self.compiled.model.reaction_rows(constraint).items()}
+        known("constraint", (constraint,), self)
+        F = self._system._run(
+            "constraints.reactions", (q, u, self._system.multipliers(q, u, tau, **options)), options
+        )
+        return {
+            body: F[..., row, :]
+            for body, row in self._system.compiled.model.reaction_rows(constraint).items()
+        }

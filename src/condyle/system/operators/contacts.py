@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -12,7 +13,7 @@ from condyle.laws.names import body_name
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.searches.search_tree import kernel as tree_kernel
 from condyle.presentation import brief
-from condyle.system.operators.base import Operators
+from condyle.system.operators.groups import NamedGroup
 from condyle.system.operators.options import Options
 from condyle.system.operators.public import operator
 from condyle.tree.body import Body
@@ -20,74 +21,76 @@ from condyle.tree.body import Body
 TOUCHES = {
     **dict.fromkeys(
         ("grf", "ground_reaction", "ground_reaction_force", "ground_reaction_forces", "ground_reactions"),
-        "contact_forces(), one per contact: their sum is the ground reaction; "
-        "center_of_pressure(group) is where it acts",
+        "contacts.forces(), one per contact: their sum is the ground reaction; "
+        "contacts.center_of_pressure(group) is where it acts",
     ),
     **dict.fromkeys(
         ("friction", "friction_forces", "normal_forces"),
-        "contact_forces(), of which contact_normals() gives the normal part",
+        "contacts.forces(), of which contacts.normals() gives the normal part",
     ),
-    **dict.fromkeys(("contact_moments", "contact_torques"), "contact_wrenches()"),
-    **dict.fromkeys(("gaps", "overlap", "penetration", "penetrations"), "contact_depths()"),
-    "cop": "center_of_pressure(group)",
-    "pressures": "contact_pressures(contact, body)",
+    **dict.fromkeys(("contact_moments", "contact_torques"), "contacts.wrenches()"),
+    **dict.fromkeys(("gaps", "overlap", "penetration", "penetrations"), "contacts.depths()"),
+    "cop": "contacts.center_of_pressure(group)",
+    "pressures": "contacts.pressures(contact, body)",
 }
 """What others call these, of states and runs."""
 
+_operator = partial(operator, group="contacts")
 
-class ContactOperators(Operators):
-    """Contacts, in the order of `system.contacts`: those that yield, then rigid ones. Normals and forces go
+
+class Contacts(NamedGroup):
+    """Names of the contacts, those that yield, then rigid ones, and their operators, in this order. Normals and forces go
     from the first surface, a, to the second, b; what acts on a is the opposite. Rigid ones push by their
     multipliers (without tau) where the state says that they are closed, and nothing where it does not."""
 
-    @operator
-    def contact_depths(self, q: Vector, **options: Unpack[Options]) -> Array:
+    @_operator
+    def depths(self, q: Vector, **options: Unpack[Options]) -> Array:
         """How deep the surfaces of each contact overlap [m], shape (..., n); below zero where they are
         apart."""
-        return self._run("contact_depths", (q,), options)
+        return self._system._run("contacts.depths", (q,), options)
 
-    @operator
-    def contact_points(self, q: Vector, **options: Unpack[Options]) -> Array:
+    @_operator
+    def points(self, q: Vector, **options: Unpack[Options]) -> Array:
         """Where each contact's force acts, in ground [m], shape (..., n, 3); where the surfaces are apart, a
         point between them."""
-        return self._run("contact_points", (q,), options)
+        return self._system._run("contacts.points", (q,), options)
 
-    @operator
-    def contact_normals(self, q: Vector, **options: Unpack[Options]) -> Array:
+    @_operator
+    def normals(self, q: Vector, **options: Unpack[Options]) -> Array:
         """Unit normals of the contacts, from a to b, in ground, shape (..., n, 3)."""
-        return self._run("contact_normals", (q,), options)
+        return self._system._run("contacts.normals", (q,), options)
 
-    @operator
-    def contact_patches(self, q: Vector, **options: Unpack[Options]) -> Array:
+    @_operator
+    def patches(self, q: Vector, **options: Unpack[Options]) -> Array:
         """Semi-axes of the contacts' ellipses after Hertz [m], shape (..., n, 2), the larger one first; zero
         where the surfaces are apart, or rigid."""
-        return self._run("contact_patches", (q,), options)
+        return self._system._run("contacts.patches", (q,), options)
 
-    @operator
-    def contact_slips(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
+    @_operator
+    def slips(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
         """Velocities of b's material on a's at the contact points, along the contact planes, in ground [m/s],
         shape (..., n, 3)."""
-        return self._run("contact_slips", (q, u), options)
+        return self._system._run("contacts.slips", (q, u), options)
 
-    @operator
-    def contact_forces(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
+    @_operator
+    def forces(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
         """Forces of the contacts on b, normal and friction, in ground [N], shape (..., n, 3)."""
-        return self._run("contact_forces", (q, u), options)
+        return self._system._run("contacts.forces", (q, u), options)
 
-    @operator
-    def contact_losses(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
+    @_operator
+    def losses(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
         """Power that each contact loses by dissipation and friction [W], shape (..., n), at least 0. What it
         stores is in `system.energy`."""
-        return self._run("contact_losses", (q, u), options)
+        return self._system._run("contacts.losses", (q, u), options)
 
-    @operator
-    def contact_wrenches(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
+    @_operator
+    def wrenches(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
         """Wrenches of the contacts on the bodies of a, then of b: moment about the body's origin [N m] and
         force [N], in ground, shape (..., n, 2, 6)."""
-        return self._run("contact_wrenches", (q, u), options)
+        return self._system._run("contacts.wrenches", (q, u), options)
 
-    @operator
-    def contact_pressures(
+    @_operator
+    def pressures(
         self, q: Vector, u: Vector, contact: str, body: Body | str | None = None, **options: Unpack[Options]
     ) -> Array:
         """Pressure on each triangle of a mesh [Pa], shape (..., triangles), in the order of
@@ -99,32 +102,34 @@ class ContactOperators(Operators):
             contact: name of a contact with a mesh.
             body: whose mesh, or its name; of two meshes the first one's by default.
         """
-        _check_name("contact_pressures: contact", contact, "(q, u, contact, body)")
+        _check_name("contacts.pressures: contact", contact, "(q, u, contact, body)")
         start, found = 0, []
-        for name, law in self.compiled.model.contacts.items():
+        for name, law in self._system.compiled.model.contacts.items():
             for side in getattr(law, "sides", ()):
                 if name == contact:
                     found.append((side, slice(start, start + side.size)))
                 start += side.size
         if not found:
-            known = [name for name, law in self.compiled.model.contacts.items() if hasattr(law, "sides")]
+            known = [
+                name for name, law in self._system.compiled.model.contacts.items() if hasattr(law, "sides")
+            ]
             raise UnknownNameError(
                 "contact of a mesh", contact, known, "pressures are those of a cd.contact.Mesh"
             )
         bodies = [side.mesh.body for side, _ in found]
-        wanted = bodies[0] if body is None else body_name(body, "contact_pressures: body")
+        wanted = bodies[0] if body is None else body_name(body, "contacts.pressures: body")
         if wanted not in bodies:
             raise UnknownNameError("body of a mesh", wanted, bodies, f"contact {contact!r}")
         side, part = found[bodies.index(wanted)]
-        given = self._run("contact_springs", (q, u), options)[..., part]
+        given = self._system._run("contact_springs", (q, u), options)[..., part]
         mesh, springs = side.mesh.triangles, side.springs
         kind = springs.where.key, springs.smooth
-        kernel = self.compiled.functions.setdefault(
+        kernel = self._system.compiled.functions.setdefault(
             ("pressure", kind),
             NativeFunction(
-                "contact_pressures",
+                "contacts.pressures",
                 lambda: tree_kernel("pressure", side.size, 4, springs.pressure),
-                key=f"contact_pressures {kind}",
+                key=f"contacts.pressures {kind}",
                 inputs=[("p", side.size), ("face", 4)],
                 outputs=[("pressure", 1)],
             ),
@@ -132,7 +137,7 @@ class ContactOperators(Operators):
         out: Array = kernel(given[..., None, :], np.column_stack([mesh.centroids, mesh.areas]))[..., 0]
         return out
 
-    @operator
+    @_operator
     def center_of_pressure(self, q: Vector, u: Vector, group: str, **options: Unpack[Options]) -> Array:
         """The mean of a group's contact points, of meshes of all triangles', weighted with their normal
         forces, in ground [m], shape (..., 3); NaN where nothing touches.
@@ -142,12 +147,12 @@ class ContactOperators(Operators):
             u: speeds, shape (..., nu).
             group: the name that `system.add_contact` was given, or that of one contact.
         """
-        _check_name("center_of_pressure: group", group, "(q, u, group)")
-        rows = [k for k, name in enumerate(self.contacts) if name == group or name.startswith(f"{group}.")]
+        _check_name("contacts.center_of_pressure: group", group, "(q, u, group)")
+        rows = [k for k, name in enumerate(self) if name == group or name.startswith(f"{group}.")]
         if not rows:
-            known = dict.fromkeys([*(name.partition(".")[0] for name in self.contacts), *self.contacts])
+            known = dict.fromkeys([*(name.partition(".")[0] for name in self), *self])
             raise UnknownNameError("group of contacts", group, known)
-        found = self._run("contact_centers", (q, u), options)[..., rows, :].sum(axis=-2)
+        found = self._system._run("contact_centers", (q, u), options)[..., rows, :].sum(axis=-2)
         total = found[..., 3:]
         with np.errstate(all="ignore"):
             center: Array = found[..., :3] / np.where(total > 0, total, np.nan)

@@ -1,4 +1,4 @@
-"""Forward and inverse dynamics, the mass matrix, generalized forces, power and energy: public operators."""
+"""Rates, forward and inverse dynamics, multipliers, the mass matrix, generalized forces, power and energy: public operators."""
 
 from __future__ import annotations
 
@@ -7,17 +7,35 @@ from typing import Unpack
 import numpy as np
 
 from condyle.arrays import Array, Scalar, Vector
-from condyle.system.operators.constraints import ConstraintOperators
+from condyle.system.operators.base import Operators
 from condyle.system.operators.options import Options
 from condyle.system.operators.public import operator
 from condyle.tree.body import Body
 
 
-class DynamicsOperators(ConstraintOperators):
-    """Forces and accelerations, the mass matrix, power and energy.
+class DynamicsOperators(Operators):
+    """Rates, forces and accelerations, multipliers, the mass matrix, power and energy.
 
-    M udot + coriolis_forces = tau + gravity_forces + applied_forces + constraint_forces + motion_forces.
+    M udot + coriolis_forces = tau + gravity_forces + applied_forces + constraints.forces + motion_forces.
     """
+
+    @operator
+    def qdot(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
+        """Rates of the coordinates N(q) u, shape (..., nq)."""
+        return self._run("qdot", (q, u), options)
+
+    @operator
+    def zdot(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
+        """Rates of the auxiliary states of forces, shape (..., nz)."""
+        return self._run("zdot", (q, u), options)
+
+    @operator
+    def multipliers(
+        self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
+    ) -> Array:
+        """Multipliers lambda of all constraint equations, shape (..., m), in their order: M udot + G' lambda
+        = f. Redundant constraints share the load: the least norm. Zero for disabled constraints."""
+        return self._run("multipliers", (q, u, tau), options)
 
     @operator
     def forward_dynamics(
@@ -117,7 +135,7 @@ class DynamicsOperators(ConstraintOperators):
         held = self.inverse_dynamics(q, u, udot, **options)
         held = held if tau is None else held - self.compiled.vector("tau", tau)
         if self.constraints:
-            held = held - self.constraint_forces(q, u, tau, **options)
+            held = held - self.constraints.forces(q, u, tau, **options)
         return np.where(self._held(options), held, 0.0)
 
     @operator

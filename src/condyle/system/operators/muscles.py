@@ -14,6 +14,7 @@ from condyle.muscles import Muscle
 from condyle.status import Status
 from condyle.system.compiled import Compiled
 from condyle.system.operators.base import Operators
+from condyle.system.operators.groups import NamedGroup
 from condyle.system.operators.options import OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -25,10 +26,10 @@ BALANCED = 1e-6
 """Forces of fiber and tendon that differ by less balance, over the maximal isometric force."""
 
 
-class MuscleOperators(Operators):
-    """Fibers and tendons."""
+class Muscles(NamedGroup):
+    """Names of the muscles, in the order in which they were added."""
 
-    def muscle_equilibrium(self, q: Vector, **options: Unpack[Options]) -> Array:
+    def equilibrium(self, q: Vector, **options: Unpack[Options]) -> Array:
         """Auxiliary states z in which no fiber moves, shape (..., nz): elastic tendons pull as their fibers
         do at the activations that z has. All else in z is as given, or has its default.
 
@@ -39,17 +40,21 @@ class MuscleOperators(Operators):
         Args:
             q: coordinates, shape (..., nq).
         """
-        compiled = self._compiled or self._freeze("muscle_equilibrium()")
+        compiled = self._system._freeze("muscles.equilibrium()")
         if unknown := [option for option in options if option not in OPTIONS]:
-            raise UnknownNameError("option of muscle_equilibrium()", unknown[0], OPTIONS)
+            raise UnknownNameError("option of muscles.equilibrium()", unknown[0], OPTIONS)
         given: Any = {k: v for k, v in options.items() if k not in ("out", "threads")}
-        q = vector("q", q, self.nq, compiled.entries["q"])
-        return equilibrium(compiled, q, compiled.tails.make(given))
+        q = vector("q", q, self._system.nq, compiled.entries["q"])
+        return muscle_equilibrium(compiled, q, compiled.tails.make(given))
+
+
+class MuscleOperators(Operators):
+    """Fibers and tendons."""
 
     @with_call_hints({"activation": "it is in the state: system.state(z={'biceps.activation': 0.5})"}, skip=1)
     def equilibrate_muscles(self, state: State) -> State:
         """The state with fibers in equilibrium with their tendons, as OpenSim's equilibrateMuscles: they do
-        not move at the state's activations and path lengths. See `muscle_equilibrium`.
+        not move at the state's activations and path lengths. See `system.muscles.equilibrium`.
 
         Args:
             state: a State of this system.
@@ -57,18 +62,18 @@ class MuscleOperators(Operators):
         if not hasattr(state, "system"):
             raise DescriptionError(
                 "equilibrate_muscles: expected a State, as system.state(q=...) makes it, "
-                f"got {state!r}; of coordinates it is system.muscle_equilibrium(q)"
+                f"got {state!r}; of coordinates it is system.muscles.equilibrium(q)"
             )
         if state.system is not self:
             raise DescriptionError(
                 "equilibrate_muscles: the state belongs to another system; make it with system.state()"
             )
         compiled = self._compiled or self._freeze("equilibrate_muscles()")
-        return state.replace(z=equilibrium(compiled, state.q, state.tail))
+        return state.replace(z=muscle_equilibrium(compiled, state.q, state.tail))
 
 
-def equilibrium(compiled: Compiled, q: Array, tail: Array) -> Array:
-    """z of `muscle_equilibrium` at coordinates (..., nq) and tails (..., k)."""
+def muscle_equilibrium(compiled: Compiled, q: Array, tail: Array) -> Array:
+    """z of `Muscles.equilibrium` at coordinates (..., nq) and tails (..., k)."""
     model = compiled.model
     shape = np.broadcast_shapes(q.shape[:-1], tail.shape[:-1])
     q, tail = (np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, tail))
@@ -136,14 +141,14 @@ def _solved(kernel: Any, given: tuple[Array, ...], tail: Array, at: Array, names
             for name, k in zip(names, shortest.sum(axis=0), strict=True)
             if k
         )
-        warn(f"muscle_equilibrium: fibers at their shortest, their tendons slack or weaker: {some}")
+        warn(f"muscles.equilibrium: fibers at their shortest, their tendons slack or weaker: {some}")
     r, slope, _, _, found = evaluate(np.arange(states)).transpose(2, 0, 1)
     steep = np.where(np.isfinite(slope), np.abs(slope), 0.0) * l_M
     lost = ~shortest & ~(np.abs(r) <= BALANCED + 100 * TOL * steep)
     if lost.any():
         i, k = np.argwhere(lost)[0]
         raise ConvergenceError(
-            f"muscle_equilibrium: {names[k]!r} finds no balance{f' in state {i}' * (states > 1)}: at a fiber "
+            f"muscles.equilibrium: {names[k]!r} finds no balance{f' in state {i}' * (states > 1)}: at a fiber "
             f"length of {l_M[i, k]:.6g} m its forces differ by {r[i, k]:.3g} of the maximal isometric force; "
             "is a curve of the muscle not a number there, or does it jump?",
             found,

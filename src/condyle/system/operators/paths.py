@@ -55,8 +55,10 @@ class PathOperators(Operators):
             u = np.zeros((*self.compiled.vector("q", q, "moment_arms").shape[:-1], self.nu))
         else:
             u = state.array("u") if hasattr(state, "array") else state.u
-        G = self._run("constraint_jacobian", (q, u), options)
-        return R @ allowed_motions(G[..., [level != "acceleration" for _, level in self.equation_names()], :])
+        G = self._run("constraints.jacobian", (q, u), options)
+        return R @ allowed_motions(
+            G[..., [level != "acceleration" for _, level in self.constraints.equations()], :]
+        )
 
     @operator
     def path_points(self, q: Vector, **options: Unpack[Options]) -> dict[str, Array]:

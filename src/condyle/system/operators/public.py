@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -31,11 +32,11 @@ METHODS: dict[str, Callable[..., Any]] = {}
 _ABOUT_OPTIONS = (inspect.getdoc(Options) or "").partition("\n\n")[2]
 
 
-def operator(method: F) -> F:
-    """The method of an operator that has a record of its name: `out=` is served, and errors name the
-    operator."""
-    record = OPERATORS[method.__name__]
-    made: Any = _call(method) if record.direct else _call_and_write(method)
+def operator(method: F, group: str = "") -> F:
+    """The method of an operator that has a record of its name, after that of its group if it is in one:
+    `out=` is served, and errors name the operator."""
+    record = OPERATORS[f"{group}.{method.__name__}" if group else method.__name__]
+    made: Any = _call(method, record)
     made.summary = inspect.getdoc(method) or ""
     made.__doc__ = f"{made.summary}\n\nOptions, all by keyword:\n\n{_ABOUT_OPTIONS}"
     made.__signature__ = _with_options(method)
@@ -65,44 +66,34 @@ def asked(record: Operator) -> list[inspect.Parameter]:
 # ---- calls of a System's method ----------------------------------------------------------------------------
 
 
-def _call(method: F) -> F:
-    """The method; a call that does not fit is answered in words."""
+def _call(method: F, record: Operator) -> F:
+    """The method; a call that does not fit raises ArgumentError. The kernel of a direct operator writes into
+    `out` itself; of the others the result is copied there."""
 
     @functools.wraps(method)
     def call(self: Any, *arguments: Any, **options: Any) -> Any:
-        try:
-            return method(self, *arguments, **options)
-        except (TypeError, CondyleError) as error:
-            _explain(method, error, arguments, options)
-            raise
-
-    return call  # type: ignore[return-value]
-
-
-def _call_and_write(method: F) -> F:
-    """The same, with the result written into `out`, if that is given."""
-
-    @functools.wraps(method)
-    def call(self: Any, *arguments: Any, **options: Any) -> Any:
-        out = options.pop("out", None)
+        out = None if record.direct else options.pop("out", None)
         try:
             result = method(self, *arguments, **options)
         except (TypeError, CondyleError) as error:
-            _explain(method, error, arguments, options)
+            _explain(method, record.name, error, arguments, options)
             raise
-        return result if out is None else _into(out, result, method.__name__)
+        return result if out is None else _into(out, result, record.name)
 
     return call  # type: ignore[return-value]
 
 
 def _explain(
-    method: Callable[..., Any], error: Exception, arguments: tuple[Any, ...], options: dict[str, Any]
+    method: Callable[..., Any],
+    name: str,
+    error: Exception,
+    arguments: tuple[Any, ...],
+    options: dict[str, Any],
 ) -> None:
     """Raise ArgumentError if the call does not fit; let other errors name this operator, not one that it is
     written with."""
     if isinstance(error, (TypeError, ShapeError)):
-        _check_call(method, arguments, options)
-    name = method.__name__
+        _check_call(method, name, arguments, options)
     if isinstance(error, UnknownNameError):
         if error.kind.startswith("option of ") and error.kind != f"option of {name}()":
             raise UnknownNameError(f"option of {name}()", error.name, OPTIONS) from None
@@ -112,9 +103,11 @@ def _explain(
             error.args = (f"{name}: {rest}", *error.args[1:])
 
 
-def _check_call(method: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+def _check_call(
+    method: Callable[..., Any], name: str, arguments: tuple[Any, ...], options: dict[str, Any]
+) -> None:
     """Raise ArgumentError if an operator is called with a State, or with arguments that do not fit."""
-    name, signature = method.__name__, inspect.signature(method)
+    signature = inspect.signature(method)
     # asked by a State: the user's own arguments follow q, u, udot
     if "state" in options:
         return
@@ -178,7 +171,7 @@ def state_method(record: Operator) -> Callable[..., Any]:
         if moves and not arguments and named.get("udot") is None:
             named["udot"] = self.udot
         try:
-            return getattr(self.system, name)(
+            return attrgetter(name)(self.system)(
                 *(getattr(self, a) for a in arrays), *arguments, **named, state=self
             )
         except TypeError:
@@ -186,7 +179,7 @@ def state_method(record: Operator) -> Callable[..., Any]:
             raise
 
     method: Any = METHODS[name]
-    call.__name__, call.__doc__ = name, method.summary
+    call.__name__, call.__doc__ = name.rpartition(".")[2], method.summary
     this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     signature = inspect.signature(method).replace(parameters=[this, *own])
     call.__signature__ = signature  # type: ignore[attr-defined]
