@@ -1,4 +1,4 @@
-"""StepControl of the step: how long the next attempt is, whether it is accepted, and what comes after it.
+"""Control of the step: how long the next attempt is, whether it is accepted, and what comes after it.
 
     err = rms(w e) / (accuracy / 250) <= 1,  h <- h min(5, max(0.1, 0.9 err^(-1/p)))  p = method.estimate  (1)
 

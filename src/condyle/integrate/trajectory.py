@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -276,18 +276,7 @@ class Trajectory(States[State], Judged):
         events = tuple(e for e in self.events if len(i) and rows.t[0] <= e.t <= rows.t[-1])
         run, before = (self, self._steps) if self.within is None else self.within
         within = (run, before[i]) if history(self.system) else None
-        return Trajectory(
-            start,
-            rows,
-            self.status,
-            self.statistics,
-            self.manifold,
-            events,
-            changes,
-            self.jumps,
-            within,
-            self.impacts,
-        )
+        return replace(self, start=start, rows=rows, events=events, changes=changes, within=within)
 
     def _state(self, i: int, t: float, y: np.ndarray) -> State:
         """y at row i or after, with the parameters, inputs, locks that hold there."""

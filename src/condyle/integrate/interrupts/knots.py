@@ -76,7 +76,7 @@ def table(
     settings: Settings,
     method: Method,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """KnotTimes of some runs as a stream for the step loop, shape (rows, 1), and the row that each run begins
+    """Knots of some runs as a stream for the step loop, shape (rows, 1), and the row that each run begins
     with.
 
     Args:
