@@ -17,7 +17,7 @@ from condyle.integrate.advice import advice
 from condyle.integrate.integrators import Method
 from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.steps import StepRows
+from condyle.integrate.steps import StepRows, stacked
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
 from condyle.presentation import LINES, Block, cut, rows_of, span
 from condyle.quality import Check, Judged
@@ -92,7 +92,7 @@ class Members:
             raise DescriptionError("simulate: there is no state in the sequence")
         return Members(
             np.array([s.t for s in states]),
-            np.array([np.concatenate([s.q, s.u, s.z]) for s in states]),
+            np.array([stacked(s) for s in states]),
             np.array([s.tail for s in states]),
             states,
         )

@@ -16,8 +16,8 @@ from condyle.integrate.interrupts.base import ROWS, Interrupter, Interruption
 from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.rigid.impact import Impact
-from condyle.integrate.steps import ROW, StepBuffer, StepRows
-from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory, replaced
+from condyle.integrate.steps import ROW, StepBuffer, StepRows, replaced, stacked
+from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
 from condyle.native.programs.program import Program
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
@@ -69,7 +69,7 @@ class Run:
         self.manifold = Manifold.of_run(system, s.weights, s.accuracy)
         self.interrupters = interrupters(self)
         self.like, self.t, self.rounds = self.start, self.start.t, 100
-        self.y = np.concatenate([self.start.q, self.start.u, self.start.z])
+        self.y = stacked(self.start)
         widths = {
             name.removeprefix(ROW): stream["size"]
             for name, stream in self.program.layout["streams"].items()
@@ -185,7 +185,7 @@ class Run:
 
     def change(self, state: State) -> None:
         """Go on from another state."""
-        self.t, self.y, self.like = state.t, np.concatenate([state.q, state.u, state.z]), state
+        self.t, self.y, self.like = state.t, stacked(state), state
         self.changes.append((self.buffer.count, state))
         self.buffer.change(self.t, self.y)
         self._restart()

@@ -17,7 +17,7 @@ from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.measure_history import history, measured
 from condyle.integrate.rigid.impact import Impact
-from condyle.integrate.steps import StepRows
+from condyle.integrate.steps import StepRows, replaced
 from condyle.presentation import Block, cut, number, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
@@ -446,12 +446,6 @@ class Trajectory(States[State], Judged):
         """
         between = np.union1d(self.t, np.linspace(self.t[0], self.t[-1], DRAWN)) if self.rows.whole else None
         return self.table(between).plot(*names, axes=axes)
-
-
-def replaced(like: State, t: float, y: np.ndarray) -> State:
-    """The State with another time and other q, u, z side by side."""
-    nq, nu = like.q.size, like.u.size
-    return like.replace(t=t, q=y[:nq], u=y[nq : nq + nu], z=y[nq + nu :])
 
 
 def _short(t: np.ndarray) -> str:

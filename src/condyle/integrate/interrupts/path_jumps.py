@@ -35,7 +35,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.integrate.interrupts.base import ROWS, Interrupter, Interruption
-from condyle.integrate.steps import polynomial
+from condyle.integrate.steps import polynomial, unstacked
 from condyle.laws.view import View
 from condyle.model.model import Model, description
 from condyle.model.symbols import Symbols
@@ -337,13 +337,8 @@ class Branches:
     ) -> SpanBranches:
         """At times t (m,), q, u, z side by side (m, n) and what else states have, (1, k) or (m, k); of the
         spans asked for (m, spans), or of all: the others are zero."""
-        tree, m = self.model.tree, len(t)
-        nq, n = tree.nq, tree.nq + tree.nu
-        full = np.empty((m, self.model.tail_size))
-        full[...] = tails
-        full[:, self.model.tail["t"]], full[:, self.model.tail["z"]] = t[:, None], y[:, n:]
-        q = np.ascontiguousarray(y[:, :nq])
-        poses = _evaluated(self._poses, q, np.ascontiguousarray(y[:, nq:n]), full).reshape(m, -1, 12)
+        m, (q, u, full) = len(t), unstacked(self.model, tails, t, y)
+        poses = _evaluated(self._poses, q, u, full).reshape(m, -1, 12)
         L, code = np.zeros((m, len(self.spans))), np.zeros((m, len(self.where)))
         normal = np.zeros((m, len(self.where), 3))
         for kind in self._kinds:

@@ -28,7 +28,7 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.interrupts.base import FEW, ROWS, Interrupter, Interruption
-from condyle.integrate.steps import StepRows
+from condyle.integrate.steps import StepRows, stacked
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.state import State
@@ -159,7 +159,7 @@ def is_held(state: State, f: np.ndarray, g: Callable[[State, np.ndarray, np.ndar
     held = np.flatnonzero(system.compiled.tails.held(state.tail))
     if not system.constraints and not len(held):
         return False
-    y = np.concatenate([state.q, state.u, state.z])
+    y = stacked(state)
     n = 2 * nu + state.z.size + 1  # changes of q along each speed, of u, of z, of t
     steps = np.zeros((n, y.size))
     steps[:nu, :nq] = system.compiled.function("qdot")(np.tile(state.q, (nu, 1)), np.eye(nu), state.tail)
@@ -176,10 +176,8 @@ def is_held(state: State, f: np.ndarray, g: Callable[[State, np.ndarray, np.ndar
         return False
     rows = []
     if system.constraints:
-        tails, where = np.repeat(state.tail[None], 2 * n, axis=0), system.compiled.model.tail
-        tails[:, where["t"]], tails[:, where["z"]] = ts[:, None], ys[:, nq + nu :]
-        q, u = np.ascontiguousarray(ys[:, :nq]), np.ascontiguousarray(ys[:, nq : nq + nu])
-        errors = np.concatenate(system.compiled.function("constraints.errors")(q, u, tails), axis=1)
+        states = unstacked(system.compiled.model, state.tail, ts, ys)
+        errors = np.concatenate(system.compiled.function("constraints.errors")(*states), axis=1)
         rows.append((errors[:n] - errors[n:]).T / (2 * CHANGE))
     for j in held:  # q and u there are functions of time alone
         rows.append(np.zeros((2, n)))
@@ -250,8 +248,7 @@ class WitnessEvents(Interrupter):
 
     def at(self, state: State) -> np.ndarray:
         """Values (count,) at a state."""
-        y = np.concatenate([state.q, state.u, state.z])
-        return self.witnesses(state, np.array([state.t]), y[None])[0]
+        return self.witnesses(state, np.array([state.t]), stacked(state)[None])[0]
 
     def _held(self, j: int, state: State, f: np.ndarray) -> bool:
         """Whether constraints, locks and motions hold a witness, with ydot = f."""
@@ -446,14 +443,14 @@ class WitnessEvents(Interrupter):
 
     def _rate(self, j: int, state: State, f: np.ndarray) -> float:
         """gdot of a witness, with ydot = f."""
-        t, y = state.t, np.concatenate([state.q, state.u, state.z])
+        t, y = state.t, stacked(state)
         d = max(CHANGE, RESOLVED * float(np.spacing(abs(t))))
         g = self.witnesses(state, np.array([t - d, t + d]), np.stack([y - d * f, y + d * f]))
         return float(g[1, j] - g[0, j]) / (2 * d)
 
     def _reach(self, j: int, state: State) -> float:
         """How much a witness changes where one of q, u, z changes by the accuracy."""
-        y = np.concatenate([state.q, state.u, state.z])
+        y = stacked(state)
         d, n = CHANGE * np.eye(y.size), y.size
         g = self.witnesses(state, np.full(2 * n, state.t), np.concatenate([y + d, y - d]))[:, j]
         weights = self.run.settings.weights

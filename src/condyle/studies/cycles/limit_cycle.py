@@ -260,7 +260,7 @@ class _Return:
 
     def first(self, state: State) -> _ReturnRun:
         """A return from the state, or from its event if it is not there."""
-        g, dg = (x[0] for x in self.witnesses[self.events[0].name](state))
+        g, dg = (x[0] for x in self.witnesses[self.events[0].name].at(state))
         run = self(state)
         if abs(g) > NEAR * np.abs(dg).sum():
             return self(run.end)
@@ -302,7 +302,7 @@ class _Return:
                 traj.start,
             )
         event, before = by_name[happened[0].name], happened[0].before
-        dg = self.witnesses[event.name](before)[1][0]
+        dg = self.witnesses[event.name].at(before)[1][0]
         f = rate(before)
         if abs(dg @ f) <= GRAZING * np.linalg.norm(dg) * np.linalg.norm(f):
             raise ConvergenceError(
