@@ -11,8 +11,9 @@ generalized forces of the springs w e. So loads and inertias of bodies are gathe
 
 Goals as numbers, `Layout`: one row per frame, which the native loop reads. A row has the time, the size of
 the cost, one more than the place to which its H and P are written (0: they are not written), where its frame
-starts (gauss_newton.py), and then one block per goal, or one per body for the stations that it carries. What the numbers of a block are, a goal says itself (fit/goals). Machine code depends on the texts
-of the goals, `Goal.code`, and not on their numbers.
+starts (gauss_newton.py), and then one block per goal, or one per body for the stations that it carries.
+The numbers of a block are explained with each goal (fit/goals). Machine code depends on the texts of the
+goals, `Goal.code`, and not on their numbers.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Layout:
     blocks: tuple[tuple[Goal, ...], ...] = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, tree: Tree, goals: Sequence[Goal]) -> Layout:
+    def from_goals(cls, tree: Tree, goals: Sequence[Goal]) -> Layout:
         """The layout of some goals."""
         found: dict[tuple[str, int], list[Goal]] = {}
         for i, g in enumerate(goals):
@@ -92,7 +93,7 @@ class Layout:
         return rows[:, at].sum(axis=1)
 
 
-class Cost:
+class GoalCost:
     """What goals have added so far.
 
     Attributes:
@@ -143,7 +144,7 @@ class Cost:
 
 def point_masses(R_MB: Any, p_MB: Any, W: ca.SX, m: ca.SX, S: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Mass, mass center and inertia about M's origin, in M, of sums over stations in the body's frame: see
-    `Cost.add_points`."""
+    `GoalCost.add_points`."""
     R, p = ca.SX(ca.DM(R_MB)) if not isinstance(R_MB, ca.SX) else R_MB, ca.SX(p_MB)
     Rm = R @ m
     second = R @ S @ R.T + Rm @ p.T + p @ Rm.T + W * (p @ p.T)

@@ -26,7 +26,7 @@ from condyle.dynamics import inertia
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.kinematics import Kinematics
 from condyle.dynamics.row import NUMBER, Field
-from condyle.fit.cost import Cost, Layout, point_masses
+from condyle.fit.cost import GoalCost, Layout, point_masses
 from condyle.fit.goals import Goal
 from condyle.model.layouts import prefers_loops
 from condyle.model.looped.draft import Draft, Kernel, StraightLine
@@ -307,7 +307,7 @@ def straight_evaluate(model: Model, layout: Layout) -> ca.Function | Staged:
     """`FitExpressions.evaluate` as a straight line."""
     s, row = Symbols(model), ca.SX.sym("row", layout.size)
     kin = s.kinematics()
-    cost = Cost(s, kin)
+    cost = GoalCost(s, kin)
     for goals, at in zip(layout.blocks, layout.slices, strict=True):
         goals[0].add(cost, row[at])
     value, g, H = cost.total()

@@ -12,7 +12,7 @@ from condyle.constraints.base import Constraint
 from condyle.constraints.unilateral import RigidContact
 from condyle.contact.groups import pairs
 from condyle.contact.hunt_crossley import ContactLaw, HuntCrossley
-from condyle.contact.surfaces import Surface
+from condyle.contact.surfaces import ContactSurface
 from condyle.errors import DescriptionError, FrozenError, UnknownNameError
 from condyle.forces.base import Force
 from condyle.measures import Measure
@@ -138,8 +138,8 @@ class Description(Copies):
     def add_contact(
         self,
         name: str,
-        a: Surface | Iterable[Surface],
-        b: Surface | Iterable[Surface] | None = None,
+        a: ContactSurface | Iterable[ContactSurface],
+        b: ContactSurface | Iterable[ContactSurface] | None = None,
         law: type[ContactLaw] = HuntCrossley,
         **options: Any,
     ) -> tuple[str, ...]:
@@ -162,7 +162,9 @@ class Description(Copies):
             names of the forces or constraints.
         """
         made = pairs(name, a, b, law, options, RigidContact)
-        two = lambda law: frozenset((id(s.whole), s.name if s.whole is not s else "") for s in law.surfaces())
+        two = lambda law: frozenset(
+            (id(s.original), s.name if s.original is not s else "") for s in law.surfaces()
+        )
         there = {
             two(law): known
             for known, law in (*self._forces.items(), *self._constraints.items())
@@ -244,7 +246,7 @@ class Description(Copies):
                 is_other = "constraint" if isinstance(law, Constraint) else "force"
                 room = "measure" if isinstance(law, Measure) else is_other
                 hint = f"; it goes to system.add_{room}"
-            if isinstance(law, Surface):
+            if isinstance(law, ContactSurface):
                 hint = "; two surfaces touch by system.add_contact(name, a, b)"
             if callable(law) and not hint:
                 made = {

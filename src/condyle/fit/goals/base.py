@@ -31,7 +31,7 @@ from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from condyle.fit.cost import Cost
+    from condyle.fit.cost import GoalCost
     from condyle.system.system import System
 
 
@@ -299,7 +299,7 @@ class Goal(ExplainsCalls):
         rows = ConstraintEquations({"goal": self.law}, view, ca.SX.ones(1))
         return rows.errors()[0] - numbers[len(self.constants) :], rows.jacobian()
 
-    def add(self, cost: Cost, block: ca.SX) -> None:
+    def add(self, cost: GoalCost, block: ca.SX) -> None:
         """Add to the cost, its gradient and its Gauss-Newton matrix.
 
         Args:

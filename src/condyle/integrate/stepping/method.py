@@ -216,7 +216,7 @@ class _Stepping:
             law = system.compiled.model.unilateral[name]
             if not isinstance(law, RigidContact) or name in self.start.disabled:
                 continue
-            a, b = (s.whole for s in law.surfaces())
+            a, b = (s.original for s in law.surfaces())
             if {id(a), id(b)} <= mine and not {*a.cliques} & {*b.cliques}:
                 raise DescriptionError(
                     f"TimeStepping: among: {type(a).__name__} on {a.body!r} and "

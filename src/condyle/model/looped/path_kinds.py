@@ -115,7 +115,7 @@ class SpanKind:
             W = {a.body: (ca.cross(r_A, -e_in), -e_in), b.body: (ca.cross(r_B, e_out), e_out)}
             return L, W, rows
         (wrap,) = twin.wraps
-        segment, R_GS = Segment.of(rows[1:]), view.rotation(wrap.body) @ placed(wrap.X_BS)[0]
+        segment, R_GS = Segment.from_row(rows[1:]), view.rotation(wrap.body) @ placed(wrap.X_BS)[0]
         wrapped = segment.wrapped != 0
         e_in, e_out = (ca.if_else(wrapped, R_GS @ x, e_in) for x in (segment.e_in, segment.e_out))
         for end, at, r, f in ((a, A, r_A, -e_in), (b, B, r_B, e_out)):

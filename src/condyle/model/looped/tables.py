@@ -24,7 +24,7 @@ from condyle.model.looped.law_rows import LawKind, law_kinds
 from condyle.model.looped.path_kinds import path_kinds
 from condyle.model.looped.path_rows import PathRows
 from condyle.model.model import Model
-from condyle.native.loops.schedule import join_passes, share_levels
+from condyle.native.loops.pass_order import join_passes, share_levels
 from condyle.native.loops.sweep import RowKernel, RowPass, StraightStep, Sweep
 
 Write = Callable[[Draft], None]
