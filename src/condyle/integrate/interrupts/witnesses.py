@@ -28,7 +28,7 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.interrupts.base import FEW, ROWS, Interrupter, Interruption
-from condyle.integrate.steps import StepRows, stacked
+from condyle.integrate.steps import StepRows, stacked, unstacked
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.state import State
