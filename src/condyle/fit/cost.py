@@ -28,9 +28,9 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.dynamics import crba, rnea
+from condyle.dynamics import mass_matrix, rnea
 from condyle.dynamics.kinematics import Kinematics
-from condyle.dynamics.view import Loads
+from condyle.dynamics.view import TreeLoads
 from condyle.fit.goals import Goal
 from condyle.model.symbols import Symbols
 from condyle.records import dataclass
@@ -105,7 +105,7 @@ class GoalCost:
 
     def __init__(self, symbols: Symbols, kin: Kinematics) -> None:
         self.symbols, self.kin, self.view, self.value = symbols, kin, symbols.view(kin), ca.SX(0)
-        self._loads = Loads(self.view)
+        self._loads = TreeLoads(self.view)
         self._bodies = [replace(b, mass=ca.SX(1, 1), com=ca.SX(3, 1), I=ca.SX(3, 3)) for b in kin.placed]
         self._rows: list[tuple[ca.SX, ca.SX, ca.SX]] = []
 
@@ -136,7 +136,7 @@ class GoalCost:
         """The cost, g (nu,) and H (nu, nu) of (1)."""
         tree = self.symbols.model.tree
         g = -rnea.generalized(tree, self.kin, self._loads)
-        H = crba.mass_matrix(tree, replace(self.kin, placed=self._bodies))
+        H = mass_matrix.mass_matrix(tree, replace(self.kin, placed=self._bodies))
         for error, J, w in self._rows:
             g, H = g + J.T @ (w * error), H + w * (J.T @ J)
         return self.value, g, H

@@ -16,7 +16,7 @@ import numpy as np
 
 from condyle.arrays import POINT, Array, Entries, check_finite, plain, vector
 from condyle.constraints.base import Constraint
-from condyle.constraints.solve.projection import Problem
+from condyle.constraints.solve.projection import ProjectionProblem
 from condyle.errors import ShapeError
 from condyle.forces.base import Force, state_variables
 from condyle.model.layouts import build_looped, prefers_loops
@@ -274,12 +274,12 @@ class Compiled:
         q, u = self.prescribed(y[:, : tree.nq], y[:, tree.nq : n], tails, ())
         return np.concatenate([q, u, y[:, n:]], axis=1)
 
-    def projection(self, tail: Array, weights: Array) -> Problem:
+    def projection(self, tail: Array, weights: Array) -> ProjectionProblem:
         """What projection needs of states with a tail (..., n)."""
         names = "constraints.errors", "position_change", "velocity_change", "qdot"
         errors, nearer, slower, rates = (self.function(name) for name in names)
         rows, undefined = self._equations
-        return Problem(
+        return ProjectionProblem(
             errors=lambda q, u: errors(q, u, tail),
             nearer=lambda q, u: _steps(nearer(q, u, weights, tail)),
             slower=lambda q, u: _steps(slower(q, u, weights, tail)),

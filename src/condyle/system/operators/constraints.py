@@ -10,7 +10,7 @@ import numpy as np
 from condyle.arrays import Array, Scalar, Vector
 from condyle.constraints.base import LEVELS
 from condyle.constraints.solve.equations import row_slices
-from condyle.constraints.solve.lines import REGULAR
+from condyle.constraints.solve.straight_blocks import REGULAR
 from condyle.constraints.unilateral import Unilateral
 from condyle.model.model import equation_names
 from condyle.system.locks import known
