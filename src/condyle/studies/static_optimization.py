@@ -19,7 +19,7 @@ from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.fit.frames import Frames
 from condyle.forces.actuators import CoordinateActuator
 from condyle.integrate.trajectory import Trajectory
-from condyle.muscles.checks import FULL, fibers, saturation
+from condyle.muscles.muscle import FULL, fibers, saturation
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Check, Quality
 from condyle.records import dataclass

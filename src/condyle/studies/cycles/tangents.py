@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.integrate.events import StateFunctions
-from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Leaf
 from condyle.mobilizers import motion
 from condyle.model.symbols import Symbols
 from condyle.system.state import State
