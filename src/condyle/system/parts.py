@@ -5,21 +5,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Vector
 from condyle.constraints.base import Constraint
-from condyle.constraints.unilateral import RigidContact
-from condyle.contact.hunt_crossley import ContactLaw
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity
-from condyle.forces.path import PathLaw
-from condyle.measures import Measure
-from condyle.muscles import Muscle
+from condyle.loading import if_loaded
 from condyle.plausible import ask
 from condyle.presentation import Display
 from condyle.system.compiled import Compiled
@@ -27,6 +23,9 @@ from condyle.system.locks import known
 from condyle.tree.attached import Geometry, Marker
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from condyle.measures import Measure
 
 SET = frozenset({"notes", "about", "groups"})
 """Attributes of a System that may be set: readers of files do."""
@@ -155,7 +154,7 @@ class Parts(Display):
     @property
     def paths(self) -> tuple[str, ...]:
         """Names of the forces that run along a path."""
-        return tuple(name for name, force in self._forces.items() if isinstance(force, PathLaw))
+        return tuple(name for name, force in self._forces.items() if isinstance(force, if_loaded("condyle.forces.path", "PathLaw")))
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -187,12 +186,12 @@ class Parts(Display):
         return tuple(name for name, _ in state_variables(self._moving))
 
     def _muscle_names(self) -> tuple[str, ...]:
-        return tuple(name for name, force in self._forces.items() if isinstance(force, Muscle))
+        return tuple(name for name, force in self._forces.items() if isinstance(force, if_loaded("condyle.muscles.muscle", "Muscle")))
 
     def _contact_names(self) -> tuple[str, ...]:
         return (
-            *(name for name, force in self._forces.items() if isinstance(force, ContactLaw)),
-            *(name for name, c in self._constraints.items() if isinstance(c, RigidContact)),
+            *(name for name, force in self._forces.items() if isinstance(force, if_loaded("condyle.contact.hunt_crossley", "ContactLaw"))),
+            *(name for name, c in self._constraints.items() if isinstance(c, if_loaded("condyle.constraints.unilateral.contact", "RigidContact"))),
         )
 
     def body(self, which: Body | str) -> Body:
