@@ -11,8 +11,8 @@ from casadi import Function
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Entries, Vector, check_finite, vector
-from condyle.loading import Deferred
 from condyle.errors import ArgumentError, DescriptionError, ShapeError, UnknownNameError
+from condyle.loading import Deferred
 from condyle.system.operators import (
     BodyOperators,
     DynamicsOperators,
@@ -26,14 +26,13 @@ from condyle.tree import scales
 from condyle.tree.body import Body
 
 if TYPE_CHECKING:
+    from condyle.constraints.solve import projection
     from condyle.model import explain
     from condyle.system import derivatives
-    from condyle.system import expressions
-    from condyle.constraints.solve import projection
 else:  # most systems are not asked for these
-    explain, derivatives, expressions, projection = (
+    explain, derivatives, projection = (
         Deferred(f"condyle.{room}")
-        for room in ("model.explain", "system.derivatives", "system.expressions", "constraints.solve.projection")
+        for room in ("model.explain", "system.derivatives", "constraints.solve.projection")
     )
 
 _ELSEWHERE = {
@@ -261,7 +260,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         given = {
             name: value for name, value in (("locked", locked), ("disabled", disabled)) if value is not None
         }
-        return expressions.casadi_function(self._freeze("casadi()"), operator, which, given)
+        return derivatives.casadi_function(self._freeze("casadi()"), operator, which, given)
 
     # ---- prescribed motion and constraints -----------------------------------------------------------------
 

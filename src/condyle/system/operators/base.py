@@ -15,7 +15,6 @@ from condyle.system.compiled import Compiled
 from condyle.system.description import Description
 from condyle.system.operators.options import OPTIONS
 from condyle.system.operators.public import METHODS
-from condyle.system.unmet import refuse_undefined
 from condyle.tree.body import Body
 
 if TYPE_CHECKING:
@@ -139,6 +138,8 @@ class Operators(Description):
     def _check_equations(self, name: str, values: Array, *levels: str) -> None:
         """Refuse values (..., m) of the equations of some levels, all by default, that are not finite."""
         if not np.isfinite(values).all():
+            from condyle.system.failures import refuse_undefined
+
             refuse_undefined(self.compiled.model, name, values, levels)
 
 
