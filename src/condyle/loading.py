@@ -89,7 +89,7 @@ def family(
         from condyle.arguments import missing, other_names
 
         others = other_names({known: __getattr__(known) for known in names})
-        raise missing(package.replace("condyle", "cd"), name, names, others | (elsewhere or {}))
+        raise missing(package.replace("condyle", "cd"), name, names, {**others, **(elsewhere or {})})
 
     return names, __getattr__
 

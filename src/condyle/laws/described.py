@@ -26,7 +26,7 @@ from condyle.errors import DescriptionError
 from condyle.laws.factors import Factors, times
 from condyle.laws.function import law_function
 from condyle.laws.names import body_name, known_body, name
-from condyle.native.solvers.solver import Solver
+from condyle.loading import if_loaded
 from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
 from condyle.spatial import Transform
@@ -339,7 +339,7 @@ def _value(value: Any) -> str:
         return f"{value.dtype} {value.shape} {value.tobytes()!r}"
     if isinstance(value, ModuleType):
         return value.__name__
-    if isinstance(value, (Solver, LookupTable)):
+    if isinstance(value, (LookupTable, if_loaded("condyle.native.solvers.solver", "Solver"))):
         return value.text
     if (
         getattr(value, "__module__", None)
