@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force
@@ -27,7 +28,6 @@ from condyle.laws.described import Described, sx
 from condyle.laws.leaf import Leaf
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
-import condyle.shapes as shapes
 from condyle.spatial import Transform
 from condyle.trace.parameter import Expression, Input, Parameter, numbers_at
 from condyle.tree.tree import Tree
@@ -121,7 +121,10 @@ class Constraint(Described):
             elif role.kind == "frame" and kept is not None:
                 R, p = (np.asarray(numbers_at(x), dtype=float) for x in kept)
                 X = Transform(R.reshape(3, 3), p.reshape(3))
-                out += [shapes.Drawing(shapes.Frame(4 * DOT * size), X, body), shapes.Drawing(shapes.Sphere(DOT * size), X, body)]
+                out += [
+                    shapes.Drawing(shapes.Frame(4 * DOT * size), X, body),
+                    shapes.Drawing(shapes.Sphere(DOT * size), X, body),
+                ]
             elif role.is_station:
                 out.append(shapes.Drawing(shapes.Sphere(DOT * size), Transform(p=_column(kept)), body))
         return out

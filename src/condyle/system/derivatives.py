@@ -33,7 +33,7 @@ from condyle.native.straight.kernel_function import Composite
 from condyle.native.tables.lookup import lookups_in
 from condyle.system.compiled import Compiled
 from condyle.system.failures import report_unsolved
-from condyle.system.operators.options import OPTIONS
+from condyle.system.operators.public import OPTIONS
 
 ACCELERATIONS = "forward_dynamics", "ydot"
 CONTACT_FORCES = "contacts.forces", "contacts.losses", "contacts.wrenches", "contact_centers"

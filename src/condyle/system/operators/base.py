@@ -13,8 +13,7 @@ from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.model.operators import OPERATORS
 from condyle.system.compiled import Compiled
 from condyle.system.description import Description
-from condyle.system.operators.options import OPTIONS
-from condyle.system.operators.public import METHODS
+from condyle.system.operators.public import METHODS, OPTIONS
 from condyle.tree.body import Body
 
 if TYPE_CHECKING:

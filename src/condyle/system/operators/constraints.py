@@ -12,8 +12,7 @@ from condyle.constraints.base import LEVELS
 from condyle.loading import if_loaded
 from condyle.model.model import equation_names
 from condyle.system.operators.groups import NamedGroup
-from condyle.system.operators.options import Options
-from condyle.system.operators.public import operator
+from condyle.system.operators.public import Options, operator
 from condyle.system.tails import known
 
 _operator = partial(operator, group="constraints")

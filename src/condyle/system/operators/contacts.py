@@ -13,8 +13,7 @@ from condyle.laws.names import body_name
 from condyle.native.calls.native_function import NativeFunction
 from condyle.presentation import brief
 from condyle.system.operators.groups import NamedGroup
-from condyle.system.operators.options import Options
-from condyle.system.operators.public import operator
+from condyle.system.operators.public import Options, operator
 from condyle.tree.body import Body
 
 TOUCHES = {

@@ -15,7 +15,7 @@ from condyle.status import Status
 from condyle.system.compiled import Compiled
 from condyle.system.operators.base import Operators
 from condyle.system.operators.groups import NamedGroup
-from condyle.system.operators.options import OPTIONS, Options
+from condyle.system.operators.public import OPTIONS, Options
 
 if TYPE_CHECKING:
     from condyle.system.state import State

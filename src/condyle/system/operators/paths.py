@@ -9,8 +9,7 @@ import numpy as np
 from condyle.arrays import Array, Vector
 from condyle.errors import ShapeError
 from condyle.system.operators.base import Operators
-from condyle.system.operators.options import Options
-from condyle.system.operators.public import operator
+from condyle.system.operators.public import Options, operator
 
 
 class PathOperators(Operators):
