@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pkgutil import get_data
 from types import ModuleType
 from typing import Any
@@ -86,6 +87,8 @@ def family(
             return found
         if name.startswith("_"):
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if find_spec(f"{package}.{name}"):
+            return import_module(f"{package}.{name}")
         from condyle.arguments import missing, other_names
 
         others = other_names({known: __getattr__(known) for known in names})
