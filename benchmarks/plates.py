@@ -1,4 +1,4 @@
-"""Force plates at 1 kHz: what it costs that no step passes a sample unseen (integrate/knots.py).
+"""Force plates at 1 kHz: what it costs that no step passes a sample unseen (integrate/interrupts/knots.py).
 
 A leg on a pin, with damping, pushed by two recorded vectors of 100 s of gait: smooth, and with noise of a
 thousandth and a hundredth of the body weight. Each run is timed with and without knots, processor time, least
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import condyle as cd
-from condyle.integrate import knots
+from condyle.integrate.interrupts import knots
 from condyle.integrate.interrupts.time_signals import timed
 
 WEIGHT, STRIDE, STANCE = 800.0, 1.1, 0.66

@@ -57,6 +57,20 @@ def existing(path: Path) -> Path:
     raise MissingFileError(f"there is no file {path.name!r} in {str(folder)!r}{hint}", str(path), near)
 
 
+def check_target(path: Path, who: str) -> None:
+    """Refuse the path of a file that cannot be written: `who` is asked to write it.
+
+    Raises:
+        DescriptionError: its folder does not exist, or it is a folder itself.
+    """
+    if not os.path.isdir(path.parent):
+        raise DescriptionError(
+            f"{who}: {str(path)!r}: there is no folder {str(path.parent)!r}; make it first"
+        )
+    if os.path.isdir(path):
+        raise DescriptionError(f"{who}: {str(path)!r} is a folder; give the name of a file")
+
+
 @contextlib.contextmanager
 def whole(
     path: Path, mode: str = "wb", *, private: bool = False, tidy: bool = True, **options: Any

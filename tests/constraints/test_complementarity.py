@@ -7,8 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from condyle.constraints.solve.complementarity import ContactProblem, groups
-from condyle.constraints.solve.lemke import lemke
+from condyle.constraints.solve.complementarity import ContactProblem, groups, lemke
 
 
 def enumerated(A: np.ndarray, b: np.ndarray) -> list[np.ndarray]:

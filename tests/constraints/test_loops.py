@@ -12,9 +12,8 @@ from numpy.testing import assert_allclose
 
 import condyle as cd
 from condyle.constraints.solve import multipliers
-from condyle.constraints.solve.lines import rules, solver
-from condyle.constraints.solve.loops import Inverse, Last, Least, Meet, Rows, filled
-from condyle.constraints.solve.routines import padded
+from condyle.constraints.solve.looped_blocks import Inverse, Last, Least, Meet, SolverRows, filled, padded
+from condyle.constraints.solve.straight_blocks import rules, solver
 from condyle.model.layouts import build_looped
 from condyle.model.operators import OPERATORS
 from condyle.model.symbols import Symbols
@@ -217,7 +216,7 @@ def test_origins(m, columns, symmetric):
     r = 0.1 * rng.normal(size=(m, columns)) if m <= n else G @ rng.normal(size=(n, columns))
     last = s.last.map(columns)(beside(factors), r).full()
 
-    def row(origin: Rows, *parts: np.ndarray) -> np.ndarray:
+    def row(origin: SolverRows, *parts: np.ndarray) -> np.ndarray:
         index = ca.DM(ca.vertcat(*(filled(ca.SX(ca.DM(p))) for p in parts))).full()
         p = ca.SX.sym("p", origin.needs)
         native = NativeFunction(

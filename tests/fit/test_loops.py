@@ -25,7 +25,7 @@ GOALS = [
 
 def test_the_same_numbers():
     system = rig("Rod", "ConstantCoordinate", "PointInPlane", "SpeedCoupler")
-    model, layout = system.compiled.model, Layout.of(system.compiled.model.tree, GOALS)
+    model, layout = system.compiled.model, Layout.from_goals(system.compiled.model.tree, GOALS)
     q, _ = state(system, 3)
     given = [x[:, None] for x in (q, system.state(q=q).tail, layout.rows(np.zeros(1))[0])]
     found = kernels.evaluate_in_loops(model, layout).evaluate(given)
@@ -47,9 +47,9 @@ def test_the_same_result(monkeypatch):
     for layout in ("unrolled", "looped"):
         monkeypatch.setenv("CONDYLE_LAYOUT", layout)
         system = rig("Rod")
-        assert kernels.has_loops(system.compiled.model, Layout.of(system.compiled.model.tree, GOALS)) == (
-            layout == "looped"
-        )
+        assert kernels.has_loops(
+            system.compiled.model, Layout.from_goals(system.compiled.model.tree, GOALS)
+        ) == (layout == "looped")
         found.append(cd.assemble(system, system.state(), GOALS).q)
     # where the default accuracy of 1e-6 ends is not the same to rounding
     np.testing.assert_allclose(*found, atol=1e-7)
@@ -66,4 +66,4 @@ def test_the_same_result(monkeypatch):
 def test_goals_on_several_bodies_are_straight_lines(monkeypatch, goal):
     monkeypatch.setenv("CONDYLE_LAYOUT", "looped")
     model = rig().compiled.model
-    assert not kernels.has_loops(model, Layout.of(model.tree, [*GOALS, goal]))
+    assert not kernels.has_loops(model, Layout.from_goals(model.tree, [*GOALS, goal]))

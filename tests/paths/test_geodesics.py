@@ -43,7 +43,7 @@ def functions():
 
 def parts(rows):
     """L, e_in, e_out, P, Q of rows."""
-    s = Segment.of(rows.T)
+    s = Segment.from_row(rows.T)
     return s.L[0], s.e_in.T, s.e_out.T, s.P.T, s.Q.T
 
 
@@ -102,7 +102,7 @@ def test_chords_near_the_center():
     """Ends that are far away, as of muscles, with a chord that passes near the center: the search begins on
     another side than it ends, and still takes few rounds, without shooting."""
     x, radii, rng = ca.SX.sym("x", 6), np.array([0.03, 0.025, 0.02]), np.random.default_rng(15)
-    row = look_up(solvers()[0], Ellipsoid(tuple(radii)).given(x[:3], x[3:]))
+    row = look_up(solvers()[0], Ellipsoid(tuple(radii)).solver_input(x[:3], x[3:]))
     f = NativeFunction(
         "search",
         lambda: build_function("search", [x], [row]),

@@ -25,7 +25,7 @@ SHAPES = {
 def function(surface) -> NativeFunction:
     """Ends (6,) -> L, gradient (6,), Hessian (36,), wrapped."""
     x = ca.SX.sym("x", 6)
-    s = Segment.of(surface.row(x[:3], x[3:])[1:])
+    s = Segment.from_row(surface.row(x[:3], x[3:])[1:])
     out = ca.vertcat(s.L, -s.e_in, s.e_out, ca.vec(s.hessian()), s.wrapped)
     return NativeFunction(
         "segment",

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from condyle.cli.systems import system_of
-from condyle.opensim.document import listed
+from condyle.opensim.document import list_notes
 from condyle.presentation import Block, number
 from condyle.system.system import System
 from condyle.tree import scales
@@ -77,7 +77,7 @@ def _blocks(system: System) -> list[Block]:
         Block("other forces", ("name", "kind"), others),
         Block("constraints", ("name",), [(name,) for name in system.constraints]),
         Block("markers", ("names",), _lines(list(system.markers))),
-        Block("notes of the reader", (), [(line,) for line in listed(system.notes).splitlines()]),
+        Block("notes of the reader", (), [(line,) for line in list_notes(system.notes).splitlines()]),
     ]
 
 

@@ -19,7 +19,7 @@ from condyle.contact.implicit_surface import Implicit
 from condyle.contact.materials import Rigid
 from condyle.contact.solids import Box, Cylinder, Ellipsoid, Torus
 from condyle.contact.support_functions import plane_supported, supported_pair
-from condyle.contact.surfaces import HalfSpace, Point, Pose, Sphere, Surface, Touch
+from condyle.contact.surfaces import ContactSurface, HalfSpace, Point, Sphere, SurfacePose, Touch
 from condyle.contact.terrain import HeightField, field_sphere
 from condyle.errors import DescriptionError
 from condyle.laws.described import sx
@@ -29,14 +29,14 @@ LEAST = 0.1
 """Cosine below which the curvature around a ring does not fall on a half-space."""
 
 
-def plane_sphere(a: HalfSpace, A: Pose, b: Sphere, B: Pose) -> Touch:
+def plane_sphere(a: HalfSpace, A: SurfacePose, b: Sphere, B: SurfacePose) -> Touch:
     n, height = a.plane(A)
     center = b.center_at(B)
     gap = ca.dot(n, center) - height
     return Touch(sx(b.radius) - gap, n, center - gap * n, sx(b.radius))
 
 
-def sphere_sphere(a: Sphere, A: Pose, b: Sphere, B: Pose) -> Touch:
+def sphere_sphere(a: Sphere, A: SurfacePose, b: Sphere, B: SurfacePose) -> Touch:
     """Where the centers coincide the normal is not defined: it is taken as zero there, and so is the
     force."""
     distance, n = length_and_direction(b.center_at(B) - a.center_at(A))
@@ -45,7 +45,7 @@ def sphere_sphere(a: Sphere, A: Pose, b: Sphere, B: Pose) -> Touch:
     return Touch(x, n, a.center_at(A) + sx(a.radius) * n, R)
 
 
-def plane_torus(a: HalfSpace, A: Pose, b: Torus, B: Pose) -> Touch:
+def plane_torus(a: HalfSpace, A: SurfacePose, b: Torus, B: SurfacePose) -> Touch:
     """The support of the circle, |u_xy|, is rounded to sqrt(|u_xy|^2 + flat^2), and the lowest point is its
     gradient:
     then the depth changes as that point moves, and no energy is made."""
@@ -62,7 +62,7 @@ def plane_torus(a: HalfSpace, A: Pose, b: Torus, B: Pose) -> Touch:
     return Touch(x, n, lowest + (height - ca.dot(n, lowest)) * n, 2 / ca.trace(curvature), curvature)
 
 
-def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
+def sphere_torus(a: Sphere, A: SurfacePose, b: Torus, B: SurfacePose) -> Touch:
     """On the ring's axis the nearest point is not defined: x of S is taken. A ball that sits in a ring
     touches it along a circle: where they overlap a radian around the ring from the nearest point as well,
     the disc across the ring there and that of the ball, the result is NaN (57a)."""
@@ -81,7 +81,7 @@ def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
     return Touch(x, n, a.center_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature, True)
 
 
-def sphere_cylinder(a: Sphere, A: Pose, b: Cylinder, B: Pose) -> Touch:
+def sphere_cylinder(a: Sphere, A: SurfacePose, b: Cylinder, B: SurfacePose) -> Touch:
     """The cylinder is all points at most `rim` from a smaller one; a center within that one is pushed out by
     the side or the end, whichever is nearer, and one on the axis, where all sides are equally near, along x
     of S. Rounded edges are as stiff as the ends."""
@@ -103,7 +103,7 @@ def sphere_cylinder(a: Sphere, A: Pose, b: Cylinder, B: Pose) -> Touch:
     return Touch(x, n, a.center_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature)
 
 
-def sphere_box(a: Sphere, A: Pose, b: Box, B: Pose) -> Touch:
+def sphere_box(a: Sphere, A: SurfacePose, b: Box, B: SurfacePose) -> Touch:
     """The box is all points at most `edge` from a smaller one; a center within that one is pushed out by the
     nearest face."""
     R, p = b.frame(B)
@@ -129,7 +129,7 @@ def length_and_direction(v: ca.SX) -> tuple[ca.SX, ca.SX]:
     return ca.if_else(some, length, 0), ca.if_else(some, v / length, 0)
 
 
-PAIRS: dict[tuple[type, type], Callable[[Any, Pose, Any, Pose], Touch]] = {
+PAIRS: dict[tuple[type, type], Callable[[Any, SurfacePose, Any, SurfacePose], Touch]] = {
     (HalfSpace, Sphere): plane_sphere,
     (Sphere, Sphere): sphere_sphere,
     (HalfSpace, Ellipsoid): plane_supported,
@@ -159,15 +159,15 @@ BY_POINTS = frozenset({Box, Cylinder, HalfSpace, HeightField, Sphere, Torus})
 """Kinds that points touch: the solvers of others need curvatures."""
 
 
-def kind(surface: Surface) -> type[Surface]:
+def kind(surface: ContactSurface) -> type[ContactSurface]:
     """As which kind it touches others: a point is a sphere without a radius."""
     return Sphere if isinstance(surface, Point) else type(surface)
 
 
-def check_surfaces(a: Surface, b: Surface, what: str, example: str) -> None:
+def check_surfaces(a: ContactSurface, b: ContactSurface, what: str, example: str) -> None:
     """Raise DescriptionError if these are not surfaces of two bodies."""
     for name, surface in (("a", a), ("b", b)):
-        if not isinstance(surface, Surface):
+        if not isinstance(surface, ContactSurface):
             raise DescriptionError(
                 f"{what}: {name}: expected a surface such as cd.contact.{example}(...), got {surface!r}"
             )
@@ -177,7 +177,7 @@ def check_surfaces(a: Surface, b: Surface, what: str, example: str) -> None:
         )
 
 
-def check_pair(a: Surface, b: Surface, what: str) -> None:
+def check_pair(a: ContactSurface, b: ContactSurface, what: str) -> None:
     """Raise DescriptionError if the surfaces cannot touch."""
     check_surfaces(a, b, what, "Sphere")
     if isinstance(a, Point) and isinstance(b, Point):
@@ -214,7 +214,7 @@ def check_pair(a: Surface, b: Surface, what: str) -> None:
         )
 
 
-def check_yielding(a: Surface, b: Surface, what: str) -> None:
+def check_yielding(a: ContactSurface, b: ContactSurface, what: str) -> None:
     """Raise DescriptionError if a surface is rigid: no law of force has numbers for it."""
     for surface in (a, b):
         if isinstance(surface.made_of, Rigid):
@@ -226,7 +226,7 @@ def check_yielding(a: Surface, b: Surface, what: str) -> None:
             )
 
 
-def touch(a: Surface, A: Pose, b: Surface, B: Pose) -> Touch:
+def touch(a: ContactSurface, A: SurfacePose, b: ContactSurface, B: SurfacePose) -> Touch:
     """Where two surfaces are closest, from a to b."""
     kinds = kind(a), kind(b)
     if kinds in PAIRS:

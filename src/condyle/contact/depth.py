@@ -12,7 +12,7 @@ from condyle.arguments import ExplainsCalls
 from condyle.contact.closest_points import check_pair, touch
 from condyle.contact.elastic_foundation import check_foundation, deepest
 from condyle.contact.hunt_crossley import ContactLaw
-from condyle.contact.surfaces import GivenPose, Surface, Touch
+from condyle.contact.surfaces import ContactSurface, GivenPose, Touch
 from condyle.errors import DescriptionError
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import Rotation, StationPosition
@@ -32,8 +32,8 @@ class SurfacePair(Composed):
 
     quantity: ClassVar[str]
 
-    a: Surface
-    b: Surface
+    a: ContactSurface
+    b: ContactSurface
 
     @property
     def label(self) -> str:

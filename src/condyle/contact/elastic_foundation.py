@@ -52,10 +52,10 @@ from condyle.contact.hunt_crossley import (
     stribeck,
     warn_of_smooth,
 )
-from condyle.contact.materials import Combined, losses
+from condyle.contact.materials import MaterialPair, losses
 from condyle.contact.mesh import Mesh
 from condyle.contact.point_depth import Near, PointDepth, numbers_of, point_depth
-from condyle.contact.surfaces import BodyPose, Pose, Surface, Touch
+from condyle.contact.surfaces import BodyPose, ContactSurface, SurfacePose, Touch
 from condyle.contact.triangles import Triangles
 from condyle.errors import DescriptionError
 from condyle.laws.described import Part, quantity, sx
@@ -71,8 +71,7 @@ REACH = 9.0
 """Smooth springs are zero where x <= -REACH d: 1e-20 of d there."""
 TAIL, LAST = 6.0, 10
 """t from which on (56b) counts, and its last number."""
-Curve = Callable[[ca.SX, Combined], ca.SX]
-Term = Callable[[ca.SX, ca.SX], ca.SX]
+Curve = Callable[[ca.SX, MaterialPair], ca.SX]
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ class Springs:
     def exerted(self, p: ca.SX, item: ca.SX) -> ca.SX:
         """Moment and force of (53), and power lost of (54)."""
         given, w, v, layer = self.moving(p)
-        m = Combined(*ca.vertsplit(layer[:7]))
+        m = MaterialPair(*ca.vertsplit(layer[:7]))
         x, n, P, f_e = self.spring(given, layer, item)
         v_P = v + ca.cross(w, P)
         xdot, f_n = self.normal_force(f_e, n, v_P, m.c)
@@ -257,7 +256,7 @@ class Side:
     """
 
     mesh: Mesh
-    other: Surface
+    other: ContactSurface
     sign: int
     layer: ca.SX
     curve: Curve
@@ -270,7 +269,7 @@ class Side:
     def springs(self) -> Springs:
         return Springs(self.where, self.curve)
 
-    def placed(self, mesh: Pose, other: Pose) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def placed(self, mesh: SurfacePose, other: SurfacePose) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Rotation and origin of the mesh's frame in ground, and the other's numbers in it."""
         R, p = self.mesh.frame(mesh)
         return R, p, numbers_of(self.other, other, R, p)
@@ -296,12 +295,12 @@ class Side:
         R, p, given = self.numbers(s)
         return R, p, *(_summed(w, self.mesh.triangles, self.springs, given) for w in which)
 
-    def stored(self, mesh: Pose, other: Pose) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def stored(self, mesh: SurfacePose, other: SurfacePose) -> tuple[ca.SX, ca.SX, ca.SX]:
         """The same of what positions alone tell."""
         R, p, given = self.placed(mesh, other)
         return R, p, _summed("stored", self.mesh.triangles, self.springs, ca.vertcat(given, self.layer))
 
-    def deepest(self, mesh: Pose, other: Pose) -> Touch:
+    def deepest(self, mesh: SurfacePose, other: SurfacePose) -> Touch:
         """At the face that is deepest, or nearest: from the contact's first surface to its second."""
         R, p, given = self.placed(mesh, other)
         face = look_up(_deepest(self.mesh.triangles, self.where), ca.vertcat(given, ca.inf))
@@ -311,7 +310,7 @@ class Side:
         return out if self.sign > 0 else out.flipped
 
 
-def sides(a: Surface, b: Surface, layers: tuple[ca.SX, ca.SX], curve: Curve) -> list[Side]:
+def sides(a: ContactSurface, b: ContactSurface, layers: tuple[ca.SX, ca.SX], curve: Curve) -> list[Side]:
     """Of the surfaces that are meshes."""
     both = (
         Side(a, b, 1, layers[0], curve) if isinstance(a, Mesh) else None,
@@ -320,7 +319,7 @@ def sides(a: Surface, b: Surface, layers: tuple[ca.SX, ca.SX], curve: Curve) -> 
     return [side for side in both if side is not None]
 
 
-def deepest(a: Surface, A: Pose, b: Surface, B: Pose) -> Touch:
+def deepest(a: ContactSurface, A: SurfacePose, b: ContactSurface, B: SurfacePose) -> Touch:
     """Where two surfaces, of which at least one is a mesh, are deepest in each other, from a to b: at a
     centroid of a mesh."""
     none = ca.SX(LAYER, 1)
@@ -409,7 +408,7 @@ class ElasticFoundation(ContactLaw):
         a, b = (f"{type(s).__name__} on {s.body!r}" for s in (self.a, self.b))
         return f"{type(self).__name__}({a}, {b}{f', smooth={self.smooth!r}' if self.soft else ''})"
 
-    def surfaces(self) -> tuple[Surface, Surface]:
+    def surfaces(self) -> tuple[ContactSurface, ContactSurface]:
         return self.a, self.b
 
     @property
@@ -475,7 +474,7 @@ class ElasticFoundation(ContactLaw):
         return sum((found[0] for _, _, found in each), ca.SX(0))
 
 
-def check_foundation(a: Surface, b: Surface, what: str) -> None:
+def check_foundation(a: ContactSurface, b: ContactSurface, what: str) -> None:
     """Raise DescriptionError if these surfaces have no elastic foundation."""
     check_surfaces(a, b, what, "Mesh")
     if not isinstance(a, Mesh) and not isinstance(b, Mesh):

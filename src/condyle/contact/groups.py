@@ -9,7 +9,7 @@ from typing import Any
 from condyle.contact.elastic_foundation import ElasticFoundation
 from condyle.contact.hunt_crossley import ContactLaw, HuntCrossley
 from condyle.contact.materials import Rigid
-from condyle.contact.surfaces import Surface
+from condyle.contact.surfaces import ContactSurface
 from condyle.errors import DescriptionError, warn
 from condyle.presentation import cut
 from condyle.shapes import Shape
@@ -20,11 +20,11 @@ ONE_SIDED = {"friction": ("static_friction", "dynamic_friction", "friction"), "r
 
 def pairs(
     name: str,
-    a: Surface | Iterable[Surface],
-    b: Surface | Iterable[Surface] | None,
+    a: ContactSurface | Iterable[ContactSurface],
+    b: ContactSurface | Iterable[ContactSurface] | None,
     law: type[ContactLaw],
     options: Mapping[str, Any],
-    rigid: Callable[[Surface, Surface], Any],
+    rigid: Callable[[ContactSurface, ContactSurface], Any],
 ) -> dict[str, Any]:
     """Laws by name: see `System.add_contact`. rigid: what surfaces become that both do not yield."""
     if not isinstance(name, str) or not name:
@@ -40,12 +40,20 @@ def pairs(
         )
     first = _named(name, "a", a).items()
     couples = combinations(first, 2) if b is None else product(first, _named(name, "b", b).items())
-    alone = isinstance(a, Surface) and isinstance(b, Surface)
+    alone = isinstance(a, ContactSurface) and isinstance(b, ContactSurface)
     out: dict[str, Any] = {}
     for (p, one), (r, other) in couples:
         if not alone and (one.body == other.body or set(one.cliques) & set(other.cliques)):
             continue
-        short = "" if alone else r if isinstance(a, Surface) else p if isinstance(b, Surface) else f"{p}.{r}"
+        short = (
+            ""
+            if alone
+            else r
+            if isinstance(a, ContactSurface)
+            else p
+            if isinstance(b, ContactSurface)
+            else f"{p}.{r}"
+        )
         for piece, x, y in _pieces(one, other):
             mine: Any = ElasticFoundation if law is HuntCrossley and (x.by_points or y.by_points) else law
             whole = ".".join(filter(None, (name, short, piece)))
@@ -73,7 +81,9 @@ def pairs(
     return out
 
 
-def _rigid(a: Surface, b: Surface, name: str, law: type[ContactLaw], options: Mapping[str, Any]) -> bool:
+def _rigid(
+    a: ContactSurface, b: ContactSurface, name: str, law: type[ContactLaw], options: Mapping[str, Any]
+) -> bool:
     """Whether both do not yield."""
     count = sum(isinstance(s.made_of, Rigid) for s in (a, b))
     if count == 1:
@@ -107,7 +117,7 @@ def _warn_of_one_side(name: str, made: Iterable[Any]) -> None:
                 break
 
 
-def _pieces(a: Surface, b: Surface) -> Iterator[tuple[str, Surface, Surface]]:
+def _pieces(a: ContactSurface, b: ContactSurface) -> Iterator[tuple[str, ContactSurface, ContactSurface]]:
     """Pairs of simple surfaces, each with a name; those of a box or a cylinder are its corners or rims."""
     mine, its = a.pieces(b), b.pieces(a)
     if not mine and not its:
@@ -118,9 +128,11 @@ def _pieces(a: Surface, b: Surface) -> Iterator[tuple[str, Surface, Surface]]:
         yield f"b_{label}" if mine else label, a, piece.as_piece(b)
 
 
-def _named(name: str, which: str, given: Surface | Iterable[Surface]) -> dict[str, Surface]:
+def _named(
+    name: str, which: str, given: ContactSurface | Iterable[ContactSurface]
+) -> dict[str, ContactSurface]:
     """Surfaces by their names, or their places."""
-    several = isinstance(given, Iterable) and not isinstance(given, (Surface, str))
+    several = isinstance(given, Iterable) and not isinstance(given, (ContactSurface, str))
     if isinstance(given, Mapping):
         raise DescriptionError(
             f"add_contact {name!r}: {which}: expected a surface such as "
@@ -129,11 +141,11 @@ def _named(name: str, which: str, given: Surface | Iterable[Surface]) -> dict[st
             "with its name="
         )
     surfaces: list[Any] = list(given) if several else [given]  # type: ignore[arg-type]
-    out: dict[str, Surface] = {}
+    out: dict[str, ContactSurface] = {}
     if not surfaces:
         raise DescriptionError(f"add_contact {name!r}: {which}: there is no surface in it")
     for k, surface in enumerate(surfaces):
-        if not isinstance(surface, Surface):
+        if not isinstance(surface, ContactSurface):
             drawn = isinstance(surface, Shape)
             hint = "; shapes of cd.shapes are drawn, and do not touch" if drawn else ""
             raise DescriptionError(

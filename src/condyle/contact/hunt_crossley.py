@@ -40,8 +40,17 @@ import numpy as np
 
 from condyle.contact.closest_points import SOLVED, check_pair, check_yielding, touch
 from condyle.contact.hertz import hertz_factor
-from condyle.contact.materials import COMBINED, Combined, combined
-from condyle.contact.surfaces import BodyPose, HalfSpace, Length, Sphere, Surface, Touch, bare, directed
+from condyle.contact.materials import COMBINED, MaterialPair, combined
+from condyle.contact.surfaces import (
+    BodyPose,
+    ContactSurface,
+    HalfSpace,
+    Length,
+    Sphere,
+    Touch,
+    bare,
+    directed,
+)
 from condyle.errors import warn
 from condyle.forces.base import Law
 from condyle.laws.described import BodyName, Part, Station, quantity, sx
@@ -51,13 +60,13 @@ from condyle.records import dataclass
 from condyle.trace import Number, Numbers
 
 
-def _slip(square: ca.SX, m: Combined) -> tuple[ca.SX, ca.SX]:
+def _slip(square: ca.SX, m: MaterialPair) -> tuple[ca.SX, ca.SX]:
     """s^2, and s where it is above zero, else 1."""
     s2 = square * (1 / m.v_t**2)
     return s2, ca.sqrt(ca.if_else(s2 > 0, s2, 1))
 
 
-def stribeck(square: ca.SX, m: Combined) -> ca.SX:
+def stribeck(square: ca.SX, m: MaterialPair) -> ca.SX:
     """(9) over v, of v^2 [m^2/s^2]."""
     s2, s = _slip(square, m)
     falling = m.mu_s - (m.mu_s - m.mu_d) * step((s - 1) / 2)
@@ -65,14 +74,14 @@ def stribeck(square: ca.SX, m: Combined) -> ca.SX:
     return per_s * (1 / m.v_t) + m.mu_v
 
 
-def hollars(square: ca.SX, m: Combined) -> ca.SX:
+def hollars(square: ca.SX, m: MaterialPair) -> ca.SX:
     """(10) over v, of v^2 [m^2/s^2]; over one denominator: a division takes longer than all else."""
     s2 = square * (1 / m.v_t**2)
     level = (m.mu_d * (1 + s2) + 2 * (m.mu_s - m.mu_d)) * (1 / m.v_t)
     return level / ((1 + s2) * ca.sqrt(ca.fmax(s2, 1))) + m.mu_v
 
 
-def smoothed(square: ca.SX, m: Combined) -> ca.SX:
+def smoothed(square: ca.SX, m: MaterialPair) -> ca.SX:
     """(11) over v, of v^2 [m^2/s^2]."""
     s2 = square / m.v_t**2
     return (m.mu_d / ca.sqrt(1 + s2) + 2 * (m.mu_s - m.mu_d) / (1 + s2)) / m.v_t + m.mu_v
@@ -87,9 +96,11 @@ SHARE = 0.1
 """Of the smallest radius of two surfaces that `smooth` is small beside."""
 
 
-def warn_of_smooth(a: Surface, b: Surface, smooth: float, what: str, reach: float = 0.0) -> None:
+def warn_of_smooth(
+    a: ContactSurface, b: ContactSurface, smooth: float, what: str, reach: float = 0.0
+) -> None:
     """Warn of a `smooth` that is large beside the surfaces. reach: how far springs act, in parts of it."""
-    least = min((a.whole, b.whole), key=lambda s: s.smallest_radius)
+    least = min((a.original, b.original), key=lambda s: s.smallest_radius)
     size = least.smallest_radius
     if not smooth > SHARE * size:
         return
@@ -160,7 +171,7 @@ class ContactLaw(Law):
 
     tabular = True
 
-    def surfaces(self) -> tuple[Surface, Surface]:
+    def surfaces(self) -> tuple[ContactSurface, ContactSurface]:
         """a and b."""
         raise TypeError(f"{type(self).__name__} does not say which surfaces touch")
 
@@ -197,7 +208,7 @@ class ContactLaw(Law):
         raise TypeError(f"{type(self).__name__} does not say what it exerts")
 
     def stored(self, s: View) -> ca.SX | None:
-        """What it stores [J], also of laws that have no potential; None if nobody knows."""
+        """What it stores [J], also of laws that have no potential; None if it is not known."""
         return self.potential(s)
 
     def apply(self, s: View, loads: Loads) -> None:
@@ -260,14 +271,14 @@ class HuntCrossley(ContactLaw):
         given = "".join(f", {option}={getattr(self, option)!r}" for option in sorted(self.extras))
         return f"{type(self).__name__}({a}, {b}{given})"
 
-    def surfaces(self) -> tuple[Surface, Surface]:
+    def surfaces(self) -> tuple[ContactSurface, ContactSurface]:
         return self.a, self.b
 
     @property
     def share(self) -> ca.SX:
-        return Combined.of(self.material).s_1
+        return MaterialPair.from_kept(self.material).s_1
 
-    def _elastic(self, where: Touch, m: Combined) -> tuple[ca.SX, ca.SX]:
+    def _elastic(self, where: Touch, m: MaterialPair) -> tuple[ca.SX, ca.SX]:
         """f_Hz of (12) [N] and V of (17) [J]."""
         k = 4 / 3 * m.E * hertz_factor(where)
         if "smooth" in self.extras:
@@ -282,7 +293,7 @@ class HuntCrossley(ContactLaw):
         return f, 2 / 5 * f * where.x
 
     def forces(self, s: View) -> Forces:
-        m, where = Combined.of(self.material), self.touch(s)
+        m, where = MaterialPair.from_kept(self.material), self.touch(s)
         P, n = where.at(m.s_1), where.n
         v = relative_velocity(s, self.a.body, self.b.body, P)
         xdot, v_t = -ca.dot(n, v), across(n, v)
@@ -296,14 +307,14 @@ class HuntCrossley(ContactLaw):
             lost -= ca.dot(moment, s.angular_velocity(self.b.body) - s.angular_velocity(self.a.body))
         return Forces(where, P, v, v_t, f_Hz, f_n, f_t, moment, lost, f_n * n + f_t)
 
-    def _resistance(self, s: View, where: Touch, f_n: ca.SX, m: Combined) -> ca.SX:
+    def _resistance(self, s: View, where: Touch, f_n: ca.SX, m: MaterialPair) -> ca.SX:
         """Moments (15), (16) on b [N m]."""
         if not self.extras - {"smooth"}:
             return ca.SX(3, 1)
         w, n = s.angular_velocity(self.b.body) - s.angular_velocity(self.a.body), where.n
         spin, out = ca.dot(w, n), ca.SX(3, 1)
         rolling = across(n, w)
-        one = Combined(m.E, m.s_1, m.c, ca.SX(1), ca.SX(1), ca.SX(0), m.v_t / where.R)  # [rad/s]
+        one = MaterialPair(m.E, m.s_1, m.c, ca.SX(1), ca.SX(1), ca.SX(0), m.v_t / where.R)  # [rad/s]
         curve = smoothed if "smooth" in self.extras else self.curve
         if "rolling_resistance" in self.extras:
             out -= sx(self.rolling_resistance) * f_n * curve(ca.dot(rolling, rolling), one) * rolling
@@ -312,7 +323,7 @@ class HuntCrossley(ContactLaw):
         return out
 
     def potential(self, s: View) -> ca.SX:
-        return self._elastic(self.touch(s), Combined.of(self.material))[1]
+        return self._elastic(self.touch(s), MaterialPair.from_kept(self.material))[1]
 
 
 def relative_velocity(s: View, a: str, b: str, P: ca.SX) -> ca.SX:
@@ -416,7 +427,7 @@ class SmoothSphereHalfSpace(ContactLaw):
     def scaled(self, factors: Factors) -> Self:
         return Law.scaled(self, factors)
 
-    def surfaces(self) -> tuple[Surface, Surface]:
+    def surfaces(self) -> tuple[ContactSurface, ContactSurface]:
         return (
             bare(HalfSpace, body=self.a, normal=self.normal, height=self.height),
             bare(Sphere, body=self.b, center=self.center, radius=self.radius),
@@ -452,7 +463,7 @@ class SmoothSphereHalfSpace(ContactLaw):
         rest = 2 / (3 * ca.if_else(some, c, 1))
         share = (1 + ca.tanh(sx(self.hunt_crossley_smoothing) * (xdot + rest))) / 2
         f_n = f_Hz * (1 + 1.5 * c * xdot) * ca.if_else(some, share, 1)  # (23)
-        m = Combined(
+        m = MaterialPair(
             k,
             ca.SX(0.5),
             c,

@@ -33,7 +33,7 @@ import casadi as ca
 
 from condyle.contact.implicit_surface import Implicit, Rounded
 from condyle.contact.solids import Ellipsoid
-from condyle.contact.surfaces import HalfSpace, Pose, Sphere, Touch, tangents
+from condyle.contact.surfaces import HalfSpace, Sphere, SurfacePose, Touch, tangents
 from condyle.laws.described import sx
 from condyle.native.searches.tree_minimum import TreeMinimum
 from condyle.native.solvers.implicit_function import implicit
@@ -84,7 +84,7 @@ def _level(which: Traced | str) -> Level:
     return lambda z, numbers: f.call([z[0], z[1], z[2]], True, False)[0]
 
 
-class Pair:
+class LevelPair:
     """Two levels in the frame of the first; given = size of a, R_ab, c, numbers of b: its radius, radii or
     size."""
 
@@ -175,7 +175,7 @@ class Pair:
         return y, self.found(y[:3], r, y[3], error, given)
 
 
-class Both(Pair):
+class TwoPointPair(LevelPair):
     """The same with points of both as unknowns, y = (p, x, r): (40a)."""
 
     def residual(self, y: ca.SX, given: ca.SX) -> ca.SX:
@@ -289,7 +289,7 @@ def _around(which: str, mine: Rounded, other: Rounded | None, needs: int, of_b: 
 def _again(a: Traced, b: Traced | str, needs: int) -> Solver:
     """given, p, x and r where to begin, whether to -> p and x, whether it is a minimum."""
     known = b in SUPPORTS
-    pair = Pair(a, b) if known else Both(a, b)
+    pair = LevelPair(a, b) if known else TwoPointPair(a, b)
     last = needs + (4 if known else 7)
     return Solver.trace(
         "overlap_of_implicit_again",
@@ -377,7 +377,7 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
 @lru_cache(maxsize=64)
 def solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded | None) -> Solver:
     """given -> p, x."""
-    pair = Pair(a, b)
+    pair = LevelPair(a, b)
 
     def start(given: ca.SX) -> tuple[ca.SX, ca.SX]:
         c, size = given[10:13], given[0]
@@ -403,7 +403,7 @@ def solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
     return Solver.trace("overlap_of_implicit", needs, start, pair.stepped, finish, LIMIT)
 
 
-def plane_implicit(a: HalfSpace, A: Pose, b: Implicit, B: Pose) -> Touch:
+def plane_implicit(a: HalfSpace, A: SurfacePose, b: Implicit, B: SurfacePose) -> Touch:
     """The frame of the plane has its normal along x, and its origin below that of b."""
     n, height = a.plane(A)
     p = b.frame(B)[1]
@@ -411,21 +411,21 @@ def plane_implicit(a: HalfSpace, A: Pose, b: Implicit, B: Pose) -> Touch:
     return _overlap(b, B, R, p - (ca.dot(n, p) - height) * n, ca.SX(0, 1), "plane").flipped
 
 
-def sphere_implicit(a: Sphere, A: Pose, b: Implicit, B: Pose) -> Touch:
+def sphere_implicit(a: Sphere, A: SurfacePose, b: Implicit, B: SurfacePose) -> Touch:
     return _overlap(b, B, ca.SX.eye(3), a.center_at(A), sx(a.radius), "sphere").flipped
 
 
-def ellipsoid_implicit(a: Ellipsoid, A: Pose, b: Implicit, B: Pose) -> Touch:
+def ellipsoid_implicit(a: Ellipsoid, A: SurfacePose, b: Implicit, B: SurfacePose) -> Touch:
     return _overlap(b, B, *a.frame(A), sx(a.radii), "ellipsoid").flipped
 
 
-def implicit_implicit(a: Implicit, A: Pose, b: Implicit, B: Pose) -> Touch:
+def implicit_implicit(a: Implicit, A: SurfacePose, b: Implicit, B: SurfacePose) -> Touch:
     return _overlap(a, A, *b.frame(B), sx(b.size), b.law, b.points)
 
 
 def _overlap(
     a: Implicit,
-    A: Pose,
+    A: SurfacePose,
     R_b: ca.SX,
     p_b: ca.SX,
     numbers: ca.SX,
@@ -435,7 +435,7 @@ def _overlap(
     R_a, p_a = a.frame(A)
     R, c = R_a.T @ R_b, R_a.T @ (p_b - p_a)
     given = ca.vertcat(sx(a.size), ca.vec(R), c, numbers)
-    pair = Pair(a.law, which)
+    pair = LevelPair(a.law, which)
     row = implicit(solver(a.law, which, given.numel(), a.points, other), pair.residual, given, unknowns=4)
     p, x = row[:3], row[3]
     n, K_a = pair.surface(p, given, first=True)

@@ -26,7 +26,7 @@ from condyle.trace.parameter import Expression, numbers_at
 
 MU, YOUNG = quantity("-", lowest=0.0), quantity("Pa", lowest=0.0, positive=True)
 SOFTEST = 1e3
-"""[Pa] No solid that anybody models has a smaller modulus: of fat and brain it is 1e3 to 5e3."""
+"""[Pa] No solid in use has a smaller modulus: of fat and brain it is 1e3 to 5e3."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,7 +146,7 @@ class Material(Described):
 
 
 @dataclass(frozen=True)
-class Combined:
+class MaterialPair:
     """Two materials as one pair, over SX.
 
     Attributes:
@@ -167,23 +167,23 @@ class Combined:
     v_t: ca.SX
 
     @staticmethod
-    def of(kept: Any) -> Combined:
+    def from_kept(kept: Any) -> MaterialPair:
         """From what `combined` gives."""
-        return Combined(*ca.vertsplit(ca.densify(sx(kept))))
+        return MaterialPair(*ca.vertsplit(ca.densify(sx(kept))))
 
 
 COMBINED = quantity("", 7)
 
 
 def combined(a: Material, b: Material) -> ca.SX:
-    """The numbers of `Combined`."""
+    """The numbers of `MaterialPair`."""
     e_1, e_2 = (sx(m.modulus) ** (2 / 3) for m in (a, b))
     s_1 = e_2 / (e_1 + e_2)  # (1)
     return ca.vertcat((s_1 * e_1) ** 1.5, s_1, losses(a, b, s_1))  # (2)
 
 
 def losses(a: Material, b: Material, s_1: ca.SX) -> ca.SX:
-    """c*, three of friction and the transition speed of two materials, of which a has the share s_1: (3), (4)."""
+    """c*, friction and transition speed of two materials, of which a has the share s_1: (3), (4)."""
     return ca.vertcat(
         s_1 * sx(a.dissipation) + (1 - s_1) * sx(b.dissipation),
         *(harmonic(a, b, f) for f in ("static_friction", "dynamic_friction", "viscous_friction")),

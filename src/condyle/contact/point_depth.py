@@ -1,10 +1,10 @@
 """A point in a surface: how deep, and which way out. docs/theory/contact.md (44)-(47).
 
-For a point y, in the frame of whoever asks, and the point S of the other surface that is nearest to it,
+For a point y, in the frame of the caller, and the point S of the other surface that is nearest to it,
 
     S = y + x n,   n: unit normal of the surface at S, outwards;   x: depth, below zero outside           (44)
 
-x has the slope -n, and grows at most as fast as y moves. What is seen of a surface is one column of
+x has the slope -n, and grows at most as fast as y moves. A surface enters as one column of
 numbers, its pose and sizes in that frame; the rest of it is in the equations.
 
 An ellipsoid of radii a, least one a_m, with tau the largest root of                                      (45)
@@ -34,11 +34,11 @@ from condyle.contact.implicit_surface import Implicit
 from condyle.contact.mesh import Mesh, most, nearest_triangle, on_triangle
 from condyle.contact.solids import Box, Cylinder, Ellipsoid, Framed, Torus
 from condyle.contact.surfaces import (
+    ContactSurface,
     GivenPose,
     HalfSpace,
-    Pose,
     Sphere,
-    Surface,
+    SurfacePose,
     Touch,
     bare,
     even_directions,
@@ -137,7 +137,7 @@ class PointDepth:
         return hash(self.key)
 
 
-def numbers_of(surface: Surface, pose: Pose, R: ca.SX, p: ca.SX) -> ca.SX:
+def numbers_of(surface: ContactSurface, pose: SurfacePose, R: ca.SX, p: ca.SX) -> ca.SX:
     """The numbers of a surface in a frame that has the rotation R and the origin p in ground [m]."""
     if isinstance(surface, HalfSpace):
         n, height = surface.plane(pose)
@@ -150,7 +150,7 @@ def numbers_of(surface: Surface, pose: Pose, R: ca.SX, p: ca.SX) -> ca.SX:
     return ca.densify(ca.vertcat(ca.vec(R.T @ R_S), R.T @ (p_S - p), *sizes))
 
 
-def point_depth(surface: Surface) -> PointDepth:
+def point_depth(surface: ContactSurface) -> PointDepth:
     """How points see a surface.
 
     Raises:

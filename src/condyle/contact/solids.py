@@ -15,12 +15,12 @@ import condyle.shapes.meshes as meshes
 from condyle.arrays import Array
 from condyle.contact.materials import Material
 from condyle.contact.surfaces import (
+    ContactSurface,
     Folded,
     HalfSpace,
     Length,
-    Pose,
     Sphere,
-    Surface,
+    SurfacePose,
     across_all,
     tangents,
 )
@@ -34,7 +34,7 @@ from condyle.trace.parameter import numbers_at
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Framed(Surface):
+class Framed(ContactSurface):
     """A surface in a frame S on its body."""
 
     X: Frame
@@ -44,7 +44,7 @@ class Framed(Surface):
         R, p = (np.asarray(numbers_at(x), dtype=float) for x in self.X)
         return Transform(R.reshape(3, 3), p.reshape(3))
 
-    def frame(self, pose: Pose) -> tuple[ca.SX, ca.SX]:
+    def frame(self, pose: SurfacePose) -> tuple[ca.SX, ca.SX]:
         """R_GS and the origin of S in ground [m]."""
         R, p = placed(self.X)
         return pose.R @ R, pose.point(p)
@@ -116,8 +116,8 @@ class Torus(Framed):
 
     def curvature(self, u: ca.SX, cos: ca.SX) -> ca.SX:
         """Curvature tensor [1/m] in S where the normal is u, which has the cosine with the plane of the
-        circle. Its axes are any two across u: nobody asks where the larger curvature is, and they are
-        smooth where the ring is flat."""
+        circle. Its axes are any two across u, which are smooth where the ring is flat: the directions of the
+        larger and the smaller curvature are not needed."""
         r, (one, other) = sx(self.tube_radius), tangents(u)
         return one @ one.T / r + cos / (sx(self.radius) + r * cos) * other @ other.T
 
@@ -184,11 +184,11 @@ class Cylinder(Framed):
                 f"radius and half the length without rims, got {flat:g}"
             )
 
-    def pieces(self, other: Surface) -> dict[str, Surface]:
+    def pieces(self, other: ContactSurface) -> dict[str, ContactSurface]:
         if not isinstance(other, HalfSpace) or isinstance(self.made_of, Material):
             return {}
         R, p = placed(self.X)
-        out: dict[str, Surface] = {}
+        out: dict[str, ContactSurface] = {}
         for end, sign in (("low", -1), ("high", 1)):
             at = p + R @ ca.vertcat(0, 0, sign * (sx(self.length) / 2 - sx(self.rim)))
             radius: Any = sx(self.radius) - sx(self.rim)
@@ -238,12 +238,12 @@ class Box(Framed):
         if not edge < least:
             raise DescriptionError(f"Box: edge: must be below {least:g} m, got {edge:g}")
 
-    def pieces(self, other: Surface) -> dict[str, Surface]:
+    def pieces(self, other: ContactSurface) -> dict[str, ContactSurface]:
         if not other.met_by_corners:
             return {}
         R, p = placed(self.X)
         core = sx(self.half_lengths) - sx(self.edge)
-        out: dict[str, Surface] = {}
+        out: dict[str, ContactSurface] = {}
         for k, signs in enumerate(product((-1, 1), repeat=3)):
             at = p + R @ (ca.SX(signs) * core)
             out[f"corner{k}"] = Sphere(

@@ -34,7 +34,15 @@ import casadi as ca
 import numpy as np
 
 from condyle.contact.solids import Cylinder, Ellipsoid
-from condyle.contact.surfaces import HalfSpace, Pose, Sphere, Surface, Touch, even_directions, tangents
+from condyle.contact.surfaces import (
+    ContactSurface,
+    HalfSpace,
+    Sphere,
+    SurfacePose,
+    Touch,
+    even_directions,
+    tangents,
+)
 from condyle.laws.described import sx
 from condyle.native.searches.search_tree import SearchTree
 from condyle.native.searches.tree_minimum import TreeMinimum
@@ -60,7 +68,7 @@ that differ less are the same."""
 
 
 @dataclass(frozen=True)
-class Body:
+class ConvexBody:
     """A sum of ellipsoids and a ball, over SX.
 
     Attributes:
@@ -72,17 +80,17 @@ class Body:
     ball: ca.SX | None = None
 
     @staticmethod
-    def of(surface: Surface) -> Body:
+    def from_surface(surface: ContactSurface) -> ConvexBody:
         """(31b)"""
         if isinstance(surface, Sphere):
-            return Body((), sx(surface.radius))
+            return ConvexBody((), sx(surface.radius))
         if isinstance(surface, Ellipsoid):
-            return Body((sx(surface.radii),))
+            return ConvexBody((sx(surface.radii),))
         assert isinstance(surface, Cylinder)
         rim, f = sx(surface.rim), sx(surface.flat)
         out, up = sx(surface.radius) - rim, sx(surface.length) / 2 - rim
         disc, needle = (out - f * up) / (1 - f * f), (up - f * out) / (1 - f * f)
-        return Body((ca.vertcat(disc, disc, f * disc), ca.vertcat(f * needle, f * needle, needle)), rim)
+        return ConvexBody((ca.vertcat(disc, disc, f * disc), ca.vertcat(f * needle, f * needle, needle)), rim)
 
     def terms(self, n: ca.SX, R: ca.SX | None = None) -> tuple[ca.SX, ca.SX, ca.SX]:
         """h, p and h'' of (31), (31a) at a normal in axes to which R turns those of S; without R in S. Of h''
@@ -118,7 +126,7 @@ def _inverse(W: ca.SX) -> ca.SX:
     return ca.blockcat([[W[1, 1], -W[0, 1]], [-W[0, 1], W[0, 0]]]) / (W[0, 0] * W[1, 1] - W[0, 1] ** 2)
 
 
-def _placed(surface: Surface, pose: Pose) -> tuple[ca.SX, ca.SX]:
+def _placed(surface: ContactSurface, pose: SurfacePose) -> tuple[ca.SX, ca.SX]:
     """Axes and center in ground."""
     if isinstance(surface, Sphere):
         return ca.SX.eye(3), surface.center_at(pose)
@@ -126,11 +134,11 @@ def _placed(surface: Surface, pose: Pose) -> tuple[ca.SX, ca.SX]:
     return surface.frame(pose)
 
 
-def plane_supported(a: HalfSpace, A: Pose, b: Ellipsoid | Cylinder, B: Pose) -> Touch:
+def plane_supported(a: HalfSpace, A: SurfacePose, b: Ellipsoid | Cylinder, B: SurfacePose) -> Touch:
     n, height = a.plane(A)
     R, p = b.frame(B)
     u = -R.T @ n
-    _, point, bent = Body.of(b).terms(u)
+    _, point, bent = ConvexBody.from_surface(b).terms(u)
     lowest = p + R @ point  # (31)
     x = height - ca.dot(n, lowest)
     t = ca.horzcat(*tangents(u))
@@ -138,11 +146,11 @@ def plane_supported(a: HalfSpace, A: Pose, b: Ellipsoid | Cylinder, B: Pose) -> 
     return Touch(x, n, lowest + x * n, 2 / ca.trace(gap), gap)
 
 
-def supported_pair(a: Surface, A: Pose, b: Surface, B: Pose) -> Touch:
+def supported_pair(a: ContactSurface, A: SurfacePose, b: ContactSurface, B: SurfacePose) -> Touch:
     """Of spheres, ellipsoids and cylinders: (32)-(36)."""
     if isinstance(a, Sphere):
         return supported_pair(b, B, a, A).flipped
-    pair = _Pair(Body.of(a), Body.of(b))
+    pair = _Pair(ConvexBody.from_surface(a), ConvexBody.from_surface(b))
     (R_a, p_a), (R_b, p_b) = _placed(a, A), _placed(b, B)
     R, c = (R_a.T @ R_b if pair.b.radii else None), R_a.T @ (p_b - p_a)
     given = pair.numbers(R, c)
@@ -183,15 +191,15 @@ class _Counts:
         """The pair, R and c of its numbers; the ball counts as a's."""
         radii = [p[3 * k : 3 * k + 3] for k in range(self.one + self.other)]
         at = 3 * len(radii) + self.ball
-        a = Body(tuple(radii[: self.one]), p[at - 1] if self.ball else None)
+        a = ConvexBody(tuple(radii[: self.one]), p[at - 1] if self.ball else None)
         R = ca.reshape(p[at + 3 : at + 12], 3, 3) if self.other else None
-        return _Pair(a, Body(tuple(radii[self.one :]))), R, p[at : at + 3]
+        return _Pair(a, ConvexBody(tuple(radii[self.one :]))), R, p[at : at + 3]
 
 
 class _Pair:
     """Two bodies."""
 
-    def __init__(self, a: Body, b: Body) -> None:
+    def __init__(self, a: ConvexBody, b: ConvexBody) -> None:
         self.a, self.b = a, b
         self.counts = _Counts(len(a.radii), len(b.radii), a.ball is not None or b.ball is not None)
 

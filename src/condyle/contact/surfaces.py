@@ -38,7 +38,7 @@ SLAB = 0.01
 """Thickness of a plane as it is drawn, over its size."""
 
 
-class Pose(Protocol):
+class SurfacePose(Protocol):
     """Where a body is, as surfaces see it: results in ground."""
 
     @property
@@ -75,7 +75,7 @@ class GivenPose:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Surface(Described):
+class ContactSurface(Described):
     """A surface of a body.
 
     Attributes:
@@ -147,31 +147,31 @@ class Surface(Described):
         sizes = (share * np.min(numbers_at(getattr(self, f))) for f, share in self.half_widths.items())
         return float(min(sizes, default=np.inf))
 
-    def pieces(self, other: Surface) -> dict[str, Surface]:
+    def pieces(self, other: ContactSurface) -> dict[str, ContactSurface]:
         """Simpler surfaces by name that touch the other in its place; none where it touches it itself."""
         return {}
 
     @property
-    def whole(self) -> Surface:
+    def original(self) -> ContactSurface:
         """What it is a piece of; itself where it is none."""
-        found: Surface = self.__dict__.get("_whole", self)
+        found: ContactSurface = self.__dict__.get("_original", self)
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {"_whole": self.whole} if self.whole is not self else {}
+        kept = {"_original": self.original} if self.original is not self else {}
         return super().__getstate__() | kept
 
-    def as_piece(self, whole: Surface) -> Surface:
+    def as_piece(self, original: ContactSurface) -> ContactSurface:
         """Itself, as a piece of another."""
-        self.__dict__["_whole"] = whole
+        self.__dict__["_original"] = original
         return self
 
 
 def plain_numbers(value: Any, what: str, instead: str) -> Array:
-    """An array of numbers that are the same in all states; what may be a Parameter `instead`, in words."""
+    """An array of numbers that are the same in all states; `instead` is a hint at what may be a Parameter."""
     try:
         array = np.asarray(value)
-    except ValueError:  # rows of different lengths: it says so
+    except ValueError:  # rows of different lengths: `real` raises an error
         return real(what, value)
     if array.dtype == object and any(map(is_symbolic, array.ravel())):
         raise DescriptionError(f"{what}: expected plain numbers, got Parameters: {instead}")
@@ -192,7 +192,7 @@ def directed(direction: Any, what: str, parameters: Mapping[str, float]) -> Any:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HalfSpace(Surface):
+class HalfSpace(ContactSurface):
     """All points below a plane: normal . p <= height.
 
     Args:
@@ -236,7 +236,7 @@ class HalfSpace(Surface):
     def curvature_at(self, n: Array) -> Array:
         return np.zeros((len(n), 3, 3))
 
-    def plane(self, pose: Pose) -> tuple[ca.SX, ca.SX]:
+    def plane(self, pose: SurfacePose) -> tuple[ca.SX, ca.SX]:
         """Its unit normal in ground, and the distance along it from ground's origin [m]."""
         given: Any = self.normal
         n = sx(given)
@@ -245,7 +245,7 @@ class HalfSpace(Surface):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sphere(Surface):
+class Sphere(ContactSurface):
     """A ball.
 
     Args:
@@ -278,7 +278,7 @@ class Sphere(Surface):
     def curvature_at(self, n: Array) -> Array:
         return across_all(n) / numbers_at(self.radius)
 
-    def center_at(self, pose: Pose) -> ca.SX:
+    def center_at(self, pose: SurfacePose) -> ca.SX:
         """In ground [m]."""
         return pose.point(sx(self.center))
 
@@ -348,7 +348,7 @@ FLAT = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Point(Surface):
+class Point(ContactSurface):
     """A point, which touches what does not yield: a half-space, a sphere, a box, a cylinder, a torus, a
     height field.
 
@@ -377,7 +377,7 @@ class Point(Surface):
     def X_BS(self) -> Transform:
         return Transform(p=np.ravel(numbers_at(self.station)))
 
-    def center_at(self, pose: Pose) -> ca.SX:
+    def center_at(self, pose: SurfacePose) -> ca.SX:
         """In ground [m]."""
         return pose.point(sx(self.station))
 

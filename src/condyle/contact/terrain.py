@@ -20,7 +20,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.contact.solids import Framed
-from condyle.contact.surfaces import Folded, Pose, Sphere, Touch, plain_numbers
+from condyle.contact.surfaces import Folded, Sphere, SurfacePose, Touch, plain_numbers
 from condyle.errors import DescriptionError
 from condyle.laws.described import sx
 from condyle.native.solvers.solver import Solver
@@ -46,9 +46,8 @@ class HeightField(Framed):
     """Ground with hills: heights on an even grid, joined by a bicubic spline, above the x-y plane of S. All
     below is material. Spheres and meshes touch it, and boxes by their corners.
 
-    Beyond the grid there is no ground that anybody knows of: contacts there are named, not solved. A sphere
-    must be smaller than the hollows it rolls through: one that touches a hollow of a smaller radius is named
-    too.
+    Beyond the grid there is no ground: a contact there raises an error. So does a sphere that touches a
+    hollow of a smaller radius than its own.
 
     Args:
         body: whose it is, or its name; "ground" as a rule.
@@ -236,7 +235,7 @@ def nearest_ground(a: HeightField, y: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, tuple
     return Q, n / length, length, bends
 
 
-def field_sphere(a: HeightField, A: Pose, b: Sphere, B: Pose) -> Touch:
+def field_sphere(a: HeightField, A: SurfacePose, b: Sphere, B: SurfacePose) -> Touch:
     R, p = a.frame(A)
     y = R.T @ (b.center_at(B) - p)
     Q, n, length, bends = nearest_ground(a, y)

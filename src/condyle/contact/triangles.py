@@ -1,4 +1,5 @@
-"""Triangles of a closed surface: checked, repaired where nothing is lost by it, refused by name where not.
+"""Triangles of a closed surface, checked: faults that can be mended without loss are mended with a warning,
+others raise an error.
 
 Normals at corners and edges are means of those of the faces, weighted with the angles that faces have there:
 a point is inside where its difference to the nearest point of the surface goes against the normal there
@@ -36,7 +37,7 @@ class Triangles:
     Attributes:
         vertices: shape (n, 3) [m].
         faces: indices of vertices, shape (m, 3), counter-clockwise from outside.
-        notes: what was repaired, in words.
+        notes: sentences about what was repaired.
     """
 
     vertices: Array

@@ -30,7 +30,7 @@ not couple and some roundings, 1e-16, where rank is lost; a light body that carr
 of their inertias and loses as many digits, but is no reason to refuse while some are left. The first speed's
 test finds rank that is lost across massless bodies.
 
-Trees in which bodies share speeds are solved by sharing.py, with the same results.
+Trees in which bodies share speeds are solved by mass_matrix.py, with the same results.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ from condyle.dynamics.inertia import (
 )
 from condyle.dynamics.inline import inlined
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair, acceleration, accelerations
+from condyle.dynamics.mass_matrix import MassMatrixFactors
 from condyle.dynamics.rnea import inverse_dynamics
 from condyle.dynamics.row import ZERO, BodyFields, Row, StraightRow, StraightTree
-from condyle.dynamics.sharing import Factors
-from condyle.dynamics.view import Loads
+from condyle.dynamics.view import TreeLoads
 from condyle.errors import DescriptionError
 from condyle.records import dataclass
 from condyle.tree.tree import Tree
@@ -235,7 +235,7 @@ def outward_pass(d: Row, eps: Any = BodyFields.eps, motion: Any = BodyFields.X) 
 
 
 @dataclass
-class Solution:
+class TreeSolution:
     """What the recursion finds: udot, shape (nu,), the acceleration of each body (None is ground), the status
     (6); for a second right-hand side x and the motion X of each body; P of each body before its own speeds
     are eliminated."""
@@ -249,7 +249,7 @@ class Solution:
 
 
 def forward_dynamics(
-    tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: Loads, held: ca.SX
+    tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: TreeLoads, held: ca.SX
 ) -> tuple[ca.SX, ca.SX]:
     """udot, shape (nu,), under loads and generalized forces tau, and the status (6).
 
@@ -266,9 +266,9 @@ def forward_dynamics_and(
     f: ca.SX | None,
     lock: ca.SX,
     gravity: ca.SX,
-    loads: Loads,
+    loads: TreeLoads,
     held: ca.SX,
-) -> Solution:
+) -> TreeSolution:
     """Forward dynamics and x = M^-1 f with one elimination; f None is zero."""
     if tree.shares:
         return _shared(tree, kin, tau, f, lock, gravity, loads, held)
@@ -281,7 +281,7 @@ def forward_dynamics_and(
     return solved
 
 
-def _begin(d: StraightRow, loads: Loads) -> None:
+def _begin(d: StraightRow, loads: TreeLoads) -> None:
     """(1) with its loads."""
     bias_pass(d, d.kinematics())
     if (load := loads.bodies.get(d.B)) is not None:
@@ -292,7 +292,7 @@ def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> tup
     """M^-1 f, shape (nu,), and the status: the same recursion without velocities and forces. Held speeds
     answer zero."""
     if tree.shares:
-        factors = Factors(tree, kin, lock)
+        factors = MassMatrixFactors(tree, kin, lock)
         return factors.solve(f), factors.status
     solved = _solve(_at_rest(tree, kin), ca.vertsplit(f) if tree.nu else [], lock, None)
     return solved.udot, solved.status
@@ -318,16 +318,16 @@ def _shared(
     f: ca.SX | None,
     lock: ca.SX,
     gravity: ca.SX,
-    loads: Loads,
+    loads: TreeLoads,
     held: ca.SX,
-) -> Solution:
-    """The same by sharing.py. P is empty."""
-    factors = Factors(tree, kin, lock)
+) -> TreeSolution:
+    """The same by mass_matrix.py. P is empty."""
+    factors = MassMatrixFactors(tree, kin, lock)
     udot = held + factors.solve(tau - inverse_dynamics(tree, kin, held, gravity, loads))
     x = ca.SX(tree.nu, 1) if f is None else factors.solve(f)
     X = {} if f is None else accelerations(tree, replace(kin, c={}), x)
     A = accelerations(tree, kin, udot, (ca.SX(3, 1), -gravity))
-    return Solution(udot, A, factors.status, x, X, {})
+    return TreeSolution(udot, A, factors.status, x, X, {})
 
 
 def _at_rest(tree: Tree, kin: Kinematics) -> StraightTree:
@@ -338,7 +338,7 @@ def _at_rest(tree: Tree, kin: Kinematics) -> StraightTree:
 
 def _solve(
     line: StraightTree, taus: list[ca.SX], lock: ca.SX, held: ca.SX | None, f: ca.SX | None = None
-) -> Solution:
+) -> TreeSolution:
     """(2)-(6), from P and z (1) of each body. A of the result is X of (5)."""
     tree = line.tree
     locks, helds, fs = ([] if x is None or not tree.nu else ca.vertsplit(x) for x in (lock, held, f))
@@ -351,7 +351,9 @@ def _solve(
     if fs:
         x = _outward(line, BodyFields.eps_f, BodyFields.X)
     X = line.each(BodyFields.X) if fs else {}
-    return Solution(udot, line.each(BodyFields.Y), line.status, x, X, line.each(BodyFields.P, ground=False))
+    return TreeSolution(
+        udot, line.each(BodyFields.Y), line.status, x, X, line.each(BodyFields.P, ground=False)
+    )
 
 
 def _outward(line: StraightTree, eps: Any, motion: Any) -> ca.SX:

@@ -41,10 +41,10 @@ from condyle.dynamics.inertia import add, inner, rigid, shift_force, shift_motio
 from condyle.dynamics.inline import inlined
 from condyle.dynamics.kinematics import Kinematics, Pair
 from condyle.dynamics.rnea import generalized
-from condyle.dynamics.view import Loads
+from condyle.dynamics.view import TreeLoads
 from condyle.mobilizers import Mobilizer, motion
 from condyle.native.tables.lookup import Closure
-from condyle.tree.layout import BodyConstants
+from condyle.tree.body_constants import BodyConstants
 from condyle.tree.tree import Tree
 
 cross = ca.cross
@@ -213,7 +213,7 @@ def _pair(a: ca.SX) -> Pair:
     return a[:3], a[3:]
 
 
-class Joint(NamedTuple):
+class MobilizerState(NamedTuple):
     """What (1)-(5) need of one body beside what it carries: H, X_MF (pose of F from M's origin, in ground
     axes), V and V_P about M's origin, p_OM."""
 
@@ -230,7 +230,14 @@ def is_plain(mobilizer: Mobilizer) -> bool:
 
 
 def columns(
-    mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, joint: Joint, a: Pair, carried: Subtree
+    mobilizer: Mobilizer,
+    t: ca.SX,
+    q: ca.SX,
+    u: ca.SX,
+    udot: ca.SX,
+    joint: MobilizerState,
+    a: Pair,
+    carried: Subtree,
 ) -> tuple[list[Column], ca.SX, ca.SX, ca.SX]:
     """The columns of one body's speeds; and (7) among themselves by q and by u, and their part of M, each
     (nu, nu)."""
@@ -266,7 +273,7 @@ def inverse_dynamics_derivatives(
     u: ca.SX,
     udot: ca.SX,
     A: Mapping[int | None, Pair],
-    loads: Loads,
+    loads: TreeLoads,
 ) -> tuple[ca.SX, ca.SX, ca.SX]:
     """d tau/d q and d tau/d u, and M, each (nu, nu). A: accelerations of the bodies, ground's that of gravity
     upwards."""
@@ -283,7 +290,7 @@ def inverse_dynamics_derivatives(
         O[b] = kin.p_GM[b] if parent is None else O[parent]
         V_P = (ca.SX(3, 1), ca.SX(3, 1)) if parent is None else shift_motion(kin.V_GM[parent], kin.p_PM[b])
         R_GF, p_GF = kin.X_GF[b]
-        joint = Joint(kin.H[b], (R_GF, p_GF - kin.p_GM[b]), V_P, kin.V_GM[b], kin.p_GM[b] - O[b])
+        joint = MobilizerState(kin.H[b], (R_GF, p_GF - kin.p_GM[b]), V_P, kin.V_GM[b], kin.p_GM[b] - O[b])
         mine, *blocks = columns(
             body.mobilizer, t, q[body.q], u[body.u], udot[body.u], joint, a[b], carried[b]
         )

@@ -15,11 +15,11 @@ import casadi as ca
 
 from condyle.dynamics.inertia import add, apply, inner, rigid, shift_force, shift_motion
 from condyle.dynamics.kinematics import Kinematics, Pair
-from condyle.dynamics.view import Loads
+from condyle.dynamics.view import TreeLoads
 from condyle.errors import DescriptionError
 from condyle.mobilizers import motion
 from condyle.tree.body import Body
-from condyle.tree.layout import BodyConstants
+from condyle.tree.body_constants import BodyConstants
 
 cross = ca.cross
 
@@ -84,7 +84,7 @@ def mass_center(kin: Kinematics, A: dict[int | None, Pair] | None = None) -> lis
     return [ca.SX(ca.DM.nan(3, 1)) if total.is_zero() else x / total for x in sums]
 
 
-def power(kin: Kinematics, loads: Loads, u: ca.SX) -> ca.SX:
+def power(kin: Kinematics, loads: TreeLoads, u: ca.SX) -> ca.SX:
     """Power [W] of some loads (4)."""
     bodies = sum((inner(F, kin.V_GM[B]) for B, F in loads.bodies.items()), ca.SX(0))
     return bodies + sum((f * u[k] for k, f in loads.mobility.items()), ca.SX(0))
@@ -109,7 +109,7 @@ def timed_power(
     return out
 
 
-def weight(kin: Kinematics, gravity: ca.SX, loads: Loads) -> None:
+def weight(kin: Kinematics, gravity: ca.SX, loads: TreeLoads) -> None:
     """Add each body's weight to the loads, as forces."""
     for B, body in enumerate(kin.placed):
         F = weight_of(body, kin.R_GM[B], gravity)

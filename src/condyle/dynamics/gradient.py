@@ -39,7 +39,7 @@ from typing import Any
 
 import casadi as ca
 
-from condyle.dynamics.aba import ZERO, Solution
+from condyle.dynamics.aba import ZERO, TreeSolution
 from condyle.dynamics.inertia import add, inner, rigid, shift_force
 from condyle.dynamics.inline import inlined
 from condyle.dynamics.kinematics import Kinematics, Pair
@@ -196,7 +196,13 @@ def of_mobilizer(
 
 
 def gradient(
-    tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, solved: Solution, loads: LoadGradient | None
+    tree: Tree,
+    kin: Kinematics,
+    t: ca.SX,
+    q: ca.SX,
+    u: ca.SX,
+    solved: TreeSolution,
+    loads: LoadGradient | None,
 ) -> tuple[ca.SX, ca.SX]:
     """d (x . tau)/dq and /du, each (nu,), over the whole tree; udot, x, A and X are those of `solved`."""
     loads = loads or LoadGradient()

@@ -37,7 +37,7 @@ def add_product(a, A, b):
 def rigid(R, mass, com, I):
     """Spatial inertia of a rigid body whose I, com are given in axes R, about its origin; and com in ground.
 
-    I is a matrix, or (l, a, b) for l 1 + a a' - b b' (tree/layout.py): two vectors are turned with less work
+    I is a matrix, or (l, a, b) for l 1 + a a' - b b' (tree/body_constants.py): two vectors are turned with less work
     than a matrix.
     """
     p_c = R @ com

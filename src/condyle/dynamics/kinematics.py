@@ -15,6 +15,8 @@ Equations
   c_w = w_P x w_FM + R_GF bias_w                                                              (4)
   c_v = w_P x (w_P x r) + 2 w_P x v_FM + R_GF bias_v                                          (5)
 so that  alpha = alpha_P + c_w + H_w udot,   a = a_P + alpha_P x r + c_v + H_v udot           (6)
+A frame at S on a body moves with V_S = J u; the column of a speed k of an ancestor A is
+  (H_w,k, H_w,k x (p_GS - p_GA) + H_v,k),  summed over the ancestors that the speed moves     (7)
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from condyle.dynamics.inertia import add, add_cross, add_scaled, shift_motion
 from condyle.dynamics.inline import inlined
 from condyle.mobilizers import Mobilizer, motion
 from condyle.records import dataclass
-from condyle.tree.layout import BodyConstants
+from condyle.tree.body_constants import BodyConstants
 from condyle.tree.tree import Tree
 
 Pair = tuple[ca.SX, ca.SX]
@@ -185,3 +187,13 @@ def body_acceleration(body: BodyConstants, R_GM: ca.SX, V_GM: Pair, A_GM: Pair) 
     r, w = R_GM @ body.p_MB, V_GM[0]
     alpha, a = shift_motion(A_GM, r)
     return alpha, a + cross(w, cross(w, r))
+
+
+def frame_jacobian(tree: Tree, kin: Kinematics, B: int, p_MS: ca.SX) -> ca.SX:
+    """J, shape (6, nu), of a frame at p_MS in B's frame M: its spatial velocity in ground is J u."""
+    p_GS = kin.p_GM[B] + kin.R_GM[B] @ p_MS
+    J = ca.SX(6, tree.nu)
+    for A in tree.path(B):
+        for k, h in zip(tree.speeds_of(A), kin.H[A], strict=True):
+            J[:, k] += ca.vertcat(*shift_motion(h, p_GS - kin.p_GM[A]))  # (7)
+    return J

@@ -14,7 +14,7 @@ import casadi as ca
 from condyle.dynamics.inertia import add, add_scaled, apply, inner, newton_euler, rigid, shift_force
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair, acceleration
 from condyle.dynamics.row import BodyFields, Row, StraightTree
-from condyle.dynamics.view import Loads
+from condyle.dynamics.view import TreeLoads
 from condyle.tree.tree import Tree
 
 
@@ -34,7 +34,7 @@ def sum_pass(d: Row) -> Pair:
 
 
 def mobilizer_forces(
-    tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX, loads: Loads | None
+    tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX, loads: TreeLoads | None
 ) -> dict[int, Pair]:
     """F of (1) for every body. `udot` None is zero, `loads` None are none; kinematics without velocities are
     at rest."""
@@ -51,13 +51,13 @@ def mobilizer_forces(
 
 
 def inverse_dynamics(
-    tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX, loads: Loads | None
+    tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX, loads: TreeLoads | None
 ) -> ca.SX:
     """tau, shape (nu,): what must be added to the forces that act for udot to happen."""
     return projected(tree, kin, mobilizer_forces(tree, kin, udot, gravity, loads), loads)
 
 
-def projected(tree: Tree, kin: Kinematics, F: dict[int, Pair], loads: Loads | None) -> ca.SX:
+def projected(tree: Tree, kin: Kinematics, F: dict[int, Pair], loads: TreeLoads | None) -> ca.SX:
     """tau of (2) from F of every body, shape (nu,)."""
     tau, mobility = on_speeds(tree, kin, F), {} if loads is None else loads.mobility  # (2)
     return ca.vertcat(ca.SX(0, 1), *(tau[k] - mobility.get(k, 0) for k in range(tree.nu)))
@@ -72,7 +72,7 @@ def on_speeds(tree: Tree, kin: Kinematics, F: dict[int, Pair]) -> dict[int, ca.S
     return out
 
 
-def generalized(tree: Tree, kin: Kinematics, loads: Loads) -> ca.SX:
+def generalized(tree: Tree, kin: Kinematics, loads: TreeLoads) -> ca.SX:
     """Generalized forces, shape (nu,), of loads on bodies and speeds: J' F."""
     line = StraightTree(tree, kin)
     for B, load in loads.bodies.items():

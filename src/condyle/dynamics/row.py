@@ -16,7 +16,7 @@ import casadi as ca
 
 from condyle.dynamics.inertia import Inertia
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair
-from condyle.tree.layout import BodyConstants
+from condyle.tree.body_constants import BodyConstants
 from condyle.tree.tree import Tree
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ PAIR = (VECTOR, VECTOR)
 _LOWER = ca.SX.ones(ca.Sparsity.lower(3))
 
 
-class Field(Generic[T]):
+class RowField(Generic[T]):
     """A field of a row: reading and setting the attribute reads and writes the row.
 
     Args:
@@ -50,10 +50,10 @@ class Field(Generic[T]):
         """What a kernel calls it."""
         return self.name
 
-    def __get__(self, row: Fields | None, owner: type) -> T:
+    def __get__(self, row: RowFields | None, owner: type) -> T:
         return cast(T, self if row is None else row.store.load(row.where, self))
 
-    def __set__(self, row: Fields, value: T) -> None:
+    def __set__(self, row: RowFields, value: T) -> None:
         row.store.save(row.where, self, value)
 
 
@@ -64,7 +64,7 @@ class Store(Protocol):
     def save(self, where: Any, field: Any, value: Any) -> None: ...
 
 
-class Fields:
+class RowFields:
     """Fields of one row; `row[field]` is a field that a variable names."""
 
     def __init__(self, store: Store, where: Any) -> None:
@@ -77,58 +77,58 @@ class Fields:
         self.store.save(self.where, field, value)
 
 
-class BodyFields(Fields):
+class BodyFields(RowFields):
     """Fields of a body, in ground axes about M's origin."""
 
     # kinematics.py: pose of M, its velocity (w alone where nobody needs v), r, H, c, V_FM, R_GF, X_GF from M
-    R = Field[ca.SX](ca.SX.ones(3, 3))
-    p = Field[ca.SX](VECTOR)
-    w = Field[ca.SX](VECTOR)
-    V = Field[Pair](PAIR)
-    r = Field[ca.SX]()
-    H = Field[list[Pair]]()
-    c = Field[Pair]()
-    V_FM = Field[Pair]()
-    R_GF = Field[ca.SX]()
-    X_MF = Field[Pair]()
-    sines = Field[ca.SX]()
-    p_O = Field[ca.SX](VECTOR)
+    R = RowField[ca.SX](ca.SX.ones(3, 3))
+    p = RowField[ca.SX](VECTOR)
+    w = RowField[ca.SX](VECTOR)
+    V = RowField[Pair](PAIR)
+    r = RowField[ca.SX]()
+    H = RowField[list[Pair]]()
+    c = RowField[Pair]()
+    V_FM = RowField[Pair]()
+    R_GF = RowField[ca.SX]()
+    X_MF = RowField[Pair]()
+    sines = RowField[ca.SX]()
+    p_O = RowField[ca.SX](VECTOR)
     # acceleration; articulated or composite inertia, bias force, force of the mobilizer
-    A = Field[Pair](PAIR)
-    P = Field[Inertia]((_LOWER, ca.SX.ones(3, 3), _LOWER), lower=True)
-    z = Field[Pair](PAIR)
-    F = Field[Pair](PAIR)
+    A = RowField[Pair](PAIR)
+    P = RowField[Inertia]((_LOWER, ca.SX.ones(3, 3), _LOWER), lower=True)
+    z = RowField[Pair](PAIR)
+    F = RowField[Pair](PAIR)
     # aba.py: motions under speeds, z of a second right-hand side, eliminations
-    X = Field[Pair](PAIR)
-    Y = Field[Pair](PAIR)
-    z_f = Field[Pair](PAIR)
-    U_D = Field[list[Pair]]()
-    D = Field[list[ca.SX]]()
-    eps = Field[Any]()
-    eps_f = Field[list[ca.SX]]()
-    udot = Field[Any]()
-    x = Field[Any]()
-    share = Field[list[ca.SX]]()
+    X = RowField[Pair](PAIR)
+    Y = RowField[Pair](PAIR)
+    z_f = RowField[Pair](PAIR)
+    U_D = RowField[list[Pair]]()
+    D = RowField[list[ca.SX]]()
+    eps = RowField[Any]()
+    eps_f = RowField[list[ca.SX]]()
+    udot = RowField[Any]()
+    x = RowField[Any]()
+    share = RowField[list[ca.SX]]()
     # of the speeds: generalized forces of laws, what motions make of lock and held
-    f = Field[list[ca.SX]]()
-    lock = Field[list[ca.SX]]()
-    held = Field[list[ca.SX]]()
+    f = RowField[list[ca.SX]]()
+    lock = RowField[list[ca.SX]]()
+    held = RowField[list[ca.SX]]()
     # gradient.py and derivatives.py
-    own = Field[Pair]()
-    a = Field[Pair]()
-    A_bar = Field[Pair](PAIR)
-    w_bar = Field[ca.SX](VECTOR)
-    v_bar = Field[ca.SX](VECTOR)
-    T = Field[Pair](PAIR)
-    r_bar = Field[ca.SX]()
-    H_bar = Field[list[Pair]]()
-    q_bar = Field[ca.SX]()
-    u_bar = Field[ca.SX]()
-    f_q = Field[ca.SX]()
-    f_u = Field[ca.SX]()
+    own = RowField[Pair]()
+    a = RowField[Pair]()
+    A_bar = RowField[Pair](PAIR)
+    w_bar = RowField[ca.SX](VECTOR)
+    v_bar = RowField[ca.SX](VECTOR)
+    T = RowField[Pair](PAIR)
+    r_bar = RowField[ca.SX]()
+    H_bar = RowField[list[Pair]]()
+    q_bar = RowField[ca.SX]()
+    u_bar = RowField[ca.SX]()
+    f_q = RowField[ca.SX]()
+    f_u = RowField[ca.SX]()
     # of the root alone: the status, and sums over all bodies
-    status = Field[ca.SX](NUMBER)
-    terms = Field[ca.SX](NUMBER)
+    status = RowField[ca.SX](NUMBER)
+    terms = RowField[ca.SX](NUMBER)
 
 
 class Row(Protocol):
@@ -166,14 +166,14 @@ class StraightTree:
         for B in self.tree.tip_to_base:
             visit(StraightRow(self, B))
 
-    def load(self, B: int | None, field: Field[Any]) -> Any:
+    def load(self, B: int | None, field: RowField[Any]) -> Any:
         """A field of a body, None is ground; zero where nobody has written it."""
         if (B, field.name) in self.fields:
             return self.fields[B, field.name]
         known: Mapping[Any, Any] = getattr(self.kin, _KINEMATICS.get(field.name, ""), {})
         return known[B] if B in known else _zero(field)
 
-    def save(self, B: int | None, field: Field[Any], value: Any) -> None:
+    def save(self, B: int | None, field: RowField[Any], value: Any) -> None:
         self.fields[B, field.name] = value
 
     def each(self, field: Any, ground: bool = True) -> dict[Any, Any]:
@@ -190,7 +190,7 @@ _KINEMATICS = {"R": "R_GM", "p": "p_GM", "V": "V_GM", "r": "p_PM", "H": "H"}
 """Fields that Kinematics holds."""
 
 
-def _zero(field: Field[Any]) -> Any:
+def _zero(field: RowField[Any]) -> Any:
     if isinstance(field.like, tuple):
         return tuple(ca.SX(*part.shape) for part in field.like)
     return ca.SX(0) if field.like is NUMBER else ca.SX(*field.like.shape)

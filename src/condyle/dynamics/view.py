@@ -16,7 +16,7 @@ from condyle.tree.tree import Tree
 cross = ca.cross
 
 
-class View:
+class TreeView:
     """Poses and velocities of bodies, coordinates and speeds by name. Everything in ground.
 
     Attributes:
@@ -129,10 +129,10 @@ class View:
         return ca.vertcat(ca.SX(0, 1), *(out[k] for k in range(self.tree.nu)))
 
 
-class Loads:
+class TreeLoads:
     """Spatial forces on bodies, about M's origin in ground, and generalized forces, of enabled forces."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: TreeView) -> None:
         self.view, tree = view, view.tree
         self.enabled = ca.SX(1)
         self.bodies: dict[int, Pair] = {}

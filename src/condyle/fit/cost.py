@@ -11,8 +11,9 @@ generalized forces of the springs w e. So loads and inertias of bodies are gathe
 
 Goals as numbers, `Layout`: one row per frame, which the native loop reads. A row has the time, the size of
 the cost, one more than the place to which its H and P are written (0: they are not written), where its frame
-starts (gauss_newton.py), and then one block per goal, or one per body for the stations that it carries. What the numbers of a block are, a goal says itself (fit/goals). Machine code depends on the texts
-of the goals, `Goal.code`, and not on their numbers.
+starts (gauss_newton.py), and then one block per goal, or one per body for the stations that it carries.
+The numbers of a block are explained with each goal (fit/goals). Machine code depends on the texts of the
+goals, `Goal.code`, and not on their numbers.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.dynamics import crba, rnea
+from condyle.dynamics import mass_matrix, rnea
 from condyle.dynamics.kinematics import Kinematics
-from condyle.dynamics.view import Loads
+from condyle.dynamics.view import TreeLoads
 from condyle.fit.goals import Goal
 from condyle.model.symbols import Symbols
 from condyle.records import dataclass
@@ -52,7 +53,7 @@ class Layout:
     blocks: tuple[tuple[Goal, ...], ...] = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, tree: Tree, goals: Sequence[Goal]) -> Layout:
+    def from_goals(cls, tree: Tree, goals: Sequence[Goal]) -> Layout:
         """The layout of some goals."""
         found: dict[tuple[str, int], list[Goal]] = {}
         for i, g in enumerate(goals):
@@ -92,7 +93,7 @@ class Layout:
         return rows[:, at].sum(axis=1)
 
 
-class Cost:
+class GoalCost:
     """What goals have added so far.
 
     Attributes:
@@ -104,7 +105,7 @@ class Cost:
 
     def __init__(self, symbols: Symbols, kin: Kinematics) -> None:
         self.symbols, self.kin, self.view, self.value = symbols, kin, symbols.view(kin), ca.SX(0)
-        self._loads = Loads(self.view)
+        self._loads = TreeLoads(self.view)
         self._bodies = [replace(b, mass=ca.SX(1, 1), com=ca.SX(3, 1), I=ca.SX(3, 3)) for b in kin.placed]
         self._rows: list[tuple[ca.SX, ca.SX, ca.SX]] = []
 
@@ -135,7 +136,7 @@ class Cost:
         """The cost, g (nu,) and H (nu, nu) of (1)."""
         tree = self.symbols.model.tree
         g = -rnea.generalized(tree, self.kin, self._loads)
-        H = crba.mass_matrix(tree, replace(self.kin, placed=self._bodies))
+        H = mass_matrix.mass_matrix(tree, replace(self.kin, placed=self._bodies))
         for error, J, w in self._rows:
             g, H = g + J.T @ (w * error), H + w * (J.T @ J)
         return self.value, g, H
@@ -143,7 +144,7 @@ class Cost:
 
 def point_masses(R_MB: Any, p_MB: Any, W: ca.SX, m: ca.SX, S: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Mass, mass center and inertia about M's origin, in M, of sums over stations in the body's frame: see
-    `Cost.add_points`."""
+    `GoalCost.add_points`."""
     R, p = ca.SX(ca.DM(R_MB)) if not isinstance(R_MB, ca.SX) else R_MB, ca.SX(p_MB)
     Rm = R @ m
     second = R @ S @ R.T + Rm @ p.T + p @ Rm.T + W * (p @ p.T)

@@ -56,7 +56,7 @@ from condyle.fit.cost import HEAD
 from condyle.fit.kernels import FitExpressions
 from condyle.native.programs.nodes import Call, If, Ints, Node, Put, Scan, Stream, While, kernel
 from condyle.native.programs.program import Program
-from condyle.native.programs.slice_function import slice_function
+from condyle.native.programs.slice_function import SliceFunction
 from condyle.spatial.algebra import all_of, any_of
 
 FOUND, VIOLATED, UNFINISHED, STATIONARY = 0, 1, 2, 3
@@ -174,7 +174,7 @@ class FitLoop:
         self.tables: dict[str, np.ndarray] = {}
         more = self.sizes, self.streams, self.tables
         self._evaluate, self._errors, self._step, self._prescribe = (
-            slice_function(getattr(f, name), name, *more)
+            SliceFunction(getattr(f, name), name, *more)
             for name in ("evaluate", "errors", "step", "prescribe")
         )
         keep = [Put("H", "NORMAL", "place"), *([Put("P", "ROWS", "place")] if m else [])]

@@ -6,7 +6,7 @@ line would take long to compile.
 
 Goals that pull at one body, stations and orientations, are rows that add their loads and inertias to it;
 goals on coordinates of one body are a straight line. Sums go inward. H is the composite-body algorithm
-(crba.py): the force that a speed needs is carried to each ancestor in turn,
+(mass_matrix.py): the force that a speed needs is carried to each ancestor in turn,
 
     F = C h_j,    H_ij = h_i' F   for the speeds i of the body and, with F shifted, of its ancestors       (1)
 
@@ -25,11 +25,11 @@ from condyle.constraints.solve.corrections import moved, normalized
 from condyle.dynamics import inertia
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.kinematics import Kinematics
-from condyle.dynamics.row import NUMBER, Field
-from condyle.fit.cost import Cost, Layout, point_masses
+from condyle.dynamics.row import NUMBER, RowField
+from condyle.fit.cost import GoalCost, Layout, point_masses
 from condyle.fit.goals import Goal
 from condyle.model.layouts import prefers_loops
-from condyle.model.looped.draft import Draft, Kernel, StraightLine
+from condyle.model.looped.draft import Draft, KernelDraft, StraightLine
 from condyle.model.looped.passes import at_rest, nothing
 from condyle.model.looped.tables import Looped, NewRows
 from condyle.model.looped.visits import Visit, Visits, shifted
@@ -38,9 +38,13 @@ from condyle.model.symbols import Symbols
 from condyle.native.loops.sweep import Sweep
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
-from condyle.tree.layout import BodyConstants
+from condyle.tree.body_constants import BodyConstants
 
-_COST, _PULL, _STIFFNESS = Field[ca.SX](NUMBER, name="cost"), Field[ca.SX](name="f"), Field[ca.SX](name="S")
+_COST, _PULL, _STIFFNESS = (
+    RowField[ca.SX](NUMBER, name="cost"),
+    RowField[ca.SX](name="f"),
+    RowField[ca.SX](name="S"),
+)
 """Fields: the cost of all goals, in the root; gradient and Hessian of goals on a body's own coordinates."""
 
 
@@ -129,7 +133,7 @@ def errors_in_loops(model: Model) -> Sweep:
 class _RowCost:
     """The cost as a goal in a row sees it: its body is a link."""
 
-    def __init__(self, d: Kernel, model: Model, B: int) -> None:
+    def __init__(self, d: KernelDraft, model: Model, B: int) -> None:
         self.view, self.value, self.F = model, ca.SX(0), ZERO
         self.P: Any = (ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3))
         none = ca.SX(3, 3), ca.SX(3, 1)
@@ -196,7 +200,7 @@ def _goals(looped: Looped, layout: Layout) -> None:
     kernels = {}
     for k, kind in enumerate(kinds):
         goal, at, B = next(x for x in of_poses if type(x[0]) is kind)
-        d = kernels[fresh + k] = Kernel(looped)
+        d = kernels[fresh + k] = KernelDraft(looped)
         cost = _RowCost(d, model, B)
         goal.add(cost, d.read("block", at.stop - at.start))  # type: ignore[arg-type]
         body = d.row("body")
@@ -248,7 +252,7 @@ def _matrix(looped: Looped) -> None:
     most = max(len(tree.speeds_of(B)) for B in tree.base_to_tip)
     for i in range(most):
         looped.window(f"H{i}", "H", rows.first, np.array(starts) + i * nu)
-    kernels: dict[int, Kernel] = {}
+    kernels: dict[int, KernelDraft] = {}
     for (what, *of), t in rows.types.items():
         if what == "end":
             continue
@@ -307,7 +311,7 @@ def straight_evaluate(model: Model, layout: Layout) -> ca.Function | Staged:
     """`FitExpressions.evaluate` as a straight line."""
     s, row = Symbols(model), ca.SX.sym("row", layout.size)
     kin = s.kinematics()
-    cost = Cost(s, kin)
+    cost = GoalCost(s, kin)
     for goals, at in zip(layout.blocks, layout.slices, strict=True):
         goals[0].add(cost, row[at])
     value, g, H = cost.total()

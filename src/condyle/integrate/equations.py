@@ -20,7 +20,7 @@ from condyle.model.operators.rates import qdot
 from condyle.model.right_hand_side import Rates, right_hand_side, unless
 from condyle.model.symbols import Symbols
 from condyle.native.programs.nodes import Kernel, Node, Put, Scan, Stream
-from condyle.native.programs.slice_function import Loops, SliceFunction, compiled, slice_function
+from condyle.native.programs.slice_function import Loops, SliceFunction, compiled
 from condyle.native.tables.lookup import has_stopped_gradient
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
@@ -189,7 +189,7 @@ class RightHandSide:
         self, eq: Equations, sizes: dict[str, int], streams: dict[str, Stream], tables: dict[str, np.ndarray]
     ) -> None:
         self.n, self.sizes, f = eq.n, sizes, eq.f
-        self.f = slice_function(f, "f", sizes, streams, tables)
+        self.f = SliceFunction(f, "f", sizes, streams, tables)
         self.sloped = (
             SliceFunction(eq.derived, "d", sizes, streams, tables) if isinstance(eq.derived, Staged) else None
         )
@@ -199,7 +199,7 @@ class RightHandSide:
         ).n_out() > 1
         if self.constrained:
             sizes["f.delicate"] = 1
-        self.rows: tuple[str, ...] = self.f.more if isinstance(self.f, SliceFunction) else ()
+        self.rows: tuple[str, ...] = self.f.more
 
     def __call__(self, t: str, y: str, k: str, delicate: str = "f.delicate") -> Node:
         """k <- f(t, y). With constraints also `delicate`: multipliers.py (5)."""
@@ -219,7 +219,7 @@ class RightHandSide:
 
     def look_up(self, t: str, y: str) -> list[Node]:
         """The rows of f at (t, y), without f."""
-        return self.f.looked_up((t, y, "p")) if isinstance(self.f, SliceFunction) else []
+        return self.f.looked_up((t, y, "p"))
 
     def matrix(self, t: str, y: str, h: str, gamma: float, W: str, f_t: str) -> list[Node]:
         """W <- I / (gamma h) - df/dy, by columns, and f_t <- df/dt: exact, rows of tables held fixed. They

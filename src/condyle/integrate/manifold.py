@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from condyle.constraints.solve.lines import NOISE
 from condyle.constraints.solve.projection import project
+from condyle.constraints.solve.straight_blocks import NOISE
 from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.tree import scales

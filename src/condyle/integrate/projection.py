@@ -42,7 +42,7 @@ from condyle.model.layouts import build_looped_changes
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
 from condyle.native.programs.nodes import If, Kernel, Node, Stream, While, kernel
-from condyle.native.programs.slice_function import Loops, compiled, slice_function
+from condyle.native.programs.slice_function import Loops, SliceFunction, compiled
 from condyle.native.tables.lookup import Closure
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
@@ -96,11 +96,11 @@ class Projector:
         tables: dict[str, np.ndarray],
     ) -> None:
         self.errors, self.sizes, self.tolerance = errors, sizes, projection.tolerance
-        self.nearer = slice_function(projection.nearer, "nearer", sizes, streams, tables)
-        self.along = slice_function(projection.along, "along", sizes, streams, tables)
+        self.nearer = SliceFunction(projection.nearer, "nearer", sizes, streams, tables)
+        self.along = SliceFunction(projection.along, "along", sizes, streams, tables)
         self.unprescribed = projection.unprescribed
         if projection.slower is not None:
-            self.slower = slice_function(projection.slower, "slower", sizes, streams, tables)
+            self.slower = SliceFunction(projection.slower, "slower", sizes, streams, tables)
             sizes |= {"off": 1, "astray": 1, "projections": 1, "raw": 1, "y_on": n, "unused": 1}
         self.spare = tuple(f"spare_{name}" for name in errors)
         sizes |= dict.fromkeys(self.spare, n)

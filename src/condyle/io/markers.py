@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Any, ClassVar, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+import condyle.files as files
 from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array, gaps
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
-from condyle.files import existing
 from condyle.io import trc
 from condyle.io.tables import read_table
 from condyle.presentation import Block, Display, cut, number, page, span
@@ -254,9 +253,9 @@ class Markers(ExplainsCalls, Display):
             raise DescriptionError(f"Markers.save: expected the path of a file, got {path!r}")
         path = Path(path)
         if path.suffix.lower() == ".c3d":
-            from condyle.io import c3d_writing
+            from condyle.io.c3d import write_c3d
 
-            c3d_writing.write(path, self)
+            write_c3d(path, self)
             return
         if path.suffix.lower() not in (".trc", ".csv", ".sto", ".mot", ".npz"):
             raise DescriptionError(
@@ -266,12 +265,7 @@ class Markers(ExplainsCalls, Display):
         if path.suffix.lower() != ".trc":
             self.table().save(path)
             return
-        if not os.path.isdir(path.parent):
-            raise DescriptionError(
-                f"Markers.save: {str(path)!r}: there is no folder {str(path.parent)!r}; make it first"
-            )
-        if os.path.isdir(path):
-            raise DescriptionError(f"Markers.save: {str(path)!r} is a folder; give the name of a file")
+        files.check_target(path, "Markers.save")
         trc.write(
             path, self.time, self.names, scaled(self.positions, LENGTHS[self.units]), self.units, self.rate
         )
@@ -420,7 +414,7 @@ def _read(path: Path, units: str | None) -> Markers:
 
         return markers_of(path, units)
     if ending == ".trc":
-        found = trc.read(existing(path), units or "")
+        found = trc.read(files.existing(path), units or "")
         for note in found.notes:
             warn(note)
         if not found.units:

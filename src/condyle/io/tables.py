@@ -18,7 +18,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError, warn
 from condyle.files import existing
-from condyle.io.numbers import plain_numbers
+from condyle.io.number_parser import plain_numbers
 from condyle.table import (
     LENGTHS,
     NUMBERED,

@@ -58,7 +58,7 @@ Z = (0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
-class RelativeMotion:
+class PairMotion:
     """M in F: unit quaternion e, rotation R, position p, angular velocity w, linear velocity v; all in F."""
 
     e: ca.SX
@@ -92,12 +92,12 @@ def across(axis: tuple[float, float, float]) -> Array:
     return np.stack([b, np.cross(a, b)])
 
 
-def axes_apart(x: RelativeMotion, axis: tuple[float, float, float]) -> ca.SX:
+def axes_apart(x: PairMotion, axis: tuple[float, float, float]) -> ca.SX:
     """The axis on M stays orthogonal to two vectors on F: ruggiero2020 (7)."""
     return ca.DM(across(axis)) @ x.R @ ca.DM(axis)
 
 
-def angle(x: RelativeMotion, axis: tuple[float, float, float], near: ca.SX) -> ca.SX:
+def angle(x: PairMotion, axis: tuple[float, float, float], near: ca.SX) -> ca.SX:
     """The angle about an axis that F and M share, that one of all its turns that is nearest to `near` (7).
 
     ruggiero2020 (6) with the correction of the errata: 2 atan2(a . vec e, e0).
@@ -110,55 +110,55 @@ def _along(a: tuple[float, float, float], x: ca.SX) -> ca.SX:
     return ca.dot(ca.DM(a), x)
 
 
-def _turn(x: RelativeMotion, near: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _turn(x: PairMotion, near: ca.SX) -> tuple[ca.SX, ca.SX]:
     """The quaternion of M in F with the sign of `near`, and what vanishes where they agree: its rate is w_FM
     (11)."""
     apart = quaternion_multiply(x.e, quaternion_conjugate(near / ca.norm_2(near)))
     return ca.if_else(apart[0] < 0, -x.e, x.e), 2 * apart[1:]
 
 
-def weld(m: Weld, x: RelativeMotion, near: ca.SX) -> LowerPair:
+def weld(m: Weld, x: PairMotion, near: ca.SX) -> LowerPair:
     none = ca.SX(0, 1)
     return LowerPair(ca.vertcat(turned_apart(x.e), x.p), none, none, none)  # (6)
 
 
-def pin(m: Pin, x: RelativeMotion, near: ca.SX) -> LowerPair:
+def pin(m: Pin, x: PairMotion, near: ca.SX) -> LowerPair:
     q = angle(x, m.axis, near)
     return LowerPair(ca.vertcat(axes_apart(x, m.axis), x.p), q, _along(m.axis, x.w), q - near)  # (7)
 
 
-def screw(m: Screw, x: RelativeMotion, near: ca.SX) -> LowerPair:
+def screw(m: Screw, x: PairMotion, near: ca.SX) -> LowerPair:
     q = angle(x, m.axis, near)
     C = ca.vertcat(axes_apart(x, m.axis), x.p - sx(m.pitch) * q * ca.DM(m.axis))  # (8)
     return LowerPair(C, q, _along(m.axis, x.w), q - near)
 
 
-def slider(m: Slider, x: RelativeMotion, near: ca.SX) -> LowerPair:
+def slider(m: Slider, x: PairMotion, near: ca.SX) -> LowerPair:
     q = _along(m.axis, x.p)
     C = ca.vertcat(turned_apart(x.e), ca.DM(across(m.axis)) @ x.p)  # (9)
     return LowerPair(C, q, _along(m.axis, x.v), q - near)
 
 
-def cylinder(m: Cylinder, x: RelativeMotion, near: ca.SX) -> LowerPair:
+def cylinder(m: Cylinder, x: PairMotion, near: ca.SX) -> LowerPair:
     q = ca.vertcat(angle(x, Z, near[0]), x.p[2])
     return LowerPair(ca.vertcat(axes_apart(x, Z), x.p[:2]), q, ca.vertcat(x.w[2], x.v[2]), q - near)  # (10)
 
 
-def planar(m: Planar, x: RelativeMotion, near: ca.SX) -> LowerPair:
+def planar(m: Planar, x: PairMotion, near: ca.SX) -> LowerPair:
     q = ca.vertcat(angle(x, Z, near[0]), x.p[:2])
     return LowerPair(ca.vertcat(axes_apart(x, Z), x.p[2]), q, ca.vertcat(x.w[2], x.v[:2]), q - near)  # (10)
 
 
-def translation(m: Translation, x: RelativeMotion, near: ca.SX) -> LowerPair:
+def translation(m: Translation, x: PairMotion, near: ca.SX) -> LowerPair:
     return LowerPair(turned_apart(x.e), x.p, x.v, x.p - near)  # (9)
 
 
-def ball(m: Ball, x: RelativeMotion, near: ca.SX) -> LowerPair:
+def ball(m: Ball, x: PairMotion, near: ca.SX) -> LowerPair:
     q, driver = _turn(x, near)
     return LowerPair(x.p, q, x.w, driver)  # (11)
 
 
-def free(m: Free, x: RelativeMotion, near: ca.SX) -> LowerPair:
+def free(m: Free, x: PairMotion, near: ca.SX) -> LowerPair:
     q, driver = _turn(x, near[:4])
     return LowerPair(
         ca.SX(0, 1), ca.vertcat(q, x.p), ca.vertcat(x.w, x.v), ca.vertcat(driver, x.p - near[4:])
@@ -213,10 +213,10 @@ def frame_motion(x: ca.SX, V: ca.SX, on: JointFrame) -> FrameMotion:
     return FrameMotion(e, R @ on.R, x[4:] + r, V[:3], V[3:] + ca.cross(V[:3], r))
 
 
-def relative(F: FrameMotion, M: FrameMotion) -> RelativeMotion:
+def relative(F: FrameMotion, M: FrameMotion) -> PairMotion:
     """M as seen from F, in F."""
     r = M.p - F.p
-    return RelativeMotion(
+    return PairMotion(
         quaternion_multiply(quaternion_conjugate(F.e), M.e),
         F.R.T @ M.R,
         F.R.T @ r,

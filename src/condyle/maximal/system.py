@@ -216,7 +216,7 @@ class MaximalSystem:
         return np.concatenate([found["C"], lengths]), np.vstack([found["C_x"], slopes])
 
     def _blame(self, C: Array) -> str:
-        """Which equation is the worst, in words."""
+        """A phrase that names the worst equation."""
         worst, first = int(np.abs(C).argmax()), self.nx - self.m - len(self.joints)
         if worst >= first + self.m:
             return f"the length of the quaternion of {self.joints[worst - first - self.m].name!r}"

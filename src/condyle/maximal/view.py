@@ -101,7 +101,7 @@ class MaximalLoads:
 
 
 def exerted(forces: Mapping[str, Force], view: MaximalView) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """MaximalLoads on bodies, shape (6 n,), and on speeds, shape (nu,), of all enabled laws; rates of their states,
+    """Loads on bodies, shape (6 n,), and on speeds, shape (nu,), of all enabled laws; rates of their states,
     shape (nz,)."""
     loads, rates, start = MaximalLoads(view), [ca.SX(0, 1)], 0
     view.states = {name: view.symbols["z"][k] for k, (name, _) in enumerate(state_variables(forces))}

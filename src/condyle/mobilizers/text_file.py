@@ -65,8 +65,7 @@ def save(mobilizer: Mobilizer, path: str | Path) -> None:
     path = Path(path)
     if path.suffix.lower() != ".json":
         raise DescriptionError(f"save: {path.name!r}: the name must end in .json")
-    if not path.parent.is_dir():
-        raise DescriptionError(f"save: {str(path)!r}: there is no folder {str(path.parent)!r}; make it first")
+    files.check_target(path, "save")
     text = as_text(mobilizer)
     with files.whole(path, "w", newline="\n", encoding="utf-8") as file:
         file.write(text)

@@ -34,13 +34,12 @@ import casadi as ca
 
 from condyle.constraints.solve.multipliers import Multipliers, with_unmet
 from condyle.dynamics.aba import forward_dynamics, forward_dynamics_and, solve_mass_matrix
-from condyle.dynamics.crba import mass_matrix
 from condyle.dynamics.derivatives import inverse_dynamics_derivatives
-from condyle.dynamics.factors import before_each, entries_of, factorization
 from condyle.dynamics.gradient import gradient
 from condyle.dynamics.kinematics import Kinematics, accelerations
+from condyle.dynamics.mass_matrix import before_each, entries_of, factorization, mass_matrix
 from condyle.dynamics.rnea import inverse_dynamics
-from condyle.dynamics.view import Loads
+from condyle.dynamics.view import TreeLoads
 from condyle.mobilizers import motion
 from condyle.model.flat import rows
 from condyle.model.load_gradient import Cut, load_gradient
@@ -269,7 +268,7 @@ class OperatorDerivative:
         J = {name: ca.jacobian(a, self.variable(name)) for name in self.wrt}
         return ca.horzcat(*(J[name] @ self.N() if name == "q" else J[name] for name in self.wrt))
 
-    def _constrained(self) -> tuple[Kinematics, Loads, Multipliers, ca.SX, tuple[ca.SX, ca.SX]]:
+    def _constrained(self) -> tuple[Kinematics, TreeLoads, Multipliers, ca.SX, tuple[ca.SX, ca.SX]]:
         """Kinematics, all loads with lambda as a symbol, r2 with udot as a symbol, and what these symbols
         mean."""
         s, tree = self.s, self.model.tree

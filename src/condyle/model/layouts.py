@@ -4,7 +4,7 @@ The straight line is what CasADi simplifies most, but compiling takes 40 microse
 one state a processor must fetch every instruction of it once. Loops compile at once at any size. Measured for
 forward dynamics of 30 pins: one state takes 2.9 microseconds by loops and 3.4 by a straight line, a state in
 four lanes (AVX2) 0.86 and 1.04. With eight lanes (AVX-512) the straight line was quicker, before loops became
-walks (native/loops/schedule.py): 0.6 against 0.9.
+walks (native/loops/pass_order.py): 0.6 against 0.9.
 """
 
 from __future__ import annotations

@@ -19,14 +19,14 @@ from typing import Any, Protocol
 
 import casadi as ca
 
-from condyle.dynamics.aba import ZERO, Solution
+from condyle.dynamics.aba import ZERO, TreeSolution
 from condyle.dynamics.gradient import LoadGradient
 from condyle.dynamics.inertia import add, inner
 from condyle.dynamics.kinematics import Kinematics, Pair
-from condyle.dynamics.row import BodyFields, Field
-from condyle.dynamics.view import Loads
+from condyle.dynamics.row import BodyFields, RowField
+from condyle.dynamics.view import TreeLoads
 from condyle.mobilizers import motion
-from condyle.model.looped.draft import Kernel, OnDemand, flat, packed, unpacked
+from condyle.model.looped.draft import KernelDraft, OnDemand, flat, packed, unpacked
 from condyle.model.looped.law_rows import LawKind
 from condyle.model.looped.path_kinds import SpanKind
 from condyle.model.looped.path_rows import SpanKernel
@@ -36,7 +36,7 @@ from condyle.native.tables.lookup import Closure
 cross = ca.cross
 
 
-class Line(Protocol):
+class LawLine(Protocol):
     """A straight line over symbols that are made when asked for: condyle.model.looped.draft, or Cut."""
 
     symbols: Symbols
@@ -50,7 +50,7 @@ class Cut:
     """A straight line within an unrolled recursion: symbols in place of what is computed already, which
     `closed` puts back."""
 
-    def __init__(self, symbols: Symbols, kin: Kinematics, solved: Solution) -> None:
+    def __init__(self, symbols: Symbols, kin: Kinematics, solved: TreeSolution) -> None:
         tree = symbols.model.tree
         self.symbols = symbols
         self._values: dict[str, Mapping[Any, Any]] = {
@@ -72,10 +72,10 @@ class Cut:
     def body(self, B: int) -> BodyFields:
         return BodyFields(self, B)
 
-    def load(self, B: int, field: Field[Any]) -> Any:
+    def load(self, B: int, field: RowField[Any]) -> Any:
         return self._known[field.name][B]
 
-    def save(self, B: int, field: Field[Any], value: Any) -> None:
+    def save(self, B: int, field: RowField[Any], value: Any) -> None:
         raise NotImplementedError("nothing is left in a recursion that is written already")
 
     def _symbol(self, name: str, key: int) -> Any:
@@ -105,7 +105,7 @@ class Cut:
         return LoadGradient(*({key: same(value) for key, value in part.items()} for part in parts))
 
 
-def load_gradient(line: Line, loads: Loads) -> LoadGradient | None:
+def load_gradient(line: LawLine, loads: TreeLoads) -> LoadGradient | None:
     """The gradient of loads on the line, or None if there are none."""
     s, kin = line.symbols, line.kin
     tree = s.model.tree
@@ -160,7 +160,7 @@ def load_gradient(line: Line, loads: Loads) -> LoadGradient | None:
     return out
 
 
-def row_gradient(kind: LawKind, d: Kernel, column: Mapping[str, ca.SX]) -> None:
+def row_gradient(kind: LawKind, d: KernelDraft, column: Mapping[str, ca.SX]) -> None:
     """(1), (2) of a law in a table: what it adds to F, w_bar, v_bar and T of its bodies."""
     loads = kind.loads(d, column)
     psi = sum((inner(d.row(link).X, F) for link, F in loads.items()), ca.SX(0))
@@ -196,7 +196,7 @@ def span_gradient(kind: SpanKind, d: SpanKernel, numbers: ca.SX) -> None:
         _add_bars(d, body, F, V_bar, (turn, bar[link, "p"]))
 
 
-def _seen_bars(d: Kernel, links: Sequence[str], value: ca.SX, fields: Sequence[Any]) -> dict[Any, Any]:
+def _seen_bars(d: KernelDraft, links: Sequence[str], value: ca.SX, fields: Sequence[Any]) -> dict[Any, Any]:
     """d value/d field for those fields of the bodies that the kernel has read, by link and name."""
     seen = [(link, field) for link in links for field in fields if f"{link}.{field.name}" in d.reads]
     back = _bars(value, [d.reads[f"{link}.{field.name}"] for link, field in seen])
@@ -206,7 +206,7 @@ def _seen_bars(d: Kernel, links: Sequence[str], value: ca.SX, fields: Sequence[A
     }
 
 
-def _add_bars(d: Kernel, body: BodyFields, F: Pair | None, V_bar: Pair | None, T: Pair) -> None:
+def _add_bars(d: KernelDraft, body: BodyFields, F: Pair | None, V_bar: Pair | None, T: Pair) -> None:
     if F is not None:
         d.add(body, BodyFields.F, F)
     if V_bar is not None:

@@ -16,7 +16,7 @@ from condyle.mobilizers import Mobilizer, Pattern, pattern
 from condyle.mobilizers.traced import traced
 from condyle.model.instance import ParameterCheck
 from condyle.tree.body import Body
-from condyle.tree.layout import BodyConstants, ConstantsTable, layout, tabulated
+from condyle.tree.body_constants import BodyConstants, ConstantsTable, layout, tabulated
 from condyle.tree.tree import Tree
 
 if TYPE_CHECKING:

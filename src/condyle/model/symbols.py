@@ -11,11 +11,11 @@ import casadi as ca
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.dynamics.kinematics import Kinematics, kinematics
 from condyle.dynamics.prescribed import Prescription
-from condyle.dynamics.view import Loads, View
+from condyle.dynamics.view import TreeLoads, TreeView
 from condyle.forces.base import Force, state_variables
 from condyle.laws.leaf import ROWS
 from condyle.model.model import Model
-from condyle.tree.layout import layout
+from condyle.tree.body_constants import layout
 
 
 class Symbols:
@@ -33,7 +33,7 @@ class Symbols:
         self.model, self.plain, self.straight, tree = model, plain, straight, model.tree
         self._kinematics: dict[Any, Kinematics] = {}
         # a view holds its kinematics, so that ids stay unique
-        self._views: dict[int, View] = {}
+        self._views: dict[int, TreeView] = {}
         self.arguments = {name: ca.SX.sym(name, n) for name, n in model.sizes().items() if name != "tail"}
         part = {name: ca.SX.sym(name, s.stop - s.start) for name, s in model.tail.items()}
         self.arguments["parameters"] = part["parameters"] = tree.parameters.symbols
@@ -65,10 +65,10 @@ class Symbols:
         self.arguments |= {"q": self.motions.q, "u": self.motions.u}
         self._kinematics.clear()
 
-    def view(self, kin: Kinematics) -> View:
+    def view(self, kin: Kinematics) -> TreeView:
         """What laws see of it; made once, with the leaves that they ask for."""
         if id(kin) not in self._views:
-            view = self._views[id(kin)] = View(self.model.tree, kin, self.t, self["q"], self["u"])
+            view = self._views[id(kin)] = TreeView(self.model.tree, kin, self.t, self["q"], self["u"])
             view.plain, view.straight = self.plain, self.straight
             view.enabled_contacts = {
                 force.description(): self.enabled[i]
@@ -88,7 +88,7 @@ class Symbols:
                 other.view(kin).known |= {name: x for name, x in known.items() if name.startswith(ROWS)}
         return other
 
-    def laws(self, view: View) -> Iterator[tuple[ca.SX, Force]]:
+    def laws(self, view: TreeView) -> Iterator[tuple[ca.SX, Force]]:
         """Each force with its enabled flag; the view shows it its own z."""
         start = 0
         for i, (view.law, force) in enumerate(self.model.forces.items()):
@@ -103,9 +103,9 @@ class Symbols:
             self.model.constraints, self.view(kin), self.enabled[len(self.model.forces) :]
         )
 
-    def loads(self, kin: Kinematics) -> Loads:
+    def loads(self, kin: Kinematics) -> TreeLoads:
         """What all enabled forces exert, gravity only where it is taken back."""
-        loads = Loads(self.view(kin))
+        loads = TreeLoads(self.view(kin))
         for enabled, force in self.laws(loads.view):
             loads.enabled = enabled
             force.apply(loads.view, loads)

@@ -199,28 +199,21 @@ def _add(
         unit = dict(zip(all_of.coordinates, all_of.mobilizer.units, strict=True))
         mobilizer = coupled.mobilizer(of, [unit[e] for e in of])
     X_inner, X_outer = (link.X_BM, link.X_PF) if branch.against else (link.X_PF, link.X_BM)
-    _body(
-        reading,
-        link,
-        reading.names[outer],
-        reading.names[inner],
-        mobilizer.reversed() if branch.against else mobilizer,
-        X_inner,
-        X_outer,
-        shares[outer],
-        of,
-        None if follows is None else reading.names[follows.ends[1]],
-    )
+    body = {
+        "name": reading.names[outer],
+        "parent": reading.names[inner],
+        "mobilizer": mobilizer.reversed() if branch.against else mobilizer,
+        "X_PF": X_inner,
+        "X_BM": X_outer,
+    }
+    leader = None if follows is None else reading.names[follows.ends[1]]
+    _body(reading, link, body, shares[outer], of, leader)
 
 
 def _body(
     reading: Reading,
     link: Link,
-    name: str,
-    parent: str,
-    mobilizer: Any,
-    X_PF: Transform,
-    X_BM: Transform,
+    body: dict[str, Any],
     mass: MassProperties,
     elements: Sequence[Element],
     follows: str | None = None,
@@ -228,43 +221,21 @@ def _body(
     """Add a body, with the coordinates of these elements unless it follows another."""
     for e in link.joint.coordinates:
         if e not in elements:  # a coupler gives it
-            reading.known(e)
+            reading.use_all(e)
+    body |= {"mass": mass.mass, "com": mass.com, "inertia": mass.inertia}
+    body |= {"joint": reading.names[link.element], "any_inertia": True}
     if follows is not None:
-        reading.system.add_body(
-            name,
-            parent,
-            mobilizer,
-            X_PF=X_PF,
-            X_BM=X_BM,
-            mass=mass.mass,
-            com=mass.com,
-            inertia=mass.inertia,
-            joint=reading.names[link.element],
-            any_inertia=True,
-            follows=follows,
-        )
+        reading.system.add_body(**body, follows=follows)
         return
-    own = [_coordinate(reading, e) for e in elements]
+    own, mobilizer = [_coordinate(reading, e) for e in elements], body["mobilizer"]
     held = _locked_apart(reading, mobilizer, own)
     motions = [_prescribed(reading, e, c) for e, c in zip(elements, own, strict=True)]
     apart = mobilizer.speed_names != mobilizer.coordinate_names and any(f is None for f in motions)
     together = any(f is not None for f in motions) and not apart
-    reading.system.add_body(
-        name,
-        parent,
-        mobilizer,
-        X_PF=X_PF,
-        X_BM=X_BM,
-        mass=mass.mass,
-        com=mass.com,
-        inertia=mass.inertia,
-        coordinates=own,
-        motion=Prescribed(position=motions) if together else None,
-        joint=reading.names[link.element],
-        any_inertia=True,
-    )
-    for held_name, value in held.items():
-        reading.system.add_constraint(f"{held_name}_locked", constraints.ConstantCoordinate(held_name, value))
+    motion = Prescribed(position=motions) if together else None
+    reading.system.add_body(**body, coordinates=own, motion=motion)
+    for name, value in held.items():
+        reading.system.add_constraint(f"{name}_locked", constraints.ConstantCoordinate(name, value))
     for c, f in zip(own, motions, strict=True):
         if f is not None and not together:
             reading.system.add_constraint(f"{c.name}_prescribed", constraints.PrescribedMotion(f, c.name))
@@ -344,17 +315,14 @@ def _close(reading: Reading, link: Link, shares: dict[Element, MassProperties], 
         k = 0
         while (name := f"{child}_slave_{k}") in {b.name for b in system.bodies}:
             k += 1
-        _body(
-            reading,
-            link,
-            name,
-            parent,
-            link.joint.mobilizer,
-            link.X_PF,
-            link.X_BM,
-            shares[link.child],
-            link.joint.coordinates,
-        )
+        body = {
+            "name": name,
+            "parent": parent,
+            "mobilizer": link.joint.mobilizer,
+            "X_PF": link.X_PF,
+            "X_BM": link.X_BM,
+        }
+        _body(reading, link, body, shares[link.child], link.joint.coordinates)
         system.add_constraint(f"{name}_weld", constraints.Weld(child, np.zeros(3), name, np.zeros(3)))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import condyle.contact as contact
 import condyle.shapes as shapes
-from condyle.contact.surfaces import Surface
+from condyle.contact.surfaces import ContactSurface
 from condyle.contact.triangles import Triangles
 from condyle.errors import DescriptionError
 from condyle.forces import Force
@@ -141,7 +141,7 @@ def as_obj(mesh: Triangles) -> bytes:
     return "\n".join([*corners, *faces, ""]).encode()
 
 
-def _surface(reading: Reading, element: Element, owner: Element) -> Surface | None:
+def _surface(reading: Reading, element: Element, owner: Element) -> ContactSurface | None:
     """The surface of an element; None, with a note, of a kind that is not read."""
     if not reading.reads(element):
         reading.remark(owner, f"{element.title} is not read: nothing touches it")
@@ -155,7 +155,7 @@ def _surface(reading: Reading, element: Element, owner: Element) -> Surface | No
         return None
 
 
-def _contact_geometry(surface: Surface, to: Writing) -> str:
+def _contact_geometry(surface: ContactSurface, to: Writing) -> str:
     """The name of a surface's contact geometry; it is made if no force before had the same."""
     made = write(surface, to)
     if made is None:
@@ -229,7 +229,7 @@ def hunt_crossley(reading: Reading, element: Element) -> None:
     """Each pair of its surfaces on different bodies is a force; of one pair it has the name itself. Meshes
     are for ElasticFoundationForce."""
 
-    def touch(a: Surface, b: Surface) -> bool:
+    def touch(a: ContactSurface, b: ContactSurface) -> bool:
         return not (isinstance(a, contact.HalfSpace) and isinstance(b, contact.HalfSpace)) and not any(
             isinstance(x, contact.Mesh) for x in (a, b)
         )
@@ -241,7 +241,7 @@ def hunt_crossley(reading: Reading, element: Element) -> None:
 def elastic_foundation(reading: Reading, element: Element) -> None:
     """The same of pairs with a mesh."""
 
-    def touch(a: Surface, b: Surface) -> bool:
+    def touch(a: ContactSurface, b: ContactSurface) -> bool:
         return isinstance(a, contact.Mesh) or isinstance(b, contact.Mesh)
 
     _pairs(reading, element, contact.OpenSimElasticFoundation, touch)
@@ -250,8 +250,8 @@ def elastic_foundation(reading: Reading, element: Element) -> None:
 def _pairs(
     reading: Reading,
     element: Element,
-    law: Callable[[Surface, Surface], Force],
-    touch: Callable[[Surface, Surface], bool],
+    law: Callable[[ContactSurface, ContactSurface], Force],
+    touch: Callable[[ContactSurface, ContactSurface], bool],
 ) -> None:
     speed = reading.number(element, "transition_velocity", 0.01)
     surfaces = [
@@ -270,8 +270,8 @@ def _pairs(
 
 def _all_parameters(reading: Reading, element: Element) -> list[Element]:
     """Elements with the numbers of materials, and the names of the surfaces that are made of them."""
-    found = [e for e in element.every() if e.tag.endswith("::ContactParameters")]
-    for e in element.every():
+    found = [e for e in element.descendants() if e.tag.endswith("::ContactParameters")]
+    for e in element.descendants():
         if "ContactParameters" in e.tag or e.tag in ("objects", "contact_parameters"):
             reading.use(e)
             reading.skip(e, "groups")
@@ -332,12 +332,12 @@ def _(law: contact.ElasticFoundation, to: Writing) -> Xml:
     return _pair(kind, (law.a, law.b), speeds[0], to)
 
 
-def _speeds(surfaces: Sequence[Surface], to: Writing) -> list[float]:
+def _speeds(surfaces: Sequence[ContactSurface], to: Writing) -> list[float]:
     materials = [s.made_of for s in surfaces]
     return [to.number(m.transition_speed) for m in materials if isinstance(m, contact.Material)]
 
 
-def _pair(kind: str, surfaces: Sequence[Surface], speed: float, to: Writing) -> Xml:
+def _pair(kind: str, surfaces: Sequence[ContactSurface], speed: float, to: Writing) -> Xml:
     """A force between two surfaces."""
     return xml(
         kind,
@@ -350,7 +350,7 @@ def _pair(kind: str, surfaces: Sequence[Surface], speed: float, to: Writing) -> 
     )
 
 
-def _parameters(kind: str, surface: Surface, to: Writing) -> Xml:
+def _parameters(kind: str, surface: ContactSurface, to: Writing) -> Xml:
     """A surface and what it is made of; the stiffness of a mesh is its modulus over its thickness [Pa/m]."""
     material = surface.made_of
     if not isinstance(material, contact.Material):

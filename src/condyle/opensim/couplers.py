@@ -107,7 +107,7 @@ def coupled_joints(reading: Reading, joints: Iterable[Joint]) -> dict[Joint, Cou
     for c in found:
         if c.element in taken:
             reading.names[c.element] = c.element.name  # it is read
-            reading.known(c.element)
+            reading.use_all(c.element)
         else:
             reading.remark(
                 c.element,
@@ -176,7 +176,7 @@ def _objection(
         if reading.boolean(c.dependent, state, False):
             return f"{name!r} is {state} as well"
     joint = next((e for e in c.dependent.ancestors() if e.tag.endswith("Joint")), None)
-    own = {*c.element.every(), *(joint.every() if joint is not None else ())}
+    own = {*c.element.descendants(), *(joint.descendants() if joint is not None else ())}
     if (word := next((e for e in users.get(name, ()) if e not in own), None)) is not None:
         user = next((e for e in word.ancestors() if e.name), word)
         return f"{user.title} needs the coordinate {name!r}"
@@ -186,7 +186,7 @@ def _objection(
 def _users(reading: Reading, found: Sequence[Coupler]) -> dict[str, list[Element]]:
     """Elements that speak of coordinates which couplers give, by name; long lists of numbers do not."""
     out: dict[str, list[Element]] = {c.dependent.name: [] for c in found}
-    for e in reading.model.every() if out else ():
+    for e in reading.model.descendants() if out else ():
         if e.text and not e.children and len(e.text) < LONG:
             for name in {word.rpartition("/")[2] for word in e.text.replace(",", " ").split()} & out.keys():
                 out[name].append(e)

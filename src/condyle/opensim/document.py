@@ -112,10 +112,10 @@ def read_document(path: str | Path, wanted: str = "Model") -> Document:
     if thing.tag == "Model":
         ground = thing.child("Ground") or thing.add("Ground", at=0)
         ground.attributes["name"] = "ground"
-    for holder in root.every("defaults"):
+    for holder in root.descendants("defaults"):
         for element in holder.children:
             document.defaults.setdefault(element.tag, element)
-    for holder in root.every("defaults"):
+    for holder in root.descendants("defaults"):
         holder.remove()
     return document
 
@@ -145,7 +145,7 @@ def _object(path: Path, bare: str = "") -> tuple[int, Element]:
 
 def _bring_in(document: Document, root: Element, folder: Path) -> None:
     """Put objects that are in files of their own where they belong."""
-    waiting = [e for e in root.every() if e.attributes.get("file", "").strip()]
+    waiting = [e for e in root.descendants() if e.attributes.get("file", "").strip()]
     count = 0
     while waiting:
         element = waiting.pop()
@@ -178,7 +178,10 @@ def _bring_in(document: Document, root: Element, folder: Path) -> None:
         for child in list(own.children):
             element.take(child)
         waiting += [
-            e for child in element.children for e in child.every() if e.attributes.get("file", "").strip()
+            e
+            for child in element.children
+            for e in child.descendants()
+            if e.attributes.get("file", "").strip()
         ]
 
 
@@ -295,7 +298,7 @@ class Note:
 SHOWN = 12
 
 
-def listed(notes: Sequence[Note]) -> str:
+def list_notes(notes: Sequence[Note]) -> str:
     """Notes for reading, one per line; equal effects once, with the first place and how many there are."""
     alike: dict[tuple[str, str], list[Note]] = {}
     for note in notes:
@@ -305,7 +308,7 @@ def listed(notes: Sequence[Note]) -> str:
     return "\n".join(lines[:SHOWN] + more)
 
 
-def warn_of(notes: Sequence[Note], file: str) -> None:
+def warn_of_notes(notes: Sequence[Note], file: str) -> None:
     """One warning for all notes of a file."""
     if notes:
-        warn(f"{file}: what to know of this file (system.notes has all):\n{listed(notes)}")
+        warn(f"{file}: what to know of this file (system.notes has all):\n{list_notes(notes)}")

@@ -66,7 +66,7 @@ class Element:
                 return element
         return None
 
-    def every(self, *tags: str) -> list[Element]:
+    def descendants(self, *tags: str) -> list[Element]:
         """All elements of these tags inside, at any depth, and itself; all there are without tags."""
         found: list[Element] = []
         waiting = [self]

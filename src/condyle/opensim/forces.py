@@ -388,22 +388,22 @@ def prescribed_force(reading: Reading, element: Element) -> forces.Force:
     )
 
 
+def function_elements(reading: Reading, element: Element, name: str) -> list[Element]:
+    """Elements of the functions in a FunctionSet, or in a property, of this name."""
+    holder = reading.property(element, name) or reading.object(element, name)
+    if holder is None:
+        return []
+    inner = holder.child("objects") or holder
+    reading.use(holder)
+    reading.use(inner)
+    return [e for e in inner.children if inner is not holder or reading.reads(e)]
+
+
 def _three(reading: Reading, element: Element, name: str) -> tuple[Any, ...]:
     """Three functions of time, or zeros."""
-    holder = (
-        reading.object(element, name)
-        if reading.property(element, name) is None
-        else reading.property(element, name)
-    )
-    if holder is None:
-        return (0.0,) * 3
-    inner = holder.child("objects") or holder
-    found = [e for e in inner.children if inner is not holder or reading.reads(e)]
-    for e in (holder, inner):
-        reading.use(e)
-    if len(found) not in (0, 3):
-        raise reading.error(holder, f"expected three functions, or none, got {len(found)}")
-    functions = tuple(reading.read(e) for e in found)
+    functions = tuple(reading.read(e) for e in function_elements(reading, element, name))
+    if len(functions) not in (0, 3):
+        raise reading.error(element, f"{name}: expected three functions, or none, got {len(functions)}")
     if all(isinstance(f, Constant) for f in functions):
         return tuple(f.value for f in functions) or (0.0,) * 3
     return functions

@@ -176,7 +176,7 @@ def _near(mesh: Path, folder: Path) -> str:
 
 def read_geometry(reading: Reading) -> None:
     """Draw what is attached to bodies and frames."""
-    for frame in reading.model.every(*FRAMES):
+    for frame in reading.model.descendants(*FRAMES):
         for element in (
             e for name in ("attached_geometry", "components") for e in reading.objects(frame, name)
         ):

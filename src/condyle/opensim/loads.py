@@ -52,7 +52,7 @@ def labeled_loads(path: str | Path, data: str | Path | Table | None = None) -> l
     reading, loads = Reading(document, System()), document.object
     forces = [
         e
-        for e in loads.every("ExternalForce")
+        for e in loads.descendants("ExternalForce")
         if reading.boolean(e, "appliesForce", True) and not reading.boolean(e, "isDisabled", False)
     ]
     if not forces:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from condyle.opensim.constraints import write_constraints
 from condyle.opensim.contact import as_obj
 from condyle.opensim.controllers import controlled, controllers
 from condyle.opensim.couplers import check_way, uncoupled
-from condyle.opensim.document import Document, add_sets, listed, read_document, read_set, warn_of
+from condyle.opensim.document import Document, add_sets, list_notes, read_document, read_set, warn_of_notes
 from condyle.opensim.element import Element
 from condyle.opensim.geometry import is_drawn, read_geometry, write_geometry, write_markers
 from condyle.opensim.joints import write_body, write_joint
@@ -87,7 +86,7 @@ def read_osim(
     files: Any = add if isinstance(add, (list, tuple)) else [add]
     add_sets(document, [read_set(file) for file in files])
     system = system_of(document, strict, couplers)
-    warn_of(system.notes, document.path.name)
+    warn_of_notes(system.notes, document.path.name)
     return system
 
 
@@ -98,19 +97,19 @@ def system_of(document: Document, strict: bool = False, couplers: str = "constra
     reading.system = System(gravity=reading.numbers(model, "gravity", (0.0, -9.80665, 0.0), 3))
     reading.skip(model, "assembly_accuracy", "ComponentSet")
     read_tree(reading, couplers == "joints")
-    reading.quiet(model)
+    reading.use_frames(model)
     wrap_objects(reading)
     for name, effect in SETS.items():
         for element in reading.objects(model, name):
             if element not in reading.names and not is_drawn(element):
                 _read_object(reading, element, effect)
     read_geometry(reading)
-    reading.about()
+    reading.keep_credits()
     reading.note_unasked()
     if strict and reading.notes:
         raise DescriptionError(
             f"{document.path.name}: not all is understood, which strict=True asks for:\n"
-            f"{listed(reading.notes)}"
+            f"{list_notes(reading.notes)}"
         )
     reading.system.notes = tuple(reading.notes)
     return reading.system
@@ -164,10 +163,7 @@ def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, flo
     path = Path(path)
     if path.suffix.lower() != ".osim":
         raise DescriptionError(f"write_osim: {path.name!r}: the name must end in .osim")
-    if not os.path.isdir(path.parent):
-        raise DescriptionError(
-            f"write_osim: {str(path)!r}: there is no folder {str(path.parent)!r}; make it first"
-        )
+    files.check_target(path, "write_osim")
     for name in parameters or {}:
         if name not in system.parameters:
             raise UnknownNameError("parameter", name, system.parameters, "write_osim: parameters")

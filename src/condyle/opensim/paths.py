@@ -329,7 +329,7 @@ def wrap_objects(reading: Reading) -> dict[str, Element]:
     """Elements of wrap objects by name, the first of each; those that no path uses change nothing."""
     if reading not in _WRAPS:
         _WRAPS[reading] = {}
-        for holder in reading.model.every("WrapObjectSet"):
+        for holder in reading.model.descendants("WrapObjectSet"):
             for element in reading.objects(holder.parent or holder, "WrapObjectSet"):
                 _WRAPS[reading].setdefault(element.name, element)
                 reading.skip(element, *(child.tag for child in element.children))

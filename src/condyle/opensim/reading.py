@@ -68,17 +68,8 @@ OBSOLETE = {
 """Properties that old versions wrote, by class, and that OpenSim 4.6 does not read."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
-_SPECIAL = {
-    "inf": math.inf,
-    "infinity": math.inf,
-    "nan": math.nan,
-    "1.#inf": math.inf,
-    "1.#inf00": math.inf,
-    "1.#qnan": math.nan,
-    "1.#qnan0": math.nan,
-    "1.#ind": math.nan,
-    "1.#ind00": math.nan,
-}
+_SPECIAL = re.compile(r"[+-]?(inf|infinity|nan|1\.#(inf|qnan|ind)(00|0)?)\Z", re.ASCII | re.IGNORECASE)
+"""Infinity and NaN, also as programs on Windows wrote them."""
 _BRACKETS = str.maketrans(dict.fromkeys(",()[]~", " "))
 """What Simbody writes around and between the numbers of a vector: ~[0, 1, 0]."""
 
@@ -185,7 +176,7 @@ class Reading:
 
     def _groups(self, found: Element) -> None:
         """Keep the groups of a set: names, and the names of their members."""
-        for group in found.every("ObjectGroup") if found.tag == "ForceSet" else ():
+        for group in found.descendants("ObjectGroup") if found.tag == "ForceSet" else ():
             members = group.child("members")
             if group.name and members is not None:
                 self.system.groups[group.name] = tuple(members.text.replace(",", " ").split())
@@ -210,15 +201,15 @@ class Reading:
         self._asked.add(element)
         self.skip(element, *DISPLAY)
 
-    def known(self, element: Element) -> None:
+    def use_all(self, element: Element) -> None:
         """An element with all that is in it, of which nothing more is needed."""
-        self._asked.update(element.every())
+        self._asked.update(element.descendants())
 
     def skip(self, element: Element, *names: str) -> None:
         """Properties that a reader knows and does not need."""
         for child in element.children:
             if child.tag in names:
-                self._asked.update(child.every())
+                self._asked.update(child.descendants())
 
     def _default(self, element: Element, name: str, default: Any) -> Any:
         if default is REQUIRED:
@@ -241,10 +232,10 @@ class Reading:
     def _number(self, element: Element, word: str) -> float:
         if _NUMBER.match(word):
             return float(word)
-        special = _SPECIAL.get(word.lstrip("+-").lower())
-        if special is None:
+        if not _SPECIAL.match(word):
             raise self.error(element, f"expected a number, got {word[:40]!r}")
-        return -special if word.startswith("-") else special
+        size = math.inf if "inf" in word.lower() else math.nan
+        return -size if word.startswith("-") else size
 
     # ---- what elements stand for ---------------------------------------------------------------------------
 
@@ -409,7 +400,7 @@ class Reading:
     def note(self, element: Element, effect: str) -> None:
         """Record what was not understood there, and what follows; all inside it counts as asked for."""
         self.remark(element, effect)
-        self.known(element)
+        self.use_all(element)
 
     def remark(self, element: Element, effect: str) -> None:
         """The same of an element whose properties are still to be read."""
@@ -422,9 +413,11 @@ class Reading:
         owner = next((e for e in element.ancestors() if e.name), None)
         return f"{element.tag} of {owner.title}" if owner is not None else element.tag
 
-    def quiet(self, model: Element) -> None:
+    def use_frames(self, model: Element) -> None:
         """Elements that need no reader: frames and stations, whose users ask for them."""
-        for frame in model.every("PhysicalOffsetFrame", "OffsetFrame", "StationDefinedFrame", "Station"):
+        for frame in model.descendants(
+            "PhysicalOffsetFrame", "OffsetFrame", "StationDefinedFrame", "Station"
+        ):
             self.use(frame)
             self.skip(
                 frame,
@@ -442,7 +435,7 @@ class Reading:
             )
             self.names.setdefault(frame, frame.name)
 
-    def about(self) -> None:
+    def keep_credits(self) -> None:
         """Keep who made the model."""
         self.system.about = {
             "name": self.model.name,

@@ -32,7 +32,7 @@ RENAMED = {
 
 def upgrade(root: Element, version: int, until: int = NEWEST) -> None:
     """Rewrite everything inside an element from the layout of one version to that of another."""
-    for element in root.every():
+    for element in root.descendants():
         element.tag = RENAMED.get(element.tag, element.tag)
     for below, step in STEPS:
         if version < below <= until:
@@ -44,13 +44,13 @@ def upgrade(root: Element, version: int, until: int = NEWEST) -> None:
 
 def transform_axis_sets(root: Element) -> None:
     """TransformAxisSet, whose axes say whether they rotate -> SpatialTransform."""
-    for old in root.every("TransformAxisSet"):
+    for old in root.descendants("TransformAxisSet"):
         joint = old.parent
         if joint is None or joint.child("SpatialTransform") is not None:
             continue
         new = joint.add("SpatialTransform")
         counts = {"rotation": 0, "translation": 0}
-        for axis in old.every("TransformAxis"):
+        for axis in old.descendants("TransformAxis"):
             turns = axis.child("is_rotation")
             kind = "rotation" if turns is not None and turns.text.lower() == "true" else "translation"
             counts[kind] += 1
@@ -66,7 +66,7 @@ def point_and_torque_actuators(root: Element) -> None:
         ("Force", "PointActuator", {"body_B": "body", "point_B": "point", "direction_A": "direction"}),
         ("Torque", "TorqueActuator", {"body_A": "bodyB", "body_B": "bodyA", "direction_A": "axis"}),
     ):
-        for old in root.every(tag, new):  # OpenSim turns those with the new name too
+        for old in root.descendants(tag, new):  # OpenSim turns those with the new name too
             old.tag = new
             for before, after in names.items():
                 rename(old, before, after)
@@ -90,7 +90,7 @@ def muscle_points(root: Element) -> None:
             for element in sets:
                 path.take(element)
         rename(muscle, "pennation_angle", "pennation_angle_at_optimal")
-    for path in root.every("GeometryPath"):
+    for path in root.descendants("GeometryPath"):
         rename(path, "MusclePointSet", "PathPointSet")
         rename(path, "MuscleWrapSet", "PathWrapSet")
 
@@ -98,7 +98,7 @@ def muscle_points(root: Element) -> None:
 def inertias(root: Element) -> None:
     """inertia_xx, ... -> inertia."""
     parts = [f"inertia_{x}" for x in ("xx", "yy", "zz", "xy", "xz", "yz")]
-    for body in root.every("Body"):
+    for body in root.descendants("Body"):
         if body.child("inertia") is not None:
             continue
         values = []
@@ -111,14 +111,14 @@ def inertias(root: Element) -> None:
 
 
 def names_without_space(root: Element) -> None:
-    for element in root.every():
+    for element in root.descendants():
         if "name" in element.attributes:
             element.attributes["name"] = "".join(element.attributes["name"].split())
 
 
 def joints_out_of_bodies(root: Element) -> None:
     """<Body><Joint><PinJoint> -> JointSet; the body called ground -> Ground."""
-    for model in root.every("Model"):
+    for model in root.descendants("Model"):
         bodies = model.child("BodySet")
         holder = None if bodies is None else bodies.child("objects")
         if bodies is None or holder is None:
@@ -145,7 +145,7 @@ def joints_out_of_bodies(root: Element) -> None:
                         joint.attributes["name"] = joint.tag.lower()
                     objects.take(joint)
                 wrapper.remove()
-    for marker in root.every("Marker"):
+    for marker in root.descendants("Marker"):
         to_socket(marker, "body", "parent_frame")
 
 
@@ -173,7 +173,7 @@ def joint_frames(root: Element) -> None:
 
 def linked_frames(root: Element) -> None:
     """body_1, location_body_1, ... of bushings and welds -> sockets frame1, frame2."""
-    for element in root.every(
+    for element in root.descendants(
         "WeldConstraint", "BushingForce", "FunctionBasedBushingForce", "ExpressionBasedBushingForce"
     ):
         for k in "12":
@@ -192,7 +192,7 @@ def linked_frames(root: Element) -> None:
 
 
 def geometry_components(root: Element) -> None:
-    for geometry in root.every("geometry"):
+    for geometry in root.descendants("geometry"):
         owner = geometry.parent
         if owner is not None and geometry.children:
             components = owner.child("components") or owner.add("components")
@@ -215,7 +215,7 @@ def coordinate_sets(root: Element) -> None:
 
 def connectors(root: Element) -> None:
     """<connectors><Connector_T_ name="n"><connectee_name> -> socket_n."""
-    for old in root.every("connectors"):
+    for old in root.descendants("connectors"):
         owner = old.parent
         if owner is not None:
             for connector in old.children:
@@ -227,7 +227,7 @@ def connectors(root: Element) -> None:
 
 def connectees(root: Element) -> None:
     """connector_n_connectee_name, socket_n_connectee_name -> socket_n."""
-    for element in root.every():
+    for element in root.descendants():
         if element.tag.startswith(("connector_", "socket_", "input_")):
             tag = element.tag.removesuffix("_connectee_name").removesuffix("_connectee_names")
             element.tag = "socket_" + tag.removeprefix("connector_") if tag.startswith("connector_") else tag
@@ -235,7 +235,7 @@ def connectees(root: Element) -> None:
 
 def switches(root: Element) -> None:
     """isDisabled -> what it is now called, negated."""
-    for old in root.every("isDisabled"):
+    for old in root.descendants("isDisabled"):
         owner = old.parent.tag if old.parent is not None else ""
         old.tag = (
             "isEnforced"
@@ -248,7 +248,7 @@ def switches(root: Element) -> None:
 
 
 def frame_sets(root: Element) -> None:
-    for frames in root.every("FrameSet"):
+    for frames in root.descendants("FrameSet"):
         owner, objects = frames.parent, frames.child("objects")
         if owner is not None and objects is not None:
             components = owner.child("components") or owner.add("components")
@@ -280,14 +280,14 @@ def reversed_joints(root: Element) -> None:
                 assert second is not None
                 first.text, second.text = second.text, first.text
             switch.remove()
-    for coordinate in root.every("Coordinate"):
+    for coordinate in root.descendants("Coordinate"):
         if (kind := coordinate.child("motion_type")) is not None:
             kind.remove()
 
 
 def path_colors(root: Element) -> None:
     """default_color of paths, display_preference of wraps -> Appearance."""
-    for path in root.every("GeometryPath"):
+    for path in root.descendants("GeometryPath"):
         color = path.child("default_color")
         if color is not None and path.child("Appearance") is None:
             path.add("Appearance").add("color", color.text)
@@ -295,7 +295,7 @@ def path_colors(root: Element) -> None:
 
 
 def path_names(root: Element) -> None:
-    for path in root.every("GeometryPath"):
+    for path in root.descendants("GeometryPath"):
         path.attributes["name"] = "path"
 
 
@@ -309,7 +309,7 @@ def matching(root: Element, *patterns: str) -> list[Element]:
     starts = tuple(p[:-1] for p in patterns if p.endswith("*"))
     return [
         e
-        for e in root.every()
+        for e in root.descendants()
         if e.tag in patterns
         or (e.tag.endswith(ends) and e.tag not in ends)
         or (e.tag.startswith(starts) and not e.tag.endswith("Set"))
@@ -391,7 +391,7 @@ def _not_zero(element: Element | None) -> bool:
 
 def geometry_files(root: Element) -> None:
     """VisibleObject/geometry_files, names of files -> attached_geometry."""
-    for shown in root.every("VisibleObject"):
+    for shown in root.descendants("VisibleObject"):
         body, files = shown.parent, shown.child("geometry_files")
         if body is None or files is None or body.tag not in ("Body", "Ground"):
             continue
@@ -403,12 +403,12 @@ def geometry_files(root: Element) -> None:
 
 def shown_objects(root: Element) -> None:
     """VisibleObject/GeometrySet/DisplayGeometry -> attached_geometry, on frames where they are moved."""
-    for shown in root.every("VisibleObject"):
+    for shown in root.descendants("VisibleObject"):
         body, objects = shown.parent, shown.child("GeometrySet")
         if body is None or body.tag not in ("Body", "Ground", "PhysicalOffsetFrame"):
             continue
         scale, X_outer = _numbers(shown, "scale_factors", 3, 1.0), _transform(shown)
-        for k, old in enumerate(() if objects is None else objects.every("DisplayGeometry"), 1):
+        for k, old in enumerate(() if objects is None else objects.descendants("DisplayGeometry"), 1):
             X = X_outer @ _transform(old)
             holder = body.child("attached_geometry") or body.add("attached_geometry")
             if np.any(X.p) or not np.array_equal(X.R, np.eye(3)):

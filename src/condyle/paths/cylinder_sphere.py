@@ -102,7 +102,7 @@ class Chord:
     apart: ca.SX
 
     @staticmethod
-    def of(A: ca.SX, B: ca.SX, r: ca.SX, flat: ca.SX) -> Chord:
+    def between(A: ca.SX, B: ca.SX, r: ca.SX, flat: ca.SX) -> Chord:
         """Between A and B, distances taken after `flat`: a matrix, shape (3, 3)."""
         d = B - A
         s = -dot(flat @ A, d) / ca.fmax(dot(flat @ d, d), SMALLEST)
@@ -124,10 +124,10 @@ class Chord:
 
 
 def upward(first: Tangents, second: Tangents, k: ca.SX, quadrant: Quadrant) -> ca.SX:
-    """Whether the path turns about +k. An end with one of its two points of touch in the quadrant says so;
+    """Whether the path turns about +k. An end with one of its two points of touch in the quadrant decides;
     where no end does and no point is in it, the way with the larger angle; else the shorter way.
 
-    OpenSim lets the first end say so where both do, and has two lengths for a path that is written in two
+    OpenSim lets the first end decide where both do, and has two lengths for a path that is written in two
     directions where they disagree."""
     on = quadrant.has
     up, down = dot(first.a, second.b), dot(first.b, second.a)  # cosines of both ways
@@ -177,13 +177,13 @@ def cylinder_near(p: ca.SX) -> ca.SX:
     dz = (B[2] - A[2]) / (l1 + 2 * np.pi * r + l2)  # theta is less than a turn
     z_P, z_Q = A[2] + dz * l1, B[2] - dz * l2  # no points of touch are farther out
     beyond = ca.fabs(z_P + z_Q) - ca.fabs(z_P - z_Q) > length
-    kind = Chord.of(A, B, r, FLAT).kind(Quadrant(p[8:11]))
+    kind = Chord.between(A, B, r, FLAT).kind(Quadrant(p[8:11]))
     return all_of(kind != NONE, ca.logic_not(beyond))
 
 
 def sphere_near(p: ca.SX) -> ca.SX:
     """Zero where `sphere` answers NONE, at a tenth of its cost."""
-    return Chord.of(p[:3], p[3:6], p[6], ca.SX.eye(3)).kind(Quadrant(p[7:10])) != NONE
+    return Chord.between(p[:3], p[3:6], p[6], ca.SX.eye(3)).kind(Quadrant(p[7:10])) != NONE
 
 
 def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
@@ -191,7 +191,7 @@ def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
     z."""
     A, B, r, length, quadrant = p[:3], p[3:6], p[6], p[7], Quadrant(p[8:11])
     first, second = tangents(FLAT @ A, AXIS, r), tangents(FLAT @ B, AXIS, r)
-    kind, up = Chord.of(A, B, r, FLAT).kind(quadrant), upward(first, second, AXIS, quadrant)
+    kind, up = Chord.between(A, B, r, FLAT).kind(quadrant), upward(first, second, AXIS, quadrant)
     over = over_cylinder(A, B, r, up)
     beyond = all_of(ca.fabs(over.P[2]) > length / 2, ca.fabs(over.Q[2]) > length / 2)
     kind = ca.if_else(beyond, NONE, kind)
@@ -231,7 +231,7 @@ def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:
     A, B, r, quadrant = p[:3], p[3:6], p[6], Quadrant(p[7:10])
     k = _axis(A, B, quadrant)
     first, second = tangents(A, k, r), tangents(B, k, r)
-    kind, up = Chord.of(A, B, r, ca.SX.eye(3)).kind(quadrant), upward(first, second, k, quadrant)
+    kind, up = Chord.between(A, B, r, ca.SX.eye(3)).kind(quadrant), upward(first, second, k, quadrant)
 
     P, Q = ca.if_else(up, first.a, first.b), ca.if_else(up, second.b, second.a)
     l1, l2, (theta, cosine, sine) = first.l, second.l, swept(P, Q, k, up)

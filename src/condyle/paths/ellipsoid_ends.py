@@ -48,7 +48,7 @@ class Silhouette:
         return ca.vertcat(self.center, self.radius, self.f, self.g)
 
     @staticmethod
-    def of(column: ca.SX) -> Silhouette:
+    def from_column(column: ca.SX) -> Silhouette:
         return Silhouette(column[:3], column[3], column[4:7], column[7:10])
 
     def at(self, phi: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -96,7 +96,7 @@ def section(U: ca.SX, axis: ca.SX, V: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 
 @dataclass(frozen=True, eq=False)
-class Ends:
+class EllipsoidEnds:
     """What a solver is given, and what the rules say of it.
 
     Attributes:

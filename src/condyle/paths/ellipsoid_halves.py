@@ -28,8 +28,8 @@ from typing import ClassVar
 import casadi as ca
 
 from condyle.native.solvers.solver import Solver
-from condyle.paths.ellipsoid_ends import Ends, Silhouette
-from condyle.paths.ellipsoid_length import LeastLength, Length
+from condyle.paths.ellipsoid_ends import EllipsoidEnds, Silhouette
+from condyle.paths.ellipsoid_length import CurveLength, LeastLength
 from condyle.paths.segment import ROW, Columns, Segment, cross, dot, norm, unit
 from condyle.spatial.algebra import all_of, any_of
 
@@ -150,7 +150,7 @@ class Halves:
 
         U, V = Silhouette.seen_from(A / a), Silhouette.seen_from(B / a)
         to_B = ca.logic_not(second)
-        circle = Silhouette.of(ca.if_else(to_B, V.column, U.column))
+        circle = Silhouette.from_column(ca.if_else(to_B, V.column, U.column))
         y0, v0, launch = _launch(circle, ca.if_else(to_B, z[1], z[0]), ca.if_else(to_B, B, A), a)
         after = s | {
             "z": z,
@@ -238,11 +238,11 @@ def _meet(first: ca.SX, second: ca.SX, w: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, c
     return ca.vertcat(dphi, dpsi, dhalf), dot(gap, gap) + f * f, D, fields
 
 
-__all__ = ["Ends", "solvers"]
+__all__ = ["EllipsoidEnds", "solvers"]
 
 
 @cache
 def solvers(modes: int = 4) -> tuple[Solver, Solver]:
     """Two solvers: of p (ellipsoid_ends.py), and of p and the row of the first without its status. The second
     goes on where the first does not suffice."""
-    return LeastLength(Length(modes, 2 * modes - 1)).solver(f"ellipsoid{modes}"), Halves().solver()
+    return LeastLength(CurveLength(modes, 2 * modes - 1)).solver(f"ellipsoid{modes}"), Halves().solver()

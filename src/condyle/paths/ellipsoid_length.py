@@ -37,7 +37,7 @@ import numpy as np
 
 from condyle.native.solvers.solver import Solver
 from condyle.paths.cylinder_sphere import NONE
-from condyle.paths.ellipsoid_ends import Ends, Silhouette
+from condyle.paths.ellipsoid_ends import EllipsoidEnds, Silhouette
 from condyle.paths.segment import ROW, Columns, Segment, chosen, cross, dot, inverse, norm, straight, unit
 from condyle.records import dataclass
 from condyle.spatial.algebra import all_of, any_of
@@ -80,11 +80,16 @@ class Chart:
         return ca.vertcat(m, unit(cross(m, q - p)))
 
     @staticmethod
-    def of(column: ca.SX) -> Chart:
-        return Chart(column[:3], column[3:6], Silhouette.of(column[6:16]), Silhouette.of(column[16:26]))
+    def from_column(column: ca.SX) -> Chart:
+        return Chart(
+            column[:3],
+            column[3:6],
+            Silhouette.from_column(column[6:16]),
+            Silhouette.from_column(column[16:26]),
+        )
 
 
-class Length:
+class CurveLength:
     """(2) with its gradient and Hessian (3), for K modes: a sum over Gauss points, and what the ends add.
 
     Attributes:
@@ -112,7 +117,7 @@ class Length:
         weight, by, bd, (in_y, in_d) = c[0], c[1 : 1 + n], c[1 + n : 1 + 2 * n], ca.vertsplit(c[1 + 2 * n :])
         y = by[0] * p + in_y * chart.m + by[1] * q + dot(by[2:], tau) * chart.w  # (1)
         d = bd[0] * p + in_d * chart.m + bd[1] * q + dot(bd[2:], tau) * chart.w
-        point = Point.of(y, d, a, per)
+        point = CurvePoint.from_slope(y, d, a, per)
         x = [point.along(v, weight) for v in (p1, q1, chart.w)]
         x = [*x[:2], *[x[2]] * self.modes]  # dy/dz are these, by factors of s
         eta = [by[i] * x[i][0] for i in range(n)]
@@ -124,7 +129,7 @@ class Length:
         H = [turned[i] * eta1[j] + bent[i] * eta[j] for i in range(n) for j in range(i + 1)]  # (3)
         return ca.vertcat(weight * point.F, *g, *H)
 
-    def whole(self, total: ca.SX, ends: Ends, tips: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def assembled(self, total: ca.SX, ends: EllipsoidEnds, tips: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """L, g (n,), H (n, n) of the sum and of both ends."""
         n, a = self.size, ends.radii
         L, g, H = total[0], total[1 : 1 + n], ca.SX(n, n)
@@ -146,7 +151,7 @@ class Length:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class CurvePoint:
     """A point of the curve y(s), normalized: x = radii y/|y|, x' = i1^3 v, t = v/|v|, b = t x n.
 
     Only products with vectors are formed, and one division: in lanes it takes as long as twenty products.
@@ -177,7 +182,7 @@ class Point:
     Kg: ca.SX
 
     @staticmethod
-    def of(y: ca.SX, d: ca.SX, a: ca.SX, per: ca.SX) -> Point:
+    def from_slope(y: ca.SX, d: ca.SX, a: ca.SX, per: ca.SX) -> CurvePoint:
         """At y and y' = d. a: radii; per: 1/radii."""
         yy, yd, h = dot(y, y), dot(y, d), per * y
         v = a * (yy * d - yd * y)
@@ -187,7 +192,7 @@ class Point:
         i1 = one * size * long
         i2 = i1 * i1
         curved = per[0] * per[1] * per[2] * yy * per_h * per_h
-        return Point(
+        return CurvePoint(
             y,
             d,
             long * i1 * i2,
@@ -257,7 +262,7 @@ def eliminate(H: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 
 class LeastLength:
-    """start, step and finish of a Solver: Newton's method on (2) for p of Ends.
+    """start, step and finish of a Solver: Newton's method on (2) for p of `EllipsoidEnds`.
 
     Its row: kind, segment, A, B, whether that was found, rounds; whether the side is forced; half of the arc
     [m], phi and psi as found, and those of the start.
@@ -265,7 +270,7 @@ class LeastLength:
 
     width = 1 + ROW + 6 + 2 + 1 + 6
 
-    def __init__(self, length: Length) -> None:
+    def __init__(self, length: CurveLength) -> None:
         self.length = length
         n = length.size
         self.state = Columns(
@@ -286,12 +291,12 @@ class LeastLength:
 
     def idle(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
         """A straight path, and whether there may be another."""
-        ends = Ends(p)
+        ends = EllipsoidEnds(p)
         row = ca.vertcat(NONE, straight(ends.A, ends.B).row, ends.A, ends.B, 1, ca.SX.zeros(8))
         return row, ends.kind != NONE
 
     def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
-        ends = Ends(p)
+        ends = EllipsoidEnds(p)
         begin, active = ends.start(), ends.kind != NONE
         chart = Chart(begin.m, begin.w, *ends.silhouettes)
         z = ca.vertcat(begin.phi, begin.psi, ca.SX.zeros(self.length.modes))
@@ -314,12 +319,14 @@ class LeastLength:
 
     def term(self, p: ca.SX, x: ca.SX, c: ca.SX) -> ca.SX:
         s = self.state.split(x)
-        return self.length.term(s["z"][2:], Chart.of(s["chart"]), s["tips"], Ends(p).radii, s["per"], c)
+        return self.length.term(
+            s["z"][2:], Chart.from_column(s["chart"]), s["tips"], EllipsoidEnds(p).radii, s["per"], c
+        )
 
     def step(self, p: ca.SX, x: ca.SX, total: ca.SX) -> tuple[ca.SX, ca.SX]:
         s = self.state.split(x)
         z, before, count = s["z"], s["before"], s["count"]
-        L, g, H = self.length.whole(total, Ends(p), s["tips"])
+        L, g, H = self.length.assembled(total, EllipsoidEnds(p), s["tips"])
         dz, pivots = eliminate(H, g)
         size = norm(dz)
         worse, good = s["merit"] * (1 + 1e-13) < L, size <= CONVERGED
@@ -328,7 +335,7 @@ class LeastLength:
         done = all_of(good, ca.logic_not(worse))
         large = all_of(ca.norm_inf(following[2:]) > LARGE, count < LATE)
         renew = any_of(large, all_of(ca.logic_not(done), count == LATE))
-        chart = Chart.of(s["chart"])
+        chart = Chart.from_column(s["chart"])
         tips = chart.tips(following)
         new = chart.renewed(tips, dot(ca.DM(self.length.middle), following[2:]))
         after = s | {
@@ -345,8 +352,13 @@ class LeastLength:
         return self.state.join(after), all_of(any_of(renew, ca.logic_not(done)), count < ROUNDS - 1)
 
     def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
-        s, ends = self.state.split(x), Ends(p)
-        a, z, chart, (by_phi, by_psi, l) = ends.radii, s["z"], Chart.of(s["chart"]), ca.vertsplit(s["pivots"])
+        s, ends = self.state.split(x), EllipsoidEnds(p)
+        a, z, chart, (by_phi, by_psi, l) = (
+            ends.radii,
+            s["z"],
+            Chart.from_column(s["chart"]),
+            ca.vertsplit(s["pivots"]),
+        )
         y_P, y_P1, y_Q, y_Q1 = (s["tips"][3 * k : 3 * k + 3] for k in range(4))
         P, Q = a * y_P, a * y_Q
         l1, l2 = norm(P - ends.A), norm(ends.B - Q)

@@ -160,7 +160,7 @@ class ImplicitSurface(Surface):
         return chord(_shooting(self.law).level, A, B, self.numbers())[1], ca.SX(0)
 
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
-        return _shooting(self.law).row(self.given(A, B))
+        return _shooting(self.law).row(self.solver_input(A, B))
 
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
         return _shooting(self.law).level.geodesic(P, e_in, arc, s)

@@ -251,7 +251,7 @@ class Chain:
             found = surfaces[k].row(A, ca.if_else(idle, A, B))
             rows[k] = ca.if_else(idle, rows[k], found)
         settled = order.same(before)
-        segments = [Segment.of(row[1:]) for row in rows]
+        segments = [Segment.from_row(row[1:]) for row in rows]
         gaps = [any_of(*(before == j for before in order.gaps[0])) for j in range(self.gaps)]
         length = sum((ca.if_else(on, row.L, 0) for on, row in zip(order.on, segments, strict=True)), ca.SX(0))
 
@@ -338,7 +338,7 @@ class Chain:
                     end = ca.if_else(follows, touched[o][0], end)
             for here, after, a, b, place in (
                 (left.prev[j] < 0, -1, self.point(p, i), touched[j][0], 64 * i),
-                (1, j, touched[j][1], end, 64 * i + 1 + left.depth[j]),
+                (ca.SX(1), j, touched[j][1], end, 64 * i + 1 + left.depth[j]),
             ):
                 cost = self.cost(surface, *self.ends(p, k, a, b), place)
                 better = all_of(may, here, cost < best)
@@ -351,7 +351,7 @@ class Chain:
     def touches(self, p: ca.SX, k: int, row: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Where the path touches and leaves surface k, in ground."""
         R, o = self.frame(p, k)
-        segment = Segment.of(row[1:])
+        segment = Segment.from_row(row[1:])
         return o + R @ segment.P, o + R @ segment.Q
 
     def between(self, p: ca.SX, k: int, order: Order, X: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
@@ -383,7 +383,7 @@ class Chain:
     def equations(
         self, p: ca.SX, order: Order, segments: Sequence[Segment], s: dict[str, ca.SX]
     ) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
-        """(1), (2); gaps that are not there have r = 0 and dr/dx = 1. And directions of the gaps."""
+        """(1), (2); gaps that do not exist have r = 0 and dr/dx = 1. And directions of the gaps."""
         e = ca.vertsplit(s["e"], 3)
         T = [_tangents(v) for v in e]
         r = [ca.SX.zeros(2) for _ in T]
@@ -440,7 +440,7 @@ class Chain:
         directions are right to its square."""
         R, _ = self.frame(p, k)
         dA, dB = R.T @ dA, R.T @ dB
-        segment = Segment.of(row[1:])
+        segment = Segment.from_row(row[1:])
         L, e_in, e_out = segment.moving(dA, dB)
         return ca.vertcat(
             row[0], replace(segment, L=L, e_in=e_in, e_out=e_out).row, row[WIDTH - 6 :] + ca.vertcat(dA, dB)

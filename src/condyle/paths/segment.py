@@ -23,6 +23,7 @@ through B,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import casadi as ca
@@ -44,11 +45,11 @@ class Columns:
         self.sizes, self.ends = sizes, np.cumsum([0, *sizes.values()]).tolist()
 
     def split(self, x: ca.SX) -> dict[str, ca.SX]:
-        """The parts by name of a column that begins with them."""
-        return dict(zip(self.sizes, ca.vertsplit(x[: self.ends[-1]], self.ends), strict=True))
+        """The parts of a column that begins with them."""
+        return {name: x[a:b] for name, (a, b) in zip(self.sizes, pairwise(self.ends), strict=True)}
 
     def join(self, parts: Mapping[str, Any]) -> ca.SX:
-        """The column of parts by name, each a number, a column or a list of columns; zero where none is given."""
+        """The column of some parts, each a number, a column or a list of columns; the others are zero."""
         each = (parts.get(name, ca.SX.zeros(size)) for name, size in self.sizes.items())
         return ca.vertcat(
             *(ca.densify(ca.vertcat(*x) if isinstance(x, Sequence) else ca.SX(x)) for x in each)
@@ -96,7 +97,7 @@ class Segment:
         return SEGMENT.join(vars(self))
 
     @staticmethod
-    def of(row: ca.SX) -> Segment:
+    def from_row(row: ca.SX) -> Segment:
         """From the first ROW numbers of a row."""
         return Segment(**SEGMENT.split(row))
 
@@ -131,7 +132,7 @@ class Segment:
 
 def chosen(condition: ca.SX, yes: Segment, no: Segment) -> Segment:
     """One of two segments."""
-    return Segment.of(ca.if_else(condition, yes.row, no.row))
+    return Segment.from_row(ca.if_else(condition, yes.row, no.row))
 
 
 def straight(A: ca.SX, B: ca.SX) -> Segment:

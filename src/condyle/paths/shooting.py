@@ -158,7 +158,7 @@ class Start:
         return self.COLUMNS.join(vars(self))
 
     @classmethod
-    def of(cls, x: ca.SX) -> Start:
+    def from_column(cls, x: ca.SX) -> Start:
         return cls(**cls.COLUMNS.split(x))
 
 
@@ -171,7 +171,7 @@ class Ray:
     up: ca.SX
 
     @staticmethod
-    def of(start: Start, phi: ca.SX, theta: ca.SX) -> Ray:
+    def at(start: Start, phi: ca.SX, theta: ca.SX) -> Ray:
         g = cross(start.k, start.d)
         d, across = ca.cos(phi) * start.d + ca.sin(phi) * g, ca.cos(phi) * g - ca.sin(phi) * start.d
         c, s = ca.cos(theta), ca.sin(theta)
@@ -219,7 +219,7 @@ class Shooting:
 
         Along a ray f has a least value G(theta); sqrt(f(A) - G) is nearly linear in theta, also close to the
         surface, where G itself is a parabola (for ellipsoids it is linear in grad f(A) . e)."""
-        A, ray = p[:3], Ray.of(start, phi, theta)
+        A, ray = p[:3], Ray.at(start, phi, theta)
         f_A, g_A, _ = self.level.at(A, self.numbers(p))
         f_A = ca.fmax(f_A, 0)
         f, g, H = self.level.at(A + rho * ray.e, self.numbers(p))
@@ -251,7 +251,7 @@ class Shooting:
             return ca.vertcat(first.column, 0, np.pi), first.kind != 0
 
         def step(p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
-            first, low, high = Start.of(x), x[Start.WIDTH], x[Start.WIDTH + 1]
+            first, low, high = Start.from_column(x), x[Start.WIDTH], x[Start.WIDTH + 1]
             theta, rho, good, side = self.aim(p, first, ca.SX(0), first.theta, first.rho)
             low, high = ca.if_else(side < 0, first.theta, low), ca.if_else(side > 0, first.theta, high)
             outside = all_of(any_of(theta <= low, theta >= high), ca.logic_not(good))
@@ -259,9 +259,9 @@ class Shooting:
             return ca.vertcat(x[:7], theta, rho, x[9 : Start.WIDTH], low, high), ca.logic_not(good)
 
         def finish(p: ca.SX, x: ca.SX) -> ca.SX:
-            first = Start.of(x)
+            first = Start.from_column(x)
             _, g, H = self.level.at(
-                p[:3] + first.rho * Ray.of(first, ca.SX(0), first.theta).e, self.numbers(p)
+                p[:3] + first.rho * Ray.at(first, ca.SX(0), first.theta).e, self.numbers(p)
             )
             return ca.vertcat(x[:10], ca.fmin(first.size, norm(g) / norm(ca.vec(H))), first.sense)
 
@@ -298,19 +298,19 @@ class Shooting:
     # ---- (3) -----------------------------------------------------------------------------------------------
 
     def first(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
-        start = Start.of(p[self.needs :])
+        start = Start.from_column(p[self.needs :])
         x = {"low": -1e300, "high": 1e300, "theta": start.theta, "rho": start.rho, "aiming": 1, "bend": 1e300}
         return self.state.join(x | {"longest": start.size / 4}), start.kind != 0
 
     def step(self, p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
-        s, start, c = self.state.split(x), Start.of(p[self.needs :]), self.numbers(p)
+        s, start, c = self.state.split(x), Start.from_column(p[self.needs :]), self.numbers(p)
         A, B, phi, size = p[:3], p[3:6], s["phi"], start.size
         theta, rho, aimed = s["theta"], s["rho"], ca.SX(0)
         for _ in range(3):
             theta, rho, aimed = self.aim(p, start, phi, theta, rho)[:3]
         aiming = s["aiming"]
         theta, rho = ca.if_else(aiming, theta, s["theta"]), ca.if_else(aiming, rho, s["rho"])
-        ray = Ray.of(start, phi, theta)
+        ray = Ray.at(start, phi, theta)
 
         new, error = self.advance(s["y"], s["h"], c)
         fine = error <= TOLERANCE * size
@@ -401,9 +401,9 @@ class Shooting:
         """kind, the segment, its ends, shots. NaN where the surface is hollow below the path, which would
         leave it, where B is in sight already, and where the straight parts pass through another hill of the
         surface."""
-        s, start, c = self.state.split(x), Start.of(p[self.needs :]), self.numbers(p)
+        s, start, c = self.state.split(x), Start.from_column(p[self.needs :]), self.numbers(p)
         A, B, rho, y, h = p[:3], p[3:6], s["rho"], s["y"], s["h"]
-        ray = Ray.of(start, s["phi"], s["theta"])
+        ray = Ray.at(start, s["phi"], s["theta"])
         _, g, _ = self.level.at(A + rho * ray.e, c)
         n_P = unit(g)
         e_in = unit(ray.e - dot(ray.e, n_P) * n_P)
@@ -480,7 +480,7 @@ class Shooting:
 
 def reverse(row: ca.SX) -> ca.SX:
     """The row of the same path, written from B to A."""
-    s = Segment.of(row[1:])
+    s = Segment.from_row(row[1:])
     back = Segment(
         s.L, -s.e_out, -s.e_in, s.n_Q, s.n_P, s.across[[1, 0, 2]], s.along[[1, 0, 2]], s.Q, s.P, s.wrapped
     )

@@ -340,7 +340,7 @@ class Span(Twinned):
             else:
                 piece = next(taken) if len(pieces) > 1 else ca.SX(pieces[0])
                 row = _next(taken, WIDTH)
-                yield Wrapped(Segment.of(row[1:]).wrapped != 0, piece, ca.SX(-1), ca.SX(-1), row)
+                yield Wrapped(Segment.from_row(row[1:]).wrapped != 0, piece, ca.SX(-1), ca.SX(-1), row)
 
     def _flags(self, found: Sequence[ca.SX]) -> list[ca.SX]:
         """Whether points are active, from the end of the rows."""
@@ -377,7 +377,7 @@ class Span(Twinned):
             loads.add_force(w.body, _origin(w.X_BS), force @ g)
 
     def _is_plain(self, s: View) -> bool:
-        """Whether nobody takes derivatives of what a view shows (dynamics/view.py), and (4) says all."""
+        """Whether no derivatives are taken of what a view shows (dynamics/view.py), so that (4) suffices."""
         return getattr(s, "plain", False) and bool(self.wraps) and not self._switches
 
     def _pulls(self, s: View) -> Pulls:
@@ -490,7 +490,7 @@ class Wrapped:
 
     @property
     def segment(self) -> Segment:
-        return Segment.of(self.row[1:])
+        return Segment.from_row(self.row[1:])
 
     @property
     def ends(self) -> list[ca.SX]:

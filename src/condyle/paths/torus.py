@@ -86,17 +86,17 @@ class Torus(Surface):
         return ca.vertcat(sx(self.inner_radius), sx(self.outer_radius))
 
     def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
-        kind, over = Ends(self.given(A, B)).wrapped()[:2]
+        kind, over = TorusEnds(self.solver_input(A, B)).wrapped()[:2]
         return kind, over.L - norm(B - A)
 
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
-        return _shooting().row(self.given(A, B))
+        return _shooting().row(self.solver_input(A, B))
 
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
         return _shooting().level.geodesic(P, e_in, arc, s, [self.inner_radius, self.outer_radius])
 
 
-class Ends:
+class TorusEnds:
     """Whether and where p = (A, B, inner_radius, outer_radius, quadrant), shape (11,), wraps."""
 
     def __init__(self, p: ca.SX) -> None:
@@ -158,7 +158,7 @@ class Tube(Level):
 
 
 def _start(p: ca.SX) -> Start:
-    ends = Ends(p)
+    ends = TorusEnds(p)
     kind, over, downward, frame = ends.wrapped()
     c, axes = frame[:, 0], frame[:, 1:]
     k = unit(c - ends.A)

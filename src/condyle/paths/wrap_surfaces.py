@@ -26,7 +26,7 @@ from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up
 from condyle.paths import cylinder_sphere
 from condyle.paths.cylinder_sphere import NONE
-from condyle.paths.ellipsoid_ends import Ends
+from condyle.paths.ellipsoid_ends import EllipsoidEnds
 from condyle.paths.ellipsoid_halves import solvers
 from condyle.paths.segment import ROW, Segment, dot, norm
 from condyle.records import dataclass
@@ -55,7 +55,7 @@ class Surface(Described):
     Attributes:
         quadrant: the half of the surface that a path may pass over, by an axis of S: "x", "-x", .., "-z"; or
             "all". Or a direction in S, shape (3,): with a `cd.Discrete` in it a path keeps the side that this
-            says, (0, cd.Discrete("side", 1.0), 0), until somebody changes it.
+            says, (0, cd.Discrete("side", 1.0), 0), until it is changed.
     """
 
     quadrant: Any = field(default="all", kw_only=True)
@@ -108,7 +108,7 @@ class Surface(Described):
         alone."""
         return type(self), bool(self.parameters())
 
-    def given(self, A: ca.SX, B: ca.SX) -> ca.SX:
+    def solver_input(self, A: ca.SX, B: ca.SX) -> ca.SX:
         """What a solver is given: A, B, numbers, quadrant."""
         return ca.vertcat(A, B, self.numbers(), self.side())
 
@@ -135,7 +135,7 @@ class Surface(Described):
 
     def over(self, A: ca.SX, B: ca.SX, row: ca.SX) -> ca.SX:
         """The length between ends in S, of the row for them, with its derivatives [m]."""
-        return Segment.of(row[1:]).moving(A - row[WIDTH - 6 : WIDTH - 3], B - row[WIDTH - 3 :])[0]
+        return Segment.from_row(row[1:]).moving(A - row[WIDTH - 6 : WIDTH - 3], B - row[WIDTH - 3 :])[0]
 
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
         """Points of an arc in S, for drawing, shape (..., 3): a cubic with its ends and tangents, unless a
@@ -166,17 +166,17 @@ class _Round(Surface):
         return row[0], row[1] - ca.sqrt(ca.fmax(dot(B - A, B - A), 0))
 
     def near(self, A: ca.SX, B: ca.SX) -> ca.SX:
-        return getattr(cylinder_sphere, f"{type(self).__name__.lower()}_near")(self.given(A, B))
+        return getattr(cylinder_sphere, f"{type(self).__name__.lower()}_near")(self.solver_input(A, B))
 
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
-        p = self.given(A, B)
+        p = self.solver_input(A, B)
         return look_up(_closed_form(type(self).__name__.lower(), p.numel()), p)[:WIDTH]
 
     def over(self, A: ca.SX, B: ca.SX, row: ca.SX) -> ca.SX:
         if not self.parameters():
             return super().over(A, B, row)
         # a row has no derivatives by sizes
-        return getattr(cylinder_sphere, type(self).__name__.lower())(self.given(A, B))[1].L
+        return getattr(cylinder_sphere, type(self).__name__.lower())(self.solver_input(A, B))[1].L
 
 
 @cache
@@ -302,10 +302,10 @@ class Ellipsoid(Surface):
         return x / np.linalg.norm(x / np.array(self.radii), axis=-1, keepdims=True)
 
     def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
-        return Ends(self.given(A, B)).kind, ca.SX(0)
+        return EllipsoidEnds(self.solver_input(A, B)).kind, ca.SX(0)
 
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
-        p = self.given(A, B)
+        p = self.solver_input(A, B)
         coarse, fine = solvers()
         found = look_up(coarse, p)
         found = look_up(fine, ca.vertcat(p, found[:-1]))

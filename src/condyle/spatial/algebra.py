@@ -223,7 +223,7 @@ def where(condition: Value, a: Value, b: Value) -> Value:
     return ca.if_else(condition, a, b) if is_symbolic(condition) else np.where(condition, a, b)
 
 
-def all_of(*conditions: ca.SX | int) -> ca.SX:
+def all_of(*conditions: ca.SX) -> ca.SX:
     """Whether all of some symbolic conditions hold, of one or more."""
     return functools.reduce(ca.logic_and, conditions)
 

@@ -295,7 +295,7 @@ def _run(
         system.compiled.model.tree,
         (state if locked == state.locked else state.replace(locked=locked)),
     )
-    layout = Layout.of(tree, goals)
+    layout = Layout.from_goals(tree, goals)
     rate_of = coordinates_of_speeds(system)
     low, high = _stopped(state, *_limits(system, limits, rate_of), rate_of)
     program, tables = _program(system, layout, rate_of)

@@ -34,7 +34,7 @@ from condyle.tree.tree import Tree
 T = TypeVar("T")
 
 if TYPE_CHECKING:
-    from condyle.constraints.solve.projection import Problem
+    from condyle.constraints.solve.projection import ProjectionProblem
     from condyle.system import failures
 else:  # loaded where an answer fails
     failures = Deferred("condyle.system.failures")
@@ -276,14 +276,14 @@ class Compiled:
         q, u = self.prescribed(y[:, : tree.nq], y[:, tree.nq : n], tails, ())
         return np.concatenate([q, u, y[:, n:]], axis=1)
 
-    def projection(self, tail: Array, weights: Array) -> Problem:
+    def projection(self, tail: Array, weights: Array) -> ProjectionProblem:
         """What projection needs of states with a tail (..., n)."""
         names = "constraints.errors", "position_change", "velocity_change", "qdot"
         errors, nearer, slower, rates = (self.function(name) for name in names)
         rows, undefined = self._equations
-        from condyle.constraints.solve.projection import Problem
+        from condyle.constraints.solve.projection import ProjectionProblem
 
-        return Problem(
+        return ProjectionProblem(
             errors=lambda q, u: errors(q, u, tail),
             nearer=lambda q, u: _steps(nearer(q, u, weights, tail)),
             slower=lambda q, u: _steps(slower(q, u, weights, tail)),

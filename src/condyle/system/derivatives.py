@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array, Entries
-from condyle.constraints.solve.lines import REGULAR
+from condyle.constraints.solve.straight_blocks import REGULAR
 from condyle.errors import ConstraintError, DescriptionError, UnknownNameError
 from condyle.model.differentiate import VARIABLES, OperatorDerivative, has_gradient
 from condyle.model.layouts import GRADIENT, build_looped_gradient, prefers_looped_jacobian, prefers_loops

@@ -34,7 +34,7 @@ from condyle.tree.prescribed import Prescribed
 
 if TYPE_CHECKING:
     from condyle.contact.hunt_crossley import ContactLaw
-    from condyle.contact.surfaces import Surface
+    from condyle.contact.surfaces import ContactSurface
     from condyle.measures import Measure
 
 
@@ -272,8 +272,8 @@ class Description(Copies):
     def add_contact(
         self,
         name: str,
-        a: Surface | Iterable[Surface],
-        b: Surface | Iterable[Surface] | None = None,
+        a: ContactSurface | Iterable[ContactSurface],
+        b: ContactSurface | Iterable[ContactSurface] | None = None,
         law: type[ContactLaw] | None = None,
         **options: Any,
     ) -> tuple[str, ...]:
@@ -300,7 +300,9 @@ class Description(Copies):
         from condyle.contact.hunt_crossley import ContactLaw, HuntCrossley
 
         made = pairs(name, a, b, law or HuntCrossley, options, RigidContact)
-        two = lambda law: frozenset((id(s.whole), s.name if s.whole is not s else "") for s in law.surfaces())
+        two = lambda law: frozenset(
+            (id(s.original), s.name if s.original is not s else "") for s in law.surfaces()
+        )
         there = {
             two(law): known
             for known, law in (*self._forces.items(), *self._constraints.items())
@@ -378,9 +380,9 @@ class Description(Copies):
             raise DescriptionError(f"a {kind}'s name is a non-empty string, got {name!r}{hint}")
         if any(name in known for known in (self._forces, self._constraints, self._measures, self.motions)):
             raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
-        Measure, Surface = (
+        Measure, Touching = (
             if_loaded("condyle.measures", "Measure"),
-            if_loaded("condyle.contact.surfaces", "Surface"),
+            if_loaded("condyle.contact.surfaces", "ContactSurface"),
         )
         if not isinstance(law, wanted) or (isinstance(law, Measure) and kind == "force"):
             hint = "; write brackets and its numbers after it" if isinstance(law, type) else ""
@@ -388,7 +390,7 @@ class Description(Copies):
                 is_other = "constraint" if isinstance(law, Constraint) else "force"
                 room = "measure" if isinstance(law, Measure) else is_other
                 hint = f"; it goes to system.add_{room}"
-            if isinstance(law, Surface):
+            if isinstance(law, Touching):
                 hint = "; two surfaces touch by system.add_contact(name, a, b)"
             if callable(law) and not hint:
                 made = {

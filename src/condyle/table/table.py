@@ -449,12 +449,7 @@ class Table(ExplainsCalls, Display):
             raise DescriptionError(f"Table.save: expected the path of a file, got {path!r}")
         path = Path(path)
         ending = path.suffix.lower()
-        if not path.parent.is_dir():
-            raise DescriptionError(
-                f"Table.save: {str(path)!r}: there is no folder {str(path.parent)!r}; make it first"
-            )
-        if path.is_dir():
-            raise DescriptionError(f"Table.save: {str(path)!r} is a folder; give the name of a file")
+        files.check_target(path, "Table.save")
         if ending not in (".csv", ".sto", ".mot", ".npz"):
             wanted, hint = f"{path.stem or 'run'}.csv", _OTHERS.get(ending, "")
             raise DescriptionError(

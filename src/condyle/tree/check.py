@@ -123,7 +123,7 @@ def _pivots(tree: Tree, t: float, q: Array) -> dict[int, float]:
 
 
 def _pivots_of_matrix(tree: Tree, t: float, q: Array) -> dict[int, float]:
-    """The same where bodies share speeds, from the mass matrix: D over M_kk (condyle.dynamics.sharing)."""
+    """The same where bodies share speeds, from the mass matrix: D over M_kk (condyle.dynamics.mass_matrix)."""
     M, J = np.zeros((tree.nu, tree.nu)), list[Array]()
     X_MB = [body.X_BM.inverse() for body in tree.bodies]
     for body in tree.bodies:

@@ -8,7 +8,7 @@ import numpy as np
 
 import condyle.shapes as shapes
 from condyle.arrays import Array
-from condyle.contact.surfaces import Surface
+from condyle.contact.surfaces import ContactSurface
 from condyle.errors import DescriptionError
 from condyle.spatial import Transform
 from condyle.system.system import System
@@ -25,7 +25,7 @@ WATER = 1000.0
 """Density of a ball that stands for a point mass [kg/m^3]."""
 
 
-def parts(system: System, touching: Iterable[Surface] = ()) -> tuple[list[ShapeOnBody], list[str]]:
+def parts(system: System, touching: Iterable[ContactSurface] = ()) -> tuple[list[ShapeOnBody], list[str]]:
     """All shapes on bodies, and what to say of those that cannot be drawn. A body without any has sticks and
     its ellipsoid of inertia, through which what may touch is seen."""
     number, reach = body_numbers(system), scales.reach(system.bodies) or 1.0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.constraints.unilateral import RigidContact
 from condyle.contact.hunt_crossley import ContactLaw
-from condyle.contact.surfaces import Surface
+from condyle.contact.surfaces import ContactSurface
 from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
 from condyle.fit.frames import Frames
 from condyle.integrate.ensemble import Ensemble
@@ -55,7 +55,7 @@ class Layer:
     known: bool = False
     good: NDArray[np.bool_] | None = None
     notes: list[str] = field(default_factory=list)
-    among: tuple[Surface, ...] = ()
+    among: tuple[ContactSurface, ...] = ()
 
     @property
     def system(self) -> System:
@@ -71,12 +71,12 @@ def contacts_of(system: System) -> dict[str, ContactLaw | RigidContact]:
     return system.compiled.model.all_contacts
 
 
-def surfaces(layer: Layer) -> list[tuple[str, Surface]]:
+def surfaces(layer: Layer) -> list[tuple[str, ContactSurface]]:
     """All that may touch, each with the name of a contact, "" where only the method of a run knows them; of
     a box its corners are the box."""
-    out: list[tuple[str, Surface]] = []
+    out: list[tuple[str, ContactSurface]] = []
     for name, law in contacts_of(layer.system).items():
-        whole = [s.whole for s in law.surfaces()]
+        whole = [s.original for s in law.surfaces()]
         pieces = any(s is not mine for s, mine in zip(law.surfaces(), whole, strict=True))
         out += [(name.rpartition(".")[0] if pieces else name, s) for s in whole]
     return [*out, *(("", s) for s in layer.among)]

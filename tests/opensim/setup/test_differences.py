@@ -121,5 +121,5 @@ def test_forces_without_a_document(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = read_set(file, "ForceSet").object
-    axis = found.every("axis")[0].text
+    axis = found.descendants("axis")[0].text
     np.testing.assert_array_equal([float(x) for x in axis.split()], [0, 0, -1])

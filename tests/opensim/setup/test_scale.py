@@ -70,7 +70,9 @@ def test_a_subject_of_twice_the_size(tmp_path):
     now = placed.station_position(pose[value], "rod", placed.marker("tip").station)
     np.testing.assert_allclose(now, places[1], atol=1e-7)  # where it was seen; the file has 8 decimals
     moved = read_document(tmp_path / "moved.xml", "MarkerSet").object
-    places = {m.name: [float(x) for x in m.child("location").text.split()] for m in moved.every("Marker")}
+    places = {
+        m.name: [float(x) for x in m.child("location").text.split()] for m in moved.descendants("Marker")
+    }
     assert places == {name: list(placed.marker(name).station) for name in placed.markers}
     # a scaler that is not applied leaves sizes and masses
     (tmp_path / "scale.xml").write_text(SCALE.replace("<ModelScaler>", "<ModelScaler><apply>false</apply>"))

@@ -19,9 +19,8 @@ from collections.abc import Sequence
 import casadi as ca
 
 from condyle.constraints.solve.equations import ConstraintEquations
-from condyle.constraints.solve.multipliers import ROUNDING, UNMET, Blocks
-from condyle.dynamics.crba import mass_matrix
-from condyle.dynamics.factors import factorization
+from condyle.constraints.solve.multipliers import ROUNDING, UNMET, ConstraintBlocks
+from condyle.dynamics.mass_matrix import factorization, mass_matrix
 from condyle.mobilizers import motion
 from condyle.tree.tree import Tree
 
@@ -54,7 +53,7 @@ def impulses(
 def _changes(
     rows: ConstraintEquations, G: ca.SX, Z: ca.SX, lock: ca.SX, errors: Sequence[ca.SX]
 ) -> tuple[list[ca.SX], ca.SX]:
-    found = Blocks(rows, G, Z, lock)
+    found = ConstraintBlocks(rows, G, Z, lock)
     met = found.meet(ca.SX(rows.tree.nu, len(errors)), ca.horzcat(*errors))
     return ca.horzsplit(ca.densify(met.x)), found.delicate
 
@@ -83,7 +82,7 @@ def jump(rows: ConstraintEquations, du: ca.SX, lock: ca.SX) -> list[ca.SX]:
     V = G[moving, :]
     factor, solve = factorization(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
     columns = [solve.call([factor, ca.densify(V[i, :].T)], True, False)[0] for i in range(len(moving))]
-    found = Blocks(rows, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock)
+    found = ConstraintBlocks(rows, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock)
     met = found.meet(du, rows.errors()[1])
     terms = ca.fabs(V) @ (ca.fabs(rows.view.u) + ca.fabs(met.x))
     out = [ca.SX(rows.size, 1) for _ in range(3)]

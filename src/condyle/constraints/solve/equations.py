@@ -27,7 +27,7 @@ import casadi as ca
 
 from condyle.constraints.base import Constraint
 from condyle.dynamics.kinematics import Pair
-from condyle.dynamics.view import Loads, View
+from condyle.dynamics.view import TreeLoads, TreeView
 
 cross = ca.cross
 
@@ -50,11 +50,11 @@ def parts_of(constraints: Mapping[str, Constraint]) -> list[tuple[int, Constrain
     return out
 
 
-class Wrenches:
+class UnitWrenches:
     """What unit multipliers do (laws.view.Loads): spatial forces about M's origin by body, rows of G by
     speed; one column per multiplier."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: TreeView) -> None:
         self.view = view
         self.bodies: dict[int, Pair] = {}
         self.speeds: dict[int, ca.SX] = {}
@@ -104,7 +104,7 @@ class ConstraintEquations:
         enabled: 0/1, one per constraint.
     """
 
-    def __init__(self, constraints: Mapping[str, Constraint], view: View, enabled: ca.SX) -> None:
+    def __init__(self, constraints: Mapping[str, Constraint], view: TreeView, enabled: ca.SX) -> None:
         self.constraints = dict(constraints)
         self.parts = parts_of(constraints)
         self.view, self.enabled = view, enabled
@@ -162,18 +162,18 @@ class ConstraintEquations:
 
     # ---- forces --------------------------------------------------------------------------------------------
 
-    def wrenches(self, i: int, c: Constraint) -> Wrenches:
+    def wrenches(self, i: int, c: Constraint) -> UnitWrenches:
         """What unit multipliers of one constraint do, with the sign of G' lambda (4), (5)."""
-        return self._exerted(i, c, Wrenches(self.view))
+        return self._exerted(i, c, UnitWrenches(self.view))
 
-    def _exerted(self, i: int, c: Constraint, out: Wrenches) -> Wrenches:
+    def _exerted(self, i: int, c: Constraint, out: UnitWrenches) -> UnitWrenches:
         x = [leaf.at(self.view) for leaf in c.leaves]
         for leaf, g in zip(c.leaves, c.gradient(*x), strict=True):
             if leaf.level == c.level:
                 leaf.load(self.view, self._if_enabled(i, ca.densify(g)).T, out)
         return out
 
-    def _pushes(self, i: int, c: Constraint) -> Wrenches:
+    def _pushes(self, i: int, c: Constraint) -> UnitWrenches:
         """The same with friction of what slides, which acts with the first multiplier."""
         out = self.wrenches(i, c)
         return out if c.drag is None else self._exerted(i, c.drag, out)
@@ -197,10 +197,10 @@ class ConstraintEquations:
             F[rows, :] = self._pushes(i, c).on_speeds(c.size)
         return ca.sparsify(F)
 
-    def loads(self, lambda_: ca.SX, loads: Loads | None = None, only: int | None = None) -> Loads:
+    def loads(self, lambda_: ca.SX, loads: TreeLoads | None = None, only: int | None = None) -> TreeLoads:
         """-G' lambda as loads on bodies and speeds, added to those given: what the constraints exert, or only
         one of them."""
-        out = Loads(self.view) if loads is None else loads
+        out = TreeLoads(self.view) if loads is None else loads
         for i, c, rows in self.parts:
             if only is not None and i != only:
                 continue

@@ -50,7 +50,7 @@ With friction of contacts that slide forces are (G + S)' lambda, docs/theory/rig
 (G + S)' is not symmetric, and L U takes the place of L D L'. All else is the same: what (4) takes away are
 still the directions in which G' is redundant.
 
-Blocks of few rows are solved in straight lines (lines.py), others in loops (loops.py): at 24 rows a straight
+ConstraintBlocks of few rows are solved in straight lines (straight_blocks.py), others in loops (looped_blocks.py): at 24 rows a straight
 line has 30,000 operations, in each of the programs of a run. Loops know no derivatives; those of what they
 give are those of the solution of (2), the first alone:
 
@@ -76,17 +76,16 @@ from itertools import accumulate
 import casadi as ca
 
 from condyle.constraints.solve.equations import ConstraintEquations
-from condyle.constraints.solve.lines import NOISE, rules, solver
-from condyle.constraints.solve.loops import Inverse, Last, Least, Meet, Rows, columns_of, filled
+from condyle.constraints.solve.looped_blocks import Inverse, Last, Least, Meet, SolverRows, columns_of, filled
+from condyle.constraints.solve.straight_blocks import NOISE, rules, solver
 from condyle.constraints.unilateral.base import Unilateral
-from condyle.dynamics.crba import mass_matrix
-from condyle.dynamics.factors import factorization
+from condyle.dynamics.mass_matrix import factorization, mass_matrix
 from condyle.native.tables.lookup import look_up, stop_gradient
 from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
 LINES = 12
-"""Rows of a block up to which it is solved in a straight line; beyond that in loops (loops.py)."""
+"""Rows of a block up to which it is solved in a straight line; beyond that in loops (looped_blocks.py)."""
 UNMET, ROUNDING, RUBBING, SHORT = 1e-4, 1e-12, 1e-9, 1e-2
 """Of (8); the third where contacts rub, the last in runs."""
 
@@ -211,7 +210,7 @@ class Pseudoinverse:
             )
         return out, r - self.Y @ out
 
-    def _row(self, kind: type[Rows], block: list[int], g: ca.SX) -> ca.SX:
+    def _row(self, kind: type[SolverRows], block: list[int], g: ca.SX) -> ca.SX:
         origin = kind(len(block), g.shape[1], rules(len(block)))
         return look_up(origin, ca.vertcat(*map(filled, (self._own(block), self.lengths[block], g[block, :]))))
 
@@ -246,7 +245,7 @@ class Pseudoinverse:
         return ca.sum1(ca.vertcat(ca.SX(0, 1), *fine)) < len(fine)
 
 
-class Blocks(Pseudoinverse):
+class ConstraintBlocks(Pseudoinverse):
     """Y = G Z by blocks, and what follows from it.
 
     Args:
@@ -347,7 +346,7 @@ class Correction:
     size: ca.SX
 
 
-class Multipliers(Blocks):
+class Multipliers(ConstraintBlocks):
     """Y and M^-1 G' of one state, and what follows from them for any accelerations.
 
     Attributes:
@@ -401,7 +400,7 @@ class Accelerations:
 def constrained(
     rows: ConstraintEquations, udot0: ca.SX, lock: ca.SX, short: float = ROUNDING
 ) -> Accelerations:
-    """From the accelerations without constraints (1). short: as in Blocks.unmet."""
+    """From the accelerations without constraints (1). short: as in ConstraintBlocks.unmet."""
     found = Multipliers(rows, lock, derived=not rows.view.plain)
     met = found.meet(udot0, rows.bias())
     return Accelerations(met.x, met.lambda_, found.delicate, found.left(met, rows, udot0, short))

@@ -23,7 +23,7 @@ HALVINGS = 12
 
 
 @dataclass(frozen=True)
-class Problem:
+class ProjectionProblem:
     """What projection needs to know of a system at one time, for one state or many (..., n).
 
     Attributes:
@@ -48,7 +48,7 @@ class Problem:
 
 
 def project(
-    problem: Problem,
+    problem: ProjectionProblem,
     q: np.ndarray,
     u: np.ndarray,
     tolerance: float,

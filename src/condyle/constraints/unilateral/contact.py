@@ -14,7 +14,7 @@ from condyle.constraints.unilateral.base import Flag, Normal, Stick, Unilateral
 from condyle.contact.closest_points import check_pair
 from condyle.contact.depth import SurfacePair
 from condyle.contact.materials import FRICTION, Rigid, harmonic
-from condyle.contact.surfaces import Surface
+from condyle.contact.surfaces import ContactSurface
 from condyle.errors import DescriptionError
 from condyle.laws.described import Part, number, quantity, sx
 from condyle.laws.factors import Factors
@@ -98,7 +98,7 @@ class RigidContact(Unilateral):
             factors.notes.append(": its surfaces are where and as large as they were")
         return self
 
-    def __init__(self, a: Surface, b: Surface) -> None:
+    def __init__(self, a: ContactSurface, b: ContactSurface) -> None:
         what = type(self).__name__
         check_pair(a, b, what)
         for surface in (a, b):
@@ -137,7 +137,7 @@ class RigidContact(Unilateral):
         )
         return f"{type(self).__name__}({a}, {b}{numbers})"
 
-    def surfaces(self) -> tuple[Surface, Surface]:
+    def surfaces(self) -> tuple[ContactSurface, ContactSurface]:
         """a and b."""
         return self.a, self.b
 

@@ -20,7 +20,7 @@ from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, gaps, real
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.user import Holonomic
-from condyle.dynamics.view import View
+from condyle.dynamics.view import TreeView
 from condyle.errors import DescriptionError, ShapeError
 from condyle.fit.configurations import Configurations
 from condyle.laws.code import class_code
@@ -31,7 +31,7 @@ from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from condyle.fit.cost import Cost
+    from condyle.fit.cost import GoalCost
     from condyle.system.system import System
 
 
@@ -284,7 +284,7 @@ class Goal(ExplainsCalls):
         """About how large its cost can be, shape (T,), from weights (T,) and targets (T, k)."""
         return w * (1 + (x * x).sum(axis=1))
 
-    def linearized(self, view: View, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def linearized(self, view: TreeView, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
         """The error (k,) and its Jacobian along the manifold (k, nu), here from `residual`.
 
         Args:
@@ -299,7 +299,7 @@ class Goal(ExplainsCalls):
         rows = ConstraintEquations({"goal": self.law}, view, ca.SX.ones(1))
         return rows.errors()[0] - numbers[len(self.constants) :], rows.jacobian()
 
-    def add(self, cost: Cost, block: ca.SX) -> None:
+    def add(self, cost: GoalCost, block: ca.SX) -> None:
         """Add to the cost, its gradient and its Gauss-Newton matrix.
 
         Args:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arrays import Array
-from condyle.dynamics.jacobians import frame_jacobian
-from condyle.dynamics.view import View
+from condyle.dynamics.kinematics import frame_jacobian
+from condyle.dynamics.view import TreeView
 from condyle.errors import DescriptionError, ShapeError
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal, point
@@ -79,7 +79,7 @@ class Distance(Goal):
     def size(self, w: Array, x: Array) -> Array:
         return w * ((x * x).sum(axis=1) + self.constants @ self.constants)
 
-    def linearized(self, view: View, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def linearized(self, view: TreeView, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
         tree, ends, jacobians = view.tree, [], []
         for body, p in ((str(self.a), numbers[:3]), (str(self.b), numbers[3:6])):
             ends.append(view.station_position(body, p))

@@ -23,7 +23,7 @@ from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from condyle.fit.cost import Cost
+    from condyle.fit.cost import GoalCost
 
 UNIT_TOLERANCE = 1e-4
 """A rotation target that is not orthogonal to this is refused: files hold some five digits."""
@@ -73,7 +73,7 @@ class Orientation(Goal):
     def size(self, w: Array, x: Array) -> Array:
         return w
 
-    def add(self, cost: Cost, block: ca.SX) -> None:
+    def add(self, cost: GoalCost, block: ca.SX) -> None:
         B = cost.view.tree.body(str(self.body)).index
         R, w = ca.reshape(block[:9], 3, 3).T, block[9]
         phi = exponential.log_so3(R @ (cost.kin.R_GM[B] @ cost.kin.placed[B].R_MB).T)

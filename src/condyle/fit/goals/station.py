@@ -31,7 +31,7 @@ from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from condyle.fit.cost import Cost
+    from condyle.fit.cost import GoalCost
 
 NUMBERS = (1, 3, 6, 3, 9, 1)
 """Of W, m, S (xx yy zz xy xz yz), xm, C by rows, k."""
@@ -70,7 +70,7 @@ class Station(Goal):
         super().__post_init__()
 
     @classmethod
-    def made(
+    def unchecked(
         cls,
         body: str,
         station: Array,
@@ -106,7 +106,7 @@ class Station(Goal):
     def all_numbers(cls, blocks: Sequence[Sequence[Self]], frames: int) -> list[tuple[Array, Array]]:
         return _sums(blocks, frames) if cls is Station else super().all_numbers(blocks, frames)
 
-    def add(self, cost: Cost, block: ca.SX) -> None:
+    def add(self, cost: GoalCost, block: ca.SX) -> None:
         B = cost.view.tree.body(str(self.body)).index
         W, m, six, xm, C, k = ca.vertsplit(block, [0, *np.cumsum(NUMBERS).tolist()])
         xx, yy, zz, xy, xz, yz = ca.vertsplit(six)

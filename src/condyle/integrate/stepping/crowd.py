@@ -15,7 +15,7 @@ import numpy as np
 
 from condyle.contact.materials import Rigid
 from condyle.contact.solids import Box, placed
-from condyle.contact.surfaces import HalfSpace, Point, Sphere, Surface
+from condyle.contact.surfaces import ContactSurface, HalfSpace, Point, Sphere
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.integrate.stepping.closest_points import NARROW, POINTS, touching
 from condyle.laws.described import sx
@@ -47,7 +47,7 @@ class Crowd:
     """
 
     def __init__(self, system: System, surfaces: Iterable[Any]) -> None:
-        given: list[Surface] = list(surfaces)
+        given: list[ContactSurface] = list(surfaces)
         index = {body.name: body.index for body in system.bodies} | {"ground": -1}
         for s in given:
             if not isinstance(s, KINDS):
@@ -67,7 +67,7 @@ class Crowd:
         corners = [c for b in blocks for c in b.pieces(floor).values()] if floor is not None else []
         round_ = [s for s in given if isinstance(s, Sphere | Point)]
         self.planes, self.boxes = [s for s in given if isinstance(s, HalfSpace)], blocks
-        everyone: list[Surface] = [*round_, *corners, *self.planes, *blocks]
+        everyone: list[ContactSurface] = [*round_, *corners, *self.planes, *blocks]
         names = sorted({c for s in everyone for c in s.cliques})
         self.body = np.array([index[s.body] for s in everyone], int)
         self.cliques = np.array([[c in s.cliques for c in names] for s in everyone], dtype=bool)

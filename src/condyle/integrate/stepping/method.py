@@ -214,7 +214,7 @@ class _Run:
             law = system.compiled.model.unilateral[name]
             if not isinstance(law, RigidContact) or name in self.start.disabled:
                 continue
-            a, b = (s.whole for s in law.surfaces())
+            a, b = (s.original for s in law.surfaces())
             if {id(a), id(b)} <= mine and not {*a.cliques} & {*b.cliques}:
                 raise DescriptionError(
                     f"TimeStepping: among: {type(a).__name__} on {a.body!r} and "

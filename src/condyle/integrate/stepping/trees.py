@@ -21,9 +21,9 @@ import numpy as np
 
 from condyle.constraints.solve.corrections import jump, moved, normalized
 from condyle.contact.surfaces import tangents
-from condyle.dynamics import aba, crba
-from condyle.dynamics.jacobians import frame_jacobian
-from condyle.dynamics.view import Loads
+from condyle.dynamics import aba, mass_matrix
+from condyle.dynamics.kinematics import frame_jacobian
+from condyle.dynamics.view import TreeLoads
 from condyle.integrate.projection import Projector
 from condyle.integrate.stepping.closest_points import NARROW
 from condyle.integrate.stepping.crowd import Crowd
@@ -270,7 +270,7 @@ class Trees(StepProgram):
     def _state(self) -> tuple[SliceFunction, list[str]]:
         """Masses, speeds, and where bodies are: the function and its slices."""
         b = self.b
-        M = crba.mass_matrix(b.model.tree, b.kinematics())
+        M = mass_matrix.mass_matrix(b.model.tree, b.kinematics())
         outs, names = [masses(M, self.blocks), self.blocks.spread(b["u"])], ["all_M", "all_before"]
         if self.surfaces:
             outs += bodies_of(b, self.system, self.blocks)
@@ -281,7 +281,7 @@ class Trees(StepProgram):
     def _bias(self) -> SliceFunction:
         """b of method.py (6a)."""
         b, kin, none = self.b, self.b.kinematics(), ca.SX.zeros(self.system.nu)
-        loads = Loads(b.view(kin))
+        loads = TreeLoads(b.view(kin))
         udot = aba.forward_dynamics(b.model.tree, kin, none, b.lock, ca.SX(3, 1), loads, none)[0]
         return self._function("bias", b, [udot])
 

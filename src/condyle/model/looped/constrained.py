@@ -18,7 +18,7 @@ import casadi as ca
 from condyle.constraints.solve.corrections import MASSLESS
 from condyle.constraints.solve.multipliers import ROUNDING, Pseudoinverse, with_unmet
 from condyle.dynamics import aba
-from condyle.dynamics.row import BodyFields, Field
+from condyle.dynamics.row import BodyFields, RowField
 from condyle.model.flat import rows
 from condyle.model.looped import passes
 from condyle.model.looped.draft import Draft
@@ -115,7 +115,7 @@ class Solve:
 
     def motions(self, columns: int) -> None:
         """x of some columns of eps, from rest and without forces."""
-        Xs = Field[ca.SX](ca.SX.ones(6, columns), name="Xs")
+        Xs = RowField[ca.SX](ca.SX.ones(6, columns), name="Xs")
 
         def outward(d: Draft) -> None:
             U_D, eps, x, A = d.me.U_D, d.me.eps, [], []

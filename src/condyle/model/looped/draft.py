@@ -12,13 +12,13 @@ import casadi as ca
 import numpy as np
 
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, step
-from condyle.dynamics.row import BodyFields, Field, Fields
-from condyle.dynamics.view import Loads
+from condyle.dynamics.row import BodyFields, RowField, RowFields
+from condyle.dynamics.view import TreeLoads
 from condyle.mobilizers import Mobilizer, sines_first
 from condyle.model.symbols import Symbols
 from condyle.native.loops.sweep import RowKernel
 from condyle.records import dataclass
-from condyle.tree.layout import LOWER, BodyConstants
+from condyle.tree.body_constants import LOWER, BodyConstants
 
 if TYPE_CHECKING:
     from condyle.model.looped.tables import Looped
@@ -61,13 +61,13 @@ def _size(structure: Structure) -> int:
     return sum(x.nnz() for x in flat(structure))
 
 
-def _loaded(field: Field[Any], like: Structure, column: ca.SX) -> Any:
+def _loaded(field: RowField[Any], like: Structure, column: ca.SX) -> Any:
     """The value of a field with this structure, from its nonzeros."""
     value = unpacked(like, column)
     return (ca.tril2symm(value[0]), value[1], ca.tril2symm(value[2])) if field.lower else value
 
 
-def _saved(field: Field[Any], like: Structure, value: Structure) -> ca.SX:
+def _saved(field: RowField[Any], like: Structure, value: Structure) -> ca.SX:
     """The nonzeros of a field with this structure."""
     if field.lower:
         value = ca.tril(value[0]), value[1], ca.tril(value[2])
@@ -88,7 +88,7 @@ class Kind:
     kept: dict[str, Structure] = field(default_factory=dict)
 
 
-class Kernel:
+class KernelDraft:
     """One kernel being written: symbols for what it reads, expressions of what it writes, and of what it adds
     to fields."""
 
@@ -112,28 +112,28 @@ class Kernel:
         """The body that a link leads to."""
         return BodyFields(self, link)
 
-    def like(self, field: Field[Any]) -> Structure:
+    def like(self, field: RowField[Any]) -> Structure:
         """The structure of a field."""
         like = self.kind.kept[field.name] if field.like is None else field.like
         return like(self) if callable(like) else like
 
-    def load(self, where: str, field: Field[Any]) -> Any:
+    def load(self, where: str, field: RowField[Any]) -> Any:
         like = self.like(field)
         return _loaded(field, like, self.read(f"{where}.{field.key(self)}", _size(like)))
 
-    def save(self, where: str, field: Field[Any], value: Structure) -> None:
+    def save(self, where: str, field: RowField[Any], value: Structure) -> None:
         """Leave something for other kernels. Structural zeros stay so where only this row's read it."""
         if field.like is None:
             self.kind.kept[field.name] = value
         place = f"{where}.{field.key(self)}"
         self.writes[place] = packed(value) if field.like is None else _saved(field, self.like(field), value)
 
-    def add(self, row: Fields, field: Any, value: Structure) -> None:
+    def add(self, row: RowFields, field: Any, value: Structure) -> None:
         """Add to a field of a row, after all others that add to it before."""
         self.adds[f"{row.where}.{field.key(self)}"] = ca.densify(packed(dense(value)))
 
 
-class Draft(Kernel):
+class Draft(KernelDraft):
     """The kernel of a type of body."""
 
     def __init__(self, looped: Looped, kind: Kind) -> None:
@@ -250,18 +250,18 @@ class StraightLine:
         """Fields of a body; -1 is ground."""
         return BodyFields(self, B + 1)
 
-    def _like(self, row: int, field: Field[Any]) -> Structure:
+    def _like(self, row: int, field: RowField[Any]) -> Structure:
         if field.like is not None:
             return field.like
         return self.looped.kinds[self.looped.types[row]].kept[field.name]
 
-    def load(self, row: int, field: Field[Any]) -> Any:
+    def load(self, row: int, field: RowField[Any]) -> Any:
         like, place = self._like(row, field), (row, field.name)
         if place not in self.reads:
             self.reads[place] = ca.SX.sym(f"{field.name}{row - 1}", _size(like))
         return _loaded(field, like, self.reads[place])
 
-    def save(self, row: int, field: Field[Any], value: Structure) -> None:
+    def save(self, row: int, field: RowField[Any], value: Structure) -> None:
         self.writes[row, field.name] = _saved(field, self._like(row, field), value)
 
     def laws(self) -> Iterator[Any]:
@@ -270,10 +270,10 @@ class StraightLine:
         for enabled, force in self.symbols.laws(view):
             yield enabled, force, view
 
-    def loads(self, gravity: bool = True, without: Collection[int] = ()) -> Loads:
+    def loads(self, gravity: bool = True, without: Collection[int] = ()) -> TreeLoads:
         """What all forces exert but some, by their places; with `gravity`, what it takes back from bodies
         that it leaves alone."""
-        loads = Loads(self.symbols.view(self.kin))
+        loads = TreeLoads(self.symbols.view(self.kin))
         for i, (enabled, force) in enumerate(self.symbols.laws(loads.view)):
             if i not in without and (i or gravity):
                 loads.enabled = enabled

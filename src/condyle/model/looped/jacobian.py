@@ -16,7 +16,7 @@ import numpy as np
 
 from condyle.dynamics.derivatives import (
     Column,
-    Joint,
+    MobilizerState,
     Subtree,
     columns,
     is_plain,
@@ -25,13 +25,13 @@ from condyle.dynamics.derivatives import (
     spatial_acceleration,
     with_child,
 )
-from condyle.dynamics.factors import before_each
 from condyle.dynamics.inertia import Inertia, add, shift_motion
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair
-from condyle.dynamics.row import NUMBER, PAIR, VECTOR, ZERO, BodyFields, Field
-from condyle.dynamics.view import Loads
+from condyle.dynamics.mass_matrix import before_each
+from condyle.dynamics.row import NUMBER, PAIR, VECTOR, ZERO, BodyFields, RowField
+from condyle.dynamics.view import TreeLoads
 from condyle.mobilizers import motion
-from condyle.model.looped.draft import Draft, Kernel, OnDemand, StraightLine
+from condyle.model.looped.draft import Draft, KernelDraft, OnDemand, StraightLine
 from condyle.model.looped.gradient import has_looped_gradient
 from condyle.model.looped.law_rows import law_kinds
 from condyle.model.looped.passes import has_forces, nothing, of_held, solve
@@ -43,7 +43,7 @@ from condyle.model.symbols import Symbols
 from condyle.native.loops.linear import Product
 from condyle.native.solvers.tree_solve import TreeSolve, padded
 
-_CARRIED = Field[Subtree](
+_CARRIED = RowField[Subtree](
     (NUMBER, VECTOR, ca.SX.ones(ca.Sparsity.lower(3)), VECTOR, ca.SX.ones(3, 3), PAIR), name="carried"
 )
 """Of a body: what it carries, with the lower half of the inertia."""
@@ -74,7 +74,7 @@ def _is_local(model: Model) -> bool:
         raise _AskedForBodiesError
 
     ask = OnDemand(refuse)
-    loads = Loads(s.view(Kinematics(model.placed, R_GM=ask, p_GM=ask, p_PM=ask, V_GM=ask, H=ask)))
+    loads = TreeLoads(s.view(Kinematics(model.placed, R_GM=ask, p_GM=ask, p_PM=ask, V_GM=ask, H=ask)))
     try:
         for i, (enabled, force) in enumerate(s.laws(loads.view)):
             loads.enabled = enabled
@@ -178,7 +178,7 @@ class _Jacobian:
             self._loads()
         self.looped.inward(self.inward, nothing)
         if self.pairs is not None:
-            d = Kernel(self.looped)
+            d = KernelDraft(self.looped)
             self.pair(d)
             self.looped.extra_pass({self.pairs: d})
         if (paths := self.looped.path_rows) is not None:
@@ -241,7 +241,7 @@ class _Jacobian:
             ca.vertcat(ca.SX(0, 1), *x) for x in (d.of_speeds("u"), [ca.SX(nu, 1)] if plain else [d.me.udot])
         )
         X_MF = (ca.SX.eye(3), ca.SX(3, 1)) if plain else d.me.X_MF
-        joint = Joint(d.me.H, X_MF, shift_motion(d.parent.V, r), d.me.V, d.me.p_O)
+        joint = MobilizerState(d.me.H, X_MF, shift_motion(d.parent.V, r), d.me.V, d.me.p_O)
         made, dq, du, M = columns(mobilizer, d.t, d.q, u, udot, joint, d.me.a, carried)
         if self.loaded:
             dq, du = dq - d.me.f_q, du - d.me.f_u
@@ -258,7 +258,7 @@ class _Jacobian:
             if self.pulled:
                 speed.S, speed.G = column.S, column.G
 
-    def pair(self, d: Kernel) -> None:
+    def pair(self, d: KernelDraft) -> None:
         """Two speeds on one path."""
         S, g, E, K = SpeedFields(d, "far").motion
         row_I, row_Q, dF_q, dF_u = SpeedFields(d, "near").force

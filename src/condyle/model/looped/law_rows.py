@@ -24,7 +24,7 @@ from condyle.laws.described import Datum, Described, Role
 from condyle.records import dataclass
 
 if TYPE_CHECKING:
-    from condyle.model.looped.draft import Kernel
+    from condyle.model.looped.draft import KernelDraft
     from condyle.model.model import Model
 
 FEWEST = 8
@@ -106,7 +106,7 @@ class LawKind:
         """The row of the body that each law names."""
         return np.array([model.tree.body(at(law, link)).index + 1 for _, law in self.members])
 
-    def loads(self, d: Kernel, column: Mapping[str, ca.SX]) -> dict[str, Pair]:
+    def loads(self, d: KernelDraft, column: Mapping[str, ca.SX]) -> dict[str, Pair]:
         """What a law exerts on its bodies, by link."""
         twin, view = self.twin(column), RowView(d, column, self.law)
         loads = RowLoads(view)
@@ -114,7 +114,7 @@ class LawKind:
         on = d.read("on", 1)
         return {link: (ca.if_else(on, n, 0), ca.if_else(on, f, 0)) for link, (n, f) in loads.bodies.items()}
 
-    def rates(self, d: Kernel, column: Mapping[str, ca.SX]) -> ca.SX:
+    def rates(self, d: KernelDraft, column: Mapping[str, ca.SX]) -> ca.SX:
         """Rates of a law's auxiliary states."""
         found = self.twin(column).rates(RowView(d, column, self.law))  # type: ignore[arg-type]
         return ca.if_else(d.read("on", 1), ca.vertcat(*found), 0)
@@ -194,7 +194,7 @@ class PoseView:
     """Poses of bodies as an element in a table sees them (laws.view.View): bodies are links, stations are in
     their frames M."""
 
-    def __init__(self, d: Kernel) -> None:
+    def __init__(self, d: KernelDraft) -> None:
         self.d, self.known = d, dict[str, ca.SX]()
 
     def rotation(self, link: str) -> ca.SX:
@@ -211,7 +211,7 @@ class RowView(PoseView):
     """The state as a law in a table sees it: stations are in the bodies' own frames, its auxiliary states its
     own alone."""
 
-    def __init__(self, d: Kernel, column: Mapping[str, ca.SX], law: Law) -> None:
+    def __init__(self, d: KernelDraft, column: Mapping[str, ca.SX], law: Law) -> None:
         super().__init__(d)
         self.column, self.names = column, [name for name, _ in law.states]
 

@@ -32,9 +32,9 @@ from condyle.dynamics.kinematics import (
     body_pose,
     body_velocity,
 )
-from condyle.dynamics.row import BodyFields, Field
-from condyle.dynamics.sharing import Factors
-from condyle.dynamics.view import Loads
+from condyle.dynamics.mass_matrix import MassMatrixFactors
+from condyle.dynamics.row import BodyFields, RowField
+from condyle.dynamics.view import TreeLoads
 from condyle.mobilizers import motion, runaway, sines_first
 from condyle.model.flat import rows
 from condyle.model.looped.draft import Draft, StraightLine
@@ -88,7 +88,7 @@ def apply_loads(looped: Looped, into: Any, sign: int, gravity: bool = True) -> b
     return bool(loads.mobility)
 
 
-def write_loads(line: StraightLine, loads: Loads, into: Any, sign: int) -> None:
+def write_loads(line: StraightLine, loads: TreeLoads, into: Any, sign: int) -> None:
     """Add sign times some loads to a field of the bodies, and keep generalized forces as f."""
     for B, load in loads.bodies.items():
         line.body(B)[into] = add_scaled(line.body(B)[into], load, sign)
@@ -214,7 +214,7 @@ def solve(
 
 
 def _solve_shared(looped: Looped, moving: bool, tau: str, forces: bool) -> None:
-    """The same by dynamics/sharing.py: kinematics, forces and their sums go over the rows as ever. The mass
+    """The same by dynamics/mass_matrix.py: kinematics, forces and their sums go over the rows as ever. The mass
     matrix, its factors and the solution are one straight line over the hinge matrices that the rows keep."""
 
     def prepare(d: Draft) -> None:
@@ -234,7 +234,7 @@ def _solve_shared(looped: Looped, moving: bool, tau: str, forces: bool) -> None:
         looped.inward(inward, nothing)
     line = StraightLine(looped)
     s, tree = line.symbols, looped.model.tree
-    factors = Factors(tree, line.kin, s.lock)
+    factors = MassMatrixFactors(tree, line.kin, s.lock)
     rest, held = s[tau], ca.SX(tree.nu, 1)
     if moving:
         held = s.motions.held()
@@ -390,7 +390,7 @@ def composite_inertias(looped: Looped) -> None:
 
 def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], list[ca.SX]]) -> Any:
     """One pass that adds up terms of each body; the field of the root that has the sum."""
-    total = Field[ca.SX](ca.SX.ones(size, 1), name="total")
+    total = RowField[ca.SX](ca.SX.ones(size, 1), name="total")
 
     def ground(d: Draft) -> None:
         at_rest(d)
@@ -467,7 +467,7 @@ def power(looped: Looped) -> None:
     line, along_paths = StraightLine(looped), _along_paths(looped)
     powers = []
     for i, (enabled, force, view) in enumerate(line.laws()):
-        loads = Loads(view)
+        loads = TreeLoads(view)
         loads.enabled = enabled
         if i not in along_paths:
             force.apply(view, loads)

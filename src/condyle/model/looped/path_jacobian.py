@@ -24,9 +24,9 @@ import casadi as ca
 import numpy as np
 
 from condyle.dynamics.kinematics import Pair
-from condyle.dynamics.row import NUMBER, PAIR, VECTOR, Field, Fields
+from condyle.dynamics.row import NUMBER, PAIR, VECTOR, RowField, RowFields
 from condyle.forces.path import PathLaw
-from condyle.model.looped.draft import Kernel
+from condyle.model.looped.draft import KernelDraft
 from condyle.model.looped.path_kinds import LawView, PathKind, SpanKind
 from condyle.model.looped.path_rows import LawFields, LawKernel, PathRows, SpanFields, tension, wrenches
 from condyle.model.looped.tables import Looped, NewRows
@@ -34,32 +34,32 @@ from condyle.model.looped.tables import Looped, NewRows
 cross = ca.cross
 
 
-class SpeedFields(Fields):
+class SpeedFields(RowFields):
     """Fields of a speed, about O: S, g, E, K; row_I, row_Q, dF_q, dF_u of derivatives.Column; S and G."""
 
-    motion = Field[tuple[Pair, ca.SX, Pair, Pair]]((PAIR, VECTOR, PAIR, PAIR))
-    force = Field[tuple[Pair, ca.SX, Pair, Pair]]((PAIR, VECTOR, PAIR, PAIR))
-    S = Field[Pair](PAIR)
-    G = Field[Pair](PAIR)
+    motion = RowField[tuple[Pair, ca.SX, Pair, Pair]]((PAIR, VECTOR, PAIR, PAIR))
+    force = RowField[tuple[Pair, ca.SX, Pair, Pair]]((PAIR, VECTOR, PAIR, PAIR))
+    S = RowField[Pair](PAIR)
+    G = RowField[Pair](PAIR)
 
 
-class ArmFields(Fields):
+class ArmFields(RowFields):
     """Fields of an arm: (1), (2)."""
 
-    r = Field[ca.SX](NUMBER)
-    s = Field[ca.SX](NUMBER)
-    dT_q = Field[ca.SX](NUMBER)
-    dT_u = Field[ca.SX](NUMBER)
+    r = RowField[ca.SX](NUMBER)
+    s = RowField[ca.SX](NUMBER)
+    dT_q = RowField[ca.SX](NUMBER)
+    dT_u = RowField[ca.SX](NUMBER)
 
 
-class CellFields(Fields):
+class CellFields(RowFields):
     """Fields of a cell: sums of (3)."""
 
-    by_q = Field[ca.SX](ca.SX.ones(6, 1))
-    by_u = Field[ca.SX](ca.SX.ones(6, 1))
+    by_q = RowField[ca.SX](ca.SX.ones(6, 1))
+    by_u = RowField[ca.SX](ca.SX.ones(6, 1))
 
 
-class TurnKernel(Kernel):
+class TurnKernel(KernelDraft):
     """The kernel of the turns of a kind of spans."""
 
     def __init__(self, looped: Looped, kind: SpanKind, number: int) -> None:
@@ -158,14 +158,14 @@ class PathColumns:
         self._pass(cell=self._cell)
 
     def _pass(self, **write: Callable[[Any, int], None]) -> None:
-        kernels: dict[int, Kernel] = {}
+        kernels: dict[int, KernelDraft] = {}
         for (what, number), t in self.types.items():
             if what in write:
                 turns = what == "turn"
                 d = (
                     TurnKernel(self.looped, self.paths.spans[number], number)
                     if turns
-                    else Kernel(self.looped)
+                    else KernelDraft(self.looped)
                 )
                 write[what](d, number)
                 kernels[t] = d
@@ -178,11 +178,11 @@ class PathColumns:
         if d.states:
             d.me.T_z = ca.jacobian(T, view.z).T
 
-    def _empty_cell(self, d: Kernel, number: int) -> None:
+    def _empty_cell(self, d: KernelDraft, number: int) -> None:
         cell = CellFields(d, "me")
         cell.by_q = cell.by_u = ca.SX(6, 1)
 
-    def _empty_arm(self, d: Kernel, number: int) -> None:
+    def _empty_arm(self, d: KernelDraft, number: int) -> None:
         arm = ArmFields(d, "me")
         arm.r = arm.s = ca.SX(0)
 
@@ -212,13 +212,13 @@ class PathColumns:
         d.add(d.arm, ArmFields.r, r)
         d.add(d.arm, ArmFields.s, s)
 
-    def _arm(self, d: Kernel, number: int) -> None:
+    def _arm(self, d: KernelDraft, number: int) -> None:
         """(2)"""
         arm, law = ArmFields(d, "me"), LawFields(d, "law")
         r, s = arm.r, arm.s
         arm.dT_q, arm.dT_u = law.T_L * r + law.T_v * s, law.T_v * r
         if "z" in self.place and (states := len(self.paths.kinds[number].law.states)):
-            T_z = Field[ca.SX](ca.SX.ones(states, 1), name="T_z")
+            T_z = RowField[ca.SX](ca.SX.ones(states, 1), name="T_z")
             d.writes["arm_z"] = ca.densify(-r * law[T_z])
 
     def _push(self, d: TurnKernel, number: int) -> None:
@@ -236,7 +236,7 @@ class PathColumns:
             d.add(cell, CellFields.by_q, ca.vertcat(*by_q))
             d.add(cell, CellFields.by_u, -dT_u * ca.vertcat(*w))
 
-    def _cell(self, d: Kernel, speeds: int) -> None:
+    def _cell(self, d: KernelDraft, speeds: int) -> None:
         cell, up = CellFields(d, "me"), CellFields(d, "up")
         for name, field in (("q", CellFields.by_q), ("u", CellFields.by_u)):
             for e in range(speeds if name in self.place else 0):

@@ -25,7 +25,7 @@ from condyle.records import dataclass
 from condyle.trace.parameter import Expression
 
 if TYPE_CHECKING:
-    from condyle.model.looped.draft import Kernel
+    from condyle.model.looped.draft import KernelDraft
     from condyle.model.model import Model
 
 # ---- spans
@@ -82,7 +82,7 @@ class SpanKind:
         return tuple(f"switch{i}" for i in range(len(self.span.coordinates)))
 
     def traced(
-        self, d: Kernel, numbers: ca.SX, rows: ca.SX | None = None
+        self, d: KernelDraft, numbers: ca.SX, rows: ca.SX | None = None
     ) -> tuple[ca.SX, dict[str, Pair], ca.SX]:
         """l and W of (1), and the rows of its solvers, which are found if they are not given."""
         twin, view = self.span.twin(numbers, self.links, self.coordinates), SpanView(d)
@@ -115,7 +115,7 @@ class SpanKind:
             W = {a.body: (ca.cross(r_A, -e_in), -e_in), b.body: (ca.cross(r_B, e_out), e_out)}
             return L, W, rows
         (wrap,) = twin.wraps
-        segment, R_GS = Segment.of(rows[1:]), view.rotation(wrap.body) @ placed(wrap.X_BS)[0]
+        segment, R_GS = Segment.from_row(rows[1:]), view.rotation(wrap.body) @ placed(wrap.X_BS)[0]
         wrapped = segment.wrapped != 0
         e_in, e_out = (ca.if_else(wrapped, R_GS @ x, e_in) for x in (segment.e_in, segment.e_out))
         for end, at, r, f in ((a, A, r_A, -e_in), (b, B, r_B, e_out)):
@@ -129,7 +129,7 @@ class SpanKind:
 # ---- laws
 
 
-class Number(Datum):
+class TableNumber(Datum):
     """A number of the table in place of a number of a law; where one must be known, the first law's."""
 
     def __init__(self, symbol: ca.SX, sample: Any) -> None:
@@ -209,7 +209,7 @@ class PathKind:
             if isinstance(value, Expression):
                 value = value.at()
             sample = value if name not in self.signals or isinstance(value, np.ndarray) else 0.5
-            changes[name] = Number(ca.reshape(x, *shape) if len(shape) == 2 else x, np.squeeze(sample))
+            changes[name] = TableNumber(ca.reshape(x, *shape) if len(shape) == 2 else x, np.squeeze(sample))
         return changed(self.law, changes)
 
 

@@ -14,12 +14,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.constraints.solve.equations import Wrenches
+from condyle.constraints.solve.equations import UnitWrenches
 from condyle.dynamics.inertia import inner
-from condyle.dynamics.row import Field
+from condyle.dynamics.row import RowField
 from condyle.forces.path import PathLaw
 from condyle.laws.described import sx
-from condyle.model.looped.draft import Draft, Kernel, Kind, StraightLine
+from condyle.model.looped.draft import Draft, KernelDraft, Kind, StraightLine
 from condyle.model.looped.passes import at_rest
 from condyle.model.looped.path_kinds import PathKind, is_row, kinds_among
 from condyle.model.looped.path_rows import LawFields, LawKernel, PathRows, SpanFields
@@ -74,7 +74,7 @@ class AllPaths:
         """A field of all paths as a result."""
         self.looped.windows["of_path"] = result, self.numbers
         types = [*(self.rows.types[:1].tolist() if self.rows else ()), *([self._type] if self.loose else ())]
-        kernels = {t: Kernel(self.looped) for t in types}
+        kernels = {t: KernelDraft(self.looped) for t in types}
         for d in kernels.values():
             d.writes["of_path"] = LawFields(d, "me")[field]
         self.looped.extra_pass(kernels)
@@ -147,22 +147,22 @@ def _write_arms(looped: Looped, paths: AllPaths) -> None:
     looped.cleared = ("R",)
 
     def arms(view: Any, path: Any) -> ca.SX:
-        loads = Wrenches(view)
+        loads = UnitWrenches(view)
         path.length.load(view, ca.SX(-1), loads)
         return loads.on_speeds(1).T
 
-    field = Field[ca.SX](ca.SX.ones(nu, 1), name="arms")
+    field = RowField[ca.SX](ca.SX.ones(nu, 1), name="arms")
     paths.line(field, arms)
     if paths.loose:
         looped.windows["all_arms"] = "R", nu * paths.numbers
-        d = Kernel(looped)
+        d = KernelDraft(looped)
         d.writes["all_arms"] = LawFields(d, "me")[field]
         looped.extra_pass({int(looped.types[next(iter(paths.loose.values()))]): d})
     if paths.rows is not None:
         _write_crossings(looped, paths.rows, paths.numbers)
 
 
-class CrossingKernel(Kernel):
+class CrossingKernel(KernelDraft):
     """The kernel of spans with some ends and the bodies of a kind that they cross."""
 
     def __init__(self, looped: Looped, ends: int, kind: Kind) -> None:

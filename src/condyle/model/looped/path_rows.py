@@ -21,10 +21,10 @@ import numpy as np
 
 from condyle.dynamics.inertia import inner
 from condyle.dynamics.kinematics import Pair
-from condyle.dynamics.row import NUMBER, VECTOR, Field, Fields
+from condyle.dynamics.row import NUMBER, VECTOR, RowField, RowFields
 from condyle.forces.external import TimeSeries
 from condyle.forces.path import PathLaw
-from condyle.model.looped.draft import Kernel, StraightLine
+from condyle.model.looped.draft import KernelDraft, StraightLine
 from condyle.model.looped.law_rows import frame_of
 from condyle.model.looped.path_kinds import LawView, PathKind, SpanKind, in_M
 from condyle.paths.span import Span
@@ -35,32 +35,32 @@ if TYPE_CHECKING:
     from condyle.model.model import Model
 
 
-class LawFields(Fields):
+class LawFields(RowFields):
     """Fields of a law along a path: (1), (2), the rate of L under X, and derivatives of T."""
 
-    L = Field[ca.SX](NUMBER)
-    v = Field[ca.SX](NUMBER)
-    tension = Field[ca.SX](NUMBER)
-    w = Field[ca.SX](NUMBER)
-    L_bar = Field[ca.SX](NUMBER)
-    v_bar = Field[ca.SX](NUMBER)
-    T_L = Field[ca.SX](NUMBER)
-    T_v = Field[ca.SX](NUMBER)
-    T_z = Field[ca.SX](lambda d: ca.SX.ones(d.states, 1))
+    L = RowField[ca.SX](NUMBER)
+    v = RowField[ca.SX](NUMBER)
+    tension = RowField[ca.SX](NUMBER)
+    w = RowField[ca.SX](NUMBER)
+    L_bar = RowField[ca.SX](NUMBER)
+    v_bar = RowField[ca.SX](NUMBER)
+    T_L = RowField[ca.SX](NUMBER)
+    T_v = RowField[ca.SX](NUMBER)
+    T_z = RowField[ca.SX](lambda d: ca.SX.ones(d.states, 1))
 
 
-class SpanFields(Fields):
+class SpanFields(RowFields):
     """Fields of a span: W of its bodies below each other, the same about one point p_0, the rows of its
     solvers; of a turn (path_jacobian.py) the change of W."""
 
-    W = Field[ca.SX](lambda d: ca.SX.ones(6 * d.ends, 1))
-    W_0 = Field[ca.SX](lambda d: ca.SX.ones(6 * d.ends, 1))
-    p_0 = Field[ca.SX](VECTOR)
-    rows = Field[ca.SX](lambda d: ca.SX.ones(d.row_size, 1))
-    dW = Field[ca.SX](lambda d: ca.SX.ones(6 * d.ends, 1))
+    W = RowField[ca.SX](lambda d: ca.SX.ones(6 * d.ends, 1))
+    W_0 = RowField[ca.SX](lambda d: ca.SX.ones(6 * d.ends, 1))
+    p_0 = RowField[ca.SX](VECTOR)
+    rows = RowField[ca.SX](lambda d: ca.SX.ones(d.row_size, 1))
+    dW = RowField[ca.SX](lambda d: ca.SX.ones(6 * d.ends, 1))
 
 
-class LawKernel(Kernel):
+class LawKernel(KernelDraft):
     """The kernel of a kind of laws."""
 
     def __init__(self, looped: Looped, law: PathLaw) -> None:
@@ -68,7 +68,7 @@ class LawKernel(Kernel):
         self.me, self.states = LawFields(self, "me"), len(law.states)
 
 
-class SpanKernel(Kernel):
+class SpanKernel(KernelDraft):
     """The kernel of a kind of spans."""
 
     def __init__(self, looped: Looped, kind: SpanKind) -> None:
@@ -270,9 +270,9 @@ def wrenches(kind: SpanKind, W: Mapping[str, Pair]) -> ca.SX:
     return ca.densify(ca.vertcat(*(x for link in kind.links for x in W.get(link, none))))
 
 
-def _signal_field(name: str) -> Field[ca.SX]:
+def _signal_field(name: str) -> RowField[ca.SX]:
     """Where a row has what a law's field of this name holds at a state."""
-    return Field(NUMBER, name=name)
+    return RowField(NUMBER, name=name)
 
 
 def _signal(value: Any, s: Any) -> ca.SX:

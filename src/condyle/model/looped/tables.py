@@ -19,12 +19,12 @@ import casadi as ca
 import numpy as np
 
 from condyle.mobilizers import NumberedMobilizer
-from condyle.model.looped.draft import SIZES, Draft, Kernel, Kind
+from condyle.model.looped.draft import SIZES, Draft, KernelDraft, Kind
 from condyle.model.looped.law_rows import LawKind, law_kinds
 from condyle.model.looped.path_kinds import path_kinds
 from condyle.model.looped.path_rows import PathRows
 from condyle.model.model import Model
-from condyle.native.loops.schedule import join_passes, share_levels
+from condyle.native.loops.pass_order import join_passes, share_levels
 from condyle.native.loops.sweep import RowKernel, RowPass, StraightStep, Sweep
 
 Write = Callable[[Draft], None]
@@ -232,7 +232,7 @@ class Looped:
             link = self.links.setdefault(name, np.full(len(self.types), -1))
             link[list(leads)] = list(leads.values())
 
-    def extra_pass(self, kernels: Mapping[int, Kernel], backwards: bool = False) -> None:
+    def extra_pass(self, kernels: Mapping[int, KernelDraft], backwards: bool = False) -> None:
         """A pass over rows that are no bodies, by type."""
         if kernels:
             finished = {t: kernel.finished() for t, kernel in kernels.items()}
@@ -253,11 +253,11 @@ class Looped:
         self.constants[name] = table = np.zeros((len(self.types), x.shape[1]))
         table[first : first + len(x)] = x
 
-    def law_pass(self, write: Callable[[LawKind, Kernel, Mapping[str, ca.SX]], None]) -> None:
+    def law_pass(self, write: Callable[[LawKind, KernelDraft, Mapping[str, ca.SX]], None]) -> None:
         """A pass of the laws in tables: write(kind, kernel, numbers)."""
         kernels = {}
         for k, kind in enumerate(self.law_kinds):
-            d = Kernel(self)
+            d = KernelDraft(self)
             sizes = {name: x.shape[1] for name, x in kind.columns(self.model).items()}
             write(kind, d, {name: d.read(f"constant.law{k}.{name}", n) for name, n in sizes.items()})
             kernels[len(self.kinds) + k] = d
@@ -281,7 +281,7 @@ class Looped:
         """Passes that add sign times the loads of the laws in tables to a field of the bodies, and with
         `rates` write the rates of auxiliary states of those along paths; which laws these are."""
 
-        def push(kind: LawKind, d: Kernel, column: Mapping[str, ca.SX]) -> None:
+        def push(kind: LawKind, d: KernelDraft, column: Mapping[str, ca.SX]) -> None:
             for link, (n, f) in kind.loads(d, column).items():
                 d.add(d.row(link), into, (sign * n, sign * f))
 
@@ -299,7 +299,7 @@ class Looped:
             self.path_rows.lengths()
             self.path_rows.tensions(forces=False, rates=True)
 
-        def write(kind: LawKind, d: Kernel, column: Mapping[str, ca.SX]) -> None:
+        def write(kind: LawKind, d: KernelDraft, column: Mapping[str, ca.SX]) -> None:
             if kind.law.states:
                 d.writes["own_zdot"] = ca.densify(kind.rates(d, column))
 

@@ -33,20 +33,20 @@ import numpy as np
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.solve.multipliers import blocks
 from condyle.dynamics.kinematics import Pair
-from condyle.dynamics.row import BodyFields, Field, Fields
-from condyle.model.looped.draft import Draft, Kernel, Kind, OnDemand, StraightLine
+from condyle.dynamics.row import BodyFields, RowField, RowFields
+from condyle.model.looped.draft import Draft, KernelDraft, Kind, OnDemand, StraightLine
 from condyle.model.looped.tables import Looped, NewRows
 
 _skew = ca.skew
 
 
-def _matrix(rows: str | int, columns: str) -> Field[ca.SX]:
+def _matrix(rows: str | int, columns: str) -> RowField[ca.SX]:
     """A dense field whose sizes are attributes of the kernels."""
     size = lambda d, n: getattr(d, n) if isinstance(n, str) else n
-    return Field(lambda d: ca.SX.ones(size(d, rows), size(d, columns)))
+    return RowField(lambda d: ca.SX.ones(size(d, rows), size(d, columns)))
 
 
-class _OfSpeeds(Field[ca.SX]):
+class _OfSpeeds(RowField[ca.SX]):
     """(nu, k), with a place of its own for each nu: bodies with other numbers of speeds meet elsewhere."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class _OfSpeeds(Field[ca.SX]):
         return f"{self.name}{kernel.nu}"
 
 
-class VisitFields(Fields):
+class VisitFields(RowFields):
     """Fields of a visit: (1), (2)."""
 
     F = _matrix(6, "k")
@@ -67,7 +67,7 @@ class VisitFields(Fields):
     S = _OfSpeeds()
 
 
-class HomeFields(Fields):
+class HomeFields(RowFields):
     """Fields of a home: what its visits hand on to ground, sums over them, and what lines put there."""
 
     F = _matrix(6, "k")
@@ -82,7 +82,7 @@ class HomeFields(Fields):
     lambda_ = _matrix("k", "columns")
 
 
-class PairFields(Fields):
+class PairFields(RowFields):
     """The field of a pair: its block of Y."""
 
     Y = _matrix("k", "l")
@@ -111,7 +111,7 @@ class Visit(Draft):
         self.of_body = self.row("body")
 
 
-class BlockKernel(Kernel):
+class BlockKernel(KernelDraft):
     """The kernel of a home (k equations), a pair (k, l) or a meeting (k, l, nu)."""
 
     one = 1
@@ -215,7 +215,7 @@ class Visits:
     def _pass(self, backwards: bool = False, columns: int = 1, **write: Callable[[Any], None]) -> None:
         """A pass over visits, homes, pairs and meetings, as far as `write` has a kernel for them."""
         looped = self.looped
-        kernels: dict[int, Kernel] = {}
+        kernels: dict[int, KernelDraft] = {}
         for (what, *key), t in self.types.items():
             if what in write:
                 kernels[t] = (

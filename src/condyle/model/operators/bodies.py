@@ -7,20 +7,14 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from condyle.loading import Deferred
 from condyle.model.flat import column, rows
 from condyle.model.operators.columns import ACCELERATION, MOMENTUM, VELOCITY, fixed, of_body, xyz
 from condyle.model.operators.costs import MatrixCost
 from condyle.model.operators.record import ByColumns, Operator, Stage
+from condyle.model.operators.rooms import aba, energy, inertia, kinematics, mass_matrix, passes
 
 if TYPE_CHECKING:
-    from condyle.dynamics import aba, crba, energy, inertia, jacobians, kinematics
-    from condyle.model.looped import passes
     from condyle.model.symbols import Symbols
-else:
-    aba, crba, energy = (Deferred(f"condyle.dynamics.{room}") for room in ("aba", "crba", "energy"))
-    inertia, jacobians = Deferred("condyle.dynamics.inertia"), Deferred("condyle.dynamics.jacobians")
-    kinematics, passes = Deferred("condyle.dynamics.kinematics"), Deferred("condyle.model.looped.passes")
 
 
 def _poses(s: Symbols) -> list[ca.SX]:
@@ -56,7 +50,7 @@ def _frame_jacobian(s: Symbols, body: int) -> list[ca.SX]:
     tree = s.model.tree
     kin = s.kinematics(moving=False, only=tree.path(body))
     placed = kin.placed[body]
-    return [rows(jacobians.frame_jacobian(tree, kin, body, placed.R_MB @ s["station"] + placed.p_MB))]
+    return [rows(kinematics.frame_jacobian(tree, kin, body, placed.R_MB @ s["station"] + placed.p_MB))]
 
 
 def _station_jacobian(s: Symbols, body: int) -> list[ca.SX]:
@@ -66,13 +60,13 @@ def _station_jacobian(s: Symbols, body: int) -> list[ca.SX]:
 def _system_jacobian(s: Symbols) -> list[ca.SX]:
     tree, kin = s.model.tree, s.kinematics(moving=False)
     return [
-        column(rows(jacobians.frame_jacobian(tree, kin, B, kin.placed[B].p_MB)) for B in tree.base_to_tip)
+        column(rows(kinematics.frame_jacobian(tree, kin, B, kin.placed[B].p_MB)) for B in tree.base_to_tip)
     ]
 
 
 def _composite_inertias(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics(moving=False)
-    return [_about_origins(kin, crba.composite_inertias(s.model.tree, kin))]
+    return [_about_origins(kin, mass_matrix.composite_inertias(s.model.tree, kin))]
 
 
 def _articulated_inertias(s: Symbols) -> list[ca.SX]:

@@ -7,22 +7,14 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from condyle.loading import Deferred
 from condyle.model.flat import column, rows
 from condyle.model.operators import columns
 from condyle.model.operators.costs import MultiplierCost
 from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.rooms import aba, constrained, corrections, energy, multipliers, rnea
 
 if TYPE_CHECKING:
-    from condyle.constraints.solve import corrections, multipliers
-    from condyle.dynamics import aba, energy, rnea
-    from condyle.model.looped import constrained
     from condyle.model.symbols import Symbols
-else:
-    corrections = Deferred("condyle.constraints.solve.corrections")
-    multipliers = Deferred("condyle.constraints.solve.multipliers")
-    aba, energy, rnea = (Deferred(f"condyle.dynamics.{room}") for room in ("aba", "energy", "rnea"))
-    constrained = Deferred("condyle.model.looped.constrained")
 
 
 def solved_multipliers(s: Symbols, tau: ca.SX) -> list[ca.SX]:

@@ -9,22 +9,16 @@ from typing import TYPE_CHECKING
 import casadi as ca
 
 from condyle.laws.described import sx
-from condyle.loading import Deferred
 from condyle.model.flat import column, rows
 from condyle.model.operators.columns import WRENCH, Columns, fixed, xyz
 from condyle.model.operators.constraints import solved_multipliers
 from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.rooms import equations, hertz, hunt_crossley, surfaces
 
 if TYPE_CHECKING:
-    from condyle.constraints.solve import equations
     from condyle.constraints.unilateral import RigidContact
-    from condyle.contact import hertz, hunt_crossley, surfaces
-    from condyle.dynamics.view import View
+    from condyle.dynamics.view import TreeView
     from condyle.model.symbols import Symbols
-else:
-    equations = Deferred("condyle.constraints.solve.equations")
-    hertz, surfaces = Deferred("condyle.contact.hertz"), Deferred("condyle.contact.surfaces")
-    hunt_crossley = Deferred("condyle.contact.hunt_crossley")
 
 
 def _touches(s: Symbols) -> Iterator[tuple[hunt_crossley.ContactLaw | None, surfaces.Touch]]:
@@ -56,7 +50,7 @@ def _forces(
             yield s.enabled[first + k], c, _rigid_forces(c, view, lambda_[slices[name]])
 
 
-def _rigid_forces(c: RigidContact, view: View, lambda_: ca.SX) -> hunt_crossley.Forces:
+def _rigid_forces(c: RigidContact, view: TreeView, lambda_: ca.SX) -> hunt_crossley.Forces:
     """docs/theory/rigid_contact.md (23) from its multipliers, which are zero where it is open."""
     x = [leaf.at(view) for leaf in c.moving]
     where, slip, f_t, none = _rigid_touch(x[0]), c.slip(x), ca.SX(3, 1), ca.SX(3, 1)

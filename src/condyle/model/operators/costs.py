@@ -46,7 +46,7 @@ class Estimate:
     limit: float = 0.0
 
 
-class Cost:
+class LayoutCost:
     """Tells what an operator costs."""
 
     def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:
@@ -55,7 +55,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class PassCost(Cost):
+class PassCost(LayoutCost):
     """An operator that passes over all bodies, and over the laws if it reads forces.
 
     Args:
@@ -114,7 +114,7 @@ class MultiplierCost(PassCost):
 
 
 @dataclass(frozen=True)
-class MatrixCost(Cost):
+class MatrixCost(LayoutCost):
     """A matrix by columns.
 
     Args:
@@ -139,7 +139,7 @@ class MatrixCost(Cost):
         return Estimate(int(size), limit=LONGEST)
 
 
-class PathCost(Cost):
+class PathCost(LayoutCost):
     """An operator of the geometry of paths."""
 
     def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:
@@ -152,7 +152,7 @@ class PathCost(Cost):
         return Estimate(sum(map(span_size, spans)), limit=LONGEST_FOR_ONE)
 
 
-class TensionCost(Cost):
+class TensionCost(LayoutCost):
     """An operator of laws along paths of known lengths."""
 
     def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:

@@ -7,24 +7,25 @@ from typing import TYPE_CHECKING
 import casadi as ca
 
 from condyle.forces.gravity import Gravity
-from condyle.loading import Deferred
 from condyle.model.flat import column, rows
 from condyle.model.operators import columns
 from condyle.model.operators.costs import MatrixCost, MultiplierCost, PassCost
 from condyle.model.operators.rates import qdot, zdot
 from condyle.model.operators.record import ByColumns, Operator, Stage
+from condyle.model.operators.rooms import (
+    aba,
+    constrained,
+    energy,
+    mass_matrix,
+    multipliers,
+    passes,
+    rnea,
+    view,
+)
 
 if TYPE_CHECKING:
-    from condyle.constraints.solve import multipliers
-    from condyle.dynamics import aba, crba, energy, rnea, view
     from condyle.dynamics.kinematics import Kinematics
-    from condyle.model.looped import constrained, passes
     from condyle.model.symbols import Symbols
-else:
-    aba, crba, energy = (Deferred(f"condyle.dynamics.{room}") for room in ("aba", "crba", "energy"))
-    rnea, view = Deferred("condyle.dynamics.rnea"), Deferred("condyle.dynamics.view")
-    multipliers = Deferred("condyle.constraints.solve.multipliers")
-    constrained, passes = (Deferred(f"condyle.model.looped.{room}") for room in ("constrained", "passes"))
 
 
 def forward_dynamics(s: Symbols, short: float | None = None) -> tuple[ca.SX, ca.SX, ca.SX | None]:
@@ -52,7 +53,7 @@ def _inverse_dynamics(s: Symbols) -> list[ca.SX]:
 
 
 def _mass_matrix(s: Symbols) -> list[ca.SX]:
-    return [rows(crba.mass_matrix(s.model.tree, s.kinematics(moving=False)))]
+    return [rows(mass_matrix.mass_matrix(s.model.tree, s.kinematics(moving=False)))]
 
 
 def _solve_mass_matrix(s: Symbols) -> list[ca.SX]:
@@ -65,7 +66,7 @@ def _multiply_mass_matrix(s: Symbols) -> list[ca.SX]:
 
 def _gravity_forces(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics(moving=False)
-    loads = view.Loads(s.view(kin))
+    loads = view.TreeLoads(s.view(kin))
     loads.enabled = s.enabled[0]
     energy.weight(kin, s.gravity, loads)
     s.model.gravity.apply(loads.view, loads)
@@ -76,11 +77,11 @@ def _coriolis_forces(s: Symbols) -> list[ca.SX]:
     return [rnea.inverse_dynamics(s.model.tree, s.kinematics(), None, ca.SX(3, 1), None)]
 
 
-def each_force(s: Symbols, kin: Kinematics) -> list[view.Loads]:
+def each_force(s: Symbols, kin: Kinematics) -> list[view.TreeLoads]:
     """Loads of each force by itself, gravity as weights."""
     out, seen = [], s.view(kin)
     for enabled, force in s.laws(seen):
-        loads = view.Loads(seen)
+        loads = view.TreeLoads(seen)
         loads.enabled = enabled
         if isinstance(force, Gravity):
             energy.weight(kin, s.gravity, loads)

@@ -14,22 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from condyle.loading import Deferred
 from condyle.model.flat import column, rows
 from condyle.model.operators.costs import TensionCost
 from condyle.model.operators.dynamics import each_force
 from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.rooms import equations, path_operators
 from condyle.records import dataclass
 
 if TYPE_CHECKING:
-    from condyle.constraints.solve import equations
     from condyle.forces.path import PathLaw
-    from condyle.model.looped import path_operators
     from condyle.model.symbols import Symbols
     from condyle.muscles import Muscle
-else:
-    equations = Deferred("condyle.constraints.solve.equations")
-    path_operators = Deferred("condyle.model.looped.path_operators")
 
 
 @dataclass(frozen=True)
@@ -71,7 +66,7 @@ def _unit_loads(s: Symbols) -> list[ca.SX]:
     """Generalized forces of every other actuator at a control of 1."""
     view, out = s.view(s.kinematics(moving=False)), []
     for law in s.model.actuators.values():
-        loads = equations.Wrenches(view)
+        loads = equations.UnitWrenches(view)
         law.at_one().apply(view, loads)
         out.append(loads.on_speeds(1))
     return [column(rows(row) for row in out)]

@@ -6,19 +6,14 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from condyle.loading import Deferred
 from condyle.model.flat import column, rows
 from condyle.model.operators.columns import Columns
 from condyle.model.operators.costs import PathCost
 from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.rooms import equations, path_operators
 
 if TYPE_CHECKING:
-    from condyle.constraints.solve import equations
-    from condyle.model.looped import path_operators
     from condyle.model.symbols import Symbols
-else:
-    equations = Deferred("condyle.constraints.solve.equations")
-    path_operators = Deferred("condyle.model.looped.path_operators")
 
 
 def _each(unit: str) -> Columns:
@@ -40,7 +35,7 @@ def _moment_arms(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics(moving=False)
     view, out = s.view(kin), []
     for path in s.model.paths.values():
-        loads = equations.Wrenches(view)
+        loads = equations.UnitWrenches(view)
         path.length.load(view, ca.SX(-1), loads)
         out.append(loads.on_speeds(1))
     return [column(rows(row) for row in out)]

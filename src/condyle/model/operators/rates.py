@@ -6,18 +6,14 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from condyle.loading import Deferred
 from condyle.mobilizers import motion, runaway
 from condyle.model.flat import column, rows
 from condyle.model.operators import columns
 from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.rooms import passes, rates
 
 if TYPE_CHECKING:
-    from condyle.dynamics import rates
-    from condyle.model.looped import passes
     from condyle.model.symbols import Symbols
-else:
-    rates, passes = Deferred("condyle.dynamics.rates"), Deferred("condyle.model.looped.passes")
 
 
 def qdot(s: Symbols) -> tuple[ca.SX, ca.SX]:

@@ -30,7 +30,7 @@ import casadi as ca
 
 from condyle.model.model import Model
 from condyle.model.operators.columns import Columns
-from condyle.model.operators.costs import Cost, PassCost
+from condyle.model.operators.costs import LayoutCost, PassCost
 from condyle.records import dataclass
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Operator:
     per_body: str = ""
     ground: tuple[float, ...] = ()
     looped: Callable[[Looped], None] | ByColumns | None = None
-    cost: Cost = PassCost()
+    cost: LayoutCost = PassCost()
     direct: bool = False
     differentiable: bool = True
     serves: str = ""

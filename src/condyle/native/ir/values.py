@@ -52,6 +52,16 @@ class Lanes:
         self.suffix = "f64" if W == 1 else f"v{W}f64"  # as the names of LLVM's own functions end
 
 
+def _operator(
+    of_doubles: str, of_integers: str = "", swapped: bool = False
+) -> Callable[[Value, Number], Value]:
+    def operate(self: Value, other: Number) -> Value:
+        word = of_doubles if DOUBLE in self.type else of_integers
+        return self.builder.binary(word, *((other, self) if swapped else (self, other)))
+
+    return operate
+
+
 class Value:
     """A result, an argument, a constant or an address, with its type.
 
@@ -70,46 +80,16 @@ class Value:
     def __neg__(self) -> Value:
         return self.builder.put(self.type, f"fneg {self.type} {self.text}")
 
-    if TYPE_CHECKING:
-
-        def __add__(self, other: Number) -> Value: ...
-        def __radd__(self, other: Number) -> Value: ...
-        def __sub__(self, other: Number) -> Value: ...
-        def __rsub__(self, other: Number) -> Value: ...
-        def __mul__(self, other: Number) -> Value: ...
-        def __rmul__(self, other: Number) -> Value: ...
-        def __truediv__(self, other: Number) -> Value: ...
-        def __rtruediv__(self, other: Number) -> Value: ...
-        def __and__(self, other: Number) -> Value: ...
-        def __or__(self, other: Number) -> Value: ...
-        def __xor__(self, other: Number) -> Value: ...
-        def __lshift__(self, other: Number) -> Value: ...
-        def __rshift__(self, other: Number) -> Value: ...
+    __add__, __radd__ = _operator("fadd", "add"), _operator("fadd", "add", swapped=True)
+    __sub__, __rsub__ = _operator("fsub", "sub"), _operator("fsub", "sub", swapped=True)
+    __mul__, __rmul__ = _operator("fmul", "mul"), _operator("fmul", "mul", swapped=True)
+    __truediv__, __rtruediv__ = _operator("fdiv"), _operator("fdiv", swapped=True)
+    __and__ = _operator("", "and")
+    __or__ = _operator("", "or")
+    __xor__ = _operator("", "xor")
+    __lshift__ = _operator("", "shl")
+    __rshift__ = _operator("", "lshr")
 
 
 Number = Value | float
 """An operand: a value or a constant."""
-
-
-def _operator(of_doubles: str, of_integers: str, swapped: bool = False) -> Callable[[Value, Number], Value]:
-    def operate(self: Value, other: Number) -> Value:
-        word = of_doubles if DOUBLE in self.type else of_integers
-        return self.builder.binary(word, *((other, self) if swapped else (self, other)))
-
-    return operate
-
-
-for _name, _words in {
-    "add": ("fadd", "add"),
-    "sub": ("fsub", "sub"),
-    "mul": ("fmul", "mul"),
-    "truediv": ("fdiv", ""),
-    "and": ("", "and"),
-    "or": ("", "or"),
-    "xor": ("", "xor"),
-    "lshift": ("", "shl"),
-    "rshift": ("", "lshr"),
-}.items():
-    setattr(Value, f"__{_name}__", _operator(*_words))
-    if _words[0]:
-        setattr(Value, f"__r{_name}__", _operator(*_words, swapped=True))

@@ -26,6 +26,7 @@ from condyle.native.programs.nodes import (
     describe,
     walk,
 )
+from condyle.native.straight.kernel_function import sizes
 
 Reached = dict[str, list[list[list[Any]]]]
 
@@ -95,12 +96,11 @@ class _Inspector:
                             f"{self.where}: the shared table {stream!r} cannot move; read it by Get"
                         )
                     self.count(step, f"rows of {stream!r}")
-            case Get(stream=stream, index=index, dst=array, status=status):
-                self.table(stream, array, writes=False)
-                self.word(index, "index")
-                self.word(status, "status")
-            case Put(src=array, stream=stream, index=index, status=status):
-                self.table(stream, array, writes=True)
+            case (
+                Get(stream=stream, index=index, dst=array, status=status)
+                | Put(src=array, stream=stream, index=index, status=status)
+            ):
+                self.table(stream, array, writes=isinstance(node, Put))
                 self.word(index, "index")
                 self.word(status, "status")
             case Take(stream=stream, dst=dst):
@@ -161,14 +161,12 @@ class _Inspector:
 
     def kernel(self, node: Kernel) -> None:
         f = node.f
+        inputs, outputs = (list(f.inputs), list(f.outputs)) if isinstance(f, External) else sizes(f)
+        names = [f"input {i}" for i in range(len(inputs))], [f"output {i}" for i in range(len(outputs))]
         if isinstance(f, External):
             if f.W != self.W:
                 raise DescriptionError(f"{self.where}: compiled for {f.W} lanes, the program has {self.W}")
-            inputs, outputs = f.inputs, f.outputs
-            names = [f"input {i}" for i in range(len(inputs))], [f"output {i}" for i in range(len(outputs))]
         elif not isinstance(f, ca.Function):
-            inputs, outputs = tuple(f.inputs), tuple(f.outputs)
-            names = [f"input {i}" for i in range(len(inputs))], [f"output {i}" for i in range(len(outputs))]
             if both := sorted(set(node.ins) & set(node.outs)):
                 raise DescriptionError(
                     f"{self.where}: {', '.join(both)} cannot be input and output of several kernels in one"
@@ -177,14 +175,10 @@ class _Inspector:
             if f.has_free():
                 raise DescriptionError(f"{self.where}: depends on {f.get_free()}, which is no input of it")
             names = f.name_in(), f.name_out()
-            for name, dense in [
-                *((n, f.sparsity_in(n).is_dense()) for n in names[0]),
-                *((n, f.sparsity_out(n).is_dense()) for n in names[1]),
-            ]:
-                if not dense:
+            sparsities = [*map(f.sparsity_in, names[0]), *map(f.sparsity_out, names[1])]
+            for name, sparsity in zip((*names[0], *names[1]), sparsities, strict=True):
+                if not sparsity.is_dense():
                     raise DescriptionError(f"{self.where}: {name} is sparse; make it dense by ca.densify")
-            inputs = tuple(f.nnz_in(i) for i in range(f.n_in()))
-            outputs = tuple(f.nnz_out(i) for i in range(f.n_out()))
         twice = sorted({n for n in node.outs if node.outs.count(n) > 1})
         if twice:
             raise DescriptionError(f"{self.where}: two outputs go to {', '.join(map(repr, twice))}")

@@ -9,7 +9,8 @@ import itertools
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import casadi as ca
@@ -178,12 +179,9 @@ class Program:
 
         After an interrupt `workspace.paused` is true and `advance` goes on as if nothing had happened.
         """
-        workspace._acquire(self)
-        try:
+        with workspace._used_by(self):
             workspace._bind(streams or {}, counts or {})
             self._go(workspace, progress, interval)
-        finally:
-            workspace._busy.release()
 
     def start(
         self,
@@ -192,11 +190,8 @@ class Program:
         counts: Mapping[str, int] | None = None,
     ) -> None:
         """Get ready to `advance` from the beginning. Arguments as in `run`."""
-        workspace._acquire(self)
-        try:
+        with workspace._used_by(self):
             workspace._bind(streams or {}, counts or {})
-        finally:
-            workspace._busy.release()
 
     def advance(self, workspace: Workspace, rounds: int) -> bool:
         """Go on after `start`, or after a run that was interrupted; true when the program has ended.
@@ -205,13 +200,10 @@ class Program:
             workspace: of this program.
             rounds: at most so many rounds of loops, all loops counted together.
         """
-        workspace._acquire(self)
-        try:
+        with workspace._used_by(self):
             entry, _library = self.load()
             workspace._header[STOP], workspace._header[BUDGET] = 0, rounds
             return not entry(workspace.address)
-        finally:
-            workspace._busy.release()
 
     def _go(
         self, workspace: Workspace, progress: Callable[[Workspace], object] | None, interval: float
@@ -298,11 +290,16 @@ class Workspace:
         except ValueError:
             raise ShapeError(f"slice {name!r}: expected shape {view.shape}, got {value.shape}") from None
 
-    def _acquire(self, program: Program) -> None:
+    @contextmanager
+    def _used_by(self, program: Program) -> Iterator[None]:
         if program is not self.program:
             raise NativeError("this workspace belongs to another program")
         if not self._busy.acquire(blocking=False):
             raise NativeError("this workspace is in use by another thread: give each thread its own")
+        try:
+            yield
+        finally:
+            self._busy.release()
 
     def _bind(self, streams: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> None:
         """Write counts and addresses of streams into the workspace, and go to the start."""

@@ -381,6 +381,20 @@ def each_lane(b: Builder, mask: Value) -> Iterator[Value]:
         yield lane
 
 
+def _row_number(
+    b: Builder, index: Value, status: Value, rows: Value, lane: Value | None = None
+) -> tuple[Value, Value]:
+    """Whether an index is in [0, rows), else the status says so; and the number of the nearest row."""
+    x, n = b.load(index, DOUBLE), b.convert("sitofp", rows, DOUBLE)
+    inside = b.compare("oge", x, 0.0) & b.compare("olt", x, n)
+    with b.when(inside, False):
+        place = status if lane is None else b.at(status, lane)
+        old = b.load(place, DOUBLE)
+        b.store(b.select(b.compare("oeq", old, 0.0), float(LaneStatus.INDEX), old), place)
+    edge = b.select(b.compare("oge", x, n), b.convert("sitofp", rows - 1, DOUBLE), 0.0)
+    return inside, b.convert("fptosi", b.select(inside, x, edge), LONG)
+
+
 def add_row(module: Module, which: str) -> str:
     """Define `program.get` or `program.put`, which moves one row of a table for each lane; returns its name.
 
@@ -391,14 +405,7 @@ def add_row(module: Module, which: str) -> str:
         with module.function(name, [*[POINTER] * 4, *[LONG] * 6]) as b:
             table, indices, array, status, rows, mask, size, row, element, side = b.arguments
             with each_lane(b, mask) as lane:
-                x, n = b.load(b.at(indices, lane), DOUBLE), b.convert("sitofp", rows, DOUBLE)
-                inside = b.compare("oge", x, 0.0) & b.compare("olt", x, n)
-                with b.when(inside, False):
-                    place = b.at(status, lane)
-                    old = b.load(place, DOUBLE)
-                    b.store(b.select(b.compare("oeq", old, 0.0), float(LaneStatus.INDEX), old), place)
-                edge = b.select(b.compare("oge", x, n), b.convert("sitofp", rows - 1, DOUBLE), 0.0)
-                i = b.convert("fptosi", b.select(inside, x, edge), LONG)
+                inside, i = _row_number(b, b.at(indices, lane), status, rows, lane)
                 base = i * row + lane * side
                 with b.when(inside if which == "put" else b.compare("sgt", rows, 0)), b.loop(size) as j:
                     there, here = b.at(table, base + j * element), b.at(array, j * b.lanes.W + lane)
@@ -414,13 +421,7 @@ def add_row_of_one(module: Module, which: str, size: int) -> str:
     def write(name: str) -> None:
         with module.function(name, [*[POINTER] * 4, LONG]) as b:
             table, index, array, status, rows = b.arguments
-            x, n = b.load(index, DOUBLE), b.convert("sitofp", rows, DOUBLE)
-            inside = b.compare("oge", x, 0.0) & b.compare("olt", x, n)
-            with b.when(inside, False):
-                old = b.load(status, DOUBLE)
-                b.store(b.select(b.compare("oeq", old, 0.0), float(LaneStatus.INDEX), old), status)
-            edge = b.select(b.compare("oge", x, n), b.convert("sitofp", rows - 1, DOUBLE), 0.0)
-            i = b.convert("fptosi", b.select(inside, x, edge), LONG)
+            inside, i = _row_number(b, index, status, rows)
             with b.when(inside if which == "put" else b.compare("sgt", rows, 0)):
                 there = b.at(table, i * size)
                 target, source = (array, there) if which == "get" else (there, array)

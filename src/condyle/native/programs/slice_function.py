@@ -19,11 +19,28 @@ from condyle.native.tables.staged import Staged, Stages
 from condyle.records import dataclass
 
 
+@dataclass(frozen=True, eq=False)
+class Loops:
+    """split(inputs) -> the slices `parts`; `kernels` read these; join(`joined`) -> results.
+
+    Args:
+        joined: slices, or which of the inputs.
+        sizes: of the slices between.
+    """
+
+    split: ca.Function | Staged
+    parts: tuple[str, ...]
+    kernels: tuple[Kernel, ...]
+    join: ca.Function
+    joined: tuple[str | int, ...]
+    sizes: dict[str, int]
+
+
 class SliceFunction:
     """A function over slices of a workspace.
 
     Args:
-        f: plain, with look-ups, or a Composite.
+        f: plain, with look-ups, a Composite, or Loops.
         label: begins the names of the slices and tables that it needs; `sizes`, `streams` and `tables` gain
             them.
 
@@ -34,17 +51,22 @@ class SliceFunction:
 
     def __init__(
         self,
-        f: KernelFunction,
+        f: KernelFunction | Loops,
         label: str,
         sizes: dict[str, int],
         streams: dict[str, Stream],
         tables: dict[str, np.ndarray],
     ) -> None:
-        self.main: KernelFunction = f.main if isinstance(f, Staged) else f
         self.more: tuple[str, ...] = ()
         self.reused: tuple[str, ...] = ()
         self.stages: list[tuple[ca.Function, list[tuple[str, str, str]], ca.Function]] = []
         self.solved: Stages | None = None
+        self.loops: Loops | None = None
+        if isinstance(f, Loops):
+            sizes |= f.sizes
+            self.loops, self.split = f, SliceFunction(f.split, label, sizes, streams, tables)
+            return
+        self.main: KernelFunction = f.main if isinstance(f, Staged) else f
         if not isinstance(f, Staged):
             return
         self.more = (f"{label}.looked_up",)
@@ -85,57 +107,11 @@ class SliceFunction:
 
     def __call__(self, ins: Sequence[str], outs: Sequence[str]) -> list[Node]:
         """outs <- f(ins)."""
+        if self.loops is not None:
+            joined = tuple(x if isinstance(x, str) else ins[x] for x in self.loops.joined)
+            join = Kernel(self.loops.join, joined, tuple(outs))
+            return [*self.split(ins, self.loops.parts), *self.loops.kernels, join]
         return [*self.looked_up(ins), Kernel(self.main, (*ins, *self.more, *self.reused), tuple(outs))]
-
-
-@dataclass(frozen=True, eq=False)
-class Loops:
-    """split(inputs) -> the slices `parts`; `kernels` read these; join(`joined`) -> results.
-
-    Args:
-        joined: slices, or which of the inputs.
-        sizes: of the slices between.
-    """
-
-    split: ca.Function | Staged
-    parts: tuple[str, ...]
-    kernels: tuple[Kernel, ...]
-    join: ca.Function
-    joined: tuple[str | int, ...]
-    sizes: dict[str, int]
-
-
-class SliceLoops:
-    """Loops over slices of a workspace, as SliceFunction is for straight lines."""
-
-    def __init__(
-        self,
-        f: Loops,
-        label: str,
-        sizes: dict[str, int],
-        streams: dict[str, Stream],
-        tables: dict[str, np.ndarray],
-    ) -> None:
-        sizes |= f.sizes
-        self.f, self.split = f, SliceFunction(f.split, label, sizes, streams, tables)
-
-    def __call__(self, ins: Sequence[str], outs: Sequence[str]) -> list[Node]:
-        """outs <- f(ins)."""
-        joined = tuple(x if isinstance(x, str) else ins[x] for x in self.f.joined)
-        return [*self.split(ins, self.f.parts), *self.f.kernels, Kernel(self.f.join, joined, tuple(outs))]
-
-
-def slice_function(
-    f: KernelFunction | Loops,
-    label: str,
-    sizes: dict[str, int],
-    streams: dict[str, Stream],
-    tables: dict[str, np.ndarray],
-) -> SliceFunction | SliceLoops:
-    """A function over slices of a workspace; `sizes`, `streams` and `tables` gain what it needs."""
-    if isinstance(f, Loops):
-        return SliceLoops(f, label, sizes, streams, tables)
-    return SliceFunction(f, label, sizes, streams, tables)
 
 
 def compiled(rows: Composite, name: str, W: int) -> External:

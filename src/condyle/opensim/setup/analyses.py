@@ -144,12 +144,12 @@ def joint_reaction(trial: Trial, element: Element) -> None:
     if file is None:
         motion = trial.run
         if trial.unknown or not system.muscles:
-            setup.report.check.append(
+            setup.check(
                 f"{element.title}: without <forces_file> muscles and actuators exert what their states and "
                 "controls say, and accelerations are what follows, not those of the motion, as in OpenSim. "
                 "In Python, cd.joint_reactions gives net joint loads of the motion"
             )
-        trial.say_unknown()
+        trial.report_unknown_states()
     else:
         motion, forces = _forced(trial, setup.table(file, degrees=False))
     joints = joints_of(trial)
@@ -215,7 +215,7 @@ def _forced(trial: Trial, table: Table) -> tuple[Motion, Table]:
     """The frames with the accelerations that given forces of muscles and actuators cause, as in OpenSim, and
     these forces; actuators without a column exert what their controls say."""
     forces = table[[n for n in table.names if n in trial.system.forces]]
-    return trial.forced(prescribed_forces(trial.motion, forces)[0]), forces
+    return trial.accelerated_by(prescribed_forces(trial.motion, forces)[0]), forces
 
 
 def joints_of(trial: Trial) -> dict[str, tuple[str, str]]:
@@ -237,7 +237,9 @@ def body_order(model: Element, system: System) -> list[str]:
     """Names of the bodies in the order of the model file."""
     known = {body.name for body in system.bodies}
     found = model.child("BodySet")
-    listed: list[Any] = [e.name for e in found.every("Body") if e.name in known] if found is not None else []
+    listed: list[Any] = (
+        [e.name for e in found.descendants("Body") if e.name in known] if found is not None else []
+    )
     return [*listed, *(body.name for body in system.bodies if body.name not in listed)]
 
 
@@ -282,7 +284,7 @@ QUANTITIES = {
 """OpenSim's names of what muscles report, and ours."""
 
 
-def static(trial: Trial, element: Element) -> None:
+def static_optimization_analysis(trial: Trial, element: Element) -> None:
     """Activations and forces of the least effort: _activation, _force, _controls."""
     setup, system = trial.setup, trial.system
     if trial.smooth is None:
@@ -290,7 +292,7 @@ def static(trial: Trial, element: Element) -> None:
             f"the accelerations that it takes come from {FEWEST} frames or more, got {len(trial.motion)}",
             element,
         )
-    motion = trial.smooth._some(trial.kept(element))
+    motion = trial.smooth._some(trial.recorded_rows(element))
     result: StaticOptimization = setup.step(
         "static optimization",
         lambda: static_optimization(
@@ -313,13 +315,13 @@ def static(trial: Trial, element: Element) -> None:
     setup.report.judge(result.quality)
 
 
-def muscles(trial: Trial, element: Element) -> None:
+def muscle_analysis_files(trial: Trial, element: Element) -> None:
     """Lengths, moment arms, fibers, forces and powers: one file per quantity."""
     setup, system, run = trial.setup, trial.system, trial.run
     if not system.muscles:
-        setup.report.check.append(f"{element.title}: the model has no muscles: nothing is written")
+        setup.check(f"{element.title}: the model has no muscles: nothing is written")
         return
-    trial.say_unknown()
+    trial.report_unknown_states()
     found: MuscleAnalysis = setup.step("muscle analysis", lambda: muscle_analysis(system, run))
     setup.report.judge(found.quality)
     names = trial.chosen(element, "muscle_list", system.muscles)

@@ -13,7 +13,13 @@ from condyle.opensim.setup.controllers import Control, control_inputs, controls_
 from condyle.opensim.setup.coordinates import columns_of, in_degrees, speed_names
 from condyle.opensim.setup.equilibrium import opensim_equilibrium
 from condyle.opensim.setup.file import Setup
-from condyle.opensim.setup.motion import apart, loads_of, made, motion_of, rows
+from condyle.opensim.setup.motion import (
+    frames_between,
+    loads_of,
+    motion_from_table,
+    motion_of,
+    without_repeated_times,
+)
 from condyle.opensim.setup.trial import Trial
 from condyle.studies.motion.motion import FEWEST, Motion
 from condyle.studies.motion.splines import rates
@@ -25,8 +31,8 @@ ANALYSES: dict[str, Callable[[Trial, Element], None]] = {
     "BodyKinematics": analyses.body_kinematics,
     "PointKinematics": analyses.point_kinematics,
     "JointReaction": analyses.joint_reaction,
-    "StaticOptimization": analyses.static,
-    "MuscleAnalysis": analyses.muscles,
+    "StaticOptimization": analyses.static_optimization_analysis,
+    "MuscleAnalysis": analyses.muscle_analysis_files,
     "Actuation": force_report.actuation,
     "ForceReporter": force_report.reporter,
     "InducedAccelerations": induced.induced,
@@ -49,12 +55,12 @@ def run_analyses(trial: Trial) -> None:
     """Run what the set of analyses has and is on."""
     setup, found = trial.setup, trial.setup.objects("AnalysisSet")
     if not any(setup.flag("on", True, element) for element in found):
-        setup.report.check.append("<AnalysisSet> has no analysis that is on: nothing is written")
+        setup.check("<AnalysisSet> has no analysis that is on: nothing is written")
     for element in found:
         if not setup.flag("on", True, element):
             continue
         if element.tag not in ANALYSES:
-            setup.report.check.append(f"analysis {element.tag} is not there, and was left out")
+            setup.check(f"analysis {element.tag} is not there, and was left out")
             continue
         ANALYSES[element.tag](trial, element)
 
@@ -64,25 +70,28 @@ def trial_of(setup: Setup) -> Trial:
     system = setup.system()
     table = None
     if setup.text("states_file"):
-        table = apart(setup, setup.table(setup.needed("states_file", "states"), degrees=False))
+        table = without_repeated_times(
+            setup, setup.table(setup.required_file("states_file", "states"), degrees=False)
+        )
         whole = _with_speeds(
-            made(setup, system, table) if len(table) >= FEWEST else _few(setup, system, table), table
+            motion_from_table(setup, system, table) if len(table) >= FEWEST else _few(setup, system, table),
+            table,
         )
         for name in ("coordinates_file", "speeds_file"):
             if setup.text(name):
-                setup.report.notes.append(f"<{name}> is not read, because there is a <states_file>")
+                setup.note(f"<{name}> is not read, because there is a <states_file>")
     else:
         whole = motion_of(setup, system)
         if setup.text("speeds_file"):
-            speeds = setup.table(setup.needed("speeds_file", "speeds"))
+            speeds = setup.table(setup.required_file("speeds_file", "speeds"))
             whole = _with_speeds(whole, speeds, setup)
     limits = setup.number("initial_time", -np.inf), setup.number("final_time", np.inf)
-    motion = rows(whole, *limits)
+    motion = frames_between(whole, *limits)
     few = len(whole) < FEWEST
     smooth = (
         None
         if few
-        else rows(
+        else frames_between(
             Motion(system, whole.t, whole.q, whole.u, rates(whole.t, whole.u, natural=True)[0]), *limits
         )
     )

@@ -90,7 +90,7 @@ def controls_of(setup: Setup, system: System, start: float, end: float) -> dict[
     return found
 
 
-def driven(system: System, controls: dict[str, Control]) -> System:
+def with_controls(system: System, controls: dict[str, Control]) -> System:
     """The system with these controls in the place of its Inputs."""
     forces = {}
     for name, control in controls.items():
@@ -127,9 +127,7 @@ def _controls(setup: Setup, reading: Reading, element: Element) -> dict[str, Con
     )
     if file in ("", "Unassigned"):
         if element.tag == "ControlSetController":
-            setup.report.check.append(
-                f"{element.place}: its <controls_file> names no file: it controls nothing"
-            )
+            setup.check(f"{element.place}: its <controls_file> names no file: it controls nothing")
             return {}
         before, notes = reading.controls, len(reading.notes)
         reading.controls = {}
@@ -137,7 +135,7 @@ def _controls(setup: Setup, reading: Reading, element: Element) -> dict[str, Con
         made, reading.controls = reading.controls, before
         setup.report.check += [str(note) for note in reading.notes[notes:]]
         return {name: function for name, (_, function) in made.items()}
-    path = setup.found(file, "<controls_file>", element)
+    path = setup.find_file(file, "<controls_file>", element)
     controls = _control_set(path) if path.suffix.lower() == ".xml" else _columns(setup, path)
     names = {word.rpartition("/")[2] for word in reading.words(element, "socket_actuators")}
     if element.tag == "PrescribedController" and "ALL" not in names:
@@ -166,7 +164,7 @@ def _control_set(path: Path) -> dict[str, Control]:
             raise reading.error(element, "expected a ControlLinear or a ControlConstant")
         nodes = sorted(
             (reading.number(n, "t"), reading.number(n, "value"))
-            for n in element.every("ControlLinearNode")
+            for n in element.descendants("ControlLinearNode")
             if n.parent is not None and "x_nodes" in (n.parent.tag, getattr(n.parent.parent, "tag", ""))
         )
         if not nodes:

@@ -33,7 +33,7 @@ def file_order(setup: Setup, system: System) -> list[str]:
     """Names of the coordinates in the order of the model file: joint by joint."""
     model = setup.model.object
     joints = model.child("JointSet")
-    found = [e.name for e in joints.every("Coordinate")] if joints is not None else []
+    found = [e.name for e in joints.descendants("Coordinate")] if joints is not None else []
     known = [name for name in dict.fromkeys(found) if name in system.coordinates]
     return [*known, *(name for name in system.coordinates if name not in known)]
 
@@ -42,12 +42,12 @@ def clamped(setup: Setup, system: System) -> dict[str, tuple[float, float]]:
     """Ranges of the coordinates that keep to them [rad, m], by name; those whose rate is no speed, as angles
     of a ball, are said and left out."""
     reading, out = setup.model_reading, {}
-    for element in setup.model.object.every("Coordinate"):
+    for element in setup.model.object.descendants("Coordinate"):
         if element.name in system.coordinates and reading.boolean(element, "clamped", False):
             low, high = reading.numbers(element, "range", (-10.0, 10.0), 2)
             out[element.name] = (low, high)
     if others := [name for name in out if name not in system.speeds]:
-        setup.report.check.append(
+        setup.check(
             f"ranges are not kept, because no speed is the rate of these coordinates: {', '.join(others)}"
         )
     return {name: limits for name, limits in out.items() if name not in others}
@@ -106,7 +106,7 @@ def state_columns(
     joint_of = {
         c.name: joint.name
         for joint in reading.objects(reading.model, "JointSet")
-        for c in joint.every("Coordinate")
+        for c in joint.descendants("Coordinate")
     }
     degrees, speeds = in_degrees(system), speed_names(system)
     labels, columns, angles = [], [], []

@@ -19,7 +19,7 @@ import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, QualityWarning
 from condyle.io import read_table
-from condyle.opensim.document import Document, add_sets, clear, listed, read_document, read_set
+from condyle.opensim.document import Document, add_sets, clear, list_notes, read_document, read_set
 from condyle.opensim.element import Element, is_absent
 from condyle.opensim.model import system_of
 from condyle.opensim.reading import REQUIRED, Reading
@@ -155,9 +155,9 @@ class Setup:
             DescriptionError: there is no such file.
         """
         given = self.text(name, "", element)
-        return self.found(given, f"<{name}>", element) if given else None
+        return self.find_file(given, f"<{name}>", element) if given else None
 
-    def found(self, given: str, what: str, element: Element | None = None) -> Path:
+    def find_file(self, given: str, what: str, element: Element | None = None) -> Path:
         """A file by the name that is written somewhere."""
         inputs = self.text("input_directory")
         places = [self.folder, *([self.folder / inputs] if inputs else []), Path.cwd()]
@@ -180,7 +180,7 @@ class Setup:
             element,
         )
 
-    def needed(self, name: str, what: str, element: Element | None = None) -> Path:
+    def required_file(self, name: str, what: str, element: Element | None = None) -> Path:
         """The file that a property names and must name."""
         path = self.file(name, element)
         if path is None:
@@ -200,18 +200,18 @@ class Setup:
             element: what names the model; the tool by default.
             marker_sets: more markers; one that the model has takes its place.
         """
-        path = self.needed("model_file", "a model (.osim)", element)
+        path = self.required_file("model_file", "a model (.osim)", element)
         self.tell(f"model {path.name}")
         self.model = document = read_document(path)
         forces = [
-            read_set(self.found(name, "<force_set_files>"), "ForceSet")
+            read_set(self.find_file(name, "<force_set_files>"), "ForceSet")
             for name in self.words("force_set_files")
         ]
         if forces and self.flag("replace_force_set", False):
             clear(document, "ForceSet")
         add_sets(document, [*forces, *marker_sets])
         system = system_of(document)
-        self.report.notes += listed(system.notes).splitlines()
+        self.report.notes += list_notes(system.notes).splitlines()
         return system
 
     @cached_property
@@ -232,9 +232,9 @@ class Setup:
             try:
                 yield
             finally:
-                self.note(told)
+                self._take(told)
 
-    def note(self, told: Sequence[Any]) -> None:
+    def _take(self, told: Sequence[Any]) -> None:
         """Put warnings into the report, each once; that of a result's quality is in its table."""
         for text in dict.fromkeys(str(w.message) for w in told if w.category is not QualityWarning):
             for python, file in ADVICE.items():
@@ -247,6 +247,14 @@ class Setup:
         self.tell(name)
         with self._noted():
             return call()
+
+    def check(self, what: str) -> None:
+        """Report something to look at."""
+        self.report.check.append(what)
+
+    def note(self, what: str) -> None:
+        """Report something that is odd in the files, or is not as in OpenSim."""
+        self.report.notes.append(what)
 
     # ---- what is written -----------------------------------------------------------------------------------
 

@@ -10,7 +10,9 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.forces.actuators import Actuator, PathActuator
 from condyle.muscles import Muscle
+from condyle.opensim.contact import SURFACES
 from condyle.opensim.element import Element
+from condyle.opensim.forces import function_elements
 from condyle.opensim.reading import Reading
 from condyle.opensim.setup.file import FORCES, SI
 from condyle.studies.external_load import ExternalLoad
@@ -51,14 +53,6 @@ ACTUATION_WORDS = (
     "",
 )
 XYZ = ("X", "Y", "Z")
-SURFACES = (
-    "ContactHalfSpace",
-    "ContactSphere",
-    "ContactMesh",
-    "ContactEllipsoid",
-    "ContactCylinder",
-    "ContactTorus",
-)
 Columns = list[tuple[str, Array]]
 """Labels and values (m,)."""
 
@@ -165,7 +159,7 @@ class Exerted:
 def reporter(trial: Trial, element: Element) -> None:
     """What every force that applies exerts: _forces."""
     setup = trial.setup
-    trial.say_unknown()
+    trial.report_unknown_states()
     columns = setup.step("forces", lambda: force_columns(Exerted(trial, trial.run), element))
     if setup.flag("include_constraint_forces", False, element) and trial.system.constraints:
         columns += setup.step("forces of constraints", lambda: constraint_columns(trial, element))
@@ -184,7 +178,7 @@ def force_columns(exerted: Exerted, element: Element) -> Columns:
     for label, load in trial.labeled:
         columns += load_columns(exerted.run, label, load)
     if left:
-        trial.setup.report.check.append(f"{element.title}: not in the file: {', '.join(left)}")
+        trial.setup.check(f"{element.title}: not in the file: {', '.join(left)}")
     return columns
 
 
@@ -196,7 +190,7 @@ def save_forces(trial: Trial, element: Element, quantity: str, columns: Columns)
 
 def actuation(trial: Trial, element: Element) -> None:
     """Forces, speeds and powers of muscles and actuators: _force, _speed, _power."""
-    trial.say_unknown()
+    trial.report_unknown_states()
     exerted = trial.setup.step("actuators", lambda: Exerted(trial, trial.run))
     names = actuators(trial.system)
     force, speed = (np.transpose([call(n) for n in names]) for call in (exerted.scalar, exerted.speed))
@@ -349,7 +343,7 @@ def _contact(exerted: Exerted, element: Element) -> Columns | None:
     if not forces:
         return None
     reading, ends = exerted.reading, []
-    for parameters in (e for e in element.every() if e.tag.endswith("::ContactParameters")):
+    for parameters in (e for e in element.descendants() if e.tag.endswith("::ContactParameters")):
         for word in reading.words(parameters, "geometry"):
             surface = reading.components.find(word, element, *SURFACES)
             if surface is None:
@@ -367,7 +361,9 @@ def _prescribed(exerted: Exerted, element: Element) -> Columns:
     force, torque = exerted.on([name], body)
     point = None
     columns: list[tuple[str, Array]] = []
-    given = {what: _functions(reading, element, f"{what}Functions") for what in ("force", "point", "torque")}
+    given = {
+        what: function_elements(reading, element, f"{what}Functions") for what in ("force", "point", "torque")
+    }
     if given["point"]:
         t = exerted.run.t
         functions = [reading.read(e) for e in given["point"]]
@@ -384,16 +380,6 @@ def _prescribed(exerted: Exerted, element: Element) -> Columns:
     if given["torque"]:
         columns += [(f"{where}_{name}_torque_{axis}", torque[:, k]) for k, axis in enumerate("xyz")]
     return columns
-
-
-def _functions(reading: Reading, element: Element, name: str) -> list[Element]:
-    holder = (
-        reading.object(element, name)
-        if reading.property(element, name) is None
-        else reading.property(element, name)
-    )
-    inner = None if holder is None else holder.child("objects") or holder
-    return [] if inner is None else inner.children
 
 
 REPORTS: dict[str, Callable[[Exerted, Element], Columns | None]] = {
@@ -443,7 +429,7 @@ def constraint_columns(trial: Trial, element: Element) -> list[tuple[str, Array]
         if e.tag in ENDS or e.tag == "CoordinateCouplerConstraint"
     ]
     columns: list[tuple[str, Array]] = []
-    left, batch = [], trial.under({})
+    left, batch = [], trial.batch_under({})
     for constraint in found:
         name = constraint.name
         if not reading.boolean(constraint, "isEnforced", True) or name in off:
@@ -455,7 +441,7 @@ def constraint_columns(trial: Trial, element: Element) -> list[tuple[str, Array]
         else:
             columns += _on_coordinates(reading, constraint, batch)
     if left:
-        trial.setup.report.check.append(f"{element.title}: forces not in the file: {', '.join(left)}")
+        trial.setup.check(f"{element.title}: forces not in the file: {', '.join(left)}")
     return columns
 
 

@@ -14,7 +14,7 @@ from condyle.integrate.trajectory import Trajectory
 from condyle.muscles import Muscle
 from condyle.opensim.loads import labeled_loads
 from condyle.opensim.setup.analyze import run_analyses
-from condyle.opensim.setup.controllers import Control, controls_of, driven
+from condyle.opensim.setup.controllers import Control, controls_of, with_controls
 from condyle.opensim.setup.coordinates import (
     columns_of,
     default_state,
@@ -42,18 +42,16 @@ def run(setup: Setup) -> None:
     table = None
     start, end = setup.number("initial_time", 0.0), setup.number("final_time", 1.0)
     if setup.text("states_file"):
-        table = setup.table(setup.needed("states_file", "states"))
+        table = setup.table(setup.required_file("states_file", "states"))
         row = _row(setup, table, start)
         start = float(table.time[row])
     if not end > start:
         raise setup.error(f"<final_time> {end:g} s must be after the start at {start:g} s")
     controls = controls_of(setup, system, start, end)
-    system = driven(system, controls)
+    system = with_controls(system, controls)
     loads = _add_loads(setup, system, start, end)
     if setup.flag("use_specified_dt", False):
-        setup.report.check.append(
-            "<use_specified_dt>: steps are chosen by the accuracy, not taken from the file of states"
-        )
+        setup.check("<use_specified_dt>: steps are chosen by the accuracy, not taken from the file of states")
     state = default_state(setup, system, start) if table is None else _state(setup, system, table, row, start)
     if system.constraints:
         q, u = system.project(state.q, state.u)
@@ -85,7 +83,7 @@ def _row(setup: Setup, table: Table, start: float) -> int:
     """The row of a file of states that a run starts from: the last at or before its start."""
     row = max(int(np.searchsorted(table.time, start, "right")) - 1, 0)
     if table.time[row] != start:
-        setup.report.notes.append(
+        setup.note(
             f"<initial_time> is {start:g} s; the run starts from the states at "
             f"{table.time[row]:g} s, as in OpenSim"
         )
@@ -116,9 +114,7 @@ def _state(setup: Setup, system: System, table: Table, row: int, start: float) -
                     "a run starts from numbers"
                 )
     if lacking:
-        setup.report.check.append(
-            f"states without a column in <states_file> have their defaults: {', '.join(lacking)}"
-        )
+        setup.check(f"states without a column in <states_file> have their defaults: {', '.join(lacking)}")
     return state.replace(**parts)
 
 
@@ -134,7 +130,7 @@ def _trial(setup: Setup, traj: Trajectory, loads: list[tuple[str, ExternalLoad]]
         loads,
         lambda: (traj.z, motion.tail[:, where["inputs"]]),
         setup.count("output_precision", 8, 30),
-        acting=True,
+        loads_in_system=True,
     )
 
 
@@ -200,7 +196,7 @@ def _write(setup: Setup, traj: Trajectory, controls: dict[str, Control]) -> None
         if isinstance(system.force(n), Muscle) and (values[:, k].min() < 0 or values[:, k].max() > 1)
     ]
     if beyond:
-        setup.report.check.append(
+        setup.check(
             f"controls of {cut(beyond)} leave 0 to 1: here excitations stay within "
             "that range, in OpenSim activations leave it too"
         )

@@ -63,11 +63,11 @@ class Held:
 def induced(trial: Trial, element: Element) -> None:
     """A file per coordinate, per body and of the mass center, each with a column, or several, per cause."""
     setup, system, run = trial.setup, trial.system, trial.run
-    trial.say_unknown()
+    trial.report_unknown_states()
     potentials = setup.flag("compute_potentials_only", False, element)
     if setup.flag("report_constraint_reactions", False, element):
-        setup.report.check.append(f"{element.title}: reactions of constraints are not written")
-    keep, degrees = trial.kept(element), setup.flag("in_degrees", True, element)
+        setup.check(f"{element.title}: reactions of constraints are not written")
+    keep, degrees = trial.recorded_rows(element), setup.flag("in_degrees", True, element)
     run = run._some(keep)
     held = _held(trial, element, run)
     causes, udot = setup.step("induced accelerations", lambda: _contributions(trial, run, held, potentials))

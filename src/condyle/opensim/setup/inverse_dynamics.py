@@ -9,7 +9,7 @@ import numpy as np
 
 from condyle.opensim.setup.coordinates import speed_names
 from condyle.opensim.setup.file import Setup
-from condyle.opensim.setup.motion import loads_of, motion_of, rows
+from condyle.opensim.setup.motion import frames_between, loads_of, motion_of
 from condyle.studies.inverse_dynamics import inverse_dynamics
 from condyle.studies.motion.motion import FEWEST, Motion
 from condyle.system.system import System
@@ -22,9 +22,11 @@ KEYWORDS = {"all", "muscles", "actuators"}
 def run(setup: Setup) -> None:
     """Write `<results_directory>/<output_gen_force_file>`."""
     excluded = setup.words("forces_to_exclude")
-    system = without(setup, setup.system(), [name for name in excluded if name.lower() not in KEYWORDS])
+    system = without_forces(
+        setup, setup.system(), [name for name in excluded if name.lower() not in KEYWORDS]
+    )
     motion = motion_of(setup, system)
-    motion = rows(motion, *setup.numbers("time_range", (-np.inf, np.inf)))
+    motion = frames_between(motion, *setup.numbers("time_range", (-np.inf, np.inf)))
     inside = padding(setup, motion)
     loads = [load for _, load in loads_of(setup, motion)]
     groups = acting_groups(setup, excluded)
@@ -37,7 +39,7 @@ def run(setup: Setup) -> None:
     file += "" if Path(file).suffix else ".sto"
     setup.save(file, "Inverse Dynamics Generalized Forces", table.time, names, table.values[:, order])
     if setup.words("joints_to_report_body_forces"):
-        setup.report.check.append(
+        setup.check(
             "joints_to_report_body_forces: body forces at joints are not written, "
             "where OpenSim 4.6 has moments in the columns of forces; a JointReaction "
             "analysis gives them"
@@ -54,14 +56,14 @@ def acting_groups(setup: Setup, excluded: list[str]) -> list[str]:
     out = {"gravity", "passive", "external"}
     names = {name.lower() for name in excluded}
     if not names & KEYWORDS:
-        setup.report.check.append(
+        setup.check(
             "<forces_to_exclude> does not leave muscles out: they would act at their "
             "default activations, which is rarely meant, and are left out here"
         )
     return sorted(out - {"passive"} if "all" in names else out)
 
 
-def without(setup: Setup, system: System, names: list[str]) -> System:
+def without_forces(setup: Setup, system: System, names: list[str]) -> System:
     """A System without forces that a setup names, one by one or by their group.
 
     Raises:
@@ -104,7 +106,7 @@ def padding(setup: Setup, motion: Motion) -> slice | None:
     k, n = np.searchsorted(motion.t, [first - step / 2, last + step / 2])
     if (k == 0 and n == len(motion)) or n - k < FEWEST:
         return None
-    setup.report.check.append(
+    setup.check(
         f"{k} {'row' if k == 1 else 'rows'} before {first:g} s and "
         f"{len(motion) - n} after {last:g} s are padding of the filter, as in OpenSim, "
         "and were not recorded: leave them out "

@@ -31,10 +31,10 @@ def run(setup: Setup) -> None:
     """Write `<output_motion_file>` in the setup's folder, and in `<results_directory>`
     `NAME_ik_marker_errors.sto` and, if asked for, `NAME_ik_model_marker_locations.sto`."""
     system = setup.system()
-    path = setup.needed("marker_file", "recorded markers (.trc)")
+    path = setup.required_file("marker_file", "recorded markers (.trc)")
     recorded: Markers = setup.step(f"markers {path.name}", lambda: read_markers(path))
     start, end = setup.numbers("time_range", (-np.inf, np.inf))
-    markers = within(recorded, (start, end))
+    markers = frames_within(recorded, (start, end))
     if not len(markers.time):
         raise setup.error(
             f"<time_range> from {start:g} to {end:g} s has no frame of the markers, which go "
@@ -44,7 +44,7 @@ def run(setup: Setup) -> None:
     weights = marker_weights(setup, tasks, system, markers)
     targets, target_weights = coordinate_tasks(setup, tasks, system, markers.time)
     if np.isfinite(setup.number("constraint_weight", np.inf)) and system.constraints:
-        setup.report.notes.append("<constraint_weight>: constraints hold exactly here, whatever it is")
+        setup.note("<constraint_weight>: constraints hold exactly here, whatever it is")
     result: InverseKinematics = setup.step(
         "inverse kinematics",
         lambda: inverse_kinematics(
@@ -58,7 +58,7 @@ def run(setup: Setup) -> None:
     )
     write_motion(setup, system, result)
     prefix = f"{setup.tool.name}_"
-    places = reported(setup, tasks, system, markers, result)
+    places = reported_markers(setup, tasks, system, markers, result)
     if setup.flag("report_errors", True):
         totals = totals_of(places, markers)
         file, title = f"{prefix}ik_marker_errors.sto", "Model Marker Errors from IK"
@@ -70,7 +70,7 @@ def run(setup: Setup) -> None:
     setup.report.judge(result.quality)
 
 
-def reported(
+def reported_markers(
     setup: Setup, tasks: list[Element], system: System, markers: Markers, result: InverseKinematics
 ) -> Markers:
     """Where the model has the markers that were followed and those whose task has the weight zero, which
@@ -96,7 +96,7 @@ def totals_of(places: Markers, markers: Markers) -> Table:
     return Table(places.time, TOTALS, np.stack(each, axis=1))
 
 
-def within(markers: Markers, limits: tuple[float, ...]) -> Markers:
+def frames_within(markers: Markers, limits: tuple[float, ...]) -> Markers:
     """Frames of a time range; rounded times count."""
     t, (start, end) = markers.time, limits
     half = 0.5 * float(np.min(np.diff(t))) if len(t) > 1 else 0.0
@@ -132,7 +132,7 @@ def marker_weights(setup: Setup, tasks: list[Element], system: System, markers: 
             f"recording {cut(markers.names)}; tasks {cut([t.name for t in tasks]) or 'none'}"
         )
     if lacking:
-        setup.report.check.append(f"tasks of markers that are not followed: {', '.join(lacking)}")
+        setup.check(f"tasks of markers that are not followed: {', '.join(lacking)}")
     return weights
 
 
@@ -159,7 +159,7 @@ def coordinate_tasks(
             targets[name] = setup.number("value", 0.0, task)
         elif kind == "from_file":
             if table is None:
-                table = setup.table(setup.needed("coordinate_file", "coordinates"), degrees=True)
+                table = setup.table(setup.required_file("coordinate_file", "coordinates"), degrees=True)
             if name not in table:
                 raise setup.error(f"the file of coordinates has no column {name!r}", task)
             scale = np.pi / 180 if in_degrees(system)[name] else 1.0
@@ -181,7 +181,7 @@ def write_motion(setup: Setup, system: System, result: InverseKinematics) -> Non
     """Coordinates in degrees and meters, in the order of the model file."""
     file = setup.text("output_motion_file")
     if not file:
-        setup.report.check.append("<output_motion_file> names no file: the motion is not written")
+        setup.check("<output_motion_file> names no file: the motion is not written")
         return
     columns = _in_file_units(setup, system, result.motion)
     setup.save(str(setup.beside(file)), "Coordinates", *columns, degrees=True, words=["", *SI, ""])
@@ -206,18 +206,18 @@ def run_imus(setup: Setup) -> None:
     """Write `<output_motion_file>` in `<results_directory>`, by default `ik_` and the name of the file of
     orientations, and beside it `..._orientationErrors.sto`."""
     system = setup.system()
-    path = setup.needed("orientations_file", "recorded quaternions (.sto)")
+    path = setup.required_file("orientations_file", "recorded quaternions (.sto)")
     table = _within(setup, setup.table(path))
-    imus = places(setup, system, table)
+    imus = sensor_frames(setup, system, table)
     weights = {
         e.name: setup.number("weight", 1.0, e)
-        for e in setup.tool.every("OrientationWeight")
+        for e in setup.tool.descendants("OrientationWeight")
         if e.name in imus.names
     }
     degrees = in_degrees(system)
     still = [own for own, name in zip(system.speeds, speed_names(system), strict=True) if not degrees[name]]
     if still:
-        setup.report.notes.append(
+        setup.note(
             "sensors say nothing of places: translations stay at their defaults, as in "
             f"OpenSim: {', '.join(still)}"
         )
@@ -248,11 +248,11 @@ def _within(setup: Setup, table: Table) -> Table:
     return table[int(rows[0]) : int(rows[-1]) + 1]
 
 
-def places(setup: Setup, system: System, table: Table) -> IMUs:
+def sensor_frames(setup: Setup, system: System, table: Table) -> IMUs:
     """Where the model has its sensors: frames, or bodies, of the names that are recorded."""
     names = sensor_data("IMUInverseKinematicsTool", table, None)[1]
     reading = setup.model_reading
-    frames = {e.name: e for tag in reversed(FRAMES) for e in setup.model.object.every(tag)}
+    frames = {e.name: e for tag in reversed(FRAMES) for e in setup.model.object.descendants(tag)}
     found = {name: reading.placed(frames[name], frames[name]) for name in names if name in frames}
     found = {name: (body, X) for name, (body, X) in found.items() if body in [b.name for b in system.bodies]}
     if not found:
@@ -261,9 +261,7 @@ def places(setup: Setup, system: System, table: Table) -> IMUs:
             "OpenSim's IMUPlacer calibrated it? cd.calibrate_imus does the same in Python"
         )
     if lacking := [name for name in names if name not in found]:
-        setup.report.check.append(
-            f"sensors without a frame in the model are not followed: {', '.join(lacking)}"
-        )
+        setup.check(f"sensors without a frame in the model are not followed: {', '.join(lacking)}")
     angles = setup.numbers("sensor_to_opensim_rotations", (0.0, 0.0, 0.0))
     turn = rotation_z(angles[2]) @ rotation_y(angles[1]) @ rotation_x(angles[0])
     return IMUs(

@@ -30,7 +30,7 @@ def motion_of(setup: Setup, system: System, name: str = "coordinates_file") -> M
         system: whose motion it is.
         name: of the property with the file.
     """
-    path = setup.needed(name, "a table of coordinates (.mot or .sto)")
+    path = setup.required_file(name, "a table of coordinates (.mot or .sto)")
     table = setup.table(path)
     cutoff = setup.number("lowpass_cutoff_frequency_for_coordinates", -1.0)
     if cutoff > 0:
@@ -38,25 +38,25 @@ def motion_of(setup: Setup, system: System, name: str = "coordinates_file") -> M
         table = low_pass(table, cutoff, as_opensim=True)
         step = table.time[1] - table.time[0]
         if cutoff >= (most := 0.5 / step):
-            setup.report.check.append(
+            setup.check(
                 f"<lowpass_cutoff_frequency_for_coordinates> is {cutoff:g} Hz, but "
                 f"{path.name} has {1 / step:.4g} rows per second and shows nothing "
                 f"above {most:.4g} Hz: the motion is as good as not filtered"
             )
-        setup.report.notes.append(
+        setup.note(
             f"{path.name}: filtered at {min(cutoff, 0.49 / step):.4g} Hz and brought to times {step:g} "
             "s apart, as OpenSim's tool does; cd.low_pass keeps the recorded times"
         )
-    return made(setup, system, table)
+    return motion_from_table(setup, system, table)
 
 
-def made(setup: Setup, system: System, table: Table) -> Motion:
+def motion_from_table(setup: Setup, system: System, table: Table) -> Motion:
     """The motion of a table of coordinates; those that it lacks, and that nothing determines, stay at their
     defaults."""
-    table = apart(setup, table)
+    table = without_repeated_times(setup, table)
     even, unit = even_times(table.time)
     if unit > TOLD * (mean := (even[-1] - even[0]) / max(len(even) - 1, 1)):
-        setup.report.check.append(
+        setup.check(
             f"times of the motion are rounded to {unit:.1g} s, steps are {mean:.4g} s; "
             "as in OpenSim, speeds and accelerations are those of the rounded times, "
             "which adds noise. Filter the motion, or write times with more digits"
@@ -74,7 +74,7 @@ def made(setup: Setup, system: System, table: Table) -> Motion:
     return motion
 
 
-def apart(setup: Setup, table: Table) -> Table:
+def without_repeated_times(setup: Setup, table: Table) -> Table:
     """A table without rows whose times are those of the next ones but for rounding: no spline goes through
     both."""
     step = np.diff(table.time)
@@ -82,7 +82,7 @@ def apart(setup: Setup, table: Table) -> Table:
         return table
     keep = [*np.flatnonzero(step > TOO_NEAR * np.median(step)), len(step)]
     first = table.time[int(np.argmax(step <= TOO_NEAR * np.median(step)))]
-    setup.report.notes.append(
+    setup.note(
         f"{len(table) - len(keep)} rows of the motion have the times of the next ones "
         f"but for rounding, the first at {first:g} s; they are left out"
     )
@@ -97,7 +97,7 @@ def with_defaults(setup: Setup, system: System, table: Table) -> Table:
             "the table of the motion has no coordinate of the model; it has "
             f"{cut(table.names)}, the model {cut(system.coordinates)}"
         )
-    setup.report.check.append(f"coordinates without a column stay at their defaults: {', '.join(lacking)}")
+    setup.check(f"coordinates without a column stay at their defaults: {', '.join(lacking)}")
     start = system.state().q
     units = dict(zip(system.coordinates, scales.units(system.bodies)[0], strict=True))
     values, names = [], []
@@ -115,7 +115,7 @@ def with_defaults(setup: Setup, system: System, table: Table) -> Table:
     )
 
 
-def rows(motion: Motion, start: float, end: float) -> Motion:
+def frames_between(motion: Motion, start: float, end: float) -> Motion:
     """From the last frame at or before the start to the last at or before the end."""
     t = motion.t
     if not (start <= t[-1] and end >= t[0]):
@@ -168,12 +168,12 @@ def loads_of(setup: Setup, motion: Motion) -> list[tuple[str, ExternalLoad]]:
             )
     if any(a is not b for (_, a), (_, b) in zip(loads, longer, strict=True)):
         first = loads[0][1].table.time
-        setup.report.notes.append(
+        setup.note(
             f"{path.name}: its loads go from {first[0]:g} to {first[-1]:g} s, and are "
             "continued in straight lines to cover the motion, as in OpenSim"
         )
     if jumping := [label for label, load in loads if jumps(load)]:
-        setup.report.notes.append(
+        setup.note(
             f"{path.name}: points of {', '.join(jumping)} are zero or missing "
             "where there is no force, and go straight to the next known one; OpenSim's "
             "splines go to zero and back, so that its moments differ near touch-down "

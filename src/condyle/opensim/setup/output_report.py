@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,7 +44,7 @@ def output_reporter(trial: Trial, element: Element) -> None:
     """Write `NAME_Outputs.sto`, `NAME_OutputsVec3.sto`, `NAME_OutputsSpatialVec.sto`."""
     setup, outputs, left = trial.setup, Outputs(trial), []
     columns: dict[int, list[tuple[str, Array]]] = {n: [] for n in KINDS}
-    trial.say_unknown()
+    trial.report_unknown_states()
     for text in setup.words("output_paths", element):
         match = PATH.fullmatch(text)
         found = outputs.find(match["component"], match["output"]) if match else None
@@ -55,8 +54,8 @@ def output_reporter(trial: Trial, element: Element) -> None:
         component = "/" + match["component"].lstrip("/")
         columns[found.shape[1]].append((match["alias"] or f"{component}|{match['output']}", found))
     if left:
-        setup.report.check.append(f"{element.title}: outputs that are not written: {', '.join(left)}")
-    keep = trial.kept(element)
+        setup.check(f"{element.title}: outputs that are not written: {', '.join(left)}")
+    keep = trial.recorded_rows(element)
     for n, (kind, ending) in KINDS.items():
         if columns[n]:
             lines = [
@@ -100,29 +99,32 @@ class Outputs:
         component = (
             model
             if not path.strip("/")
-            else self.reading.components.find("/" + path.strip("/"), model, *{e.tag for e in model.every()})
+            else self.reading.components.find(
+                "/" + path.strip("/"), model, *{e.tag for e in model.descendants()}
+            )
         )
         if component is None:
             return None
-        made = (
+        tag = component.tag
+        of = (
             self._of_model
             if component is model
-            else partial(self._of_coordinate, component)
-            if component.tag == "Coordinate"
-            else partial(self._of_marker, component)
-            if component.tag in ("Marker", "Station")
-            else partial(self._of_frame, component)
-            if component.tag in FRAMES
-            else partial(self._of_joint, component)
-            if component.tag.endswith("Joint")
-            else partial(self._of_path, component)
-            if component.tag == "GeometryPath"
-            else partial(self._of_force, component)
+            else self._of_coordinate
+            if tag == "Coordinate"
+            else self._of_marker
+            if tag in ("Marker", "Station")
+            else self._of_frame
+            if tag in FRAMES
+            else self._of_joint
+            if tag.endswith("Joint")
+            else self._of_path
+            if tag == "GeometryPath"
+            else self._of_force
         )
-        found = made(output)
+        found = of(component, output)
         return None if found is None else np.reshape(found, (len(self.run), -1))
 
-    def _of_model(self, output: str) -> Array | None:
+    def _of_model(self, element: Element, output: str) -> Array | None:
         q, u, udot, system = self.run.q, self.run.u, self.run.udot, self.system
         known: dict[str, Callable[[], Array]] = {
             "com_position": lambda: system.mass_center(q),

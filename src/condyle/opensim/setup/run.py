@@ -108,7 +108,7 @@ class Files:
         given = results.text if results is not None else ""
         self._results = _at(folder, "." if is_absent(given) else given)
         self._prefix = f"{tool.name}_" if tool.tag in PREFIXED else ""
-        named = [e for e in tool.every() if _is_file(e)]
+        named = [e for e in tool.descendants() if _is_file(e)]
         self.reads = [_at(folder, e.text) for e in named if not e.tag.startswith("output_")]
         self._written = {
             _at(place, e.text)

@@ -44,7 +44,7 @@ def run(setup: Setup) -> None:
             markers = setup.step(f"markers {file.name}", partial(read_markers, file))
         wanted = {"mass": mass if mass > 0 else None, **_scaling(setup, scaler, system, markers)}
     else:
-        setup.report.notes.append("<ModelScaler> is not applied: the model keeps its sizes and masses")
+        setup.note("<ModelScaler> is not applied: the model keeps its sizes and masses")
     plain: Scaling = setup.step("scaling", lambda: scale(system, markers, place_markers=False, **wanted))
     setup.report.notes += [note for note in plain.notes if note not in setup.report.notes]
     if scaler is not None and scaled:
@@ -79,7 +79,7 @@ def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | N
         )
     order = [names[w] for w in words]
     if not order:
-        setup.report.check.append(
+        setup.check(
             "<scaling_order> names neither measurements nor manualScale: no size changes, as in OpenSim"
         )
     known = {body.name for body in system.bodies}
@@ -94,7 +94,7 @@ def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | N
         if name in known:
             factors[name] = setup.numbers("scales", (1.0, 1.0, 1.0), element)
         elif "manual" in order:
-            setup.report.check.append(f"<ScaleSet>: there is no body {name!r} in the model")
+            setup.check(f"<ScaleSet>: there is no body {name!r} in the model")
     return {
         "measurements": measurements,
         "factors": factors,
@@ -136,12 +136,10 @@ def _measurements(
             else ""
         )
         if why:
-            setup.report.check.append(f"measurement {element.name} is left out: {why}")
+            setup.check(f"measurement {element.name} is left out: {why}")
             continue
         if others := [name for name in bodies if name not in known]:
-            setup.report.notes.append(
-                f"measurement {element.name}: the model has no body {', '.join(others)}"
-            )
+            setup.note(f"measurement {element.name}: the model has no body {', '.join(others)}")
         out.append(Measurement(element.name, pairs, found))  # type: ignore[arg-type]
     return out
 

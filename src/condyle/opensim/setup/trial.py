@@ -33,7 +33,7 @@ class Trial:
         labeled: external loads, each with what OpenSim's reports call it.
         states: makes auxiliary states (m, nz) and inputs (m, k) of the frames, when they are first needed.
         precision: digits after the point in files.
-        acting: whether the loads are forces of the system already.
+        loads_in_system: whether the loads are forces of the system already.
         unknown: what to check where muscles matter, if nothing was known of their states.
         first: row of the first frame in the whole table.
     """
@@ -45,46 +45,46 @@ class Trial:
     labeled: list[tuple[str, ExternalLoad]]
     states: Callable[[], tuple[Array, Array]]
     precision: int = 8
-    acting: bool = False
+    loads_in_system: bool = False
     unknown: str = ""
     first: int = 0
 
     @property
     def loads(self) -> list[ExternalLoad]:
         """Those that are no forces of the system."""
-        return [] if self.acting else [load for _, load in self.labeled]
+        return [] if self.loads_in_system else [load for _, load in self.labeled]
 
     @cached_property
-    def still(self) -> Motion:
+    def with_muscle_states(self) -> Motion:
         """The frames with the states of muscles, and the accelerations of the motion."""
         return with_states(self.motion, *self.states())
 
     @cached_property
     def run(self) -> Motion:
         """The same with the accelerations that all forces give."""
-        return self.still if self.acting else self.forced({})
+        return self.with_muscle_states if self.loads_in_system else self.accelerated_by({})
 
-    def under(self, tensions: dict[str, Array]) -> Batch:
+    def batch_under(self, tensions: dict[str, Array]) -> Batch:
         """The frames under given forces of muscles and actuators, shape (m,) by name, and all others."""
-        system, motion = self.system, self.still
+        system, motion = self.system, self.with_muscle_states
         loads = loads_on(motion, self.loads)
         kept = [name for name in forces_of_groups(system, GROUPS) if name not in tensions]
         part = study_system(system, kept, tuple(tensions), tuple(loads))
         return part.batch(motion, stacked(tensions), stacked(loads))
 
-    def forced(self, tensions: dict[str, Array]) -> Motion:
+    def accelerated_by(self, tensions: dict[str, Array]) -> Motion:
         """The frames with the accelerations that these forces give."""
-        batch, motion = self.under(tensions), self.still
+        batch, motion = self.batch_under(tensions), self.with_muscle_states
         udot = self.setup.step("accelerations", lambda: batch.ask("forward_dynamics", (), {}))
         z = motion.tail[:, self.system.compiled.model.tail["z"]]
         return with_states(motion, z, None, udot)
 
-    def say_unknown(self) -> None:
+    def report_unknown_states(self) -> None:
         """Say, once, what is to be checked where muscles matter and nothing was known of them."""
         if self.unknown and self.system.muscles and self.unknown not in self.setup.report.check:
-            self.setup.report.check.append(self.unknown)
+            self.setup.check(self.unknown)
 
-    def kept(self, element: Element) -> NDArray[np.intp]:
+    def recorded_rows(self, element: Element) -> NDArray[np.intp]:
         """Frames that an analysis records: those whose row in the whole table is a multiple of
         <step_interval>, and always the first and last. OpenSim does not look at start_time and end_time."""
         every = max(self.setup.count("step_interval", 1, 10**9, element), 1)
@@ -116,7 +116,7 @@ class Trial:
             words: lines of the header.
             degrees: what the header says of angles.
         """
-        keep = self.kept(element)
+        keep = self.recorded_rows(element)
         if names and len(values) != len(keep):
             values = values[keep]
         self.setup.save(
@@ -140,7 +140,5 @@ class Trial:
             return list(known)
         asked = [word.rpartition("/")[2] for word in asked]
         if lacking := [word for word in asked if word not in known]:
-            self.setup.report.check.append(
-                f"{element.title}: <{name}>: there is no {', '.join(lacking)} in the model"
-            )
+            self.setup.check(f"{element.title}: <{name}>: there is no {', '.join(lacking)} in the model")
         return [n for n in dict.fromkeys(asked) if n in known]

@@ -137,7 +137,7 @@ def fit_function_based(
     lengths = np.sqrt(np.diag(metric.matrix))  # that one unit of each function counts as
     fixed = axes is not None
     start = _given_axes(who, axes) if axes is not None else principal_axes(D.R, given.q)
-    turning = [j for j in range(3) if not _zero(kinds[j])]
+    turning = [j for j in range(3) if kinds[j] not in (None, 0.0)]
     if axes is None and len(turning) == 2:
         start[turning] = two_axes(D.R, start[0])
     phi = _functions_of(D, start, turning, given.q)
@@ -417,10 +417,6 @@ def _kinds(who: str, angles: Any, translations: Any) -> list[Any]:
                 )
             kinds.append(kind if isinstance(kind, str) or kind is None else float(kind))
     return kinds
-
-
-def _zero(kind: Any) -> bool:
-    return kind is None or kind == 0.0
 
 
 NAMES = ("angle1", "angle2", "angle3", "translation1", "translation2", "translation3")

@@ -261,7 +261,9 @@ class _Fit:
             self.notes = [f"n = {n} and smoothing = {w:g} by cross-validation over {len(table)} choices"]
             report = None
         problem, G = self.started(n, w, report)
-        G, converged = self._solved(problem, G)
+        if self.method == "geometric":
+            G, _ = problem.run(G, exact=False)
+        G, converged = problem.run(G)
         return self._made(problem, G, converged, coordinate, unit, table)
 
     def started(
@@ -300,11 +302,6 @@ class _Fit:
             f"q = {knots.greville[j]:.4g}: too few of them are there. Ask for fewer control frames, give "
             f"smoothing, such as {FLOOR * self.m * length**3:.1g}, or measure there"
         )
-
-    def _solved(self, problem: CurveProblem, G: Array) -> tuple[Array, bool]:
-        if self.method == "geometric":
-            G, _ = problem.run(G, exact=False)
-        return problem.run(G)
 
     def _made(
         self,

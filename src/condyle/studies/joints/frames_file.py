@@ -127,10 +127,7 @@ def write_frames(frames: MeasuredFrames, path: str | Path) -> None:
     path = Path(path)
     if path.suffix.lower() != ".csv":
         raise DescriptionError(f"MeasuredFrames.save: {path.name!r}: the name must end in .csv")
-    if not path.parent.is_dir():
-        raise DescriptionError(
-            f"MeasuredFrames.save: {str(path)!r}: there is no folder {str(path.parent)!r}; make it first"
-        )
+    files.check_target(path, "MeasuredFrames.save")
     columns, head = [frames.p, frames.R.reshape(-1, 9)], ["x [m]", "y [m]", "z [m]", *MATRIX]
     if frames.q is not None:
         columns.insert(0, frames.q.reshape(len(frames), -1))

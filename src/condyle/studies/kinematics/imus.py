@@ -191,26 +191,17 @@ def calibrate_imus(
 def sensor_data(who: str, orientations: Any, t: Any) -> tuple[Array, tuple[str, ...], Array]:
     """Times (T,), names (n,) and R_WS (T, n, 3, 3) of what was measured, NaN where nothing was."""
     if isinstance(orientations, Table):
-        bare = [
-            (name.removesuffix(ends[0]), ends)
-            for name in orientations.names
-            for ends in _PARTS
-            if name.endswith(ends[0])
-        ]
-        found = [
-            (name, [name + end for end in ends])
-            for name, ends in bare
-            if all(name + end in orientations for end in ends)
-        ]
-        if not found:
+        time, given = orientations.time, {}
+        for first in orientations.names:
+            for ends in (ends for ends in _PARTS if first.endswith(ends[0])):
+                name = first.removesuffix(ends[0])
+                if all(name + end in orientations for end in ends):
+                    given[name] = np.stack([orientations[name + end] for end in ends], axis=1)
+        if not given:
             raise DescriptionError(
                 f"{who}: orientations: no columns NAME_1 to NAME_4 (or _w, _x, _y, _z) of "
                 f"quaternions in this Table; it has {cut(orientations.names)}"
             )
-        time, given = (
-            orientations.time,
-            {name: np.stack([orientations[c] for c in columns], axis=1) for name, columns in found},
-        )
     elif isinstance(orientations, Mapping) and orientations:
         given = {str(k): np.asarray(real(f"{who}: sensor {k!r}", gaps(v))) for k, v in orientations.items()}
         time = np.arange(float(len(next(iter(given.values()))))) if t is None else t
@@ -320,9 +311,25 @@ def _angle(base: str, axis: str, seen: Array, wanted: Array, up: Array) -> float
 
 
 def sensor_tasks(
-    system: System, t: Array, names: Sequence[str], R_WS: Array, imus: Any, weights: Any
-) -> SensorTasks:
-    """The sensors that were measured and have a place, with their weights."""
+    system: System, orientations: Any, imus: Any, weights: Any, times_given: Any, of_markers: Array | None
+) -> tuple[Array, SensorTasks]:
+    """Times (T,), and the sensors that were measured and have a place, with their weights.
+
+    Args:
+        times_given: what the user gave for times.
+        of_markers: times of markers that are followed too, which must be the same.
+    """
+    who, own = "inverse_kinematics", isinstance(orientations, Table)
+    clock = None if own else times_given if of_markers is None else of_markers
+    t, names, R_WS = sensor_data(who, orientations, clock)
+    if of_markers is not None and not np.array_equal(t, of_markers):
+        raise DescriptionError(
+            f"{who}: markers and orientations have other times; bring them to the same frames first"
+        )
+    if of_markers is None and times_given is None and not own:
+        raise DescriptionError(
+            f"{who}: orientations given by name need times: t=times [s], shape ({len(t)},)"
+        )
     if not isinstance(imus, IMUs):
         raise DescriptionError(
             "inverse_kinematics: orientations need the places of the sensors: "
@@ -347,7 +354,7 @@ def sensor_tasks(
         raise ShapeError(
             "inverse_kinematics: no sensor was measured and has a weight in any frame: all are NaN or zero"
         )
-    return SensorTasks(
+    return t, SensorTasks(
         tuple(names[k] for k in used),
         tuple(imus.bodies[k] for k in at),
         imus.R_BS[at],

@@ -21,7 +21,7 @@ from condyle.io.markers import Markers
 from condyle.presentation import cut
 from condyle.studies.assemble import Limits, checked, follow, follow_each
 from condyle.studies.kinematics.determined import determine, samples
-from condyle.studies.kinematics.imus import IMUs, sensor_data, sensor_tasks
+from condyle.studies.kinematics.imus import IMUs, sensor_tasks
 from condyle.studies.kinematics.result import RMS, InverseKinematics, gap_text, sums
 from condyle.studies.kinematics.start import better_start, lies_along, solved_again
 from condyle.studies.kinematics.swaps import find_swaps
@@ -31,9 +31,7 @@ from condyle.studies.kinematics.tasks import (
     Rows,
     Tasks,
     coordinate_tasks,
-    marker_data,
     marker_tasks,
-    times,
 )
 from condyle.studies.motion.motion import _default
 from condyle.system.given import check_state, check_system, number
@@ -132,19 +130,30 @@ def inverse_kinematics(
     longest = number(f"{WHO}: fill_gaps", fill_gaps, "the longest gap that is filled [s], zero or more")
     if not longest >= 0:
         raise DescriptionError(f"{WHO}: fill_gaps = {longest:g}: expected zero or more [s]")
-    tasks = _tasks(
-        system,
-        markers,
-        weights,
-        coordinates,
-        coordinate_weights,
-        orientations,
-        imus,
-        orientation_weights,
-        names,
-        goals,
-        t,
-    )
+    if markers is None and orientations is None:
+        raise DescriptionError(
+            f"{WHO}: nothing to follow; give markers= or orientations= with imus=; "
+            "cd.assemble_frames follows other goals"
+        )
+    if markers is None and (weights is not None or names is not None):
+        raise DescriptionError(
+            f"{WHO}: weights= and names= are those of markers, and there are none; "
+            "sensors have orientation_weights="
+        )
+    if orientations is None and (imus is not None or orientation_weights is not None):
+        raise DescriptionError(f"{WHO}: imus= and orientation_weights= need orientations=")
+    if coordinates is None and coordinate_weights is not None:
+        raise DescriptionError(f"{WHO}: coordinate_weights= needs coordinates=, the values")
+    time = found = sensed = None
+    if markers is not None:
+        time, found = marker_tasks(system, markers, t, weights, names)
+    if orientations is not None:
+        time, sensed = sensor_tasks(system, orientations, imus, orientation_weights, t, time)
+    assert time is not None
+    values = coordinate_tasks(system, time, coordinates, coordinate_weights)
+    others = checked(WHO, system, goals)
+    frame_count(others, time)
+    tasks = Tasks(system, time, found, sensed, values, others)
 
     within = _clamped(system) if limits is None else limits
     if locks := system.compiled.tails.levels(locked):
@@ -193,57 +202,6 @@ def _clamped(system: System) -> Limits:
     } or False
 
 
-def _tasks(
-    system: System,
-    markers: Any,
-    weights: Any,
-    coordinates: Any,
-    coordinate_weights: Any,
-    orientations: Any,
-    imus: Any,
-    orientation_weights: Any,
-    names: Any,
-    goals: Any,
-    t: Any,
-) -> Tasks:
-    """What is followed, from what was given."""
-    if markers is None and orientations is None:
-        raise DescriptionError(
-            f"{WHO}: nothing to follow; give markers= or orientations= with imus=; "
-            "cd.assemble_frames follows other goals"
-        )
-    if markers is None and (weights is not None or names is not None):
-        raise DescriptionError(
-            f"{WHO}: weights= and names= are those of markers, and there are none; "
-            "sensors have orientation_weights="
-        )
-    if orientations is None and (imus is not None or orientation_weights is not None):
-        raise DescriptionError(f"{WHO}: imus= and orientation_weights= need orientations=")
-    if coordinates is None and coordinate_weights is not None:
-        raise DescriptionError(f"{WHO}: coordinate_weights= needs coordinates=, the values")
-    found = sensed = None
-    if markers is not None:
-        time, called, positions = marker_data(markers, t)
-        found = marker_tasks(system, time, called, positions, weights, names)
-    if orientations is not None:
-        own = isinstance(orientations, Table)
-        clock, sensors, R_WS = sensor_data(WHO, orientations, None if own else t if found is None else time)
-        if found is not None and not np.array_equal(clock, time):
-            raise DescriptionError(
-                f"{WHO}: markers and orientations have other times; bring them to the same frames first"
-            )
-        if found is None and t is None and not own:
-            raise DescriptionError(
-                f"{WHO}: orientations given by name need times: t=times [s], shape ({len(clock)},)"
-            )
-        time = clock if own or found is not None else times(t, len(clock))
-        sensed = sensor_tasks(system, time, sensors, R_WS, imus, orientation_weights)
-    values = coordinate_tasks(system, time, coordinates, coordinate_weights)
-    others = checked(WHO, system, goals)
-    frame_count(others, time)
-    return Tasks(system, time, found, sensed, values, others)
-
-
 def _warn(result: InverseKinematics, start: State, longest: float) -> None:
     if len(result.unseen):
         first = int(result.unseen[0])
@@ -274,7 +232,9 @@ def _warn(result: InverseKinematics, start: State, longest: float) -> None:
             RuntimeWarning,
         )
     sensed = result.tasks.sensors is not None
-    if held := [name for name in result.held if not (sensed and _shifts(result.system, name))]:
+    units = dict(zip(result.system.coordinates, scales.units(result.system.bodies)[0], strict=True))
+    # sensors of orientation tell no lengths
+    if held := [name for name in result.held if not (sensed and units[name] == "m")]:
         warn(
             f"{WHO}: no marker or sensor tells {cut(held)} in any frame: the value of the start stays. Lock "
             f"it by locked= if that is meant, or give a value by coordinates={strange if not gaps else ''}",
@@ -299,11 +259,6 @@ def _one_marker_fails(result: InverseKinematics) -> bool:
     """Whether a marker is farther off than can be, though all together are not."""
     verdicts = [c.verdict for c in result.quality if "marker error" in c.what]
     return not result.swaps and verdicts in (["ok", "fail"], ["check", "fail"])
-
-
-def _shifts(system: System, name: str) -> bool:
-    """Whether a coordinate is a length: sensors of orientation tell none."""
-    return scales.units(system.bodies)[0][system.coordinates.index(name)] == "m"
 
 
 def _far_off(result: InverseKinematics) -> str:

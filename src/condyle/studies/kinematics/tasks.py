@@ -69,7 +69,7 @@ class MarkerTasks:
         w, x = _shares(self.weights[rows]).T, self.positions[rows].transpose(1, 0, 2)
         ground = {body for body in set(self.bodies) if system.body(body).is_ground}
         return [
-            Station.made(*given)
+            Station.unchecked(*given)
             for given in zip(self.bodies, self.stations, x, w, self.names, strict=True)
             if given[0] not in ground
         ]
@@ -240,14 +240,10 @@ def times(t: Any, count: int) -> Array:
 
 
 def marker_tasks(
-    system: System,
-    t: Array,
-    data: Sequence[str],
-    positions: Array,
-    weights: Any,
-    names: Mapping[str, str] | None,
-) -> MarkerTasks:
-    """The markers that both have, with their weights."""
+    system: System, markers: Any, times: Any, weights: Any, names: Mapping[str, str] | None
+) -> tuple[Array, MarkerTasks]:
+    """Times (T,), and the markers that both system and data have, with their weights."""
+    t, data, positions = marker_data(markers, times)
     called = _called(system, data, names)
     columns, twice, missing, extra = _matched(system.markers, tuple(data), tuple(called))
     if twice:
@@ -285,15 +281,9 @@ def marker_tasks(
         raise ShapeError(f"{WHO}: no marker was seen and has a weight in any frame: all are NaN or zero")
     on = [system.marker(called[k]) for k in used]
     _warn_of_held([m.name for m in on], [m.body for m in on], positions)
-    return MarkerTasks(
-        tuple(m.name for m in on),
-        tuple(m.body for m in on),
-        np.array([m.station for m in on]),
-        positions,
-        w,
-        missing,
-        extra,
-    )
+    stations = np.array([m.station for m in on])
+    own = tuple(m.name for m in on), tuple(m.body for m in on), stations, positions, w
+    return t, MarkerTasks(*own, missing, extra)
 
 
 @lru_cache(maxsize=64)

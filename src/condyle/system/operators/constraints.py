@@ -82,7 +82,9 @@ class Constraints(NamedGroup):
         Y: Array = self._system._run("constraint_matrix", (q, u), options)
         self._system._check_equations("constraints.rank", np.diagonal(Y, axis1=-2, axis2=-1))
         sizes = np.linalg.eigvalsh(Y) if self.equations() else np.zeros(Y.shape[:-1])
-        from condyle.constraints.solve.lines import REGULAR  # below it, multipliers too take Y as redundant
+        from condyle.constraints.solve.straight_blocks import (
+            REGULAR,  # below it, multipliers too take Y as redundant
+        )
 
         largest = sizes.max(axis=-1, initial=0.0)
         count = sizes > REGULAR * largest[..., None]

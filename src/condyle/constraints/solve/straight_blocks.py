@@ -7,7 +7,7 @@ from functools import lru_cache, reduce
 
 import casadi as ca
 
-from condyle.constraints.solve.routines import Rules
+from condyle.constraints.solve.looped_blocks import Rules
 
 REGULAR = 1e-12
 """e_i of (3) over m Y_ii."""
@@ -75,7 +75,7 @@ def _doubts(own: ca.SX, lengths: ca.SX, e: ca.SX, D: ca.SX) -> ca.SX:
 
 @lru_cache(maxsize=32)
 def rules(m: int) -> Rules:
-    """The same for loops.py."""
+    """The same for looped_blocks.py."""
     own, lengths, e, D = (ca.SX.sym(name, m) for name in ("own", "lengths", "e", "D"))
     return Rules(
         ca.Function("scales", [own, lengths], [_scales(own, lengths)]),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.io.numbers import plain_numbers
+from condyle.io.number_parser import plain_numbers
 
 
 def written(rng: random.Random) -> str:
