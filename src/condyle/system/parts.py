@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import condyle.shapes as shapes
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Vector
 from condyle.constraints.base import Constraint
@@ -18,7 +19,6 @@ from condyle.forces.gravity import Gravity
 from condyle.loading import if_loaded
 from condyle.plausible import ask
 from condyle.presentation import Display
-from condyle.shapes import Shape
 from condyle.spatial import Transform
 from condyle.system.compiled import Compiled
 from condyle.system.tails import known
@@ -303,7 +303,7 @@ class Attachments(Parts):
     def add_geometry(
         self,
         body: Body | str,
-        shape: Shape,
+        shape: shapes.Shape,
         X_BS: Transform | Numbers | None = None,
         color: Any = None,
         opacity: float = 1.0,
