@@ -262,7 +262,9 @@ def indexes(q):
 
 
 def over_two_lines(q):
-    return 1 + math.sin(q)
+    return 1 + math.sin(
+        q  # on a line of its own
+    )
 
 
 spline = scipy.interpolate.CubicSpline(KNOTS, HEIGHTS)
