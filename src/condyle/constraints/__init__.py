@@ -7,6 +7,7 @@ from condyle.loading import family
 if TYPE_CHECKING:
     from condyle.constraints.base import Constraint as Constraint
     from condyle.constraints.contacts import LineOnLineContact as LineOnLineContact
+    from condyle.constraints.contacts import NoSlip1D as NoSlip1D
     from condyle.constraints.contacts import PointOnPlaneContact as PointOnPlaneContact
     from condyle.constraints.contacts import SphereOnPlaneContact as SphereOnPlaneContact
     from condyle.constraints.contacts import SphereOnSphereContact as SphereOnSphereContact
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from condyle.constraints.points import PointInPlane as PointInPlane
     from condyle.constraints.points import PointOnLine as PointOnLine
     from condyle.constraints.points import Rod as Rod
-    from condyle.constraints.rolling import NoSlip1D as NoSlip1D
     from condyle.constraints.unilateral import RigidContact as RigidContact
     from condyle.constraints.unilateral import Rope as Rope
     from condyle.constraints.unilateral import Stop as Stop

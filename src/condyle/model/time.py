@@ -11,8 +11,8 @@ import casadi as ca
 
 from condyle.constraints.base import Constraint
 from condyle.forces.base import Force
-from condyle.laws.blank import Blank, LoadList
-from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Leaf
+from condyle.laws.view import Blank, LoadList
 from condyle.loading import if_loaded
 from condyle.mobilizers import motion
 from condyle.model.model import Model

@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from condyle.muscles.degroote2016 import DeGrooteForceVelocity as DeGrooteForceVelocity
     from condyle.muscles.degroote2016 import DeGrootePassiveForceLength as DeGrootePassiveForceLength
     from condyle.muscles.degroote2016 import DeGrooteTendonForceLength as DeGrooteTendonForceLength
-    from condyle.muscles.delp1990 import Delp1990 as Delp1990
     from condyle.muscles.hill import Hill as Hill
+    from condyle.muscles.hill import RigidTendon as RigidTendon
     from condyle.muscles.millard2012 import Millard2012 as Millard2012
     from condyle.muscles.millard2012 import MillardActiveForceLength as MillardActiveForceLength
     from condyle.muscles.millard2012 import MillardForceVelocity as MillardForceVelocity
     from condyle.muscles.millard2012 import MillardPassiveForceLength as MillardPassiveForceLength
     from condyle.muscles.millard2012 import MillardTendonForceLength as MillardTendonForceLength
     from condyle.muscles.muscle import Muscle as Muscle
-    from condyle.muscles.rigid_tendon import RigidTendon as RigidTendon
-    from condyle.muscles.schutte1993 import Schutte1993 as Schutte1993
-    from condyle.muscles.schutte1993 import SchutteForceVelocity as SchutteForceVelocity
+    from condyle.muscles.simm import Delp1990 as Delp1990
+    from condyle.muscles.simm import Schutte1993 as Schutte1993
+    from condyle.muscles.simm import SchutteForceVelocity as SchutteForceVelocity
     from condyle.muscles.thelen2003 import Thelen2003 as Thelen2003
     from condyle.muscles.thelen2003 import ThelenActiveForceLength as ThelenActiveForceLength
     from condyle.muscles.thelen2003 import ThelenForceVelocity as ThelenForceVelocity

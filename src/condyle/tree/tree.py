@@ -13,7 +13,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.loading import if_loaded
 from condyle.mobilizers import Mobilizer
-from condyle.mobilizers.units import QUATERNION
+from condyle.mobilizers.constants import QUATERNION
 from condyle.trace.parameter import Discrete, Input, Parameter, Registry
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.prescribed import Prescribed
@@ -286,7 +286,7 @@ class Tree:
                 f"{'coordinates=' if coordinates is not None else 'motion='} belongs to "
                 f"{leader.name!r}"
             )
-        from condyle.mobilizers.coupled import has_rates
+        from condyle.mobilizers.combined import has_rates
 
         for each, whose in ((leader.mobilizer, leader.name), (mobilizer, "it")):
             if not has_rates(each):
@@ -304,7 +304,7 @@ class Tree:
             )
         theirs = tuple(c.name for c in leader.coordinates)
         if (
-            isinstance(mobilizer, if_loaded("condyle.mobilizers.coupled", "Coupled"))
+            isinstance(mobilizer, if_loaded("condyle.mobilizers.combined", "Coupled"))
             and tuple(mobilizer.coordinates) != theirs
         ):
             raise DescriptionError(
@@ -371,7 +371,7 @@ class Tree:
     def _check_owned(self, name: str, mobilizer: Mobilizer) -> None:
         """Refuse a body that is all functions of another's coordinate and does not say that it follows it."""
         if (
-            not isinstance(mobilizer, if_loaded("condyle.mobilizers.coupled", "Coupled"))
+            not isinstance(mobilizer, if_loaded("condyle.mobilizers.combined", "Coupled"))
             or mobilizer.itself()
         ):
             return
