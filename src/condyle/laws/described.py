@@ -26,8 +26,7 @@ from condyle.loading import if_loaded
 from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
 from condyle.spatial import Transform
-from condyle.trace.parameter import Expression, Parameter, as_sx
-from condyle.trace.quantity import Quantity
+from condyle.trace.parameter import Expression, Parameter, Quantity, as_sx
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
