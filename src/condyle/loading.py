@@ -14,11 +14,10 @@ import gc
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
 from pkgutil import get_data
 from types import ModuleType
 from typing import Any
@@ -62,39 +61,6 @@ class Deferred:
 def if_loaded(module: str, name: str) -> Any:
     """A class for isinstance, or () where nobody has loaded its module: then nothing is an instance of it."""
     return getattr(sys.modules.get(module), name, ())
-
-
-def family(
-    package: str, elsewhere: Mapping[str, str] | None = None
-) -> tuple[list[str], Callable[[str], object]]:
-    """The public names of a package, and its `__getattr__`, which loads the module of a name when that is asked
-    for: a program waits for what it uses only (PEP 562). Names are the package's lines
-    `from module import Name as Name`, which editors and type checkers read.
-
-    Args:
-        package: its `__name__`.
-        elsewhere: where names are that it does not have.
-    """
-    homes = import_lines(package, "__init__.py")
-    names = sorted(homes)
-
-    def __getattr__(name: str) -> object:
-        if name in homes:
-            module, attribute = homes[name]
-            with collector_paused():
-                found = getattr(import_module(module), attribute)
-            setattr(sys.modules[package], name, found)
-            return found
-        if name.startswith("_"):
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if find_spec(f"{package}.{name}"):
-            return import_module(f"{package}.{name}")
-        from condyle.arguments import missing, other_names
-
-        others = other_names({known: __getattr__(known) for known in names})
-        raise missing(package.replace("condyle", "cd"), name, names, {**others, **(elsewhere or {})})
-
-    return names, __getattr__
 
 
 def import_lines(package: str, file: str) -> dict[str, tuple[str, str]]:

@@ -3,7 +3,7 @@
 
 from typing import TYPE_CHECKING
 
-from condyle.loading import family
+from condyle.arguments import family
 
 if TYPE_CHECKING:
     from condyle.contact.depth import Depth as Depth

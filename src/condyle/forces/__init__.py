@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from condyle.loading import family
+from condyle.arguments import family
 
 if TYPE_CHECKING:
     from condyle.forces.actuators import ActivationCoordinateActuator as ActivationCoordinateActuator

@@ -6,7 +6,7 @@ Any Python function may be given where one of these may; these are for what a fe
 
 from typing import TYPE_CHECKING
 
-from condyle.loading import family
+from condyle.arguments import family
 
 if TYPE_CHECKING:
     from condyle.functions.base import Function as Function

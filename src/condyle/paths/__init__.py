@@ -3,7 +3,7 @@ one."""
 
 from typing import TYPE_CHECKING
 
-from condyle.loading import family
+from condyle.arguments import family
 
 if TYPE_CHECKING:
     from condyle.paths.function_path import FunctionPath as FunctionPath

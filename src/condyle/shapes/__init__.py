@@ -5,7 +5,7 @@ Every shape has a frame S of its own, whose origin is its middle unless it says 
 
 from typing import TYPE_CHECKING
 
-from condyle.loading import family
+from condyle.arguments import family
 
 if TYPE_CHECKING:
     from condyle.shapes.base import Drawing as Drawing
