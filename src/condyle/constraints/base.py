@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -24,12 +24,12 @@ import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force
-from condyle.laws.described import Described, sx
+from condyle.laws.described import Described, Role, sx
 from condyle.laws.leaves import Leaf
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.spatial import Transform
-from condyle.trace.parameter import Expression, Input, Parameter, numbers_at
+from condyle.trace.parameter import Input, Parameter, numbers_at
 from condyle.tree.tree import Tree
 
 LEVELS = ("position", "velocity", "acceleration")
@@ -37,6 +37,22 @@ DOT, LINE, PLATE, THIN = 0.014, 0.4, 0.25, 0.002
 """As drawn: radius of a point, half a line, half a plate and half its thickness, over the size of the scene."""
 FAINT = 0.35
 """Opacity of plates and balls."""
+
+
+@dataclass(frozen=True)
+class DirectionRole(Role):
+    """A vector of any length but zero, at the defaults of its Parameters."""
+
+    def take(self, value: Any, what: str) -> Any:
+        kept = super().take(value, what)
+        if not _column(kept).any():
+            raise DescriptionError(
+                f"{what}: expected a direction, got the zero vector {tuple(_column(kept).tolist())}"
+            )
+        return kept
+
+
+Direction = Annotated[Any, DirectionRole("", (3,))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +72,11 @@ class Constraint(Described):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        ends = [getattr(self, f) for f, role in self.roles() if role.kind == "body" and f in ("a", "b")]
+        if len(ends) == 2 and ends[0] == ends[1]:
+            raise DescriptionError(
+                f"{type(self).__name__}: a and b are both {ends[0]!r}; name two different bodies"
+            )
         for p in self.parameters():
             if isinstance(p, Input) and self.level != "acceleration":
                 raise DescriptionError(
@@ -220,10 +241,3 @@ def unit(direction: Any) -> ca.SX:
     """A kept direction as an expression of length one."""
     v = sx(direction)
     return v / ca.norm_2(v)
-
-
-def check_direction(direction: Any, what: str) -> None:
-    """Refuse a direction that is zero at the defaults of its parameters."""
-    values = direction.at().ravel().tolist() if isinstance(direction, Expression) else direction
-    if not any(values):
-        raise DescriptionError(f"{what}: expected a direction, got the zero vector {tuple(values)}")

@@ -112,6 +112,8 @@ class Mobilizer(ExplainsCalls):
     def speed_units(self) -> tuple[str, ...]:
         """From the equations: that of the coordinate per second where u = qdot, else "m/s" for what only
         shifts, or "rad/s"."""
+        if type(self).N is Mobilizer.N:  # u = qdot
+            return tuple(f"{unit}/s" for unit in self.units)
         return speed_units(*self._hinge(), self.units)
 
     @lookup_context()
