@@ -209,7 +209,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         return derivatives.vjp(self._freeze("vjp()"), operator, arguments, cotangent, wrt, options)
 
     @overload
-    def jacobian(self, operator: str, *arguments: object, wrt: str, **options: object) -> Array: ...
+    def jacobian(self, operator: str, *arguments: object, wrt: str, **options: object) -> Array: ...  # type: ignore[overload-overlap]
     @overload
     def jacobian(
         self, operator: str, *arguments: object, wrt: Sequence[str], **options: object
