@@ -11,7 +11,7 @@ from condyle.dynamics.kinematics import Kinematics, Pair, accelerations
 from condyle.dynamics.rates import rates
 from condyle.dynamics.rnea import carried_on_speeds
 from condyle.errors import UnknownNameError
-from condyle.laws.names import owner, state_named
+from condyle.laws.described import owner, state_named
 from condyle.tree.tree import Tree
 
 cross = ca.cross

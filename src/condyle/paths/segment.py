@@ -23,6 +23,7 @@ through B,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import casadi as ca
@@ -45,7 +46,7 @@ class Columns:
 
     def split(self, x: ca.SX) -> dict[str, ca.SX]:
         """The parts of a column that begins with them."""
-        return dict(zip(self.sizes, ca.vertsplit(x[: self.ends[-1]], self.ends), strict=True))
+        return {name: x[a:b] for name, (a, b) in zip(self.sizes, pairwise(self.ends), strict=True)}
 
     def join(self, parts: Mapping[str, Any]) -> ca.SX:
         """The column of some parts, each a number, a column or a list of columns; the others are zero."""
