@@ -72,6 +72,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
+from typing import Any
 
 import casadi as ca
 
@@ -197,7 +198,7 @@ class Pseudoinverse:
         out = self._each_line(last, r)
         return out, r - self.Y @ out
 
-    def _each_line(self, solve: Callable[[list[int], ca.SX, ca.SX], ca.SX], g: ca.SX) -> ca.SX:
+    def _each_line(self, solve: Callable[[list[int], ca.SX, ca.SX], Any], g: ca.SX) -> ca.SX:
         """solve(block, its factors, column) for the columns g (m, ...) of each block in straight lines."""
         out = ca.SX(*g.shape)
         for block, factors in zip(self._lines, self.factors, strict=True):
