@@ -20,11 +20,11 @@ with sigma going to zero; then (37) is solved once more, exactly, on these bound
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import Array
 from condyle.errors import ConvergenceError
@@ -37,6 +37,7 @@ from condyle.muscles import Muscle
 from condyle.records import dataclass
 
 if TYPE_CHECKING:
+    from condyle.system.operators.options import Options
     from condyle.system.system import System
 
 STEPS, SHRINK, GAP = 80, 0.1, 1e-12
@@ -69,16 +70,16 @@ class MuscleSolution:
 
 def static_optimization(
     system: System,
-    q: Any,
-    u: Any,
-    udot: Any,
+    q: ArrayLike,
+    u: ArrayLike,
+    udot: ArrayLike,
     *,
     a_min: float = 0.0,
     a_max: float = 1.0,
     physiology: bool = True,
     passive: bool = True,
     reserves: float | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> MuscleSolution:
     """Activations, reactions and all else of (36) with the least effort (37).
 
