@@ -24,18 +24,18 @@ from condyle.studies.joints.curve_least_squares import (
     start,
 )
 from condyle.studies.joints.result import JointFit
-from condyle.studies.joints.spline_basis import Knots, uniform_knots
+from condyle.studies.joints.spline_basis import CurveKnots, uniform_knots
 
 LENGTH = 1e-3 / np.radians(0.5)
 """1 rad counts as so much [m]: all components of the noise are alike."""
 
 
-def problem(frames: int, n: int) -> tuple[cd.Transform, np.ndarray, Knots]:
+def problem(frames: int, n: int) -> tuple[cd.Transform, np.ndarray, CurveKnots]:
     """Noisy frames of a knee, their q, and the knots."""
     a = np.linspace(0, -2, n)
     R = exp_se3(np.stack([0.075 * a * a, 0.1 * np.sin(2 * a), a, 0 * a, 0 * a, 0 * a], axis=1)).R
     G = cd.Transform(R, np.stack([0.02 * np.sin(2 * a), -0.4 + 0.02 * np.cos(a), 0.008 * a], axis=1))
-    knots = Knots(uniform_knots(n, 4, (0.0, 1.0)), 4, False)
+    knots = CurveKnots(uniform_knots(n, 4, (0.0, 1.0)), 4, False)
     rng = np.random.default_rng(0)
     q = rng.uniform(0, 1, frames)
     q[:2] = 0, 1
@@ -55,7 +55,7 @@ def ours(
     return best, fit
 
 
-def scipys(X: cd.Transform, q: np.ndarray, knots: Knots) -> tuple[float, float]:
+def scipys(X: cd.Transform, q: np.ndarray, knots: CurveKnots) -> tuple[float, float]:
     """Seconds, and the sum of squares [m^2]."""
     from scipy.optimize import least_squares
     from scipy.sparse import csr_matrix

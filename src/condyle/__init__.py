@@ -109,7 +109,7 @@ _ELSEWHERE = {
             "quality": "Quality",
             "studies.cycles.limit_cycle": "LimitCycle",
             "studies.induced_accelerations": "InducedAccelerations",
-            "studies.joints.frames": "MeasuredFrames",
+            "studies.joints.measured_frames": "MeasuredFrames",
             "studies.joints.fit_function_based": "FunctionBasedFit",
             "studies.joints.result": "JointFit",
             "studies.kinematics.result": "InverseKinematics",

@@ -11,7 +11,7 @@ import pytest
 
 import condyle as cd
 from condyle import contact, maximal
-from condyle.laws.factors import Factors
+from condyle.laws.factors import BodyFactors
 from condyle.native.calls.native_function import SIMD_FROM
 from tests.contact.meshes import box, icosphere, refined
 from tests.contact.rig import (
@@ -380,7 +380,7 @@ def test_scaled_bodies():
     """A mesh has the size of its body, in the body's axes; its layer is as thick as before."""
     law = contact.ElasticFoundation(FLOOR, BALL)
     s = np.array([2.0, 1.0, 0.5])
-    scaled = law.scaled(Factors({"a": np.ones(3), "b": s})).b
+    scaled = law.scaled(BodyFactors({"a": np.ones(3), "b": s})).b
     R, p = TILTED
     before, after = BALL.triangles.vertices @ R.T + p, scaled.triangles.vertices @ R.T + p * s
     np.testing.assert_allclose(after, before * s, atol=1e-15)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.muscles.checks import fibers, saturation
-from condyle.studies.external_load import Wrenches
+from condyle.muscles.muscle import fibers, saturation
+from condyle.studies.external_load import LoadWrenches
 from condyle.studies.kinematics.result import LARGEST, RMS, marker_checks
 from condyle.studies.residual_forces import floating_bases, residual_quality
 from tests.studies.arm import arm
@@ -84,7 +84,7 @@ def test_residuals_of_frames_without_an_answer():
     tau[:, floating_bases(subject().system)[0].forces] = 1e4
     tau[3] = np.nan
     with pytest.warns(cd.errors.QualityWarning, match="peak residual force on pelvis: 14142 N"):
-        quality = residual_quality("test", motion(), tau, Wrenches())
+        quality = residual_quality("test", motion(), tau, LoadWrenches())
     assert quality["peak residual force"].value == pytest.approx(1e4 * np.sqrt(2))
     assert quality["RMS residual moment"].value == 0
     assert quality["frames that failed"].value == 1

@@ -25,7 +25,7 @@ SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Configuration:
+class Assumptions:
     """Assumptions on muscles.
 
     Attributes:
@@ -40,20 +40,20 @@ class Configuration:
 
 
 CONFIGURATIONS = {
-    "isometric": Configuration(
+    "isometric": Assumptions(
         "Muscles without curves",
         "A muscle's force is its activation times its greatest isometric force, at "
         "any length and velocity; there are no passive "
         "forces.",
         {"physiology": False},
     ),
-    "active": Configuration(
+    "active": Assumptions(
         "Muscles with force-length-velocity curves",
         "A muscle's force is its activation times what its fibers can exert at their length and velocity, "
         "with a rigid tendon; there are no passive forces.",
         {"physiology": True},
     ),
-    "passive": Configuration(
+    "passive": Assumptions(
         "Muscles with curves and passive forces",
         "As before, and stretched fibers also pull by themselves.",
         {"physiology": True, "passive": True},

@@ -3,6 +3,7 @@
 from condyle.arguments import missing, other_names, public_names
 from condyle.constraints.base import Constraint as Constraint
 from condyle.constraints.contacts import LineOnLineContact as LineOnLineContact
+from condyle.constraints.contacts import NoSlip1D as NoSlip1D
 from condyle.constraints.contacts import PointOnPlaneContact as PointOnPlaneContact
 from condyle.constraints.contacts import SphereOnPlaneContact as SphereOnPlaneContact
 from condyle.constraints.contacts import SphereOnSphereContact as SphereOnSphereContact
@@ -19,7 +20,6 @@ from condyle.constraints.points import Ball as Ball
 from condyle.constraints.points import PointInPlane as PointInPlane
 from condyle.constraints.points import PointOnLine as PointOnLine
 from condyle.constraints.points import Rod as Rod
-from condyle.constraints.rolling import NoSlip1D as NoSlip1D
 from condyle.constraints.unilateral import RigidContact as RigidContact
 from condyle.constraints.unilateral import Rope as Rope
 from condyle.constraints.unilateral import Stop as Stop

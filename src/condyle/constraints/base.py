@@ -24,7 +24,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force
 from condyle.laws.described import Described, sx
-from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Leaf
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.shapes import Box, Drawing, Frame, Line, Link, Sphere

@@ -24,8 +24,7 @@ from condyle.constraints.base import (
 from condyle.constraints.points import ORIGIN, Direction, PointInPlane, Rod, across, two_bodies
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Station, quantity, sx
-from condyle.laws.leaf import Leaf
-from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
+from condyle.laws.leaves import AngularVelocity, Leaf, Rotation, StationPosition, StationVelocity
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Link
 from condyle.tree.tree import Tree
@@ -352,3 +351,49 @@ class LineOnLineContact(Contact):
 def given(kept: Any) -> Any:
     """A kept number as its field takes it again."""
     return sx(kept) if not isinstance(kept, (float, tuple)) else kept
+
+
+# ---- rolling ---------------------------------------------------------------------------------------------
+#
+# NoSlip1D: two bodies that roll on each other: docs/theory/constraints.md (20).
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoSlip1D(Constraint):
+    """At a point the materials of two bodies have the same velocity in one direction: gears, a wheel on a
+    rail.
+
+    Args:
+        case: the body that carries the point and the direction (it may be a or ground).
+        point: where they touch, in its frame [m], shape (3,).
+        direction: along which they do not slip, in its frame, shape (3,).
+        a: one of the two bodies that touch there, or its name.
+        b: the other one.
+    """
+
+    level: ClassVar[str] = "velocity"
+    measure: ClassVar[str] = "m"
+
+    case: BodyName
+    point: Station
+    direction: Direction
+    a: BodyName
+    b: BodyName
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        two_bodies(self)
+        check_direction(self.direction, f"{type(self).__name__}: direction")
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        of = [
+            (StationPosition(n, ORIGIN), StationVelocity(n, ORIGIN), AngularVelocity(n))
+            for n in (self.a, self.b)
+        ]
+        return Rotation(self.case), StationPosition(self.case, self.point), *of[0], *of[1]
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        R, point, p_a, v_a, w_a, p_b, v_b, w_b = x
+        slip = v_b + ca.cross(w_b, point - p_b) - v_a - ca.cross(w_a, point - p_a)
+        return ca.dot(R @ unit(self.direction), slip)  # (20)

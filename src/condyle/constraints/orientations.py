@@ -13,8 +13,7 @@ from condyle.constraints.base import Constraint, check_direction, unit, where
 from condyle.constraints.points import Direction, frame_leaves, two_bodies
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Frame, placed, quantity, sx
-from condyle.laws.leaf import Leaf
-from condyle.laws.leaves import Rotation
+from condyle.laws.leaves import Leaf, Rotation
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Link
 from condyle.spatial import Transform

@@ -19,8 +19,7 @@ from condyle.constraints.base import (
 )
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Station, quantity, sx
-from condyle.laws.leaf import Leaf
-from condyle.laws.leaves import Rotation, StationPosition
+from condyle.laws.leaves import Leaf, Rotation, StationPosition
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Link
 from condyle.trace.parameter import Expression

@@ -87,6 +87,7 @@ class ContactSurface(Described):
         half_widths: fields that say how large it is, with what makes a radius of each.
     """
 
+    room = "contact."
     by_points: ClassVar[bool] = False
     met_by_corners: ClassVar[bool] = False
     half_widths: ClassVar[Mapping[str, float]] = {}

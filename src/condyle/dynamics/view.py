@@ -10,7 +10,7 @@ from condyle.dynamics.inertia import add, apply, inner, rigid, shift_force, shif
 from condyle.dynamics.kinematics import Kinematics, Pair, accelerations
 from condyle.dynamics.rates import rates
 from condyle.errors import UnknownNameError
-from condyle.laws.names import owner, state_named
+from condyle.laws.described import owner, state_named
 from condyle.tree.tree import Tree
 
 cross = ca.cross

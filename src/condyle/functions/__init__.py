@@ -7,12 +7,9 @@ Any Python function may be given where one of these may; these are for what a fe
 from __future__ import annotations
 
 from condyle.functions.base import Function
-from condyle.functions.bspline import BSpline
-from condyle.functions.elementary import Constant, Linear, Sine, SmoothStep
+from condyle.functions.elementary import Constant, Linear, Polynomial, Scaled, Sine, SmoothStep
 from condyle.functions.formula import Formula
-from condyle.functions.polynomial import Polynomial
-from condyle.functions.scaled import Scaled
-from condyle.functions.splines import PiecewiseConstant, PiecewiseLinear, SimmSpline, Spline
+from condyle.functions.splines import BSpline, PiecewiseConstant, PiecewiseLinear, SimmSpline, Spline
 
 __all__ = [
     "BSpline",

@@ -19,7 +19,7 @@ import numpy as np
 from condyle.arguments import ExplainsCalls
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.laws.ask import answers, check_function, traced_law
-from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Leaf
 from condyle.model.model import description
 from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import NativeFunction

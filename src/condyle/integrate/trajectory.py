@@ -147,7 +147,7 @@ class Trajectory(States[State], Judged):
         )
         if not (muscles := self.system.muscles):
             return
-        from condyle.muscles.checks import fibers, saturation
+        from condyle.muscles.muscle import fibers, saturation
 
         names, first = variable_names(self.system), self.start.q.size + self.start.u.size
         z = {name: self.y[:, k] for k, name in enumerate(names) if k >= first}

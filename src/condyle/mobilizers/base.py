@@ -28,10 +28,9 @@ from numpy.typing import ArrayLike
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, vector
 from condyle.errors import DescriptionError, ShapeError
-from condyle.mobilizers.constants import depends, text, valued
+from condyle.mobilizers.constants import coordinate_units, depends, speed_units, text, valued
 from condyle.mobilizers.fitted import Bounds, fit_pose, fit_velocity
 from condyle.mobilizers.traced import JointMotion, motion, motion_at
-from condyle.mobilizers.units import coordinate_units, speed_units
 from condyle.native.tables.lookup import Closure, RowSource, lookup_context
 from condyle.records import dataclass
 from condyle.spatial import Transform
@@ -316,7 +315,7 @@ class Mobilizer(ExplainsCalls):
 
     def _scaled(self, s: Array) -> Mobilizer:
         """`scaled` of a joint that has lengths, by factors s (3,)."""
-        from condyle.mobilizers.scaled import ScaledMobilizer
+        from condyle.mobilizers.combined import ScaledMobilizer
 
         return ScaledMobilizer(self, self._one_factor(s, "its lengths"))
 

@@ -13,7 +13,7 @@ from condyle.dynamics.kinematics import Kinematics, kinematics
 from condyle.dynamics.prescribed import Prescription
 from condyle.dynamics.view import TreeLoads, TreeView
 from condyle.forces.base import Force, state_variables
-from condyle.laws.leaf import ROWS
+from condyle.laws.leaves import ROWS
 from condyle.model.model import Model
 from condyle.tree.body_constants import layout
 

@@ -12,8 +12,8 @@ import casadi as ca
 from condyle.constraints.base import Constraint
 from condyle.forces.base import Force
 from condyle.forces.external import TimeFunctions, TimeSeries
-from condyle.laws.blank import Blank, LoadList
-from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Leaf
+from condyle.laws.view import Blank, LoadList
 from condyle.mobilizers import motion
 from condyle.model.model import Model
 from condyle.native.tables.lookup import lookups_in

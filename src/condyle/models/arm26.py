@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from condyle.mobilizers import Pin
-from condyle.models.tables import THELEN, known_by, rows_of_text
+from condyle.models.published import THELEN, known_by, rows_of_text
 from condyle.muscles import Muscle, Thelen2003
 from condyle.paths import Cylinder, Ellipsoid, Path, Wrap
 from condyle.spatial import Transform, rotation_from_euler

@@ -23,7 +23,7 @@ from typing import Any
 from condyle.constraints import CoordinateCoupler
 from condyle.functions import SimmSpline
 from condyle.mobilizers import FunctionBased, Mobilizer, Pin, Weld
-from condyle.models.tables import THELEN, known_by, rows_of_text
+from condyle.models.published import THELEN, known_by, rows_of_text
 from condyle.muscles import Muscle, Thelen2003
 from condyle.paths import ConditionalPoint, MovingPoint, Path
 from condyle.system.system import System

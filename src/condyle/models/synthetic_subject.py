@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.io.markers import Markers
 from condyle.mobilizers import Pin, Planar
-from condyle.models.tables import rows_of_text
+from condyle.models.published import rows_of_text
 from condyle.muscles import Thelen2003
 from condyle.paths import Path
 from condyle.records import dataclass

@@ -12,7 +12,7 @@ from condyle.errors import CondyleError, DescriptionError
 from condyle.forces.bushing import DEFLECTIONS
 from condyle.forces.external import TimeFunctions, TimeSeries
 from condyle.functions import Constant, Formula
-from condyle.laws.names import speed_of
+from condyle.laws.described import speed_of
 from condyle.opensim.controllers import control
 from condyle.opensim.element import Element
 from condyle.opensim.functions import Expression, Function, constant, in_body, over_time

@@ -19,8 +19,8 @@ from condyle.constraints import ConstantCoordinate, PrescribedMotion
 from condyle.functions import Constant, Function, Linear, Scaled
 from condyle.mobilizers import Mobilizer
 from condyle.mobilizers.base import Reversed
-from condyle.mobilizers.compose import Composition
-from condyle.mobilizers.lower_pairs import LETTERS, unit_axis
+from condyle.mobilizers.closed_form import LETTERS, unit_axis
+from condyle.mobilizers.combined import Composition
 from condyle.opensim.element import Element
 from condyle.opensim.functions import constant, function, joint_function
 from condyle.opensim.reading import Reading

@@ -8,8 +8,7 @@ from typing import Any
 
 import condyle.muscles as muscles
 from condyle.muscles.muscle import STEEPEST, Muscle
-from condyle.muscles.schutte1993 import Exponential
-from condyle.muscles.simm import DEFAULTS
+from condyle.muscles.simm import DEFAULTS, Exponential
 from condyle.opensim.controllers import control
 from condyle.opensim.element import Element
 from condyle.opensim.functions import Function

@@ -15,7 +15,7 @@ from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.plausible import ask, of_times
 from condyle.records import dataclass
 from condyle.studies.motion.motion import Motion
-from condyle.studies.motion.splines import spline
+from condyle.studies.motion.spline_rates import spline
 from condyle.table import Table, after_events
 from condyle.tree.body import Body
 
@@ -257,7 +257,7 @@ def system_body(motion: Motion, body: Body | str) -> str:
     return found.name
 
 
-class Wrenches(dict[str, Array]):
+class LoadWrenches(dict[str, Array]):
     """Wrenches about ground's origin, in ground [N m, N], shape (m, 6), by body.
 
     Attributes:
@@ -267,10 +267,10 @@ class Wrenches(dict[str, Array]):
     given: Sequence[ExternalLoad] = ()
 
 
-def loads_on(motion: Motion, external_loads: Any) -> Wrenches:
+def loads_on(motion: Motion, external_loads: Any) -> LoadWrenches:
     """What external loads do to the bodies of a motion."""
     if external_loads is None:
-        return Wrenches()
+        return LoadWrenches()
     several = isinstance(external_loads, Iterable) and not isinstance(external_loads, (Table, str, Mapping))
     given = list(external_loads) if several else [external_loads]
     names: list[str] = []
@@ -298,7 +298,7 @@ def loads_on(motion: Motion, external_loads: Any) -> Wrenches:
                 turned = np.concatenate([force, force[:, :2], p, p[:, :2], torque], axis=1)
                 W[:, j] = _wrenches(turned[:, None])[:, 0]
             wrenches[k] = W[:, j]
-    out = Wrenches()
+    out = LoadWrenches()
     out.given = given
     for name, W in zip(names, wrenches, strict=True):
         out[name] = out[name] + W if name in out else W

@@ -50,7 +50,7 @@ GREAT = 1e30
 
 
 @dataclass
-class Solution:
+class LeastEffort:
     """What was found for all frames; x is NaN where nothing was.
 
     Attributes:
@@ -70,7 +70,7 @@ class Solution:
         return np.any(self.missing != 0, axis=1)
 
 
-def least_effort(A: Array, b: Array, low: Array, high: Array, weights: Array, exponent: float) -> Solution:
+def least_effort(A: Array, b: Array, low: Array, high: Array, weights: Array, exponent: float) -> LeastEffort:
     """Solutions of (5) for matrices A (m, k, n) and b (m, k), which are finite."""
     m, k, _ = A.shape
     size = np.sqrt(np.einsum("mkn,mkn->mk", A, A))
@@ -79,7 +79,7 @@ def least_effort(A: Array, b: Array, low: Array, high: Array, weights: Array, ex
     A, b = A / size[..., None], b / size
     effort = _Effort(weights, exponent, low, high)
     first, multipliers = _Program(k, low, high).squares(A, b, weights)
-    out = Solution(
+    out = LeastEffort(
         first.copy(), effort.kkt(first, 2 * weights * first, A, multipliers), np.zeros((m, k)), first.copy()
     )
     failed = np.isnan(first[:, 0]) if first.shape[1] else np.zeros(m, dtype=bool)

@@ -16,7 +16,7 @@ from condyle.fit.frames import Frames
 from condyle.forces.base import Force
 from condyle.integrate.trajectory import Trajectory
 from condyle.muscles import Muscle
-from condyle.muscles.checks import fibers, saturation
+from condyle.muscles.muscle import fibers, saturation
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass

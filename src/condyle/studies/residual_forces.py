@@ -24,7 +24,7 @@ from condyle.constraints.coordinates import CoordinateCoupler
 from condyle.forces.actuators import Actuator
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
-from condyle.studies.external_load import ExternalLoad, Wrenches
+from condyle.studies.external_load import ExternalLoad, LoadWrenches
 from condyle.studies.motion.motion import Motion
 from condyle.system.system import System
 from condyle.trace.parameter import Expression
@@ -139,7 +139,7 @@ class ResidualForces:
         weighs: whether gravity acts.
     """
 
-    def __init__(self, motion: Motion, tau: Array, loads: Wrenches, weighs: bool = True) -> None:
+    def __init__(self, motion: Motion, tau: Array, loads: LoadWrenches, weighs: bool = True) -> None:
         self.motion, self.tau, self.loads, self.weighs = motion, tau, loads, weighs
         self.bases = floating_bases(motion.system)
         if self.bases and motion.start.locked:
@@ -275,7 +275,9 @@ def _peak(f: Array) -> tuple[float, int]:
     return float(np.sqrt(size[i])) if len(size) else 0.0, i
 
 
-def residual_quality(who: str, motion: Motion, tau: Array, loads: Wrenches, weighs: bool = True) -> Quality:
+def residual_quality(
+    who: str, motion: Motion, tau: Array, loads: LoadWrenches, weighs: bool = True
+) -> Quality:
     """The quality of generalized forces (m, nu) that nothing known exerts, and a warning if it fails."""
     residuals = ResidualForces(motion, tau, loads, weighs)
     quality = Quality(lambda: [*residuals.checks(), _lost(tau)], who)

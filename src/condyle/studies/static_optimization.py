@@ -19,13 +19,13 @@ from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.fit.frames import Frames
 from condyle.forces.actuators import CoordinateActuator
 from condyle.integrate.trajectory import Trajectory
-from condyle.muscles.checks import FULL, fibers, saturation
+from condyle.muscles.muscle import FULL, fibers, saturation
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
-from condyle.studies.external_load import ExternalLoad, Wrenches, stacked
-from condyle.studies.least_effort import Solution, least_effort
+from condyle.studies.external_load import ExternalLoad, LoadWrenches, stacked
+from condyle.studies.least_effort import LeastEffort, least_effort
 from condyle.studies.motion.motion import Motion
 from condyle.studies.residual_forces import ResidualForces
 from condyle.studies.study_system import recorded_motion, study_system
@@ -202,7 +202,7 @@ def static_optimization(
     b = tau - unknowns.passive
     m, n = len(moved), len(low)
     x, nearest, kkt, balance = (np.full(shape, np.nan) for shape in ((m, n), (m, n), m, m))
-    every = Solution(x, kkt, np.zeros((m, system.nu)), nearest)
+    every = LeastEffort(x, kkt, np.zeros((m, system.nu)), nearest)
     finite = np.isfinite(unknowns.columns).all(axis=(1, 2)) & np.isfinite(b).all(axis=1)
     for frames, speeds, N in directions(moved, np.flatnonzero(finite)):
         A, right = (unknowns.columns, b) if len(frames) == m else (unknowns.columns[frames], b[frames])
@@ -218,7 +218,7 @@ def static_optimization(
     return _result(moved, unknowns, every, balance, high, rows)
 
 
-def _moments(motion: Motion, loads: Wrenches) -> Array:
+def _moments(motion: Motion, loads: LoadWrenches) -> Array:
     """tau of (1), shape (m, nu): what muscles and actuators have to do together."""
     system, model = motion.system, motion.system.compiled.model
     kept = [
@@ -231,7 +231,7 @@ def _moments(motion: Motion, loads: Wrenches) -> Array:
 def _result(
     motion: Motion,
     unknowns: UnknownForces,
-    found: Solution,
+    found: LeastEffort,
     balance: Array,
     high: Array,
     rows: Recruitment,

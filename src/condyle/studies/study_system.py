@@ -31,7 +31,7 @@ from condyle.laws.leaves import StateVariable
 from condyle.laws.view import View
 from condyle.model.model import Model
 from condyle.records import dataclass
-from condyle.studies.external_load import ExternalLoad, Wrenches, loads_on
+from condyle.studies.external_load import ExternalLoad, LoadWrenches, loads_on
 from condyle.studies.motion.motion import Motion
 from condyle.system.given import check_system
 from condyle.system.state import State
@@ -191,7 +191,7 @@ def recorded_motion(
     external_loads: ExternalLoad | Sequence[ExternalLoad] | None,
     lowpass: float | None,
     state: State | None,
-) -> tuple[Motion, Wrenches]:
+) -> tuple[Motion, LoadWrenches]:
     """What the study `who` of a recorded motion begins with: the motion, and what external loads do to it."""
     check_system(who, system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)

@@ -12,7 +12,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.mobilizers import Coupled, Mobilizer, has_rates
-from condyle.mobilizers.units import QUATERNION
+from condyle.mobilizers.constants import QUATERNION
 from condyle.trace.parameter import Discrete, Input, Parameter, Registry
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.prescribed import Prescribed

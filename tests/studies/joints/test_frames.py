@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import condyle as cd
-from condyle.studies.joints.frames import MeasuredFrames, check_frames
+from condyle.studies.joints.measured_frames import MeasuredFrames, check_frames
 
 N = 20
 ANGLES = np.linspace(-1.5, 0.1, N)

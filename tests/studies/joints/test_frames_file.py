@@ -6,7 +6,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import condyle as cd
-from condyle.studies.joints.frames import MeasuredFrames
+from condyle.studies.joints.measured_frames import MeasuredFrames
 from tests.studies.joints.test_frames import ANGLES, N, knee
 
 TIME = np.arange(N) / 100

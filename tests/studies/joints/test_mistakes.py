@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 import condyle as cd
 from condyle.errors import ArgumentError, CondyleError
 from condyle.spatial import rotation_y, rotation_z
-from condyle.studies.joints.frames import MeasuredFrames
+from condyle.studies.joints.measured_frames import MeasuredFrames
 
 ANGLE = np.linspace(-1.9, 0, 40)
 R = rotation_z(ANGLE) @ rotation_y(0.15 * np.sin(ANGLE))

@@ -7,7 +7,7 @@ import condyle as cd
 from condyle.mobilizers.traced import motion_at
 from condyle.spatial import Metric, exp_se3, log_se3
 from condyle.studies.joints.curve_least_squares import CurveProblem, motion, poses, rows_of_poses
-from condyle.studies.joints.spline_basis import Knots, uniform_knots
+from condyle.studies.joints.spline_basis import CurveKnots, uniform_knots
 from tests.studies.joints.knee import DEGREE, LENGTH, MILLIMETER, control_frames, noisy
 
 
@@ -53,7 +53,7 @@ def test_scatter_is_at_the_cramer_rao_bound(knee, evidence):
     """Over many draws the path scatters as the inverse of the normal equations says, no more."""
     curve, q, X = knee
     rng = np.random.default_rng(2)
-    knots, G = Knots(curve.knots, 4, False), rows_of_poses(curve.frames)
+    knots, G = CurveKnots(curve.knots, 4, False), rows_of_poses(curve.frames)
 
     def moves(at):
         """How far frames of the path go as control frames move, by differences, shape (m, 6, 54)."""
@@ -87,7 +87,7 @@ def test_derivatives_of_the_kernels_are_exact(knee):
     """M and g of residual and Hessian kernels against central differences of the residuals."""
     curve, q, X = knee
     rng = np.random.default_rng(3)
-    knots = Knots(uniform_knots(9, 4, (0.0, 1.0)), 4, False)
+    knots = CurveKnots(uniform_knots(9, 4, (0.0, 1.0)), 4, False)
     G, U = rows_of_poses(curve.frames @ exp_se3(0.1 * rng.normal(size=(9, 6)))), Metric.of(0.1).root
     problem = CurveProblem(knots, rows_of_poses(X), q, U, np.ones(len(q)), smoothing=1e-3)
     points, w = knots.quadrature()

@@ -9,7 +9,7 @@ import pytest
 
 import condyle as cd
 from condyle.studies.motion.low_pass import filtered as low_pass
-from condyle.studies.motion.splines import rates, spline
+from condyle.studies.motion.spline_rates import rates, spline
 from condyle.studies.prescribed_forces import at_times
 
 T = np.linspace(0, 2, 81)

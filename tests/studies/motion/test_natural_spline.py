@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from condyle.studies.motion import splines
+from condyle.studies.motion import spline_rates
 from condyle.studies.motion.natural_spline import UNEVEN, NaturalSpline, usable
 
 
@@ -30,7 +30,7 @@ def test_as_scipy(degree, m, evidence):
     worst = 0.0
     for seed, ratio in enumerate((1.0, 1 + 1e-7, 2.0, UNEVEN)):
         t, x = recorded(m, ratio, seed)
-        assert usable(m, *splines.steps(t))
+        assert usable(m, *spline_rates.steps(t))
         ours, theirs = NaturalSpline(t, x, degree), by_scipy(t, x, degree)
         assert abs(ours(t) - x).max() < 5e-14  # A has a condition number below 100
         times = np.random.default_rng(seed).permutation(
@@ -60,9 +60,9 @@ def test_it_can_be_kept():
 
 def test_others_are_scipys():
     t, x = recorded(30, 1000.0, 2)
-    assert not usable(30, *splines.steps(t)) and not usable(7, 1.0, 1.0)
-    assert np.allclose(splines.spline(t, x)(t), x, atol=1e-9)
+    assert not usable(30, *spline_rates.steps(t)) and not usable(7, 1.0, 1.0)
+    assert np.allclose(spline_rates.spline(t, x)(t), x, atol=1e-9)
     t, x = recorded(30, 2.0, 2)
     x[3, 0] = np.nan
     with pytest.raises(ValueError, match=r"(?i)nan|infs|finite"):
-        splines.spline(t, x)
+        spline_rates.spline(t, x)

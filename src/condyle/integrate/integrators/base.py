@@ -29,7 +29,7 @@ import casadi as ca
 from condyle.arguments import ExplainsCalls
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.projection import Rate
-from condyle.laws.code import class_code
+from condyle.laws.described import class_code
 from condyle.native.programs.nodes import Node
 from condyle.records import dataclass
 

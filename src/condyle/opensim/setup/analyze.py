@@ -22,7 +22,7 @@ from condyle.opensim.setup.motion import (
 )
 from condyle.opensim.setup.trial import Trial
 from condyle.studies.motion.motion import FEWEST, Motion
-from condyle.studies.motion.splines import rates
+from condyle.studies.motion.spline_rates import rates
 from condyle.system.system import System
 from condyle.table import Table
 

@@ -19,7 +19,7 @@ from condyle.spatial import rotation_x, rotation_y, rotation_z
 from condyle.studies.kinematics.imus import IMUs, sensor_data
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.kinematics.result import TOTALS, InverseKinematics, sums
-from condyle.studies.motion.splines import spline
+from condyle.studies.motion.spline_rates import spline
 from condyle.system.system import System
 from condyle.table import Table
 

@@ -13,7 +13,7 @@ from condyle.studies.motion.coordinate_columns import CoordinateColumns
 from condyle.studies.motion.low_pass import low_pass
 from condyle.studies.motion.motion import TOLD, Motion
 from condyle.studies.motion.recordings import even_times
-from condyle.studies.motion.splines import spline
+from condyle.studies.motion.spline_rates import spline
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree import scales

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.laws.ask import answers
-from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Leaf
 from condyle.mobilizers import motion
 from condyle.model.model import description
 from condyle.model.symbols import Symbols

@@ -50,7 +50,7 @@ from condyle.native.calls.native_function import NativeFunction
 from condyle.records import dataclass
 from condyle.spatial import Transform, exp_se3, log_se3
 from condyle.spatial.exponential import right_jacobian_inverse_so3, right_jacobian_so3
-from condyle.studies.joints.spline_basis import Knots
+from condyle.studies.joints.spline_basis import CurveKnots
 
 POSE = 12
 """Numbers of a frame: R row by row, then p."""
@@ -67,7 +67,7 @@ determined by the data."""
 
 
 @dataclass(frozen=True)
-class Step:
+class CurveStep:
     """One iteration: which derivatives it used, the value of (1) [m^2] before it, its longest twist [m]."""
 
     method: str
@@ -90,7 +90,7 @@ class CurveProblem:
         free: share of the residuals along the path that does not count, (4): 0 where q is known.
     """
 
-    knots: Knots
+    knots: CurveKnots
     D: Array
     q: Array
     U: Array
@@ -98,7 +98,7 @@ class CurveProblem:
     smoothing: float = 0.0
     scale: float = np.inf
     free: float = 0.0
-    history: list[Step] = field(default_factory=list)
+    history: list[CurveStep] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         k = self.knots.order
@@ -205,7 +205,7 @@ class CurveProblem:
                 u = u / 2
             else:
                 return G, False
-            self.history.append(Step(method, cost, length))
+            self.history.append(CurveStep(method, cost, length))
             fallen, G, cost = cost - new, moved, new
             if length <= tolerance * size:
                 return G, True
@@ -242,7 +242,7 @@ class CurveProblem:
         return None
 
 
-def start(knots: Knots, D: Array, q: Array) -> Array:
+def start(knots: CurveKnots, D: Array, q: Array) -> Array:
     """Control frames (n, 12) to start from: measured frames near the Greville abscissae, then one linear fit
     of the logarithms about the curve that these make."""
     from scipy.sparse import csr_matrix, diags
@@ -266,12 +266,12 @@ def start(knots: Knots, D: Array, q: Array) -> Array:
     return CurveProblem.moved(G, u)
 
 
-def poses(knots: Knots, G: Array, q: Array) -> Transform:
+def poses(knots: CurveKnots, G: Array, q: Array) -> Transform:
     """G(q), from control frames (n, 12)."""
     return poses_of_rows(motion(knots, G, q)[0])
 
 
-def motion(knots: Knots, G: Array, q: Array) -> Any:
+def motion(knots: CurveKnots, G: Array, q: Array) -> Any:
     """G(q) (N, 12), s and ds/dq (N, 6)."""
     return motion_kernel(knots.order)(
         G[knots.active[knots.interval(q)]].reshape(len(q), -1), knots.cumulative(q, 2)

@@ -32,13 +32,20 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.functions import BSpline, Linear
 from condyle.mobilizers import FunctionBased
-from condyle.mobilizers.lower_pairs import LETTERS, unit_axis
+from condyle.mobilizers.closed_form import LETTERS, unit_axis
 from condyle.presentation import Block, cut
 from condyle.records import dataclass
 from condyle.spatial import Metric, Transform, euler_from_rotation, exp_so3, log_so3, skew
-from condyle.studies.joints.frames import FrameData, check_frames
+from condyle.studies.joints.measured_frames import FrameData, check_frames
 from condyle.studies.joints.result import JointFit
-from condyle.studies.joints.six_functions import Model, Problem, Unknowns, check_loss, continuous, weight_of
+from condyle.studies.joints.six_functions import (
+    FunctionsProblem,
+    PoseModel,
+    Unknowns,
+    check_loss,
+    continuous,
+    weight_of,
+)
 from condyle.studies.joints.spline_basis import Grid, undetermined, uniform_knots
 
 KINDS = ("spline", "constant")
@@ -185,14 +192,14 @@ def fit_function_based(
         for j in group
         if kinds[j] == "spline" or (kinds[j] == "constant" and j < 3)
     )
-    model = Model(
+    model = PoseModel(
         lambda phi, extra: _pose(phi, extra, axes_free, constants),
         free,
         lengths**2,
         lambda extra, step: _moved(extra, step, axes_free, constants),
     )
     extra = (start, np.where(np.isin(np.arange(6), constants), phi.mean(axis=0), 0.0))
-    problem = Problem(who, grid, model, D, metric.root, best >= 0, weight)
+    problem = FunctionsProblem(who, grid, model, D, metric.root, best >= 0, weight)
     found, more, status = problem.solve(Unknowns(c, q_start[:, None], extra), loss, scale)
     A, values = found.extra
     laws = [

@@ -21,7 +21,6 @@ from condyle.arrays import Array, real
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import check_progress, shown
 from condyle.mobilizers import SplineCurve
-from condyle.records import dataclass
 from condyle.spatial import Metric
 from condyle.status import Outcome, Status
 from condyle.studies.joints.curve_least_squares import (
@@ -31,10 +30,16 @@ from condyle.studies.joints.curve_least_squares import (
     rows_of_poses,
     start,
 )
-from condyle.studies.joints.frames import LARGEST_STEP, FrameData, MeasuredFrames, check_frames, turns
+from condyle.studies.joints.measured_frames import (
+    LARGEST_STEP,
+    FrameData,
+    MeasuredFrames,
+    check_frames,
+    turns,
+)
 from condyle.studies.joints.result import JointFit
 from condyle.studies.joints.six_functions import HUBER, check_loss
-from condyle.studies.joints.spline_basis import Knots, uniform_knots
+from condyle.studies.joints.spline_basis import CurveKnots, uniform_knots
 from condyle.studies.joints.unknown_q import found_q
 from condyle.system.given import flag, number
 from condyle.table import Table
@@ -232,9 +237,9 @@ class _Fit:
             )
         return values
 
-    def knots(self, n: int) -> Knots:
+    def knots(self, n: int) -> CurveKnots:
         t = uniform_knots(n, self.order, self.domain, self.closed) if self.given is None else self.given
-        return Knots(t, self.order, self.closed)
+        return CurveKnots(t, self.order, self.closed)
 
     def problem(self, n: int, smoothing: float) -> CurveProblem:
         D = rows_of_poses(self.measured.X)
@@ -256,8 +261,7 @@ class _Fit:
             if not self.known:
                 n = min(counts, key=lambda count: abs(count - FIRST_N))
             problem, _ = self.started(n, min((w for w in weights if w), default=0.0))
-            choice = chosen(problem, self.knots, counts, weights, report=report)
-            n, w, table = choice.n, choice.smoothing, choice.table
+            n, w, table = cross_validated(problem, self.knots, counts, weights, report=report)
             self.notes = [f"n = {n} and smoothing = {w:g} by cross-validation over {len(table)} choices"]
             report = None
         problem, G = self.started(n, w, report)
@@ -363,7 +367,7 @@ class _Fit:
         )
 
 
-def _check_steps(knots: Knots, G: Array) -> None:
+def _check_steps(knots: CurveKnots, G: Array) -> None:
     """Refuse rotations between neighboring control frames whose direction is not known."""
     R = poses_of_rows(G).R
     after = np.roll(R, -1, axis=0) if knots.closed else R[1:]
@@ -394,23 +398,14 @@ ITERATIONS, TOLERANCE = 8, 1e-4
 """Of a fit that is compared: it may stop early, since noise is far above what is left."""
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What was best, and the error of everything that was tried."""
-
-    n: int
-    smoothing: float
-    table: Table
-
-
-def chosen(
+def cross_validated(
     problem: CurveProblem,
-    knots_of: Callable[[int], Knots],
+    knots_of: Callable[[int], CurveKnots],
     counts: list[int],
     weights: list[float],
     report: Callable[[float], object] | None = None,
-) -> Choice:
-    """The pair with the least error at frames that were left out.
+) -> tuple[int, float, Table]:
+    """n and w with the least error at frames that were left out, and the errors of all pairs that were tried.
 
     Args:
         problem: data; its knots and smoothing do not matter.
@@ -448,7 +443,7 @@ def chosen(
         ["", "", "mm", "mm"],
         over="trial",
     )
-    return Choice(int(best[0]), float(best[1]), table)
+    return int(best[0]), float(best[1]), table
 
 
 def _left_out(problem: CurveProblem, G: Array, fold: Array) -> Array:

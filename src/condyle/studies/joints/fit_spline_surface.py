@@ -27,12 +27,19 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
 from condyle.mobilizers import SplineSurface
 from condyle.mobilizers.spline_surface import AXES
-from condyle.mobilizers.surface_arguments import axes_of
+from condyle.mobilizers.surface_splines import axes_of
 from condyle.presentation import cut
 from condyle.spatial import Metric, Transform, euler_from_rotation
-from condyle.studies.joints.frames import FrameData, check_frames
+from condyle.studies.joints.measured_frames import FrameData, check_frames
 from condyle.studies.joints.result import JointFit
-from condyle.studies.joints.six_functions import Model, Problem, Unknowns, check_loss, continuous, weight_of
+from condyle.studies.joints.six_functions import (
+    FunctionsProblem,
+    PoseModel,
+    Unknowns,
+    check_loss,
+    continuous,
+    weight_of,
+)
 from condyle.studies.joints.spline_basis import Grid, factored, gram, moment, undetermined, uniform_knots
 from condyle.system.given import flag
 
@@ -168,12 +175,12 @@ def fit_spline_surface(
             + ("they are " if given.q is None else "affine functions of them are ")
             + ", ".join(axes[j] for j in held)
         )
-    model = Model(
+    model = PoseModel(
         lambda phi, _: (*pose(phi, axes), np.zeros((len(phi), 6, 0))),
         tuple(j for j in range(6) if j not in held),
         weights,
     )
-    problem = Problem(who, grid, model, data, metric.root, bool(held), weight, clip=True)
+    problem = FunctionsProblem(who, grid, model, data, metric.root, bool(held), weight, clip=True)
     found, more, status = problem.solve(Unknowns(c, q_start), loss, scale)
     notes += more
     mobilizer = SplineSurface(

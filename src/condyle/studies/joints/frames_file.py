@@ -27,7 +27,7 @@ from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.spatial import Transform, rotation_from_euler
-from condyle.studies.joints.frames import (
+from condyle.studies.joints.measured_frames import (
     FAR,
     Indices,
     MeasuredFrames,

@@ -23,7 +23,7 @@ from condyle.arrays import Array, gaps, real
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.io.markers import Markers
 from condyle.spatial import Transform
-from condyle.studies.joints.frames import MeasuredFrames, listed, nearest_rotations
+from condyle.studies.joints.measured_frames import MeasuredFrames, listed, nearest_rotations
 from condyle.table import Table
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.spatial import Metric, Transform, log_se3, log_so3
 from condyle.status import Outcome, Status
-from condyle.studies.joints.frames import MeasuredFrames
+from condyle.studies.joints.measured_frames import MeasuredFrames
 from condyle.table import Table
 
 SAMPLES = 200

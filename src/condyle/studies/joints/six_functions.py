@@ -133,7 +133,7 @@ class Unknowns:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class PoseModel:
     """How six functions make a pose.
 
     Attributes:
@@ -162,7 +162,7 @@ class Linearization:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class FunctionsProblem:
     """(1) for one set of frames.
 
     Args:
@@ -177,7 +177,7 @@ class Problem:
 
     who: str
     grid: Grid
-    model: Model
+    model: PoseModel
     data: Transform
     U: Array
     unknown_q: bool

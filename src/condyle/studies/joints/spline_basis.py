@@ -1,4 +1,4 @@
-"""B-splines for fits: products on a grid of knots (Grid), and cumulative ones along a curve (Knots).
+"""B-splines for fits: products on a grid of knots (Grid), and cumulative ones along a curve (CurveKnots).
 
 phi(q) = sum_a c_a B_a(q),   B_a = B_i(q1) B_j(q2) ..,   c' K c = int sum_ij (d2 phi / dq_i dq_j)^2 dq   (1)
 variance of phi at q, in units of one frame's:  B(q)' (sum_k B(q_k) B(q_k)')^-1 B(q)                     (2)
@@ -257,7 +257,7 @@ def undetermined(grid: Grid, q: Array, smoothing: float, who: str) -> tuple[floa
 
 
 @dataclass(frozen=True, eq=False)
-class Knots:
+class CurveKnots:
     """Where a spline curve's control frames act.
 
     Args:

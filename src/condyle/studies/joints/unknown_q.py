@@ -22,8 +22,8 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.spatial import log_se3
 from condyle.studies.joints.curve_least_squares import CurveProblem, motion, poses_of_rows, start
-from condyle.studies.joints.frames import LARGEST_STEP
-from condyle.studies.joints.spline_basis import Knots
+from condyle.studies.joints.measured_frames import LARGEST_STEP
+from condyle.studies.joints.spline_basis import CurveKnots
 
 ROUNDS, TRIAL = 40, 6
 """Rounds of (1) and (2), and of those in which starts are compared."""
@@ -162,7 +162,7 @@ def project(problem: CurveProblem, G: Array, q: Array, steps: int = 3) -> Array:
     return q
 
 
-def natural(knots: Knots, G: Array, q: Array, U: Array) -> Array:
+def natural(knots: CurveKnots, G: Array, q: Array, U: Array) -> Array:
     """(2), scaled so that the domain stays; 8 samples per interval."""
     low, high = knots.domain
     x = np.linspace(low, high, 8 * len(knots.left) + 1)

@@ -28,7 +28,7 @@ from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.presentation import Block, Display, cut, page
 from condyle.records import dataclass
 from condyle.spatial import exp_so3, log_so3, rotation_from_quaternion, rotation_x, rotation_y, rotation_z
-from condyle.studies.joints.frames import nearest_rotations
+from condyle.studies.joints.measured_frames import nearest_rotations
 from condyle.studies.kinematics.tasks import SensorTasks, times, weights_over
 from condyle.system.given import check_state, check_system
 from condyle.system.state import State

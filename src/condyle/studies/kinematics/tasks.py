@@ -33,7 +33,7 @@ from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
 from condyle.studies.motion.motion import check_times
-from condyle.studies.motion.splines import spline
+from condyle.studies.motion.spline_rates import spline
 from condyle.system.system import System
 from condyle.table import Table, after_events
 

@@ -14,7 +14,7 @@ from condyle.io.markers import Markers
 from condyle.plausible import ask, of_cutoff
 from condyle.status import Outcome, Status
 from condyle.studies.motion.recordings import even_times, same_signs, steps, unwrapped, warn_of_gaps
-from condyle.studies.motion.splines import spline
+from condyle.studies.motion.spline_rates import spline
 from condyle.system.given import number
 from condyle.table import Table, after_events
 

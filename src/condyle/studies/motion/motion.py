@@ -52,7 +52,7 @@ from condyle.studies.motion.recordings import (
     unwrapped,
     warn_of_gaps,
 )
-from condyle.studies.motion.splines import END_ROWS, rates
+from condyle.studies.motion.spline_rates import END_ROWS, rates
 from condyle.system.given import check_system, number
 from condyle.system.state import State
 from condyle.system.states import Batch, States

@@ -19,7 +19,7 @@ positive (de Boor and Pinkus 1977). B-splines come from the recursion of Cox and
 
 with a the first knot, and derivatives from the coefficients k (c_j - c_j-1) / (T_a+k - T_a).
 
-It stands beside SciPy's `make_interp_spline`, which splines.py takes for few or very uneven rows, because whole
+It stands beside SciPy's `make_interp_spline`, which spline_rates.py takes for few or very uneven rows, because whole
 calls of `cd.inverse_dynamics` would take 55 % longer with SciPy alone (arm26, 101 rows), 43 % with 500 rows of
 23 coordinates, 25 % with a filter; and because a study then imports no SciPy, 0.1 s and more of a first call.
 """

@@ -9,7 +9,7 @@ import numpy as np
 
 from condyle.arrays import Array, Vector
 from condyle.errors import ArgumentError, UnknownNameError
-from condyle.laws.names import body_name
+from condyle.laws.described import body_name
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.searches.search_tree import kernel as tree_kernel
 from condyle.presentation import brief
