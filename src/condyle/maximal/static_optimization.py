@@ -99,10 +99,11 @@ def static_optimization(
         ConvergenceError: a frame that no activations explain.
     """
     maximal = formulation(system)
-    off = {*options.pop("disabled", ()), *system.muscles}
+    off = options.pop("disabled", None) or ()
+    resting: Options = {**options, "disabled": {*off, *system.muscles}}
     frames = []
     for i, (q_i, u_i, udot_i) in enumerate(zip(*(np.atleast_2d(x) for x in (q, u, udot)), strict=True)):
-        at = maximal.at(q_i, u_i, disabled=off, **options)
+        at = maximal.at(q_i, u_i, **resting)
         given = {
             "x": at.x,
             "V": at.V,
