@@ -326,7 +326,7 @@ def _close(reading: Reading, link: Link, shares: dict[Element, MassProperties], 
         system.add_constraint(f"{name}_weld", constraints.Weld(child, np.zeros(3), name, np.zeros(3)))
 
 
-# ---- the tree -----------------------------------------------------------------------------------------------
+# ---- the tree ----------------------------------------------------------------------------------------------
 #
 # Which joints carry the tree of bodies, and which close loops: chosen as Simbody's graph maker chooses, so
 # that coordinates come in OpenSim's order and joints that go against the tree are the same ones.

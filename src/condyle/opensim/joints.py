@@ -134,7 +134,7 @@ def _new_coordinate(reading: Reading, element: Element, name: str) -> Element:
     return new
 
 
-# ---- the scapula on the thorax -------------------------------------------------------------------------------
+# ---- the scapula on the thorax -----------------------------------------------------------------------------
 #
 # OpenSim's ScapulothoracicJoint is mobilizers in series. Its ellipsoid's frame is turned by 90 degrees about z;
 # then the scapula wings about an axis d = (-sin w, cos w, 0) of it through the point o = (o_x, o_y, 0).

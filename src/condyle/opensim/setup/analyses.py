@@ -1,9 +1,9 @@
-"""Analyses of a motion: coordinates, bodies, points, joint reactions."""
+"""Analyses of a motion: coordinates, bodies, points, joint reactions, static optimization, muscles."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from condyle.arrays import Array
 from condyle.errors import UnknownNameError
 from condyle.forces.base import GROUPS
 from condyle.opensim.element import Element
-from condyle.opensim.setup.controllers import write_controls
-from condyle.opensim.setup.coordinates import file_order, in_degrees, speed_names
-from condyle.opensim.setup.file import SI, Setup
+from condyle.opensim.setup.controls import write_controls
+from condyle.opensim.setup.file_columns import file_order, in_degrees, speed_names
 from condyle.opensim.setup.force_report import Exerted, force_columns, save_forces
+from condyle.opensim.setup.setup_file import SI, Setup
+from condyle.opensim.setup.trial import Trial
 from condyle.spatial import Transform, euler_from_rotation
 from condyle.studies.joint_reactions import COLUMNS, joint_reactions
 from condyle.studies.motion.motion import FEWEST, Motion
@@ -23,10 +24,6 @@ from condyle.studies.prescribed_forces import prescribed_forces
 from condyle.studies.static_optimization import StaticOptimization, static_optimization
 from condyle.system.system import System
 from condyle.table import Table
-
-if TYPE_CHECKING:
-    from condyle.opensim.setup.trial import Trial
-
 
 BODIES = (
     "",
@@ -253,7 +250,7 @@ def _spread(setup: Setup, element: Element, name: str, default: str, count: int)
     return values if len(values) == count else values[:1] * count
 
 
-# ---- Analyses of muscles: static optimization, lengths and moment arms, forces, induced accelerations ----
+# ---- muscles -----------------------------------------------------------------------------------------------
 
 MUSCLE_WORDS = (
     "",

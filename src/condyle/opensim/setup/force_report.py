@@ -1,9 +1,9 @@
-"""ForceReporter and Actuation: what each force exerts, in OpenSim's columns."""
+"""ForceReporter and Actuation: what each force and constraint exerts, in OpenSim's columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,17 +14,14 @@ from condyle.opensim.contact import SURFACES
 from condyle.opensim.element import Element
 from condyle.opensim.forces import function_elements
 from condyle.opensim.reading import Reading
-from condyle.opensim.setup.file import FORCES, SI
+from condyle.opensim.setup.setup_file import FORCES, SI
+from condyle.opensim.setup.trial import Trial
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.motion import Motion
 from condyle.studies.muscle_analysis import path_geometry
 from condyle.studies.study_system import study_system
 from condyle.system.states import Batch
 from condyle.system.system import System
-
-if TYPE_CHECKING:
-    from condyle.opensim.setup.trial import Trial
-
 
 FORCE_WORDS = (
     "",
@@ -399,7 +396,7 @@ REPORTS: dict[str, Callable[[Exerted, Element], Columns | None]] = {
 """Columns of OpenSim's classes; those of others are of actuators."""
 
 
-# ---- Forces of constraints for ForceReporter, in OpenSim's columns ----
+# ---- forces of constraints for ForceReporter, in OpenSim's columns -----------------------------------------
 #
 #
 # OpenSim writes what stands on the left of M udot + G' lambda = f: the opposite of what acts on the bodies and

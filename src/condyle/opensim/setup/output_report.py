@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,13 +14,11 @@ from condyle.forces.base import GROUPS
 from condyle.muscles import Muscle
 from condyle.opensim.element import Element
 from condyle.opensim.setup.analyses import joints_of
-from condyle.opensim.setup.coordinates import speed_names
+from condyle.opensim.setup.file_columns import speed_names
 from condyle.opensim.setup.force_report import Exerted
+from condyle.opensim.setup.trial import Trial
 from condyle.studies.joint_reactions import joint_reactions
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
-
-if TYPE_CHECKING:
-    from condyle.opensim.setup.trial import Trial
 
 PATH = re.compile(r"(?P<component>[^|]*)\|(?P<output>\w+)(?::\w+)?(?:\((?P<alias>[^)]*)\))?")
 KINDS = {1: ("double", "Outputs"), 3: ("Vec3", "OutputsVec3"), 6: ("SpatialVec", "OutputsSpatialVec")}

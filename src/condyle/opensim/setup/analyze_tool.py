@@ -9,17 +9,17 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.opensim.element import Element
 from condyle.opensim.setup import analyses, force_report, induced, output_report
-from condyle.opensim.setup.controllers import Control, control_inputs, controls_of
-from condyle.opensim.setup.coordinates import columns_of, in_degrees, speed_names
+from condyle.opensim.setup.controls import Control, control_inputs, controls_of
 from condyle.opensim.setup.equilibrium import opensim_equilibrium
-from condyle.opensim.setup.file import Setup
-from condyle.opensim.setup.motion import (
+from condyle.opensim.setup.file_columns import columns_of, in_degrees, speed_names
+from condyle.opensim.setup.inputs import (
     frames_between,
     loads_of,
     motion_from_table,
     motion_of,
     without_repeated_times,
 )
+from condyle.opensim.setup.setup_file import Setup
 from condyle.opensim.setup.trial import Trial
 from condyle.studies.motion.motion import FEWEST, Motion
 from condyle.studies.motion.spline_rates import rates
@@ -60,7 +60,7 @@ def run_analyses(trial: Trial) -> None:
         if not setup.flag("on", True, element):
             continue
         if element.tag not in ANALYSES:
-            setup.check(f"analysis {element.tag} is not there, and was left out")
+            setup.check(f"analysis {element.tag} is not supported, and was left out")
             continue
         ANALYSES[element.tag](trial, element)
 

@@ -1,4 +1,5 @@
-"""InverseKinematicsTool: coordinates that bring the model's markers nearest to recorded ones."""
+"""InverseKinematicsTool and IMUInverseKinematicsTool: coordinates that bring the model's markers, or its
+sensors, nearest to recorded ones."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.io.markers import Markers, read_markers
 from condyle.opensim.element import Element
-from condyle.opensim.setup.coordinates import clamped, file_order, in_degrees, speed_names
-from condyle.opensim.setup.file import SI, Setup
+from condyle.opensim.setup.file_columns import clamped, file_order, in_degrees, speed_names
+from condyle.opensim.setup.setup_file import SI, Setup
 from condyle.presentation import cut
 from condyle.spatial import rotation_x, rotation_y, rotation_z
 from condyle.studies.kinematics.imus import IMUs, sensor_data
@@ -194,7 +195,7 @@ def _in_file_units(setup: Setup, system: System, motion: Table) -> tuple[Array, 
     return motion.time, order, np.stack(values, axis=1)
 
 
-# ---- IMUInverseKinematicsTool: coordinates that bring the model's sensors nearest to recorded orientations ----
+# ---- IMUInverseKinematicsTool ------------------------------------------------------------------------------
 
 FRAMES = ("PhysicalOffsetFrame", "Body")
 """What a sensor may be in a model that OpenSim's IMUPlacer has calibrated."""

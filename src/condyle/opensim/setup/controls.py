@@ -22,7 +22,7 @@ from condyle.opensim.controllers import prescribed_controller
 from condyle.opensim.document import Document, read_document
 from condyle.opensim.element import Element, read_elements
 from condyle.opensim.reading import Reading
-from condyle.opensim.setup.file import Setup
+from condyle.opensim.setup.setup_file import Setup
 from condyle.opensim.versions import OLDEST
 from condyle.system.system import System
 
@@ -67,7 +67,7 @@ def controls_of(setup: Setup, system: System, start: float, end: float) -> dict[
     """Controls by the name of the muscle or actuator, from start to end [s].
 
     Raises:
-        DescriptionError: a controller that is not there, or two that give the same control.
+        DescriptionError: a controller that is not supported, or two that give the same control.
         UnknownNameError: a control of what the model does not have.
     """
     found: dict[str, Control] = {}
@@ -117,7 +117,7 @@ def _controls(setup: Setup, reading: Reading, element: Element) -> dict[str, Con
     if element.tag not in ("ControlSetController", "PrescribedController"):
         raise reading.error(
             element,
-            "this controller is not there; ControlSetController and "
+            "this controller is not supported; ControlSetController and "
             "PrescribedController are. Switch it off by <enabled>false</enabled>",
         )
     file = (
@@ -193,7 +193,7 @@ def _bare(name: str) -> str:
     return name.rpartition("/")[2].removesuffix(".excitation")
 
 
-# ---- Controls over time as OpenSim's .xml files have them ----
+# ---- controls over time as OpenSim's .xml files have them --------------------------------------------------
 
 
 def write_controls(path: Path, time: Array, names: Sequence[str], values: Array) -> Path:

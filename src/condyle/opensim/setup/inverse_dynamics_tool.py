@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from condyle.opensim.setup.coordinates import speed_names
-from condyle.opensim.setup.file import Setup
-from condyle.opensim.setup.motion import frames_between, loads_of, motion_of
+from condyle.opensim.setup.file_columns import speed_names
+from condyle.opensim.setup.inputs import frames_between, loads_of, motion_of
+from condyle.opensim.setup.setup_file import Setup
 from condyle.studies.inverse_dynamics import inverse_dynamics
 from condyle.studies.motion.motion import FEWEST, Motion
 from condyle.system.system import System

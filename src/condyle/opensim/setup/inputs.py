@@ -1,4 +1,4 @@
-"""The motion that a setup file names: coordinates from a table, as OpenSim's tools take them."""
+"""What a setup file names: the motion, from a table as OpenSim's tools take it, and external loads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.opensim.loads import labeled_loads
-from condyle.opensim.setup.file import Setup
+from condyle.opensim.setup.setup_file import Setup
 from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
@@ -182,7 +182,7 @@ def loads_of(setup: Setup, motion: Motion) -> list[tuple[str, ExternalLoad]]:
     return longer
 
 
-# ---- External loads that end before a motion does, and those whose points jump ----
+# ---- external loads that end before a motion does, and those whose points jump -----------------------------
 
 BEYOND = 0.25
 """[s] So far beyond its rows a table of loads is continued in a straight line; OpenSim does it without

@@ -1,11 +1,11 @@
-"""Coordinates of a model as OpenSim's tools order and bound them."""
+"""Coordinates and states of a model as OpenSim's tools order, bound and label them in files."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.opensim.setup.file import Setup
+from condyle.opensim.setup.setup_file import Setup
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table
@@ -53,7 +53,7 @@ def clamped(setup: Setup, system: System) -> dict[str, tuple[float, float]]:
     return {name: limits for name, limits in out.items() if name not in others}
 
 
-# ---- Names of states in OpenSim's files: /jointset/knee_r/knee_angle_r/value, or as older ones have them ----
+# ---- names of states: /jointset/knee_r/knee_angle_r/value, or as older files have them ---------------------
 
 FIBER = 0.1
 """[m] Length of a fiber in the default state of OpenSim's classes."""

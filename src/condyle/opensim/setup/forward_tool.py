@@ -13,18 +13,18 @@ from condyle.forces.external import ExternalWrench, TimeSeries
 from condyle.integrate.trajectory import Trajectory
 from condyle.muscles import Muscle
 from condyle.opensim.loads import labeled_loads
-from condyle.opensim.setup.analyze import run_analyses
-from condyle.opensim.setup.controllers import Control, controls_of, with_controls
-from condyle.opensim.setup.coordinates import (
+from condyle.opensim.setup.analyze_tool import run_analyses
+from condyle.opensim.setup.controls import Control, controls_of, with_controls
+from condyle.opensim.setup.equilibrium import opensim_equilibrium
+from condyle.opensim.setup.file_columns import (
     columns_of,
     default_state,
     in_degrees,
     speed_names,
     state_columns,
 )
-from condyle.opensim.setup.equilibrium import opensim_equilibrium
-from condyle.opensim.setup.file import Setup
-from condyle.opensim.setup.motion import check_bodies, continued
+from condyle.opensim.setup.inputs import check_bodies, continued
+from condyle.opensim.setup.setup_file import Setup
 from condyle.opensim.setup.trial import Trial
 from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad

@@ -12,9 +12,9 @@ from condyle.opensim.document import Document, read_set
 from condyle.opensim.element import Element
 from condyle.opensim.geometry import write_markers
 from condyle.opensim.model import write_osim
-from condyle.opensim.setup.coordinates import default_state, state_columns
-from condyle.opensim.setup.file import Setup
-from condyle.opensim.setup.inverse_kinematics import coordinate_tasks, marker_weights
+from condyle.opensim.setup.file_columns import default_state, state_columns
+from condyle.opensim.setup.inverse_kinematics_tool import coordinate_tasks, marker_weights
+from condyle.opensim.setup.setup_file import Setup
 from condyle.opensim.writing import Writing, Xml, object_set, write_document, xml
 from condyle.studies.scaling.measurements import Measurement, frames
 from condyle.studies.scaling.result import Scaling
