@@ -68,7 +68,7 @@ def advice(
     ahead = sorted({0.0, h, *(AHEAD if step is None else (step,))})
     with np.errstate(invalid="ignore", over="ignore"):
         places = [
-            (since, _Place(like, t + way * since, y + way * since * f if since else y)) for since in ahead
+            (since, _Nearby(like, t + way * since, y + way * since * f if since else y)) for since in ahead
         ]
     near = [(since, place) for since, place in places if np.isfinite(place.y).all()]
     for since, place in near:
@@ -118,7 +118,7 @@ def _later(since: float) -> str:
     return f"{since:.1g} s later" if since else "there"
 
 
-class _Place:
+class _Nearby:
     """A state by its numbers. It is not a State, since motions may prescribe what is not finite."""
 
     def __init__(self, like: State, t: float, y: np.ndarray) -> None:

@@ -5,6 +5,8 @@
 and z by the trapezoidal rule. Where N = 1 the middle equation is explicit, q + h u + h^2/2 udot. The error is
 estimated by the change of f over the step, h/2 (f+ - f): what Euler's method, of order 1, would have left
 out.
+
+Semi-explicit Euler: the new speeds move the coordinates.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from condyle.integrate.equations import Equations, RightHandSide
-from condyle.integrate.integrators.base import Method, Step
+from condyle.integrate.equations import EquationsOfMotion, RightHandSide
+from condyle.integrate.integrators.base import Method, MethodStep
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import While, kernel
 from condyle.records import dataclass
@@ -31,7 +33,9 @@ class Verlet(Method):
     order: int = 2
     estimate: int = 2
 
-    def step(self, eq: Equations, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]) -> Step:
+    def step(
+        self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
+    ) -> MethodStep:
         n, nq, nu, qdot = eq.n, eq.nq, eq.nu, eq.qdot()
         sizes |= {"half": nu, "q_next": nq, "k_next": n, "turning": 1, "moving": 1, "loose": 1}
         q, u, t = ca.SX.sym("q", nq), ca.SX.sym("u", nu), ca.SX.sym("t")
@@ -66,7 +70,7 @@ class Verlet(Method):
         def predict(y: ca.SX, h: ca.SX, k0: ca.SX, q_next: ca.SX) -> ca.SX:
             return ca.vertcat(q_next, (y + h * k0)[nq:])
 
-        return Step(
+        return MethodStep(
             [
                 kernel(begin, "t y h_try k0", "half q_next t_stage turning moving loose", sizes),
                 While(
@@ -97,3 +101,23 @@ class Verlet(Method):
             ],
             0,
         )
+
+
+@dataclass(frozen=True)
+class SemiExplicitEuler(Method):
+    """u+ = u + h udot,   q+ = q + h N(q) u+,   z+ = z + h zdot."""
+
+    name: str = "semi-explicit-euler"
+    order: int = 1
+
+    def step(
+        self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
+    ) -> MethodStep:
+        nq, nu, qdot = eq.nq, eq.nu, eq.qdot()
+
+        def advance(t: ca.SX, y: ca.SX, h: ca.SX, k0: ca.SX) -> ca.SX:
+            y_next = y + h * k0
+            u = y_next[nq : nq + nu]
+            return ca.vertcat(y[:nq] + h * qdot(t, y[:nq], u), u, y_next[nq + nu :])
+
+        return MethodStep([kernel(advance, "t y h_try k0", "y_next", sizes)], 0)
