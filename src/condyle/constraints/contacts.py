@@ -14,14 +14,14 @@ import casadi as ca
 
 from condyle.constraints.base import (
     Constraint,
-    check_direction,
+    Direction,
     drawn_ball,
     drawn_line,
     drawn_plane,
     unit,
     where,
 )
-from condyle.constraints.points import ORIGIN, Direction, PointInPlane, Rod, across, two_bodies
+from condyle.constraints.points import ORIGIN, PointInPlane, Rod, across
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.leaves import AngularVelocity, Leaf, Rotation, StationPosition, StationVelocity
@@ -52,11 +52,13 @@ def slip(at: ca.SX, a: Sequence[ca.SX], b: Sequence[ca.SX]) -> ca.SX:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contact(Constraint):
-    """What contacts share: the parts, one after the other."""
+    """What contacts share: the parts, one after the other; most have `rolling`, whether they must not slip."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        two_bodies(self)
+        rolling = getattr(self, "rolling", False)
+        if not isinstance(rolling, bool):
+            raise DescriptionError(f"{type(self).__name__}: rolling: expected True or False, got {rolling!r}")
 
     def made(self) -> tuple[Constraint, ...]:
         """The parts."""
@@ -77,11 +79,6 @@ class Contact(Constraint):
     def check(self, tree: Tree) -> None:
         for part in self.parts:
             part.check(tree)
-
-
-def check_switch(rolling: Any, what: str) -> None:
-    if not isinstance(rolling, bool):
-        raise DescriptionError(f"{what}: rolling: expected True or False, got {rolling!r}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,10 +122,6 @@ class PointOnPlaneContact(Contact):
     b: BodyName
     p_b: Station
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_direction(self.normal, f"{type(self).__name__}: normal")
-
     def drawn(self, size: float) -> list[Drawing | Link]:
         return [*super().drawn(size), drawn_plane(self.a, self.normal, self.height, size)]
 
@@ -158,11 +151,6 @@ class SphereOnPlaneContact(Contact):
     center: Station
     radius: Length
     rolling: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_direction(self.normal, f"{type(self).__name__}: normal")
-        check_switch(self.rolling, type(self).__name__)
 
     def drawn(self, size: float) -> list[Drawing | Link]:
         plane = drawn_plane(self.a, self.normal, self.height, size)
@@ -233,10 +221,6 @@ class SphereOnSphereContact(Contact):
     undefined: ClassVar[str] = (
         "Its centers coincide, so that nothing is between them: move one of the bodies away"
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_switch(self.rolling, type(self).__name__)
 
     def drawn(self, size: float) -> list[Drawing | Link]:
         return [
@@ -326,12 +310,6 @@ class LineOnLineContact(Contact):
         "Its lines are parallel, so that nothing is across both: turn one of the bodies"
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_direction(self.direction_a, f"{type(self).__name__}: direction_a")
-        check_direction(self.direction_b, f"{type(self).__name__}: direction_b")
-        check_switch(self.rolling, type(self).__name__)
-
     def drawn(self, size: float) -> list[Drawing | Link]:
         a = drawn_line(self.a, self.p_a, self.direction_a, size)
         return [*super().drawn(size), a, drawn_line(self.b, self.p_b, self.direction_b, size)]
@@ -379,11 +357,6 @@ class NoSlip1D(Constraint):
     direction: Direction
     a: BodyName
     b: BodyName
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        two_bodies(self)
-        check_direction(self.direction, f"{type(self).__name__}: direction")
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:

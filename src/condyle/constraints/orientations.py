@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.constraints.base import Constraint, check_direction, unit, where
-from condyle.constraints.points import Direction, frame_leaves, two_bodies
+from condyle.constraints.base import Constraint, Direction, unit, where
+from condyle.constraints.points import frame_leaves
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Frame, placed, quantity, sx
 from condyle.laws.leaves import Leaf, Rotation
@@ -54,9 +54,6 @@ class ConstantAngle(Constraint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        two_bodies(self)
-        check_direction(self.axis_a, f"{type(self).__name__}: axis_a")
-        check_direction(self.axis_b, f"{type(self).__name__}: axis_b")
         angle = float(self.angle.at().item()) if isinstance(self.angle, Expression) else self.angle
         if not (0 < angle < np.pi and np.sin(angle) > SMALLEST_SINE):
             raise DescriptionError(
@@ -107,7 +104,6 @@ class ConstantOrientation(Constraint):
             if R is not None and not isinstance(R, Transform):
                 object.__setattr__(self, name, Transform(R, what=f"{type(self).__name__}: {name}"))
         super().__post_init__()
-        two_bodies(self)
 
     def drawn(self, size: float) -> list[Drawing | Link]:
         return []  # it has directions and no place
@@ -138,10 +134,6 @@ class Weld(Constraint):
     X_b: Frame
 
     undefined: ClassVar[str] = NO_AXIS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        two_bodies(self)
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:

@@ -11,9 +11,9 @@ from condyle.mobilizers import motion_at
 from condyle.model.explain import explain
 from condyle.native.programs import nodes
 from condyle.status import Outcome, Status
+from condyle.system.failures import unsolved
 from condyle.system.given import COARSEST
 from condyle.system.state import State
-from condyle.system.unsolved import unsolved
 
 AHEAD = (0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """How far ahead to look for what stopped a run [s]."""

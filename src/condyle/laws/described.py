@@ -22,12 +22,11 @@ from condyle.arrays import Array, in_order
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.laws.factors import BodyFactors, times
 from condyle.laws.function import law_function
-from condyle.native.solvers.solver import Solver
+from condyle.loading import if_loaded
 from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
 from condyle.spatial import Transform
-from condyle.trace.parameter import Expression, Parameter, as_sx
-from condyle.trace.quantity import Quantity
+from condyle.trace.parameter import Expression, Parameter, Quantity, as_sx
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
@@ -484,7 +483,7 @@ def _value(value: Any) -> str:
         return f"{value.dtype} {value.shape} {value.tobytes()!r}"
     if isinstance(value, ModuleType):
         return value.__name__
-    if isinstance(value, (Solver, LookupTable)):
+    if isinstance(value, (LookupTable, if_loaded("condyle.native.solvers.solver", "Solver"))):
         return value.text
     if (
         getattr(value, "__module__", None)

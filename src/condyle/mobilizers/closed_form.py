@@ -69,7 +69,7 @@ def _axis_text(axis: object, default: str) -> str:
 class Weld(Mobilizer):
     """No motion at all: M is F. No coordinates, no speeds."""
 
-    units = speed_units = ()
+    units = ()
     has_lengths = False
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
@@ -90,7 +90,6 @@ class Pin(Mobilizer):
 
     coordinate_names = speed_names = ("angle",)
     units = ("rad",)
-    speed_units = ("rad/s",)
     has_lengths = False
 
     def __post_init__(self) -> None:
@@ -119,7 +118,6 @@ class Slider(Mobilizer):
 
     coordinate_names = speed_names = ("shift",)
     units = ("m",)
-    speed_units = ("m/s",)
     has_lengths = False
 
     def __post_init__(self) -> None:
@@ -151,7 +149,6 @@ class Screw(Mobilizer):
 
     coordinate_names = speed_names = ("angle",)
     units = ("rad",)
-    speed_units = ("rad/s",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pitch", constant(self.pitch, "Screw: pitch"))
@@ -183,7 +180,6 @@ class Cylinder(Mobilizer):
 
     coordinate_names = speed_names = ("rz", "tz")
     units = ("rad", "m")
-    speed_units = ("rad/s", "m/s")
     has_lengths = False
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
@@ -203,7 +199,6 @@ class Planar(Mobilizer):
 
     coordinate_names = speed_names = ("rz", "tx", "ty")
     units = ("rad", "m", "m")
-    speed_units = ("rad/s", "m/s", "m/s")
     has_lengths = False
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
@@ -225,7 +220,6 @@ class Translation(Mobilizer):
 
     coordinate_names = speed_names = ("tx", "ty", "tz")
     units = ("m", "m", "m")
-    speed_units = ("m/s", "m/s", "m/s")
     has_lengths = False
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
@@ -266,7 +260,6 @@ class Universal(Mobilizer):
 
     coordinate_names = speed_names = ("rx", "ry")
     units = ("rad", "rad")
-    speed_units = ("rad/s", "rad/s")
     has_lengths = False
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
@@ -295,7 +288,6 @@ class Gimbal(Mobilizer):
 
     coordinate_names = speed_names = ("rx", "ry", "rz")
     units = ("rad", "rad", "rad")
-    speed_units = ("rad/s", "rad/s", "rad/s")
     has_lengths = False
     singular = (
         "the first and third axes coincide where the second angle is ±pi/2 (gimbal lock); cd.Ball "
@@ -321,7 +313,6 @@ class Bushing(Mobilizer):
 
     coordinate_names = speed_names = ("rx", "ry", "rz", "tx", "ty", "tz")
     units = ("rad", "rad", "rad", "m", "m", "m")
-    speed_units = ("rad/s", "rad/s", "rad/s", "m/s", "m/s", "m/s")
     has_lengths = False
     singular = (
         "the first and third axes coincide where the second angle is ±pi/2 (gimbal lock); cd.Free "
@@ -367,7 +358,6 @@ class BendStretch(Mobilizer):
 
     coordinate_names = speed_names = ("bend", "stretch")
     units = ("rad", "m")
-    speed_units = ("rad/s", "m/s")
     has_lengths = False
     singular = "a particle at M has no inertia against the angle where the distance is zero"
 
@@ -414,7 +404,6 @@ class SphericalCoords(Mobilizer):
 
     coordinate_names = speed_names = ("azimuth", "zenith", "radius")
     units = ("rad", "rad", "m")
-    speed_units = ("rad/s", "rad/s", "m/s")
     has_lengths = False
     singular = (
         "a particle at M has no inertia against the angles where the radius is zero or M lies on F's z axis"
@@ -482,7 +471,6 @@ class CantileverFreeBeam(Mobilizer):
 
     coordinate_names = speed_names = ("rx", "ry", "rz")
     units = ("rad", "rad", "rad")
-    speed_units = ("rad/s", "rad/s", "rad/s")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", constant(self.length, "CantileverFreeBeam: length", positive=True))
@@ -532,7 +520,6 @@ class EllipticSlider(Mobilizer):
 
     coordinate_names = speed_names = ("angle",)
     units = ("rad",)
-    speed_units = ("rad/s",)
 
     def __post_init__(self) -> None:
         for name in ("a", "b"):

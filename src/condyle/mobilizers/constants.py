@@ -16,7 +16,7 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.spatial import Transform, too_large
 from condyle.trace import DEFAULTED, Symbol, Traced, defaulted_in
-from condyle.trace.quantity import FINITE, POSITIVE, Quantity
+from condyle.trace.parameter import FINITE, POSITIVE, Quantity
 
 
 def parameters_of(x: ca.SX, what: str) -> tuple[Any, ...]:

@@ -36,7 +36,7 @@ from condyle.presentation import Block, Display, number, page
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Line
 from condyle.spatial import Metric, Transform, exp_se3, log_so3
-from condyle.trace.quantity import POSITIVE
+from condyle.trace.parameter import POSITIVE
 
 Domain = tuple[float, float]
 

@@ -23,7 +23,7 @@ class Shape:
             object.__setattr__(self, f.name, check(type(self).__name__, f.name, getattr(self, f.name)))
 
     def __repr__(self) -> str:
-        own = [f.name for f in fields(self)] if is_dataclass(self) else []
+        own: list[str] = [f.name for f in fields(self)] if is_dataclass(self) else []
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in own)
         return f"shapes.{type(self).__name__}({shown})"
 

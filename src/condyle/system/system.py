@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from casadi import Function
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Entries, Vector, check_finite, vector
-from condyle.constraints.solve.projection import project
 from condyle.errors import ArgumentError, DescriptionError, ShapeError, UnknownNameError
-from condyle.model.explain import Explanation, explain
-from condyle.system import derivatives
-from condyle.system.expressions import casadi_function
+from condyle.loading import Deferred
 from condyle.system.operators import (
     BodyOperators,
     DynamicsOperators,
@@ -27,6 +24,16 @@ from condyle.system.state import State
 from condyle.system.tails import NAMES as TAIL
 from condyle.tree import scales
 from condyle.tree.body import Body
+
+if TYPE_CHECKING:
+    from condyle.constraints.solve import projection
+    from condyle.model import explain
+    from condyle.system import derivatives
+else:  # most systems are not asked for these
+    explain, derivatives, projection = (
+        Deferred(f"condyle.{room}")
+        for room in ("model.explain", "system.derivatives", "constraints.solve.projection")
+    )
 
 _ELSEWHERE = {
     "simulate": "cd.simulate(system, state, t_final)",
@@ -116,7 +123,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
             disabled=disabled,
         )
 
-    def explain(self, state: State, tau: Vector | None = None) -> Explanation:
+    def explain(self, state: State, tau: Vector | None = None) -> explain.Explanation:
         """Every intermediate of the state's accelerations by name, without native code; print it to read it.
 
         Use it when a result is NaN or a surprise: it says which body, mobilizer or force is the first not to
@@ -142,7 +149,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         )
         if given.ndim > 1:
             raise ShapeError(f"explain: tau: expected ({self.nu},), got {given.shape}; a State is one state")
-        return explain(self.compiled.model, state.q, state.u, given, state.tail)
+        return explain.explain(self.compiled.model, state.q, state.u, given, state.tail)
 
     # ---- derivatives and expressions -----------------------------------------------------------------------
 
@@ -253,7 +260,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         given = {
             name: value for name, value in (("locked", locked), ("disabled", disabled)) if value is not None
         }
-        return casadi_function(self._freeze("casadi()"), operator, which, given)
+        return derivatives.casadi_function(self._freeze("casadi()"), operator, which, given)
 
     # ---- prescribed motion and constraints -----------------------------------------------------------------
 
@@ -325,7 +332,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
             raise DescriptionError(f"project: tolerance: expected a number above zero, got {tolerance!r}")
         batch = np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
         q, u = np.broadcast_to(q, batch + (self.nq,)).copy(), np.broadcast_to(u, batch + (self.nu,)).copy()
-        return project(self.compiled.projection(tail, W), q, u, tolerance)
+        return projection.project(self.compiled.projection(tail, W), q, u, tolerance)
 
     def _weights(self, given: Vector) -> Array:
         """One for each speed, above zero."""

@@ -15,7 +15,7 @@ import casadi as ca
 
 from condyle.constraints.base import drawn_link
 from condyle.constraints.coordinates import unit_of
-from condyle.constraints.points import COINCIDENT, two_bodies
+from condyle.constraints.points import COINCIDENT
 from condyle.constraints.unilateral.base import Unilateral
 from condyle.errors import DescriptionError, warn
 from condyle.laws.described import BodyName, CoordinateName, Station, quantity, sx
@@ -113,10 +113,6 @@ class Rope(Unilateral):
     length: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
 
     undefined: ClassVar[str] = "Its points coincide, so that it has no direction; it is slack there"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        two_bodies(self)
 
     def drawn(self, size: float) -> list[Drawing | Link]:
         return [*super().drawn(size), drawn_link(self)]

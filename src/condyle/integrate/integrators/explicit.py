@@ -10,10 +10,8 @@ in units of h^2 and of the jump of f's slope. The largest error over the largest
 Merson's method, 12 for Dormand and Prince's of order 5, whose two solutions see much the same of a kink, 3.3
 for that of order 8.
 
-Runge-Kutta-Chebyshev methods: explicit, of order 2, stable along the negative real axis.
-
-Sommeijer, Shampine, Verwer: RKC: an explicit solver for parabolic PDEs, J. Comput. Appl. Math. 88 (1997),
-section 2:
+Runge-Kutta-Chebyshev methods are explicit too, of order 2 and stable along the negative real axis. Sommeijer,
+Shampine, Verwer: RKC: an explicit solver for parabolic PDEs, J. Comput. Appl. Math. 88 (1997), section 2:
 
     Y_1 = y + m'_1 h f_0,  Y_j = (1 - m_j - n_j) y + m_j Y_j-1 + n_j Y_j-2 + m'_j h f_j-1 + g_j h f_0      (3)
     w_0 = 1 + 2/13 / s^2,  w_1 = T'_s(w_0) / T''_s(w_0),  b_j = T''_j(w_0) / T'_j(w_0)^2,
@@ -259,9 +257,9 @@ DORMAND_PRINCE = Explicit(
         ),
     ),
 )
-# Dormand and Prince's method of order 8 with estimates of order 5 and 3, as published with DOP853 (Hairer, Norsett,
-# Wanner: Solving Ordinary Differential EquationsOfMotion I, 1993, section II.10). Three more stages give order 7 between
-# the steps.
+# Dormand and Prince's method of order 8 with estimates of order 5 and 3, as published with DOP853 (Hairer,
+# Norsett, Wanner: Solving Ordinary Differential Equations I, 1993, section II.10). Three more stages give order
+# 7 between the steps.
 DORMAND_PRINCE_8 = Explicit(
     "dormand-prince-8",
     8,

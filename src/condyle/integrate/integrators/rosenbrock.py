@@ -115,7 +115,7 @@ class Rosenbrock(Method):
         )
 
 
-# Hairer, Wanner: Solving Ordinary Differential EquationsOfMotion II, section IV.7; as in their RODAS
+# Hairer, Wanner: Solving Ordinary Differential Equations II, section IV.7; as in their RODAS
 RODAS = Rosenbrock(
     "rodas",
     4,

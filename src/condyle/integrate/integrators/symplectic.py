@@ -1,12 +1,12 @@
-"""Velocity Verlet, implicit in u: the same forwards as backwards.
+"""Methods that move coordinates by new speeds: semi-explicit Euler and velocity Verlet.
+
+Velocity Verlet is implicit in u, and the same forward and backward:
 
     u' = u + h/2 udot(t, q, u),   q+ = q + h N((q + q+)/2) u',   u+ = u' + h/2 udot(t + h, q+, u+)         (1)
 
 and z by the trapezoidal rule. Where N = 1 the middle equation is explicit, q + h u + h^2/2 udot. The error is
 estimated by the change of f over the step, h/2 (f+ - f): what Euler's method, of order 1, would have left
 out.
-
-Semi-explicit Euler: the new speeds move the coordinates.
 """
 
 from __future__ import annotations

@@ -33,7 +33,6 @@ from condyle.native.fastcall.builtin import DirectCall, add_call, make_builtin
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache, jit, notice, threads
 from condyle.native.straight.kernel_function import KernelFunction, evaluate_mapped
-from condyle.native.straight.kernel_writer import add_kernel
 from condyle.native.tables.lookup import lookup_context
 from condyle.records import dataclass
 
@@ -391,6 +390,8 @@ class _Evaluator:
         f = self._expressions(self.build if W == 1 else self.wide)
         start = time.perf_counter()
         module = Module(W, self.contract)
+        from condyle.native.straight.kernel_writer import add_kernel  # not where code comes from the cache
+
         work = add_kernel(module, f, "kernel")
         add_loop(module, "loop", "kernel", ins, outs, work, self._watched)
         if W == 1:
