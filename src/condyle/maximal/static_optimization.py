@@ -37,7 +37,7 @@ from condyle.muscles import Muscle
 from condyle.records import dataclass
 
 if TYPE_CHECKING:
-    from condyle.system.operators.options import Options
+    from condyle.system.operators.public import Options
     from condyle.system.system import System
 
 STEPS, SHRINK, GAP = 80, 0.1, 1e-12

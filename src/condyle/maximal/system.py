@@ -25,7 +25,7 @@ from condyle.tree.body import Body
 
 if TYPE_CHECKING:
     from condyle.maximal.simulation import MaximalTrajectory
-    from condyle.system.operators.options import Options
+    from condyle.system.operators.public import Options
     from condyle.system.system import System
 if TYPE_CHECKING:
     from condyle.system.system import System
