@@ -76,7 +76,7 @@ import casadi as ca
 
 from condyle.forces.two_point import TwoPoint
 from condyle.laws.described import quantity, sx
-from condyle.opensim.forces import Body
+from condyle.opensim.forces import BodyField
 from condyle.opensim.table import Class, Number, Vector
 from condyle.records import dataclass
 
@@ -100,8 +100,8 @@ Class(
     "TetherForce",
     Tether,
     (
-        Body("socket_body1", key="a"),
-        Body("socket_body2", key="b"),
+        BodyField("socket_body1", key="a"),
+        BodyField("socket_body2", key="b"),
         Vector("point1", key="p_a"),
         Vector("point2", key="p_b"),
         Number("stiffness", 1.0),

@@ -194,7 +194,7 @@ def test_even_ground_is_a_plane():
     plane = two(contact.HalfSpace("a", (-0.2, 0.1, 1.0), 0.05 / np.sqrt(1.05), STEEL), BALL)
     q, u = touching(plane, 22, depth=6e-3)
     for what, given in (("depths", (q,)), ("points", (q,)), ("forces", (q, u)), ("losses", (q, u))):
-        mine, flat = (getattr(s, f"contact_{what}")(*given) for s in (ground, plane))
+        mine, flat = (getattr(s.contacts, what)(*given) for s in (ground, plane))
         np.testing.assert_allclose(mine, flat, rtol=1e-9, atol=1e-9)  # splines of 21 x 17 heights: 1e-14 m
     q[11:14] += 7.0 * plane.contacts.normals(q)[0]
     assert not ground.contacts.forces(q, u).any()

@@ -275,7 +275,7 @@ class Description(Copies):
         a: ContactSurface | Iterable[ContactSurface],
         b: ContactSurface | Iterable[ContactSurface] | None = None,
         law: type[ContactLaw] | None = None,
-        **options: Any,
+        **options: object,
     ) -> tuple[str, ...]:
         """Let surfaces touch: a pair, a group against a group, or a group within itself.
 

@@ -131,7 +131,7 @@ class State(Display, OfState):
             {},
         )
 
-    def replace(self, **changes: Any) -> State:
+    def replace(self, **changes: object) -> State:
         """A new State with other values: any of the attributes; mappings change some entries by name."""
         if len(changes) == 1:
             ((name, value),) = changes.items()

@@ -154,7 +154,9 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
     # ---- derivatives and expressions -----------------------------------------------------------------------
 
     @with_call_hints(skip=1)
-    def jvp(self, operator: str, *arguments: Any, tangents: Mapping[str, Vector], **options: Any) -> Array:
+    def jvp(
+        self, operator: str, *arguments: object, tangents: Mapping[str, Vector], **options: object
+    ) -> Array:
         """Derivative of an operator in a direction, exact:
         `system.jvp("forward_dynamics", q, u, tau, tangents={"q": dq, "u": du})`.
 
@@ -181,7 +183,12 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
 
     @with_call_hints(skip=1)
     def vjp(
-        self, operator: str, *arguments: Any, cotangent: Vector, wrt: Sequence[str] = ("q",), **options: Any
+        self,
+        operator: str,
+        *arguments: object,
+        cotangent: Vector,
+        wrt: Sequence[str] = ("q",),
+        **options: object,
     ) -> dict[str, Array]:
         """Gradients of cotangent . result with respect to some variables.
 
@@ -202,15 +209,15 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         return derivatives.vjp(self._freeze("vjp()"), operator, arguments, cotangent, wrt, options)
 
     @overload
-    def jacobian(self, operator: str, *arguments: Any, wrt: str, **options: Any) -> Array: ...
+    def jacobian(self, operator: str, *arguments: object, wrt: str, **options: object) -> Array: ...  # type: ignore[overload-overlap]
     @overload
     def jacobian(
-        self, operator: str, *arguments: Any, wrt: Sequence[str], **options: Any
+        self, operator: str, *arguments: object, wrt: Sequence[str], **options: object
     ) -> Mapping[str, Array]: ...
 
     @with_call_hints(skip=1)
     def jacobian(
-        self, operator: str, *arguments: Any, wrt: str | Sequence[str], **options: Any
+        self, operator: str, *arguments: object, wrt: str | Sequence[str], **options: object
     ) -> Array | Mapping[str, Array]:
         """All partial derivatives: `system.jacobian("energy", q, u, wrt="q")`.
 
@@ -264,7 +271,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
 
     # ---- prescribed motion and constraints -----------------------------------------------------------------
 
-    def prescribe(self, q: Vector, u: Vector, **options: Any) -> tuple[Array, Array]:
+    def prescribe(self, q: Vector, u: Vector, **options: object) -> tuple[Array, Array]:
         """q and u with what the enabled motions prescribe at t in place of what was there, and u = 0 where
         `locked` says position. The other entries stay. States are made so; operators take q and u as they are
         given.
@@ -307,7 +314,13 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         return q, u, tail
 
     def project(
-        self, q: Vector, u: Vector, *, weights: Vector | None = None, tolerance: float = 1e-10, **options: Any
+        self,
+        q: Vector,
+        u: Vector,
+        *,
+        weights: Vector | None = None,
+        tolerance: float = 1e-10,
+        **options: object,
     ) -> tuple[Array, Array]:
         """A near q (..., nq) and u (..., nu) that satisfy all enabled constraints, quaternions normalized:
         Newton steps, each the shortest, so that close to the constraints it is the nearest. From far away

@@ -6,7 +6,7 @@ setup_file.py    Setup: what is written in a file, where other files are, how re
 inputs.py        the motion that a file names, filtered as OpenSim filters; external loads
 controls.py      controls over time
 file_columns.py  order, units and labels of coordinates and states in files
-trial.py         Trial: what analyses share; analyses.py, force_report.py, induced.py, output_report.py
+trial.py         AnalysisTrial: what analyses share; analyses.py, force_report.py, induced.py, output_report.py
 equilibrium.py   fibers in equilibrium as OpenSim finds them
 """
 

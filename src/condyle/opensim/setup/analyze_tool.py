@@ -20,13 +20,13 @@ from condyle.opensim.setup.inputs import (
     without_repeated_times,
 )
 from condyle.opensim.setup.setup_file import Setup
-from condyle.opensim.setup.trial import Trial
+from condyle.opensim.setup.trial import AnalysisTrial
 from condyle.studies.motion.motion import FEWEST, Motion
 from condyle.studies.motion.spline_rates import rates
 from condyle.system.system import System
 from condyle.table import Table
 
-ANALYSES: dict[str, Callable[[Trial, Element], None]] = {
+ANALYSES: dict[str, Callable[[AnalysisTrial, Element], None]] = {
     "Kinematics": analyses.kinematics,
     "BodyKinematics": analyses.body_kinematics,
     "PointKinematics": analyses.point_kinematics,
@@ -51,7 +51,7 @@ def run(setup: Setup) -> None:
     run_analyses(trial_of(setup))
 
 
-def run_analyses(trial: Trial) -> None:
+def run_analyses(trial: AnalysisTrial) -> None:
     """Run what the set of analyses has and is on."""
     setup, found = trial.setup, trial.setup.objects("AnalysisSet")
     if not any(setup.flag("on", True, element) for element in found):
@@ -65,7 +65,7 @@ def run_analyses(trial: Trial) -> None:
         ANALYSES[element.tag](trial, element)
 
 
-def trial_of(setup: Setup) -> Trial:
+def trial_of(setup: Setup) -> AnalysisTrial:
     """The motion of a file of coordinates, or of states, with the loads and controls that the setup names."""
     system = setup.system()
     table = None
@@ -97,7 +97,7 @@ def trial_of(setup: Setup) -> Trial:
     )
     controls = controls_of(setup, system, float(motion.t[0]), float(motion.t[-1]))
     known = table is not None and all(n in columns_of(table) for n in system.state_variables)
-    trial = Trial(
+    trial = AnalysisTrial(
         setup,
         system,
         motion,

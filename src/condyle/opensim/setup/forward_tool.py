@@ -25,7 +25,7 @@ from condyle.opensim.setup.file_columns import (
 )
 from condyle.opensim.setup.inputs import check_bodies, continued
 from condyle.opensim.setup.setup_file import Setup
-from condyle.opensim.setup.trial import Trial
+from condyle.opensim.setup.trial import AnalysisTrial
 from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.motion import Motion
@@ -118,11 +118,11 @@ def _state(setup: Setup, system: System, table: Table, row: int, start: float) -
     return state.replace(**parts)
 
 
-def _trial(setup: Setup, traj: Trajectory, loads: list[tuple[str, ExternalLoad]]) -> Trial:
+def _trial(setup: Setup, traj: Trajectory, loads: list[tuple[str, ExternalLoad]]) -> AnalysisTrial:
     """The steps of a run, for analyses."""
     motion = Motion.of(traj.system, traj)
     where = traj.system.compiled.model.tail
-    return Trial(
+    return AnalysisTrial(
         setup,
         traj.system,
         motion,

@@ -20,7 +20,7 @@ from condyle.opensim.element import Element
 from condyle.opensim.setup.file_columns import file_order, in_degrees, speed_names
 from condyle.opensim.setup.force_report import actuators
 from condyle.opensim.setup.setup_file import SI
-from condyle.opensim.setup.trial import Trial
+from condyle.opensim.setup.trial import AnalysisTrial
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.induced_accelerations import each_answer, generalized_forces
@@ -56,7 +56,7 @@ class Held:
     friction: tuple[float, float] | None = None
 
 
-def induced(trial: Trial, element: Element) -> None:
+def induced(trial: AnalysisTrial, element: Element) -> None:
     """A file per coordinate, per body and of the mass center, each with a column, or several, per cause."""
     setup, system, run = trial.setup, trial.system, trial.run
     trial.report_unknown_states()
@@ -83,7 +83,9 @@ def induced(trial: Trial, element: Element) -> None:
         trial.save(element, name, name, labels, values.reshape(len(values), -1), WORDS)
 
 
-def _places(trial: Trial, element: Element, run: Motion, angle: float) -> dict[str, tuple[Array, Array]]:
+def _places(
+    trial: AnalysisTrial, element: Element, run: Motion, angle: float
+) -> dict[str, tuple[Array, Array]]:
     """J and Jdot u of the mass centers of bodies and their angles, and of that of the system, by name."""
     system, out = trial.system, {}
     bodies = [b.name for b in system.bodies]
@@ -108,7 +110,9 @@ def _places(trial: Trial, element: Element, run: Motion, angle: float) -> dict[s
     return out
 
 
-def _contributions(trial: Trial, run: Motion, held: list[Held], potentials: bool) -> tuple[list[str], Array]:
+def _contributions(
+    trial: AnalysisTrial, run: Motion, held: list[Held], potentials: bool
+) -> tuple[list[str], Array]:
     """Causes, and their contributions to the accelerations, (m, causes, nu); of potentials those of muscles
     are of 1 N, and there is no total."""
     system = trial.system
@@ -171,7 +175,7 @@ def _touching(lambda_: Array, mu: float, radius: float) -> list[bool]:
     return [pressed > 0, sticks and bool(lambda_[1] <= radius * mu * pressed), sticks, sticks]
 
 
-def _held(trial: Trial, element: Element, run: Motion) -> list[Held]:
+def _held(trial: AnalysisTrial, element: Element, run: Motion) -> list[Held]:
     """Rows of the constraints that an analysis lists, one per external load."""
     constraints = trial.setup.objects("ConstraintSet", element)
     loads = trial.labeled
@@ -200,7 +204,7 @@ def _held(trial: Trial, element: Element, run: Motion) -> list[Held]:
     return out
 
 
-def _rows(trial: Trial, constraint: Element, load: ExternalLoad, run: Motion) -> tuple[Array, Array]:
+def _rows(trial: AnalysisTrial, constraint: Element, load: ExternalLoad, run: Motion) -> tuple[Array, Array]:
     """G and Gdot u of a constraint at the point where a load acts."""
     system = trial.system
     body = load.body if isinstance(load.body, str) else load.body.name

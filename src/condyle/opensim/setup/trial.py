@@ -1,4 +1,4 @@
-"""Trial: what the analyses of a setup file share: a motion, states of its muscles, loads on its bodies."""
+"""AnalysisTrial: what the analyses of a setup file share: a motion, states of its muscles, loads on its bodies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from condyle.system.system import System
 
 
 @dataclass
-class Trial:
+class AnalysisTrial:
     """What analyses share.
 
     Attributes:
