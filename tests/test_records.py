@@ -32,7 +32,6 @@ import dataclasses, importlib, inspect, json, pkgutil, re, sys, types
 if "std" in sys.argv:
     records = types.ModuleType("condyle.records")
     records.dataclass = dataclasses.dataclass
-    records.change_init = lambda cls, change: setattr(cls, "__init__", change(cls.__init__))
     sys.modules["condyle.records"] = records
 import condyle
 seen = {}

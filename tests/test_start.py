@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import condyle as cd
+from condyle.system.operators import METHODS
 from tests.opensim.files import reference
 from tests.process import output
 
@@ -152,3 +153,43 @@ def test_a_first_result_does_not_load_what_it_does_not_use():
     ).split()
     unused = ("viewer", "maximal", "models", "cli", "studies", "fit", "integrate")
     assert [m for m in loaded for room in unused if f"{m}.".startswith(f"condyle.{room}.")] == []
+
+
+def test_a_pendulum_loads_few_rooms():
+    """Its first acceleration from a warm cache: the rooms of contact, paths, muscles and loops stay closed."""
+    script = (
+        "import sys, condyle as cd; system = cd.System(); "
+        "system.add_body('rod', mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1)); "
+        "system.forward_dynamics(*system.defaults()); "
+    )
+    output("-c", script)  # fills the cache
+    loaded = output("-c", script + LOADED).split()
+    assert len(loaded) <= 120
+    rooms = {"contact", "muscles", "paths", "io", "table", "integrate", "studies", "viewer", "opensim"}
+    assert not {name.split(".")[1] for name in loaded if "." in name} & rooms
+
+
+def test_a_system_has_few_public_names():
+    """Each has an entry in docs/api/system.md: an attribute, a member, an operator, or a group of these."""
+    system = cd.System()
+    system.add_body("rod", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1))
+    state = system.state()
+    names = [*dir(system)]
+    assert len(names) <= 85
+    assert len(dir(state)) <= 60
+    assert len(dir(cd.simulate(system, state, 0.01))) <= 70
+    page = (SOURCE.parents[2] / "docs" / "api" / "system.md").read_text(encoding="utf-8")
+    told = {*re.findall(r"\w+", page)} | {name.partition(".")[0] for name in METHODS}
+    assert [name for name in names if name not in told] == []
+
+
+@pytest.mark.parametrize(
+    "package",
+    ["constraints", "contact", "forces", "functions", "mobilizers", "muscles", "paths", "shapes"],
+)
+def test_a_family_loads_what_is_asked_for(package):
+    """Its names come from its import lines, and each is what its module has."""
+    family = importlib.import_module(f"condyle.{package}")
+    for name in family.__all__:
+        thing = getattr(family, name)
+        assert thing.__name__ == name and thing.__module__.startswith(f"condyle.{package}.")

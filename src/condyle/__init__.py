@@ -7,21 +7,14 @@ code.
     udot = system.forward_dynamics(*system.defaults())
 """
 
-import re as _re
 from importlib import import_module as _import
-from pkgutil import get_data as _get_data
 from threading import RLock as _RLock
 
 from condyle import loading as _loading  # before any CasADi
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    name: (module, attribute)
-    for module, attribute, name in _re.findall(
-        r"^from (\S+) import (\w+) as (\w+)$", (_get_data(__name__, "__init__.pyi") or b"").decode(), _re.M
-    )
-}
+_HOMES = _loading.import_lines(__name__, "__init__.pyi")
 """Where each public name is at home: a module, and the name there. __init__.pyi is the only list."""
 
 __all__ = sorted(_HOMES)

@@ -47,7 +47,7 @@ from condyle.mobilizers import Translation as Translation
 from condyle.mobilizers import Universal as Universal
 from condyle.mobilizers import Weld as Weld
 from condyle.mobilizers import read_mobilizer as read_mobilizer
-from condyle.mobilizers.compose import compose as compose
+from condyle.mobilizers.combined import compose as compose
 from condyle.model.operators.record import Stage as Stage
 from condyle.opensim import read_external_loads as read_external_loads
 from condyle.opensim import read_osim as read_osim

@@ -5,10 +5,14 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from condyle.errors import ArgumentError
+from condyle.loading import collector_paused, import_lines
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -135,16 +139,6 @@ def check_call(
     raise ArgumentError(f"{name}: {reason}. It is {call}") from None
 
 
-def public_names(module: Mapping[str, Any]) -> list[str]:
-    """The public names of a package, from its globals: classes and functions that its own modules define."""
-    own = f"{module['__name__']}."
-    return sorted(
-        name
-        for name, value in module.items()
-        if not name.startswith("_") and getattr(value, "__module__", "").startswith(own)
-    )
-
-
 def other_names(module: Mapping[str, Any]) -> dict[str, str]:
     """What classes of a module are called elsewhere, and which they are here, from its globals."""
     out: dict[str, str] = {}
@@ -152,6 +146,37 @@ def other_names(module: Mapping[str, Any]) -> dict[str, str]:
         for other in vars(value).get("other_names", ()) if isinstance(value, type) else ():
             out[other] = f"{out[other]} or {name}" if other in out else name
     return out
+
+
+def family(
+    package: str, elsewhere: Mapping[str, str] | None = None
+) -> tuple[list[str], Callable[[str], object]]:
+    """The public names of a package, and its `__getattr__`, which loads the module of a name when that is asked
+    for: a program waits for what it uses only (PEP 562). Names are the package's lines
+    `from module import Name as Name`, which editors and type checkers read.
+
+    Args:
+        package: its `__name__`.
+        elsewhere: where names are that it does not have.
+    """
+    homes = import_lines(package, "__init__.py")
+    names = sorted(homes)
+
+    def __getattr__(name: str) -> object:
+        if name in homes:
+            module, attribute = homes[name]
+            with collector_paused():
+                found = getattr(import_module(module), attribute)
+            setattr(sys.modules[package], name, found)
+            return found
+        if name.startswith("_"):
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if find_spec(f"{package}.{name}"):
+            return import_module(f"{package}.{name}")
+        others = other_names({known: __getattr__(known) for known in names})
+        raise missing(package.replace("condyle", "cd"), name, names, {**others, **(elsewhere or {})})
+
+    return names, __getattr__
 
 
 def missing(module: str, name: str, known: Iterable[str], elsewhere: Mapping[str, str]) -> AttributeError:

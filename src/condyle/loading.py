@@ -11,12 +11,14 @@ matters.
 from __future__ import annotations
 
 import gc
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import ModuleSpec
+from pkgutil import get_data
 from types import ModuleType
 from typing import Any
 
@@ -59,6 +61,16 @@ class Deferred:
 def if_loaded(module: str, name: str) -> Any:
     """A class for isinstance, or () where nobody has loaded its module: then nothing is an instance of it."""
     return getattr(sys.modules.get(module), name, ())
+
+
+def import_lines(package: str, file: str) -> dict[str, tuple[str, str]]:
+    """Module and name there of each line `from module import name as public` in a file of a package, by its
+    public name."""
+    text = (get_data(package, file) or b"").decode()
+    return {
+        public: (module, name)
+        for module, name, public in re.findall(r"^ *from (\S+) import (\w+) as (\w+)$", text, re.MULTILINE)
+    }
 
 
 def load_casadi() -> None:

@@ -29,8 +29,8 @@ from condyle.arguments import missing
 from condyle.errors import DescriptionError, TraceError
 from condyle.forces.user import UserForce
 from condyle.laws.ask import AskedState, answers, traced_law
+from condyle.laws.described import name as checked_name
 from condyle.laws.described import quantity
-from condyle.laws.names import name as checked_name
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.trace.parameter import Discrete, Parameter

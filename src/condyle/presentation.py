@@ -48,6 +48,20 @@ def cut(items: Iterable[str], most: int = NAMES, sep: str = ", ") -> str:
     return sep.join(items if more <= 1 else [*items[:most], f"... {more} more"])
 
 
+def distinct(names: Sequence[str]) -> list[str]:
+    """The names; those that occur twice get a number at their end, so that they can be columns of one
+    Table."""
+    out: list[str] = []
+    taken = {"time"}
+    for name in names:
+        k, new = 1, name
+        while new in taken:
+            k, new = k + 1, f"{name} {k + 1}"
+        out.append(new)
+        taken.add(new)
+    return out
+
+
 def span(t: Any) -> str:
     """First and last of times (m,), as words."""
     return f" from {number(t[0])} to {number(t[-1])} s" if len(t) else ""

@@ -50,7 +50,7 @@ def test_every_equation_has_its_unit(name):
     at = [RATES[unit] for unit in UNITS[name]]
     assert [unit for _, unit in columns("constraints.bias")] == [rate[2] for rate in at]
     assert [unit for _, unit in columns("constraints.impulses")][model.tree.nu :] == [rate[3] for rate in at]
-    levels = [level for _, level in model.constraints.equations()]
+    levels = [level for _, level in model.equation_names()]
     assert [unit for _, unit in columns("constraints.errors")] == [
         *(rate[0] for rate, level in zip(at, levels, strict=True) if level == "position"),
         *(rate[1] for rate, level in zip(at, levels, strict=True) if level != "acceleration"),

@@ -117,7 +117,7 @@ class Asked:
         tail = {"parameters": self.ordered(sizes)} if sizes.shape[1] else {}
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*finds no closest points", category=RuntimeWarning)
-            return getattr(self.system, f"contact_{what}")(q, **tail)[:, 0]
+            return getattr(self.system.contacts, what)(q, **tail)[:, 0]
 
     def all_depths(self, q, sizes):
         """Of all pieces, shape (states, pieces); and seconds."""

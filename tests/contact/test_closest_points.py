@@ -83,7 +83,7 @@ def test_random_ellipsoids(evidence):
     system = two(contact.Ellipsoid("a", None, P[:3], STEEL), contact.Ellipsoid("b", None, P[3:], STEEL))
     q, rng = random_poses(2000, 2.5), np.random.default_rng(1)
     radii = np.exp(rng.uniform(np.log(0.1), 0, (len(q), 6)))
-    ask = lambda what, q: getattr(system, f"contact_{what}")(q, parameters=radii)[:, 0]
+    ask = lambda what, q: getattr(system.contacts, what)(q, parameters=radii)[:, 0]
     x, n = ask("depths", q), ask("normals", q)
     assert np.isfinite(x).all() and 0.2 < (x > 0).mean() < 0.5
 
@@ -159,9 +159,10 @@ def test_even_ground_is_a_plane():
     plane = two(contact.HalfSpace("a", (-0.2, 0.1, 1.0), 0.05 / np.sqrt(1.05), STEEL), ball)
     q, u = touching(plane, 22)
     for what in ("depths", "normals", "points", "patches"):
-        ask = f"contact_{what}"
         # splines of 21 x 17 heights: some hundred eps; no curvature: 1e-14 over the spacing squared
-        np.testing.assert_allclose(getattr(ground, ask)(q), getattr(plane, ask)(q), atol=1e-11)
+        np.testing.assert_allclose(
+            getattr(ground.contacts, what)(q), getattr(plane.contacts, what)(q), atol=1e-11
+        )
     np.testing.assert_allclose(ground.contacts.forces(q, u), plane.contacts.forces(q, u), rtol=1e-7)
 
 
@@ -182,9 +183,9 @@ def test_shapes_stay_from_call_to_call():
     for what, shape in shapes.items():
         given = (q,) if what in ("depths", "points", "normals", "patches") else (q, u)
         for _ in range(3):
-            assert getattr(system, f"contact_{what}")(*given).shape == shape
-        assert getattr(system, f"contact_{what}")(*(np.tile(x, (2, 1)) for x in given)).shape == (2, *shape)
-        assert getattr(system.state(q=q, u=u), f"contact_{what}")().shape == shape
+            assert getattr(system.contacts, what)(*given).shape == shape
+        assert getattr(system.contacts, what)(*(np.tile(x, (2, 1)) for x in given)).shape == (2, *shape)
+        assert getattr(system.state(q=q, u=u).contacts, what)().shape == shape
     table = cd.simulate(system, system.state(q=q, u=u), 0.01).contacts.forces()
     assert table.titles == [f"touch_f{axis} [N]" for axis in "xyz"]
 

@@ -374,7 +374,7 @@ def test_derivatives(name, evidence, monkeypatch):
     a, b = PAIRS[name]
     system = two(a, b)
     q, u = touching(system, 33 if isinstance(a, contact.Box) else 31)
-    x, n, P = (getattr(system, f"contact_{f}")(q)[0] for f in ("depths", "normals", "points"))
+    x, n, P = (getattr(system.contacts, f)(q)[0] for f in ("depths", "normals", "points"))
     e_1, e_2 = (s.made_of.modulus ** (2 / 3) for s in (a, b))
     begin = x, n, P + e_2 / (e_1 + e_2) * x * n
     if isinstance(a, contact.Box):

@@ -11,7 +11,7 @@ import pytest
 
 import condyle as cd
 from condyle import contact, maximal
-from condyle.laws.factors import Factors
+from condyle.laws.factors import BodyFactors
 from condyle.native.calls.native_function import SIMD_FROM
 from tests.contact.meshes import box, icosphere, refined
 from tests.contact.rig import (
@@ -194,7 +194,7 @@ def test_even_ground_is_a_plane():
     plane = two(contact.HalfSpace("a", (-0.2, 0.1, 1.0), 0.05 / np.sqrt(1.05), STEEL), BALL)
     q, u = touching(plane, 22, depth=6e-3)
     for what, given in (("depths", (q,)), ("points", (q,)), ("forces", (q, u)), ("losses", (q, u))):
-        mine, flat = (getattr(s, f"contact_{what}")(*given) for s in (ground, plane))
+        mine, flat = (getattr(s.contacts, what)(*given) for s in (ground, plane))
         np.testing.assert_allclose(mine, flat, rtol=1e-9, atol=1e-9)  # splines of 21 x 17 heights: 1e-14 m
     q[11:14] += 7.0 * plane.contacts.normals(q)[0]
     assert not ground.contacts.forces(q, u).any()
@@ -380,7 +380,7 @@ def test_scaled_bodies():
     """A mesh has the size of its body, in the body's axes; its layer is as thick as before."""
     law = contact.ElasticFoundation(FLOOR, BALL)
     s = np.array([2.0, 1.0, 0.5])
-    scaled = law.scaled(Factors({"a": np.ones(3), "b": s})).b
+    scaled = law.scaled(BodyFactors({"a": np.ones(3), "b": s})).b
     R, p = TILTED
     before, after = BALL.triangles.vertices @ R.T + p, scaled.triangles.vertices @ R.T + p * s
     np.testing.assert_allclose(after, before * s, atol=1e-15)

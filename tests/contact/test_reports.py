@@ -179,7 +179,7 @@ def test_reports_by_hand(law, monkeypatch):
         found, expected[name], rtol=1e-11, atol=1e-12 * max(1, abs(expected[name]).max())
     )
     for name in REPORTS:
-        near(getattr(state, f"contact_{name}")()[0], name)
+        near(getattr(state.contacts, name)()[0], name)
     near(state.contacts.center_of_pressure("sole"), "center")
     assert expected["losses"] > 0 and len({f"{x:.6g}" for x in expected["wrenches"].ravel()}) == 12
 
@@ -208,11 +208,11 @@ def test_reports_of_states_batches_runs_and_ensembles(law, monkeypatch):
     ensemble = cd.simulate(system, [state, state.replace(u={"foot_vx": 0.9})], 2e-4)
     k, single = len(run) - 1, run[-1]
     for name, columns in REPORTS.items():
-        own = getattr(single, f"contact_{name}")()
-        table = getattr(run, f"contact_{name}")()
+        own = getattr(single.contacts, name)()
+        table = getattr(run.contacts, name)()
         assert table.titles == [f"sole_{c}" for c in columns]
         np.testing.assert_allclose(table.values[k], own.ravel(), rtol=1e-9, atol=1e-9)
-        many = getattr(ensemble, f"contact_{name}")()
+        many = getattr(ensemble.contacts, name)()
         assert many.titles == ["member", *table.titles] and len(many) == 4
         np.testing.assert_allclose(many.values[0, 1:], table.values[0], rtol=1e-9, atol=1e-9)
     center = run.contacts.center_of_pressure("sole")

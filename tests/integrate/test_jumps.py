@@ -165,7 +165,7 @@ def test_signatures_of_the_loop(touching, name):
         start, *native(touching, method), method, Settings(1.0, 1e-3, np.ones(2), None, None, [], 1e-4, None)
     )
     traj = run.go()
-    seen, count = Branches.of(touching).look(start.tail[None], traj.t, traj.y), run.buffer.count
+    seen, count = Branches.of_system(touching).look(start.tail[None], traj.t, traj.y), run.buffer.count
     kept = run.buffer["signature"][:count]
     assert 0 < np.count_nonzero(kept[:, 0]) < count
     np.testing.assert_allclose(kept, seen.signatures, atol=1e-12)
@@ -177,7 +177,7 @@ def test_lift_off_is_no_jump(touching):
     """A path that touches down and lifts off goes on smoothly: no step ends there."""
     system = touching
     traj = cd.simulate(system, system.state(q=[-0.5]), 1.0, accuracy=1e-6)
-    branches = Branches.of(system)
+    branches = Branches.of_system(system)
     code = branches.look(traj[0].tail[None], traj.t, traj.y).code[:, 0]
     assert 0 < np.count_nonzero(code) < len(code)  # it touches for a while
     assert traj.jumps == ()
@@ -194,7 +194,7 @@ def test_lift_offs_are_settled_by_the_loop(touching, monkeypatch, accuracy):
     monkeypatch.setattr(Branches, "located", lambda *given: (rounds.append(1), located(*given))[1])
     traj = cd.simulate(touching, touching.state(q=[-0.5]), 1.0, accuracy=accuracy)
     assert traj.jumps == () and not rounds
-    code = Branches.of(touching).look(traj[0].tail[None], traj.t, traj.y).code[:, 0]
+    code = Branches.of_system(touching).look(traj[0].tail[None], traj.t, traj.y).code[:, 0]
     assert np.diff(code).any()  # there is something to find
 
 
@@ -227,7 +227,7 @@ def test_disabled_forces_are_not_reported():
 
 def test_nothing_to_look_at():
     """Paths that are straight cost nothing."""
-    assert Branches.of(pendulum(("ground", (0.5, 0, 0)), ("bob", (0, -0.5, 0)))) is None
+    assert Branches.of_system(pendulum(("ground", (0.5, 0, 0)), ("bob", (0, -0.5, 0)))) is None
 
 
 def test_values_without_derivatives(biceps):

@@ -10,7 +10,7 @@ import pytest
 import condyle as cd
 from condyle.integrate.equations import WHOLE
 from condyle.integrate.integrators import METHODS
-from condyle.integrate.integrators.base import Method, Step
+from condyle.integrate.integrators.base import Method, MethodStep
 from condyle.integrate.integrators.rosenbrock import RODAS, RODAS5P
 from condyle.native.programs.nodes import Call, Ints, kernel
 from condyle.studies.simulate import SCIPY
@@ -247,7 +247,7 @@ class ImplicitEuler(Method):
     def step(self, eq, rate, rhs, sizes):
         n = eq.n
         sizes |= {"W": n * n, "f_t": n, "U": n, "pivots": n, "info": 1, "jacobians": 1}
-        return Step(
+        return MethodStep(
             [
                 *rhs.matrix("t", "y", "h_try", 1.0, "W", "f_t"),
                 kernel(

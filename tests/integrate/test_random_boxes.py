@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condyle.integrate.stepping.closest_points import MARGIN, touching
+from condyle.integrate.stepping.closest_points import MARGIN, Boxes, touching
 from tests.contact.random_pairs import rotations
 
 COUNT = 3000
@@ -72,7 +72,7 @@ def test_boxes_that_overlap_touch(case):
         / np.linalg.norm(d, axis=1)
     )[:, None]
     small = np.minimum(half_a.min(axis=1), half_b.min(axis=1))
-    pair, _, gap, n, P = touching(R_a, 0 * d, half_a, R_b, d, half_b, 1e-3 * small)
+    pair, _, gap, n, P = touching(Boxes(R_a, 0 * d, half_a), Boxes(R_b, d, half_b), 1e-3 * small)
     exact = largest_gap(R_a, half_a, R_b, half_b, d)
     assert (exact < 0).sum() > COUNT / 4 and np.isin(np.flatnonzero(exact < 0), pair).all()
     assert np.isfinite(gap).all() and np.isfinite(P).all()
@@ -92,6 +92,6 @@ def test_flush_faces_edges_and_corners():
     for axes, points, over in (((2,), 4, 0.0), ((2, 0), 2, 1e-9), ((2, 0, 1), 1, 1e-9)):
         d = np.zeros((COUNT, 3))
         d[:, axes] = (half_a + half_b)[:, axes] - over
-        pair, _, gap, _, P = touching(R, 0 * d, half_a, R, d, half_b, np.full(COUNT, 1e-6))
+        pair, _, gap, _, P = touching(Boxes(R, 0 * d, half_a), Boxes(R, d, half_b), np.full(COUNT, 1e-6))
         assert np.abs(gap + over).max() < 1e-15 and (np.bincount(pair, minlength=COUNT) >= points).all()
         assert (np.abs(P) <= half_a[pair] + 1e-9).all() and (np.abs(P - d[pair]) <= half_b[pair] + 1e-9).all()

@@ -1,4 +1,4 @@
-"""Files that are not there: said in words, with names that are like theirs."""
+"""Missing files: errors suggest names that are like theirs."""
 
 from __future__ import annotations
 

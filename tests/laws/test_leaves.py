@@ -12,8 +12,7 @@ import pytest
 
 import condyle as cd
 from condyle.constraints.base import Constraint
-from condyle.laws.leaf import Composed, Leaf
-from condyle.laws.leaves import StationPosition
+from condyle.laws.leaves import Composed, Leaf, StationPosition
 
 P_A, P_B, LENGTH, STIFFNESS = (0.1, 0.0, 0.3), (0.02, -0.4, 0.05), 0.9, 300.0
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.mobilizers import control_frames, motion_at, motion_size
+from condyle.mobilizers import frame_splines, motion_at, motion_size
 from condyle.spatial import Metric, exp_se3, exp_so3, log_se3
 from tests.mobilizers.every import EVERY, LOOP, frames
 
@@ -28,7 +28,7 @@ def numbers(case, at):
 @pytest.mark.parametrize("case", DATA["curves"], ids=lambda case: case["name"])
 def test_values_are_those_of_forty_digits(case, monkeypatch, evidence):
     # one case has 179.9 degrees per step
-    monkeypatch.setattr(control_frames, "LARGEST_STEP", np.pi)
+    monkeypatch.setattr(frame_splines, "LARGEST_STEP", np.pi)
     curve = cd.SplineCurve(frames_of(case), case["order"], case["closed"], knots=case["knots"])
     poses, rates = [], []
     for at in case["values"]:

@@ -8,7 +8,7 @@ import pytest
 
 import condyle as cd
 from condyle.mobilizers import RelativeMotion, motion
-from condyle.mobilizers.units import coordinate_units, speed_units
+from condyle.mobilizers.constants import coordinate_units, speed_units
 from condyle.spatial import rotation_z
 from condyle.tree import scales
 from tests.mobilizers.every import BUILT_IN, EVERY

@@ -13,7 +13,7 @@ import pytest
 import condyle as cd
 from condyle.functions.pieces import Pieces, taylor
 from condyle.functions.splines import natural
-from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Leaf
 
 DATA = Path(__file__).parents[1] / "data" / "arm26_forward"
 ARM = importlib.import_module("condyle.models.arm26")

@@ -15,7 +15,7 @@ import condyle as cd
 from condyle import paths
 from condyle.constraints.base import Constraint
 from condyle.forces.path import PathSpring
-from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Leaf
 from condyle.paths.wrap_surfaces import WIDTH
 
 POINTS = [("ground", (0.02, 0.1, 0)), ("upper", (0.03, -0.1, 0.01)), ("lower", (0.02, -0.1, 0))]

@@ -120,7 +120,7 @@ def test_a_system_keeps_markers_and_geometry() -> None:
         (lambda s: s.add_geometry("rod", BALL, color="tael"), cd.errors.DescriptionError, "color is a name"),
         (lambda s: s.add_geometry("rod", BALL, color=(0, 0, 2)), cd.errors.DescriptionError, "from 0 to"),
         (lambda s: s.add_geometry("rod", BALL, opacity=2), cd.errors.DescriptionError, "from 0 to 1"),
-        (lambda s: s.add_geometry("rod", BALL, color="red"), cd.errors.ArgumentError, "it is color="),
+        (lambda s: s.add_geometry("rod", BALL, transparency=0.5), cd.errors.ArgumentError, "it is opacity="),
         (lambda s: s.add_geometry("rot", BALL), cd.errors.UnknownNameError, "'rod'"),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.muscles.checks import fibers, saturation
+from condyle.muscles.muscle import fibers, saturation
 from condyle.studies.external_load import LoadWrenches
 from condyle.studies.kinematics.result import LARGEST, RMS, marker_checks
 from condyle.studies.residual_forces import floating_bases, residual_quality

@@ -441,7 +441,9 @@ def test_labels_everywhere_else(system):
         system.project(q, u, weights=np.arange(1.0, 6))[0],
     )
     frame = pandas.DataFrame([q, q], columns=names)[names[::-1]]
-    members = Members.of(system, {"q": frame, "u": pandas.DataFrame([u, u], columns=speeds)[speeds[::-1]]})
+    members = Members.from_states(
+        system, {"q": frame, "u": pandas.DataFrame([u, u], columns=speeds)[speeds[::-1]]}
+    )
     assert_array_equal(members.y, np.tile(np.concatenate([q, u]), (2, 1)))
     with pytest.raises(cd.errors.ShapeError, match="its rows have the names"):
         system.mass_matrix(pandas.DataFrame(np.zeros((6, 6)), index=names))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from condyle.errors import TraceError
 from condyle.trace import Symbol, Traced, symbols, to_sx, trace, where
-from condyle.trace.rules import BINARY, UNARY
+from condyle.trace.symbol import BINARY, UNARY
 from tests.process import output
 
 KNOTS, HEIGHTS = [-1.0, 0.0, 0.5, 1.0, 2.0], [0.0, 1.0, 0.5, 2.0, 1.0]
@@ -262,7 +262,9 @@ def indexes(q):
 
 
 def over_two_lines(q):
-    return 1 + math.sin(q)
+    return 1 + math.sin(
+        q  # on a line of its own
+    )
 
 
 spline = scipy.interpolate.CubicSpline(KNOTS, HEIGHTS)

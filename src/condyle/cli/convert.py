@@ -15,7 +15,7 @@ MARKERS = (".trc", ".c3d")
 def convert(
     source: Path, target: Path, units: str | None, vertical: str | None, degrees: bool | None, force: bool
 ) -> str:
-    """Write a file in the format of its ending; returns what was done, in words.
+    """Write a file in the format of its ending; returns a message on what was done.
 
     Args:
         source: .mot, .sto, .csv, .tsv, .npz, .trc or .c3d; or a model, .osim.

@@ -18,13 +18,13 @@ from typing import Any
 from condyle.errors import CondyleError
 from condyle.native.machine.interrupts import patient
 from condyle.opensim.setup import run_setup
-from condyle.opensim.setup.file import Report
 from condyle.opensim.setup.run import needs
+from condyle.opensim.setup.setup_file import Report
 
 Needs = dict[Path, list[Path]]
 """Files that must be done before each."""
 Later = dict[Path, list[str]]
-"""What each reads that a file after it writes, in words."""
+"""What each reads that a file after it writes, as messages."""
 SHOWN = 8
 """Notes that are shown of a file."""
 
@@ -67,7 +67,7 @@ def _one_by_one(setups: Sequence[Path], needed: Needs, later: Later) -> dict[Pat
 
 
 def _lost(path: Path, needed: Needs, done: dict[Path, str]) -> str:
-    """Why a file is not run: what another one was to write is not there."""
+    """Why a file is not run: what another one was to write does not exist."""
     failed = [str(other) for other in needed[path] if done.get(other)]
     return f"not run: it reads what {', '.join(failed)} was to write, which failed" if failed else ""
 

@@ -15,21 +15,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force
-from condyle.laws.described import Described, sx
-from condyle.laws.leaf import Leaf
+from condyle.laws.described import Described, Role, sx
+from condyle.laws.leaves import Leaf
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
-from condyle.shapes import Box, Drawing, Frame, Line, Link, Sphere
 from condyle.spatial import Transform
-from condyle.trace.parameter import Expression, Input, Parameter, numbers_at
+from condyle.trace.parameter import Input, Parameter, numbers_at
 from condyle.tree.tree import Tree
 
 LEVELS = ("position", "velocity", "acceleration")
@@ -37,6 +37,22 @@ DOT, LINE, PLATE, THIN = 0.014, 0.4, 0.25, 0.002
 """As drawn: radius of a point, half a line, half a plate and half its thickness, over the size of the scene."""
 FAINT = 0.35
 """Opacity of plates and balls."""
+
+
+@dataclass(frozen=True)
+class DirectionRole(Role):
+    """A vector of any length but zero, at the defaults of its Parameters."""
+
+    def take(self, value: Any, what: str) -> Any:
+        kept = super().take(value, what)
+        if not _column(kept).any():
+            raise DescriptionError(
+                f"{what}: expected a direction, got the zero vector {tuple(_column(kept).tolist())}"
+            )
+        return kept
+
+
+Direction = Annotated[Any, DirectionRole("", (3,))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +72,11 @@ class Constraint(Described):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        ends = [getattr(self, f) for f, role in self.roles() if role.kind == "body" and f in ("a", "b")]
+        if len(ends) == 2 and ends[0] == ends[1]:
+            raise DescriptionError(
+                f"{type(self).__name__}: a and b are both {ends[0]!r}; name two different bodies"
+            )
         for p in self.parameters():
             if isinstance(p, Input) and self.level != "acceleration":
                 raise DescriptionError(
@@ -107,7 +128,7 @@ class Constraint(Described):
     def parameters(self) -> list[Parameter]:
         return super().parameters()
 
-    def drawn(self, size: float) -> Sequence[Drawing | Link]:
+    def drawn(self, size: float) -> Sequence[shapes.Drawing | shapes.Link]:
         """What a viewer draws of it: a point where a station is and axes where a frame is, on its body.
 
         Args:
@@ -121,9 +142,12 @@ class Constraint(Described):
             elif role.kind == "frame" and kept is not None:
                 R, p = (np.asarray(numbers_at(x), dtype=float) for x in kept)
                 X = Transform(R.reshape(3, 3), p.reshape(3))
-                out += [Drawing(Frame(4 * DOT * size), X, body), Drawing(Sphere(DOT * size), X, body)]
+                out += [
+                    shapes.Drawing(shapes.Frame(4 * DOT * size), X, body),
+                    shapes.Drawing(shapes.Sphere(DOT * size), X, body),
+                ]
             elif role.is_station:
-                out.append(Drawing(Sphere(DOT * size), Transform(p=_column(kept)), body))
+                out.append(shapes.Drawing(shapes.Sphere(DOT * size), Transform(p=_column(kept)), body))
         return out
 
     @cached_property
@@ -178,29 +202,29 @@ class Constraint(Described):
         return tuple(name for name in dict.fromkeys(named) if name != "ground")
 
 
-def drawn_line(body: str, point: Any, direction: Any, size: float) -> Drawing:
+def drawn_line(body: str, point: Any, direction: Any, size: float) -> shapes.Drawing:
     """A line through a kept point of a body along a kept direction."""
     half = LINE * size * _column(direction) / np.linalg.norm(_column(direction))
-    return Drawing(Line(np.stack([_column(point) - half, _column(point) + half])), body=body)
+    return shapes.Drawing(shapes.Line(np.stack([_column(point) - half, _column(point) + half])), body=body)
 
 
-def drawn_plane(body: str, normal: Any, height: Any, size: float) -> Drawing:
+def drawn_plane(body: str, normal: Any, height: Any, size: float) -> shapes.Drawing:
     """A plane of a body with a kept normal and height."""
     z = _column(normal) / np.linalg.norm(_column(normal))
     x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
     x /= np.linalg.norm(x)
     X = Transform(np.stack([x, np.cross(z, x), z], axis=1), numbers_at(height) * z)
-    return Drawing(Box((PLATE * size, PLATE * size, THIN * size)), X, body, FAINT)
+    return shapes.Drawing(shapes.Box((PLATE * size, PLATE * size, THIN * size)), X, body, FAINT)
 
 
-def drawn_ball(body: str, center: Any, radius: Any) -> Drawing:
+def drawn_ball(body: str, center: Any, radius: Any) -> shapes.Drawing:
     """A ball of a body with a kept center and radius."""
-    return Drawing(Sphere(numbers_at(radius)), Transform(p=_column(center)), body, FAINT)
+    return shapes.Drawing(shapes.Sphere(numbers_at(radius)), Transform(p=_column(center)), body, FAINT)
 
 
-def drawn_link(law: Any) -> Link:
+def drawn_link(law: Any) -> shapes.Link:
     """A line between the stations p_a and p_b of a constraint."""
-    return Link(law.a, tuple(_column(law.p_a)), law.b, tuple(_column(law.p_b)))
+    return shapes.Link(law.a, tuple(_column(law.p_a)), law.b, tuple(_column(law.p_b)))
 
 
 def _column(kept: Any) -> Array:
@@ -217,10 +241,3 @@ def unit(direction: Any) -> ca.SX:
     """A kept direction as an expression of length one."""
     v = sx(direction)
     return v / ca.norm_2(v)
-
-
-def check_direction(direction: Any, what: str) -> None:
-    """Refuse a direction that is zero at the defaults of its parameters."""
-    values = direction.at().ravel().tolist() if isinstance(direction, Expression) else direction
-    if not any(values):
-        raise DescriptionError(f"{what}: expected a direction, got the zero vector {tuple(values)}")

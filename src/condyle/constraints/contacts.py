@@ -14,18 +14,17 @@ import casadi as ca
 
 from condyle.constraints.base import (
     Constraint,
-    check_direction,
+    Direction,
     drawn_ball,
     drawn_line,
     drawn_plane,
     unit,
     where,
 )
-from condyle.constraints.points import ORIGIN, Direction, PointInPlane, Rod, across, two_bodies
+from condyle.constraints.points import ORIGIN, PointInPlane, Rod, across
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Station, quantity, sx
-from condyle.laws.leaf import Leaf
-from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
+from condyle.laws.leaves import AngularVelocity, Leaf, Rotation, StationPosition, StationVelocity
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Link
 from condyle.tree.tree import Tree
@@ -53,11 +52,13 @@ def slip(at: ca.SX, a: Sequence[ca.SX], b: Sequence[ca.SX]) -> ca.SX:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contact(Constraint):
-    """What contacts share: the parts, one after the other."""
+    """What contacts share: the parts, one after the other; most have `rolling`, whether they must not slip."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        two_bodies(self)
+        rolling = getattr(self, "rolling", False)
+        if not isinstance(rolling, bool):
+            raise DescriptionError(f"{type(self).__name__}: rolling: expected True or False, got {rolling!r}")
 
     def made(self) -> tuple[Constraint, ...]:
         """The parts."""
@@ -78,11 +79,6 @@ class Contact(Constraint):
     def check(self, tree: Tree) -> None:
         for part in self.parts:
             part.check(tree)
-
-
-def check_switch(rolling: Any, what: str) -> None:
-    if not isinstance(rolling, bool):
-        raise DescriptionError(f"{what}: rolling: expected True or False, got {rolling!r}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,10 +122,6 @@ class PointOnPlaneContact(Contact):
     b: BodyName
     p_b: Station
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_direction(self.normal, f"{type(self).__name__}: normal")
-
     def drawn(self, size: float) -> list[Drawing | Link]:
         return [*super().drawn(size), drawn_plane(self.a, self.normal, self.height, size)]
 
@@ -159,11 +151,6 @@ class SphereOnPlaneContact(Contact):
     center: Station
     radius: Length
     rolling: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_direction(self.normal, f"{type(self).__name__}: normal")
-        check_switch(self.rolling, type(self).__name__)
 
     def drawn(self, size: float) -> list[Drawing | Link]:
         plane = drawn_plane(self.a, self.normal, self.height, size)
@@ -234,10 +221,6 @@ class SphereOnSphereContact(Contact):
     undefined: ClassVar[str] = (
         "Its centers coincide, so that nothing is between them: move one of the bodies away"
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_switch(self.rolling, type(self).__name__)
 
     def drawn(self, size: float) -> list[Drawing | Link]:
         return [
@@ -327,12 +310,6 @@ class LineOnLineContact(Contact):
         "Its lines are parallel, so that nothing is across both: turn one of the bodies"
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_direction(self.direction_a, f"{type(self).__name__}: direction_a")
-        check_direction(self.direction_b, f"{type(self).__name__}: direction_b")
-        check_switch(self.rolling, type(self).__name__)
-
     def drawn(self, size: float) -> list[Drawing | Link]:
         a = drawn_line(self.a, self.p_a, self.direction_a, size)
         return [*super().drawn(size), a, drawn_line(self.b, self.p_b, self.direction_b, size)]
@@ -352,3 +329,44 @@ class LineOnLineContact(Contact):
 def given(kept: Any) -> Any:
     """A kept number as its field takes it again."""
     return sx(kept) if not isinstance(kept, (float, tuple)) else kept
+
+
+# ---- rolling ---------------------------------------------------------------------------------------------
+#
+# NoSlip1D: two bodies that roll on each other: docs/theory/constraints.md (20).
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoSlip1D(Constraint):
+    """At a point the materials of two bodies have the same velocity in one direction: gears, a wheel on a
+    rail.
+
+    Args:
+        case: the body that carries the point and the direction (it may be a or ground).
+        point: where they touch, in its frame [m], shape (3,).
+        direction: along which they do not slip, in its frame, shape (3,).
+        a: one of the two bodies that touch there, or its name.
+        b: the other one.
+    """
+
+    level: ClassVar[str] = "velocity"
+    measure: ClassVar[str] = "m"
+
+    case: BodyName
+    point: Station
+    direction: Direction
+    a: BodyName
+    b: BodyName
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        of = [
+            (StationPosition(n, ORIGIN), StationVelocity(n, ORIGIN), AngularVelocity(n))
+            for n in (self.a, self.b)
+        ]
+        return Rotation(self.case), StationPosition(self.case, self.point), *of[0], *of[1]
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        R, point, p_a, v_a, w_a, p_b, v_b, w_b = x
+        slip = v_b + ca.cross(w_b, point - p_b) - v_a - ca.cross(w_a, point - p_a)
+        return ca.dot(R @ unit(self.direction), slip)  # (20)

@@ -14,11 +14,9 @@ from condyle.constraints.base import Constraint
 from condyle.constraints.user import UserConstraint, sequence
 from condyle.errors import DescriptionError
 from condyle.functions.splines import is_series, measured
-from condyle.laws.described import CoordinateName, quantity, sx
-from condyle.laws.factors import OWN_FUNCTION, Factors
-from condyle.laws.leaf import Leaf
-from condyle.laws.leaves import Coordinate, Speed, SpeedRate
-from condyle.laws.names import name, speed_named
+from condyle.laws.described import CoordinateName, name, quantity, speed_named, sx
+from condyle.laws.factors import OWN_FUNCTION, BodyFactors
+from condyle.laws.leaves import CoordinateValue, Leaf, SpeedRate, SpeedValue
 from condyle.records import dataclass
 from condyle.trace import is_truth
 from condyle.tree import scales
@@ -54,7 +52,7 @@ class ConstantCoordinate(Constraint):
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        return (Coordinate(self.coordinate),)
+        return (CoordinateValue(self.coordinate),)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         return x[0] - sx(self.value)  # (15)
@@ -79,7 +77,7 @@ class ConstantSpeed(Constraint):
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        return (Speed(self.speed),)
+        return (SpeedValue(self.speed),)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         return x[0] - sx(self.value)  # (16)
@@ -136,7 +134,7 @@ class CoordinateCoupler(UserConstraint):
         fitting(function, coordinates, type(self).__name__)
         self.trace(lambda s: function(*(s.q(c) for c in coordinates)), source=function)  # (17)
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         """A function with a `factor`, as OpenSim's couplers have, grows with its last coordinate where that is
         a translation."""
         function: Any = self.function

@@ -9,12 +9,11 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.constraints.base import Constraint, check_direction, unit, where
-from condyle.constraints.points import Direction, frame_leaves, two_bodies
+from condyle.constraints.base import Constraint, Direction, unit, where
+from condyle.constraints.points import frame_leaves
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Frame, placed, quantity, sx
-from condyle.laws.leaf import Leaf
-from condyle.laws.leaves import Rotation
+from condyle.laws.leaves import Leaf, Rotation
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Link
 from condyle.spatial import Transform
@@ -55,9 +54,6 @@ class ConstantAngle(Constraint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        two_bodies(self)
-        check_direction(self.axis_a, f"{type(self).__name__}: axis_a")
-        check_direction(self.axis_b, f"{type(self).__name__}: axis_b")
         angle = float(self.angle.at().item()) if isinstance(self.angle, Expression) else self.angle
         if not (0 < angle < np.pi and np.sin(angle) > SMALLEST_SINE):
             raise DescriptionError(
@@ -108,7 +104,6 @@ class ConstantOrientation(Constraint):
             if R is not None and not isinstance(R, Transform):
                 object.__setattr__(self, name, Transform(R, what=f"{type(self).__name__}: {name}"))
         super().__post_init__()
-        two_bodies(self)
 
     def drawn(self, size: float) -> list[Drawing | Link]:
         return []  # it has directions and no place
@@ -139,10 +134,6 @@ class Weld(Constraint):
     X_b: Frame
 
     undefined: ClassVar[str] = NO_AXIS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        two_bodies(self)
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:

@@ -10,17 +10,15 @@ import numpy as np
 
 from condyle.constraints.base import (
     Constraint,
-    check_direction,
+    Direction,
     drawn_line,
     drawn_link,
     drawn_plane,
     unit,
     where,
 )
-from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Station, quantity, sx
-from condyle.laws.leaf import Leaf
-from condyle.laws.leaves import Rotation, StationPosition
+from condyle.laws.leaves import Leaf, Rotation, StationPosition
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Link
 from condyle.trace.parameter import Expression
@@ -28,15 +26,6 @@ from condyle.trace.parameter import Expression
 ORIGIN = (0.0, 0.0, 0.0)
 COINCIDENT = 1e-8
 """Share of a rod's length: points that are nearer have a direction of few digits or none."""
-Direction = Annotated[Any, quantity("", 3)]
-
-
-def two_bodies(constraint: Any) -> None:
-    """Refuse a constraint between a body and itself."""
-    if constraint.a == constraint.b:
-        raise DescriptionError(
-            f"{type(constraint).__name__}: a and b are both {constraint.a!r}; name two different bodies"
-        )
 
 
 def frame_leaves(body: str) -> tuple[Leaf, Leaf]:
@@ -70,10 +59,6 @@ class Rod(Constraint):
     proportional = ("length",)
     undefined: ClassVar[str] = "Its points coincide, so that it has no direction: move one of them away"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        two_bodies(self)
-
     def drawn(self, size: float) -> list[Drawing | Link]:
         return [*super().drawn(size), drawn_link(self)]
 
@@ -106,10 +91,6 @@ class Ball(Constraint):
     b: BodyName
     p_b: Station
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        two_bodies(self)
-
     def drawn(self, size: float) -> list[Drawing | Link]:
         return [*super().drawn(size), drawn_link(self)]
 
@@ -140,11 +121,6 @@ class PointInPlane(Constraint):
     height: Annotated[Any, quantity("m")]
     b: BodyName
     p_b: Station
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        two_bodies(self)
-        check_direction(self.normal, f"{type(self).__name__}: normal")
 
     def drawn(self, size: float) -> list[Drawing | Link]:
         return [*super().drawn(size), drawn_plane(self.a, self.normal, self.height, size)]
@@ -178,11 +154,6 @@ class PointOnLine(Constraint):
     direction: Direction
     b: BodyName
     p_b: Station
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        two_bodies(self)
-        check_direction(self.direction, f"{type(self).__name__}: direction")
 
     def drawn(self, size: float) -> list[Drawing | Link]:
         line = drawn_line(self.a, self.p_a, self.direction, size)

@@ -12,9 +12,9 @@ from condyle.arrays import Array
 from condyle.constraints.coordinates import PrescribedMotion
 from condyle.errors import warn
 from condyle.forces.external import TimeFunctions, TimeSeries
-from condyle.functions.scaled import Scaled
+from condyle.functions.elementary import Scaled
 from condyle.functions.splines import PiecewiseConstant, PiecewiseLinear, ThroughPoints
-from condyle.muscles.excitation import AskedExcitation
+from condyle.muscles.activation import AskedExcitation
 from condyle.plausible import ask, of_times
 from condyle.presentation import cut
 from condyle.records import dataclass

@@ -23,9 +23,8 @@ from condyle.constraints.base import LEVELS, Constraint
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.ask import AskedMotion, AskedState, traced_law
 from condyle.laws.described import text
-from condyle.laws.factors import OWN_FUNCTION, Factors
-from condyle.laws.leaf import Leaf
-from condyle.laws.leaves import GivenInput
+from condyle.laws.factors import OWN_FUNCTION, BodyFactors
+from condyle.laws.leaves import GivenInput, Leaf
 from condyle.records import dataclass
 from condyle.trace import Traced
 from condyle.trace.parameter import Parameter
@@ -57,7 +56,7 @@ class UserConstraint(Constraint):
     )
     """What errors say where it asks for what its level does not have."""
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         if any(ask.bodies for ask in self.asks):
             factors.notes.append(OWN_FUNCTION)
         return self

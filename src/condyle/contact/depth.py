@@ -14,8 +14,7 @@ from condyle.contact.elastic_foundation import check_foundation, deepest
 from condyle.contact.hunt_crossley import ContactLaw
 from condyle.contact.surfaces import ContactSurface, GivenPose, Touch
 from condyle.errors import DescriptionError
-from condyle.laws.leaf import Composed, Leaf
-from condyle.laws.leaves import Rotation, StationPosition
+from condyle.laws.leaves import Composed, Leaf, Rotation, StationPosition
 from condyle.laws.view import View
 from condyle.records import dataclass
 from condyle.trace.parameter import Parameter

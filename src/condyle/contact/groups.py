@@ -151,7 +151,7 @@ def _named(
             raise DescriptionError(
                 f"add_contact {name!r}: {which}: expected surfaces such as "
                 "cd.contact.Sphere(body, center, radius, material), got "
-                f"{'cd.shapes.' * drawn}{surface!r}{hint}"
+                f"{'cd.' * drawn}{surface!r}{hint}"
             )
         if (first := next(i for i, s in enumerate(surfaces) if s is surface)) < k:
             raise DescriptionError(

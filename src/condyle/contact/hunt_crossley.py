@@ -54,7 +54,7 @@ from condyle.contact.surfaces import (
 from condyle.errors import warn
 from condyle.forces.base import Law
 from condyle.laws.described import BodyName, Part, Station, quantity, sx
-from condyle.laws.factors import Factors
+from condyle.laws.factors import BodyFactors
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.trace import Number, Numbers
@@ -175,7 +175,7 @@ class ContactLaw(Law):
         """a and b."""
         raise TypeError(f"{type(self).__name__} does not say which surfaces touch")
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         """Surfaces move with their bodies and have the sizes that they had; meshes have those of their
         bodies."""
         a, b = self.surfaces()
@@ -424,7 +424,7 @@ class SmoothSphereHalfSpace(ContactLaw):
     def check_values(self, values: Mapping[str, float]) -> None:
         object.__setattr__(self, "normal", directed(self.normal, "SmoothSphereHalfSpace: normal", values))
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         return Law.scaled(self, factors)
 
     def surfaces(self) -> tuple[ContactSurface, ContactSurface]:

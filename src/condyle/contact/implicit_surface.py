@@ -17,7 +17,7 @@ from condyle.contact.solids import Framed
 from condyle.contact.surfaces import Folded, Length, even_directions
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.described import sx
-from condyle.laws.factors import Factors
+from condyle.laws.factors import BodyFactors
 from condyle.native.searches.search_tree import SearchTree
 from condyle.native.tables.lookup import look_up
 from condyle.native.tables.lookup_table import LookupTable
@@ -284,7 +284,7 @@ class Implicit(Framed):
         shape = zero_surface(values, numbers_at(self.size))
         return [] if shape is None else [Drawing(shape, self.X_BS)]
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         """As it was: its function is not kept, and what it computes has lengths in it."""
         return self
 

@@ -21,7 +21,7 @@ from condyle.contact.surfaces import Folded, Length, plain_numbers
 from condyle.contact.triangles import Triangles, checked
 from condyle.errors import DescriptionError, warn
 from condyle.laws.described import placed
-from condyle.laws.factors import Factors
+from condyle.laws.factors import BodyFactors
 from condyle.native.searches.tree_minimum import TreeMinimum
 from condyle.records import dataclass
 from condyle.shapes import Drawing
@@ -238,7 +238,7 @@ class Mesh(Framed):
     def drawn(self, size: float) -> list[Drawing]:
         return [Drawing(MeshShape((self.triangles.vertices, self.triangles.faces)), self.X_BS)]
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         """As large as its body; its layer is as thick as it was."""
         moved = super().scaled(factors)
         if not factors.change(self.body):

@@ -52,7 +52,8 @@ class Framed(ContactSurface):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ellipsoid(Framed):
-    """An ellipsoid.
+    """An ellipsoid on a body that touches other surfaces. (`cd.Ellipsoid` is a joint, `cd.paths.Ellipsoid` is
+    what paths wrap over, `cd.shapes.Ellipsoid` is only drawn.)
 
     Args:
         body: whose it is, or its name.
@@ -124,7 +125,8 @@ class Torus(Framed):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cylinder(Framed):
-    """A round cylinder about z of S.
+    """A round cylinder on a body, about z of S, that touches other surfaces. (`cd.Cylinder` is a joint,
+    `cd.paths.Cylinder` is what paths wrap over, `cd.shapes.Cylinder` is only drawn.)
 
     On half-spaces, ellipsoids and other cylinders its side and its ends are a little crowned, as rollers are:
     straight lines and flat ends touch as ellipses that are long, or large. Spheres meet its side and its ends

@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Protocol
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 import condyle.shapes as shapes
 from condyle.arrays import Array, real
@@ -31,6 +31,7 @@ from condyle.spatial import Transform
 from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Expression, numbers_at
 from condyle.trace.symbol import is_symbolic
+from condyle.tree.body import Body
 
 Length = Annotated[Number, quantity("m", lowest=0.0, positive=True)]
 Folded = Annotated[Any, Role(kind="folded")]
@@ -86,6 +87,7 @@ class ContactSurface(Described):
         half_widths: fields that say how large it is, with what makes a radius of each.
     """
 
+    room = "contact."
     by_points: ClassVar[bool] = False
     met_by_corners: ClassVar[bool] = False
     half_widths: ClassVar[Mapping[str, float]] = {}
@@ -382,7 +384,9 @@ class Point(ContactSurface):
         return pose.point(sx(self.station))
 
 
-def vertices(body: Any, points: Any, material: Rigid, *, cliques: tuple[str, ...] = ()) -> tuple[Point, ...]:
+def vertices(
+    body: Body | str, points: ArrayLike | str | Path | Mesh, material: Rigid, *, cliques: tuple[str, ...] = ()
+) -> tuple[Point, ...]:
     """The corners of a body as a group of points, such as `system.add_contact("block", floor, ...)` takes:
     what a convex body touches a half-space with.
 

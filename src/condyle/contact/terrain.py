@@ -128,7 +128,7 @@ class HeightField(Framed):
         )
 
     def __repr__(self) -> str:
-        return f"HeightField(body={self.body!r}, {len(self.x)} x {len(self.y)} heights)"
+        return f"contact.HeightField(body={self.body!r}, {len(self.x)} x {len(self.y)} heights)"
 
 
 def _even(grid: Any, what: str) -> tuple[float, ...]:

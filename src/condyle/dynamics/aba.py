@@ -270,8 +270,13 @@ def forward_dynamics_and(
     held: ca.SX,
 ) -> TreeSolution:
     """Forward dynamics and x = M^-1 f with one elimination; f None is zero."""
-    if tree.shares:
-        return _shared(tree, kin, tau, f, lock, gravity, loads, held)
+    if tree.shares:  # by mass_matrix.py; P is empty
+        factors = MassMatrixFactors(tree, kin, lock)
+        udot = held + factors.solve(tau - inverse_dynamics(tree, kin, held, gravity, loads))
+        x = ca.SX(tree.nu, 1) if f is None else factors.solve(f)
+        X = {} if f is None else accelerations(tree, replace(kin, c={}), x)
+        A = accelerations(tree, kin, udot, (ca.SX(3, 1), -gravity))
+        return TreeSolution(udot, A, factors.status, x, X, {})
     line = StraightTree(tree, kin, A=(ca.SX(3, 1), -gravity))
     line.outward(lambda d: _begin(d, loads))
     taus = ca.vertsplit(tau) if tree.nu else []
@@ -309,25 +314,6 @@ def articulated_inertias(tree: Tree, kin: Kinematics, lock: ca.SX) -> tuple[dict
         )
     solved = _solve(_at_rest(tree, kin), [ca.SX(0)] * tree.nu, lock, None)
     return solved.P, solved.status
-
-
-def _shared(
-    tree: Tree,
-    kin: Kinematics,
-    tau: ca.SX,
-    f: ca.SX | None,
-    lock: ca.SX,
-    gravity: ca.SX,
-    loads: TreeLoads,
-    held: ca.SX,
-) -> TreeSolution:
-    """The same by mass_matrix.py. P is empty."""
-    factors = MassMatrixFactors(tree, kin, lock)
-    udot = held + factors.solve(tau - inverse_dynamics(tree, kin, held, gravity, loads))
-    x = ca.SX(tree.nu, 1) if f is None else factors.solve(f)
-    X = {} if f is None else accelerations(tree, replace(kin, c={}), x)
-    A = accelerations(tree, kin, udot, (ca.SX(3, 1), -gravity))
-    return TreeSolution(udot, A, factors.status, x, X, {})
 
 
 def _at_rest(tree: Tree, kin: Kinematics) -> StraightTree:

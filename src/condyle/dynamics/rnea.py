@@ -9,13 +9,18 @@ an upward acceleration of ground.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import casadi as ca
 
 from condyle.dynamics.inertia import add, add_scaled, apply, inner, newton_euler, rigid, shift_force
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair, acceleration
 from condyle.dynamics.row import BodyFields, Row, StraightTree
-from condyle.dynamics.view import TreeLoads
 from condyle.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from condyle.dynamics.view import TreeLoads
 
 
 def force_pass(d: Row, new: BodyKinematics, udot: list[ca.SX] | None, moving: bool = True) -> None:
@@ -74,9 +79,14 @@ def on_speeds(tree: Tree, kin: Kinematics, F: dict[int, Pair]) -> dict[int, ca.S
 
 def generalized(tree: Tree, kin: Kinematics, loads: TreeLoads) -> ca.SX:
     """Generalized forces, shape (nu,), of loads on bodies and speeds: J' F."""
+    f = carried_on_speeds(tree, kin, loads.bodies)
+    return ca.vertcat(ca.SX(0, 1), *(f[k] + loads.mobility.get(k, 0) for k in range(tree.nu)))
+
+
+def carried_on_speeds(tree: Tree, kin: Kinematics, F: Mapping[int, Pair]) -> dict[int, ca.SX]:
+    """H' of the sums of F over what each body carries, by speed."""
     line = StraightTree(tree, kin)
-    for B, load in loads.bodies.items():
+    for B, load in F.items():
         BodyFields(line, B).F = load
     line.inward(sum_pass)
-    f = on_speeds(tree, kin, line.each(BodyFields.F, ground=False))
-    return ca.vertcat(ca.SX(0, 1), *(f[k] + loads.mobility.get(k, 0) for k in range(tree.nu)))
+    return on_speeds(tree, kin, line.each(BodyFields.F, ground=False))

@@ -9,7 +9,7 @@ columns of a table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 import casadi as ca
@@ -170,8 +170,9 @@ class StraightTree:
         """A field of a body, None is ground; zero where nobody has written it."""
         if (B, field.name) in self.fields:
             return self.fields[B, field.name]
-        known: Mapping[Any, Any] = getattr(self.kin, _KINEMATICS.get(field.name, ""), {})
-        return known[B] if B in known else _zero(field)
+        if B is not None and field.name in _KINEMATICS:
+            return getattr(self.kin, _KINEMATICS[field.name])[B]
+        return _zero(field)
 
     def save(self, B: int | None, field: RowField[Any], value: Any) -> None:
         self.fields[B, field.name] = value

@@ -6,11 +6,12 @@ from typing import Any
 
 import casadi as ca
 
-from condyle.dynamics.inertia import add, apply, inner, rigid, shift_force, shift_motion
+from condyle.dynamics.inertia import add, apply, rigid, shift_motion
 from condyle.dynamics.kinematics import Kinematics, Pair, accelerations
 from condyle.dynamics.rates import rates
+from condyle.dynamics.rnea import carried_on_speeds
 from condyle.errors import UnknownNameError
-from condyle.laws.names import owner, state_named
+from condyle.laws.described import owner, state_named
 from condyle.tree.tree import Tree
 
 cross = ca.cross
@@ -116,17 +117,12 @@ class TreeView:
     def generalized_momentum(self) -> ca.SX:
         """M u, shape (nu,): the momentum M_B V_B that each speed carries, along its hinge axis. Where
         mobilizers move with time by themselves, that motion is part of V_B."""
-        h: dict[int, Pair] = {}
-        for B, body in enumerate(self.kin.placed):
-            h[B] = apply(rigid(self.kin.R_GM[B], body.mass, body.com, body.I)[0], self.kin.V_GM[B])
-        for B in self.tree.tip_to_base:
-            if (parent := self.tree.parent(B)) is not None:
-                h[parent] = add(h[parent], shift_force(h[B], self.kin.p_PM[B]))
-        out: dict[int, ca.SX] = {}
-        for B in self.tree.base_to_tip:
-            for k, axis in zip(self.tree.speeds_of(B), self.kin.H[B], strict=True):
-                out[k] = out[k] + inner(axis, h[B]) if k in out else inner(axis, h[B])
-        return ca.vertcat(ca.SX(0, 1), *(out[k] for k in range(self.tree.nu)))
+        h = {
+            B: apply(rigid(self.kin.R_GM[B], body.mass, body.com, body.I)[0], self.kin.V_GM[B])
+            for B, body in enumerate(self.kin.placed)
+        }
+        f = carried_on_speeds(self.tree, self.kin, h)
+        return ca.vertcat(ca.SX(0, 1), *(f[k] for k in range(self.tree.nu)))
 
 
 class TreeLoads:

@@ -23,7 +23,7 @@ from condyle.forces.mobility import OnSpeed
 from condyle.forces.path import PathLaw
 from condyle.forces.two_point import TwoPoint
 from condyle.laws.described import BodyName, Station, quantity, sx
-from condyle.laws.factors import Factors
+from condyle.laws.factors import BodyFactors
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.trace import Number
@@ -231,7 +231,7 @@ class PointActuator(Actuator):
             raise DescriptionError(f"PointActuator: direction must not be zero, got {self.direction}")
         object.__setattr__(self, "direction", tuple((np.array(self.direction) / length).tolist()))
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         return self if self.point_frame == "ground" else super().scaled(factors)
 
     def apply(self, s: View, loads: Loads) -> None:

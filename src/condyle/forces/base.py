@@ -15,11 +15,9 @@ import casadi as ca
 
 from condyle.arguments import ExplainsCalls
 from condyle.errors import DescriptionError
-from condyle.laws.code import class_code
-from condyle.laws.described import Described
-from condyle.laws.factors import Factors
+from condyle.laws.described import Described, class_code, state_named
+from condyle.laws.factors import BodyFactors
 from condyle.laws.leaves import StateVariable
-from condyle.laws.names import state_named
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.trace.parameter import Expression, Parameter
@@ -86,7 +84,7 @@ class Force(ExplainsCalls):
         }
         return f"{type(self).__name__}({fields!r})"
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         """Itself on bodies of other sizes, for `cd.scale`. A law that does not say how it scales stays as it
         is, and the report of `cd.scale` says so."""
         factors.notes.append(" does not say how it scales: lengths in it are as they were")

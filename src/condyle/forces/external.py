@@ -21,7 +21,7 @@ from condyle.functions import Function, Spline
 from condyle.functions.pieces import Pieces, taylor
 from condyle.functions.splines import is_series, natural, straight, warn_of_overshoot
 from condyle.laws.described import BodyName, Role, Station, quantity, sx
-from condyle.laws.factors import Factors
+from condyle.laws.factors import BodyFactors
 from condyle.laws.function import LawFunction, law_function
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
@@ -271,7 +271,7 @@ class ExternalWrench(Law):
                     f"ExternalWrench: {name} must be 'ground' or 'body', got {getattr(self, name)!r}"
                 )
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         return self if self.station_frame == "ground" else super().scaled(factors)
 
     def apply(self, s: View, loads: Loads) -> None:

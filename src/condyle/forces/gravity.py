@@ -11,8 +11,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.forces.base import Law
-from condyle.laws.described import quantity, sx
-from condyle.laws.names import body_name, known_body
+from condyle.laws.described import body_name, known_body, quantity, sx
 from condyle.laws.view import Loads, View
 from condyle.plausible import of_gravity
 from condyle.records import dataclass

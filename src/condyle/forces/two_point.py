@@ -16,7 +16,7 @@ import casadi as ca
 
 from condyle.forces.base import Law
 from condyle.forces.external import Signal, at_time
-from condyle.laws.described import BodyName, Station, quantity, sx
+from condyle.laws.described import BodyName, Station, function_of, quantity, sx
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Link
@@ -135,3 +135,28 @@ class TwoPointForce(TwoPoint):
     def apply(self, s: View, loads: Loads) -> None:
         r, _, per_L = self._line(s)
         self._push(loads, at_time(self.force, s) * per_L * r)  # (5)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TwoPointFunction(TwoPoint):
+    """A force between two points that is a function of their distance and its rate: positive pulls them
+    together (41). Its work is in `system.power`. OpenSim's ExpressionBasedPointToPointForce.
+
+    Args:
+        a: one body, or its name.
+        b: the other body, or its name.
+        p_a: point in a's frame [m], shape (3,).
+        p_b: point in b's frame [m], shape (3,).
+        function: f(d, ddot) [N], of [m] and [m/s].
+        group: its kind: gravity, passive, external, actuator or muscle.
+    """
+
+    other_names = ("ExpressionBasedPointToPointForce",)
+
+    function: Annotated[Any, function_of("d", "ddot")]
+
+    def apply(self, s: View, loads: Loads) -> None:
+        r, L, per_L = self._line(s)
+        e = r * per_L
+        v = s.station_velocity(self.b, sx(self.p_b)) - s.station_velocity(self.a, sx(self.p_a))
+        self._push(loads, -self.function.at(L, ca.dot(e, v)) * e)  # (41)

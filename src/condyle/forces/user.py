@@ -26,9 +26,9 @@ from condyle.arrays import in_order
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.forces.base import Law
 from condyle.laws.ask import AskedState, answers, check_function, traced_law
-from condyle.laws.factors import OWN_FUNCTION, Factors
-from condyle.laws.leaf import Leaf
-from condyle.laws.names import body_name, known_body, speed_named
+from condyle.laws.described import body_name, known_body, speed_named
+from condyle.laws.factors import OWN_FUNCTION, BodyFactors
+from condyle.laws.leaves import Leaf
 from condyle.laws.view import Loads, View
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
@@ -86,7 +86,7 @@ class UserForce(Law):
         for ask in self.asks:
             ask.check(tree, self.what)
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         factors.notes.append(OWN_FUNCTION)
         return self
 

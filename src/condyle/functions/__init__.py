@@ -4,28 +4,23 @@ docs/theory/functions.md.
 Any Python function may be given where one of these may; these are for what a few lines of NumPy do not say.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from condyle.functions.base import Function
-from condyle.functions.bspline import BSpline
-from condyle.functions.elementary import Constant, Linear, Sine, SmoothStep
-from condyle.functions.formula import Formula
-from condyle.functions.polynomial import Polynomial
-from condyle.functions.scaled import Scaled
-from condyle.functions.splines import PiecewiseConstant, PiecewiseLinear, SimmSpline, Spline
+from condyle.arguments import family
 
-__all__ = [
-    "BSpline",
-    "Constant",
-    "Formula",
-    "Function",
-    "Linear",
-    "PiecewiseConstant",
-    "PiecewiseLinear",
-    "Polynomial",
-    "Scaled",
-    "SimmSpline",
-    "Sine",
-    "SmoothStep",
-    "Spline",
-]
+if TYPE_CHECKING:
+    from condyle.functions.base import Function as Function
+    from condyle.functions.elementary import Constant as Constant
+    from condyle.functions.elementary import Linear as Linear
+    from condyle.functions.elementary import Polynomial as Polynomial
+    from condyle.functions.elementary import Scaled as Scaled
+    from condyle.functions.elementary import Sine as Sine
+    from condyle.functions.elementary import SmoothStep as SmoothStep
+    from condyle.functions.formula import Formula as Formula
+    from condyle.functions.splines import BSpline as BSpline
+    from condyle.functions.splines import PiecewiseConstant as PiecewiseConstant
+    from condyle.functions.splines import PiecewiseLinear as PiecewiseLinear
+    from condyle.functions.splines import SimmSpline as SimmSpline
+    from condyle.functions.splines import Spline as Spline
+
+__all__, __getattr__ = family(__name__)

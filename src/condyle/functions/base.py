@@ -17,7 +17,7 @@ from condyle.arguments import ExplainsCalls
 from condyle.arrays import in_order
 from condyle.errors import DescriptionError
 from condyle.trace import Number, Symbol
-from condyle.trace.quantity import FINITE
+from condyle.trace.parameter import FINITE
 from condyle.trace.symbol import boxed, defaulted_in, scalar
 
 

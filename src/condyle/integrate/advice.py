@@ -11,9 +11,9 @@ from condyle.mobilizers import motion_at
 from condyle.model.explain import explain
 from condyle.native.programs import nodes
 from condyle.status import Outcome, Status
+from condyle.system.failures import unsolved
 from condyle.system.given import COARSEST
 from condyle.system.state import State
-from condyle.system.unsolved import unsolved
 
 AHEAD = (0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """How far ahead to look for what stopped a run [s]."""
@@ -68,7 +68,7 @@ def advice(
     ahead = sorted({0.0, h, *(AHEAD if step is None else (step,))})
     with np.errstate(invalid="ignore", over="ignore"):
         places = [
-            (since, _Place(like, t + way * since, y + way * since * f if since else y)) for since in ahead
+            (since, _Nearby(like, t + way * since, y + way * since * f if since else y)) for since in ahead
         ]
     near = [(since, place) for since, place in places if np.isfinite(place.y).all()]
     for since, place in near:
@@ -118,7 +118,7 @@ def _later(since: float) -> str:
     return f"{since:.1g} s later" if since else "there"
 
 
-class _Place:
+class _Nearby:
     """A state by its numbers. It is not a State, since motions may prescribe what is not finite."""
 
     def __init__(self, like: State, t: float, y: np.ndarray) -> None:

@@ -14,6 +14,8 @@ do without this.
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 import numpy as np
 
@@ -24,6 +26,8 @@ SHARE = 1 / 250
 damps or amplifies, add up to the accuracy, 2500 to ten times as much."""
 SMALLEST_STEP = 1e-13
 """A run ends where steps would have to be smaller than this part of the time reached or of one second."""
+JUDGED = "h h_try t err fixed y_next rejected evaluations doubt refused way"
+"""Slices that the verdict on a step depends on."""
 FAILED = 16.0
 """The code of a run that no step is small enough for."""
 
@@ -76,7 +80,7 @@ def small(h: ca.SX, t: ca.SX) -> ca.SX:
     return h < SMALLEST_STEP * ca.fmax(1, ca.fabs(t))
 
 
-class Control:
+class StepControl:
     """The verdicts on a step, as expressions.
 
     Args:
@@ -88,31 +92,19 @@ class Control:
     def __init__(self, method: Method, timed: bool, evaluations: int) -> None:
         self.method, self.timed, self.evaluations = method, timed, evaluations
 
-    def judge(
-        self,
-        h: ca.SX,
-        h_try: ca.SX,
-        t: ca.SX,
-        err: ca.SX,
-        fixed: ca.SX,
-        y_next: ca.SX,
-        rejected: ca.SX,
-        evaluations: ca.SX,
-        doubt: ca.SX,
-        refused: ca.SX,
-        way: ca.SX,
-    ) -> tuple[ca.SX, ...]:
-        """After an attempt: accept, h, code, rejected, evaluations, doubt, refused."""
-        t_next, h_try, blind = t + h_try, way * h_try, self.method.blind
-        finite, doubtful = total(ca.fabs(y_next)) + err < np.inf, way * t < way * doubt
+    def judge(self, s: Any) -> tuple[ca.SX, ...]:
+        """After an attempt: accept, h, code, rejected, evaluations, doubt, refused; from the slices JUDGED."""
+        h, t, err, fixed, way = s.h, s.t, s.err, s.fixed, s.way
+        t_next, h_try, blind = t + s.h_try, way * s.h_try, self.method.blind
+        finite, doubtful = total(ca.fabs(s.y_next)) + err < np.inf, way * t < way * s.doubt
         if self.timed:
             err = ca.if_else(small(h_try, t), 0, err)
-        doubts = refused if blind > 1 else ca.SX(0)
-        rough = ca.logic_and(doubts, ca.logic_not(err <= 1))
+        recurs = s.refused if blind > 1 else ca.SX(0)
+        rough = ca.logic_and(recurs, ca.logic_not(err <= 1))
         err = ca.fmax(err, 1e-10) * ca.if_else(ca.logic_or(doubtful, rough), blind, 1)
         fine = ca.logic_and(ca.logic_and(finite, h_try > 0), ca.logic_or(fixed, err <= 1))
         root = ca.if_else(
-            ca.logic_and(doubts, ca.logic_not(fine)),
+            ca.logic_and(recurs, ca.logic_not(fine)),
             1 / ca.sqrt(err),
             err ** (-1 / max(self.method.estimate, 1)),
         )
@@ -126,10 +118,10 @@ class Control:
             fine,
             h_next,
             ca.if_else(failed, FAILED, 0),
-            rejected + 1 - fine,
-            evaluations + self.evaluations,
-            ca.if_else(rough, t_next, doubt),
-            ca.if_else(fine, 0, refused + 1),
+            s.rejected + 1 - fine,
+            s.evaluations + self.evaluations,
+            ca.if_else(rough, t_next, s.doubt),
+            ca.if_else(fine, 0, s.refused + 1),
         )
 
     @staticmethod

@@ -17,7 +17,7 @@ from condyle.integrate.advice import advice
 from condyle.integrate.integrators import Method
 from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.steps import StepRows
+from condyle.integrate.steps import StepRows, stacked
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
 from condyle.presentation import LINES, Block, cut, rows_of, span
 from condyle.quality import Check, Judged
@@ -55,7 +55,7 @@ class Members:
     values: dict[str, np.ndarray] = field(repr=False, default_factory=dict)
 
     @staticmethod
-    def of(system: System, given: Any) -> Members:
+    def from_states(system: System, given: Any) -> Members:
         """From a sequence of States, or from a mapping of what `system.state` takes, with one more leading
         dimension."""
         if isinstance(given, Mapping):
@@ -92,7 +92,7 @@ class Members:
             raise DescriptionError("simulate: there is no state in the sequence")
         return Members(
             np.array([s.t for s in states]),
-            np.array([np.concatenate([s.q, s.u, s.z]) for s in states]),
+            np.array([stacked(s) for s in states]),
             np.array([s.tail for s in states]),
             states,
         )
@@ -194,18 +194,17 @@ class AtTimes:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class EnsembleSteps:
     """Every step: those of member i are the rows begin[i] to begin[i + 1]."""
 
     begin: np.ndarray
     rows: StepRows
 
-    def some(self, i: np.ndarray) -> Steps:
+    def some(self, i: np.ndarray) -> EnsembleSteps:
         count = np.diff(self.begin)[i]
         begin = np.concatenate([[0], np.cumsum(count)])
         here = np.repeat(self.begin[i] - begin[:-1], count) + np.arange(begin[-1])
-        r = self.rows
-        return Steps(begin, StepRows(r.t[here], r.y[here], r.f[here], r.more[here], r.method))
+        return EnsembleSteps(begin, self.rows.some(here))
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +242,7 @@ class Ensemble(States[Trajectory], Judged):
     """
 
     members: Members
-    kept: AtTimes | Steps | Runs = field(repr=False)
+    kept: AtTimes | EnsembleSteps | Runs = field(repr=False)
     done: np.ndarray = field(repr=False)
     ended: dict[str, np.ndarray] = field(repr=False)
     y_end: NDArray[np.float64] = field(repr=False)
@@ -290,7 +289,7 @@ class Ensemble(States[Trajectory], Judged):
     }
 
     def __repr__(self) -> str:
-        times = np.empty(0) if isinstance(self.kept, Steps) or self.kept.t is None else self.kept.t
+        times = np.empty(0) if isinstance(self.kept, EnsembleSteps) or self.kept.t is None else self.kept.t
         kept = "every step" if self._whole else f"{len(times)} times{span(times)}" if len(times) else "ends"
         names = cut(variable_names(self.system))
         return f"Ensemble({len(self)} members, {int(self.finished.sum())} finished, kept: {kept}; {names})"
@@ -306,24 +305,23 @@ class Ensemble(States[Trajectory], Judged):
     @property
     def _whole(self) -> bool:
         """Whether every step is here."""
-        return isinstance(self.kept, Steps) or self.kept.t is None
+        return isinstance(self.kept, EnsembleSteps) or self.kept.t is None
 
     @property
     def events(self) -> tuple[tuple[Occurrence, ...], ...]:
         """What happened, for each member in order: see Occurrence. `ens.events[i]` is `ens[i].events`."""
-        return (
-            tuple(traj.events for traj in self.kept.runs)
-            if isinstance(self.kept, Runs)
-            else ((),) * len(self)
-        )
+        return self._of_runs("events")
 
     @property
     def jumps(self) -> tuple[tuple[Jump, ...], ...]:
         """Where lengths of paths jumped, for each member in order: see Jump. `ens.jumps[i]` is
         `ens[i].jumps`."""
-        return (
-            tuple(traj.jumps for traj in self.kept.runs) if isinstance(self.kept, Runs) else ((),) * len(self)
-        )
+        return self._of_runs("jumps")
+
+    def _of_runs(self, name: str) -> tuple[tuple[Any, ...], ...]:
+        """What members that ran by themselves know; of the others nothing."""
+        runs = self.kept.runs if isinstance(self.kept, Runs) else None
+        return ((),) * len(self) if runs is None else tuple(getattr(traj, name) for traj in runs)
 
     @property
     def t_end(self) -> NDArray[np.float64]:
@@ -339,7 +337,7 @@ class Ensemble(States[Trajectory], Judged):
 
     @property
     def statistics(self) -> Statistics:
-        return Statistics(*(int(np.nansum(self.ended[name])) for name in _COUNTS))
+        return Statistics(*(int(np.nansum(self.ended[name])) for name in COUNTS))
 
     @cached_property
     def status(self) -> tuple[Outcome, ...]:
@@ -373,24 +371,20 @@ class Ensemble(States[Trajectory], Judged):
     def _one(self, i: int) -> Trajectory:
         if isinstance(self.kept, Runs):
             return self.kept.runs[i]
-        count = Statistics(*(int(c) if np.isfinite(c := self.ended[name][i]) else 0 for name in _COUNTS))
+        count = Statistics(*(int(c) if np.isfinite(c := self.ended[name][i]) else 0 for name in COUNTS))
         return Trajectory(self.members[i], self._rows(i), self._status(i), count, self.manifold)
 
     def _some(self, i: np.ndarray) -> Ensemble:
         if not len(i):
             raise IndexError(f"no members are left; there are {len(self)}, from 0 to {len(self) - 1}")
-        ended = {name: values[i] for name, values in self.ended.items()}
-        return Ensemble(
-            self.members.some(i),
-            self.kept.some(i),
-            self.done[i],
-            ended,
-            self.y_end[i],
-            self.f_end[i],
-            self.method,
-            self.step,
-            self.utilization,
-            self.manifold,
+        return replace(
+            self,
+            members=self.members.some(i),
+            kept=self.kept.some(i),
+            done=self.done[i],
+            ended={name: values[i] for name, values in self.ended.items()},
+            y_end=self.y_end[i],
+            f_end=self.f_end[i],
         )
 
     def with_runs(self, i: np.ndarray, others: Ensemble) -> Ensemble:
@@ -403,27 +397,16 @@ class Ensemble(States[Trajectory], Judged):
         y_end[i], f_end[i] = others.y_end, others.f_end
         for name, values in ended.items():
             values[i] = others.ended[name]
-        return Ensemble(
-            self.members,
-            every,
-            done,
-            ended,
-            y_end,
-            f_end,
-            self.method,
-            self.step,
-            self.utilization,
-            self.manifold,
-        )
+        return replace(self, kept=every, done=done, ended=ended, y_end=y_end, f_end=f_end)
 
     def _rows(self, i: int) -> StepRows:
         start, end = self.members.t[i], self.t_end[i]
         if isinstance(self.kept, Runs):
             return self.kept.runs[i].rows
-        if isinstance(self.kept, Steps):
-            here, rows = slice(*self.kept.begin[i : i + 2]), self.kept.rows
+        if isinstance(self.kept, EnsembleSteps):
+            here = slice(*self.kept.begin[i : i + 2])
             if here.stop > here.start:
-                return StepRows(rows.t[here], rows.y[here], rows.f[here], rows.more[here], rows.method)
+                return self.kept.rows.some(here)
         t, y = [np.array([start])], [self.members.y[[i]]]
         if isinstance(self.kept, AtTimes):
             inside = (self.kept.t > start) & (self.kept.t < end)
@@ -448,7 +431,7 @@ class Ensemble(States[Trajectory], Judged):
         t = np.asarray(t, dtype=float)
         flat = t.reshape(-1)
         out = np.full((len(self), flat.size, self.y_end.shape[1]), np.nan)
-        if isinstance(self.kept, (Steps, Runs)):
+        if isinstance(self.kept, (EnsembleSteps, Runs)):
             for i in range(len(self)):
                 there = (flat >= self.members.t[i]) & (flat <= self.t_end[i])
                 if there.any():
@@ -475,7 +458,7 @@ class Ensemble(States[Trajectory], Judged):
     def every_row(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times (m,), q, u, z side by side (m, n) and members (m,) of all rows, those of a member as `ens[i]`
         has them."""
-        if isinstance(self.kept, Steps) and (np.diff(self.kept.begin) > 0).all():
+        if isinstance(self.kept, EnsembleSteps) and (np.diff(self.kept.begin) > 0).all():
             return (
                 self.kept.rows.t,
                 self.kept.rows.y,
@@ -496,15 +479,19 @@ class Ensemble(States[Trajectory], Judged):
         y = np.concatenate([self.members.y[:, None], self.kept.y, self.y_end[:, None]], axis=1)[there]
         return t, y, np.repeat(np.arange(N), there.sum(axis=1))
 
+    def _at_times(self, t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same at times (m,), every member at each; of the kept rows for None."""
+        if t is None:
+            return self.every_row()
+        times = _times(t)
+        time, member = np.tile(times, len(self)), np.repeat(np.arange(len(self)), times.size)
+        return time, self.at(times).reshape(len(time), -1), member
+
     def _batch(self, t: Any = None) -> Batch:
         system, there = self.system, None
-        if t is None:
-            time, y, member = self.every_row()
-            now = time
-        else:
-            times = _times(t)
-            time, member = np.tile(times, len(self)), np.repeat(np.arange(len(self)), times.size)
-            y = self.at(times).reshape(len(time), -1)
+        time, y, member = self._at_times(t)
+        now = time
+        if t is not None:
             there = np.asarray(np.isfinite(y).all(axis=1))
             # any state will do where there is none
             now = np.where(there, time, self.members.t[member])
@@ -542,12 +529,7 @@ class Ensemble(States[Trajectory], Judged):
         Raises:
             ShapeError: times that were not kept.
         """
-        if t is None:
-            time, y, member = self.every_row()
-        else:
-            times = _times(t)
-            time, member = np.tile(times, len(self)), np.repeat(np.arange(len(self)), times.size)
-            y = self.at(times).reshape(len(time), -1)
+        time, y, member = self._at_times(t)
         names, units = recorded(self.system)
         varied = self.members.varied()
         values = [member, *(x[member] for x in varied.values()), self._recorded(time, y, member, t is None)]
@@ -604,4 +586,4 @@ def _times(t: Any) -> NDArray[np.float64]:
     return t
 
 
-_COUNTS = ("steps", "rejected", "evaluations", "jacobians", "projections")
+COUNTS = ("steps", "rejected", "evaluations", "jacobians", "projections")

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import wait
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from functools import partial
 
 import numpy as np
 
-from condyle.integrate.ensemble import AtTimes, Ensemble, Members, Runs, Steps
+from condyle.integrate.ensemble import COUNTS, AtTimes, Ensemble, EnsembleSteps, Members, Runs
 from condyle.integrate.integrators import Method
 from condyle.integrate.interrupts.knots import table
 from condyle.integrate.interrupts.path_jumps import Branches
@@ -57,16 +58,52 @@ class Log:
 
 
 @dataclass
-class EnsembleRun:
-    """One simulation of many members while it goes on."""
+class ManyRuns:
+    """Runs of many members while they go on.
+
+    Args:
+        times: what is kept of each beside its ends; None for every step.
+    """
 
     members: Members
     program: Program
     tables: dict[str, np.ndarray]
     method: Method
     settings: Settings
-    times: np.ndarray | None  # None: every step
+    times: np.ndarray | None
     stop: bool = False
+
+    @property
+    def manifold(self) -> Manifold:
+        return Manifold.of_run(self.members.system, self.settings.weights, self.settings.accuracy)
+
+    def _wait(self, jobs: Sequence[Callable[[], None]], share: Callable[[], float]) -> None:
+        """Until all jobs are done, in a thread each. This one only waits, so that an interrupt meets no work
+        half done.
+
+        Args:
+            share: of the members, that is done.
+        """
+        futures, report = threads.submit(jobs), self.settings.report
+        try:
+            if not futures:  # the interpreter is about to end
+                jobs[0]()
+            while wait(futures, INTERVAL).not_done:
+                if report is not None:
+                    report(share())
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self.stop = True
+            wait(futures)
+        for future in futures:
+            future.result()
+
+
+@dataclass
+class EnsembleRun(ManyRuns):
+    """One simulation of many members in lanes."""
+
     logs: list[dict[str, np.ndarray]] = field(default_factory=list)
     suspects: list[dict[str, np.ndarray]] = field(default_factory=list)
 
@@ -111,35 +148,23 @@ class EnsembleRun:
         return ws
 
     def go(self, count: int) -> Ensemble:
-        """Run in `count` threads. This one only waits, so that an interrupt meets no work half done."""
-        count, report = max(1, min(count, -(-len(self.members) // self.program.W))), self.settings.report
+        """Run in `count` threads."""
+        count, N = max(1, min(count, -(-len(self.members) // self.program.W))), len(self.members)
         self.workspaces = [self._workspace() for _ in range(count)]
-        futures = threads.submit([partial(self._serve, ws) for ws in self.workspaces])
-        try:
-            if not futures:  # the interpreter is about to end
-                self._serve(self.workspaces[0])
-            while wait(futures, INTERVAL).not_done:
-                if report is not None:
-                    report(sum(float(ws["done"].sum()) for ws in self.workspaces) / len(self.members))
-        except KeyboardInterrupt:
-            pass
-        finally:
-            self.stop = True
-            wait(futures)
-        for future in futures:
-            future.result()
+        done = lambda: sum(float(ws["done"].sum()) for ws in self.workspaces) / N
+        self._wait([partial(self._serve, ws) for ws in self.workspaces], done)
         ensemble = self._ensemble()
-        if not ensemble.done.all() or not len(again := self._jumping(ensemble.manifold)):
+        if not ensemble.done.all() or not len(again := self._jumping()):
             return ensemble
         made = native(ensemble.system, self.method)
         runs = EachRun(self.members.some(again), *made, self.method, self.settings, self.times)
         return ensemble.with_runs(again, runs.go(count))
 
-    def _jumping(self, manifold: Manifold) -> np.ndarray:
+    def _jumping(self) -> np.ndarray:
         """Members, ascending, in whose steps the length of a path jumps: a run of their own finds out where,
         and begins anew just after."""
         system, n = self.members.system, self.members.y.shape[1]
-        branches = Branches.of(system)
+        branches = Branches.of_system(system)
         logs = [log["suspects"] for log in self.suspects if len(log["suspects"])]
         if branches is None or not logs:
             return np.empty(0, dtype=int)
@@ -152,7 +177,7 @@ class EnsembleRun:
         tails = self.members.tail
 
         def y_at(k: np.ndarray, t: np.ndarray) -> np.ndarray:
-            return manifold.nearest(system, tails[member[k // 2]], t, steps.at(k, t))
+            return self.manifold.nearest(system, tails[member[k // 2]], t, steps.at(k, t))
 
         seen = branches.look(tails[np.repeat(member, 2)], steps.t, steps.y).signatures
         suspects = branches.suspects(steps.t, seen, np.arange(0, len(pairs), 2))
@@ -235,10 +260,10 @@ class EnsembleRun:
             self.method,
             s.step,
             float(used),
-            Manifold.of(self.members[0].system, s.weights, s.accuracy),
+            self.manifold,
         )
 
-    def _steps(self) -> Steps:
+    def _steps(self) -> EnsembleSteps:
         """All rows of the logs, by member; those of one member are in their order already."""
         n, widths = self.members.y.shape[1], self.program.layout["streams"]
 
@@ -253,44 +278,20 @@ class EnsembleRun:
         t, y, f = (rows(name)[order] for name in ("t", "y", "f"))
         dense = rows("dense")
         more = dense[order].reshape(len(order), -1, n) if dense.shape[1] else np.empty((len(order), 0, n))
-        return Steps(begin, StepRows(t[:, 0], y, f, more, self.method))
+        return EnsembleSteps(begin, StepRows(t[:, 0], y, f, more, self.method))
 
 
 @dataclass
-class EachRun:
-    """Runs of many members while they go on.
+class EachRun(ManyRuns):
+    """Members that run each by itself."""
 
-    Args:
-        times: what is kept of each beside its ends; None for every step.
-    """
-
-    members: Members
-    program: Program
-    tables: dict[str, np.ndarray]
-    method: Method
-    settings: Settings
-    times: np.ndarray | None
-    stop: bool = False
     found: dict[int, Trajectory] = field(default_factory=dict)
 
     def go(self, count: int) -> Ensemble:
-        """Run in `count` threads. This one only waits, so that an interrupt meets no work half done."""
-        N, report = len(self.members), self.settings.report
-        count, queue = max(1, min(count, N)), itertools.count()
-        futures = threads.submit([partial(self._serve, queue) for _ in range(count)])
-        try:
-            if not futures:  # the interpreter is about to end
-                self._serve(queue)
-            while wait(futures, INTERVAL).not_done:
-                if report is not None:
-                    report(len(self.found) / N)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            self.stop = True
-            wait(futures)
-        for future in futures:
-            future.result()
+        """Run in `count` threads."""
+        N, queue = len(self.members), itertools.count()
+        jobs = [partial(self._serve, queue)] * max(1, min(count, N))
+        self._wait(jobs, lambda: len(self.found) / N)
         return self._ensemble()
 
     def _serve(self, queue: itertools.count[int]) -> None:
@@ -315,8 +316,8 @@ class EachRun:
         not use."""
         rows = traj.rows
         if self.times is None:
-            t, y, f, more = (x.copy() for x in (rows.t, rows.y, rows.f, rows.more))
-            return replace(traj, rows=StepRows(t, y, f, more, rows.method, rows.cuts))
+            everything = np.arange(len(rows.t))  # places, not a slice: a copy
+            return replace(traj, rows=replace(rows.some(everything), cuts=rows.cuts))
         inside = self.times[(self.times > rows.t[0]) & (self.times < rows.t[-1])]
         last = len(traj) - 1
         alone = StepRows.alone(
@@ -329,19 +330,10 @@ class EachRun:
     def _ensemble(self) -> Ensemble:
         m = self.members
         runs = tuple(self.found.get(i) or self._none(i) for i in range(len(m)))
-        ended = {name: np.full(len(m), np.nan) for name in SUMMARY} | {
-            "t": np.array([traj.t[-1] for traj in runs]),
-            **{
-                name: np.array([getattr(traj.statistics, attribute) for traj in runs], dtype=float)
-                for name, attribute in (
-                    ("steps", "steps"),
-                    ("rejected", "rejections"),
-                    ("evaluations", "evaluations"),
-                    ("jacobians", "jacobians"),
-                    ("projections", "projections"),
-                )
-            },
-        }
+        ended = {name: np.full(len(m), np.nan) for name in SUMMARY}
+        ended["t"] = np.array([traj.t[-1] for traj in runs])
+        for name, attribute in zip(COUNTS, fields(Statistics), strict=True):
+            ended[name] = np.array([getattr(traj.statistics, attribute.name) for traj in runs], dtype=float)
         y_end = np.array([traj.y[-1] for traj in runs])
         done = np.array([i in self.found for i in range(len(m))])
         return Ensemble(
@@ -354,12 +346,8 @@ class EachRun:
             self.method,
             self.settings.step,
             1.0,
-            self._manifold,
+            self.manifold,
         )
-
-    @property
-    def _manifold(self) -> Manifold:
-        return Manifold.of(self.members.system, self.settings.weights, self.settings.accuracy)
 
     def _none(self, i: int) -> Trajectory:
         m = self.members
@@ -369,5 +357,5 @@ class EachRun:
             rows,
             Outcome(Status.INTERRUPTED, "interrupted before it started"),
             Statistics(),
-            self._manifold,
+            self.manifold,
         )

@@ -28,7 +28,7 @@ from condyle.system.system import System
 
 
 @dataclass(frozen=True, eq=False)
-class Equations:
+class EquationsOfMotion:
     """f and its parts.
 
     Args:
@@ -68,10 +68,10 @@ class Equations:
     derived: ca.Function | Staged | None = None
 
 
-def equations(system: System, derivatives: bool = False, W: int = 1) -> Equations:
+def equations(system: System, derivatives: bool = False, W: int = 1) -> EquationsOfMotion:
     """The equations of a system, for W lanes. The looped layout has no derivatives."""
     model = system.compiled.model
-    nq, nu, branches = system.nq, system.nu, Branches.of(system)
+    nq, nu, branches = system.nq, system.nu, Branches.of_system(system)
     f: ca.Function | Staged | Loops
     signature, derived, loops = None, None, not derivatives
     if loops and prefers_loops(model, lanes=True):
@@ -85,7 +85,7 @@ def equations(system: System, derivatives: bool = False, W: int = 1) -> Equation
         len(x) for b in model.tree.driven if b.motion for x in (b.motion.coordinates, b.motion.given_speeds)
     )
     projected = partial(projection, model, lanes=W if isinstance(f, Loops) else 0)
-    return Equations(
+    return EquationsOfMotion(
         f,
         partial(_qdot, model),
         projected,
@@ -105,7 +105,7 @@ def equations(system: System, derivatives: bool = False, W: int = 1) -> Equation
 def _right_hand_side(
     model: Model, branches: Branches | None, derivatives: bool
 ) -> tuple[ca.Function | Staged, ca.Function | None, ca.Function | Staged | None]:
-    """f, signature and derived: see Equations."""
+    """f, signature and derived: see EquationsOfMotion."""
     s = Symbols(model, plain=branches is not None)
     inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start :]]
     s.follow_motions()
@@ -186,7 +186,11 @@ class RightHandSide:
     """
 
     def __init__(
-        self, eq: Equations, sizes: dict[str, int], streams: dict[str, Stream], tables: dict[str, np.ndarray]
+        self,
+        eq: EquationsOfMotion,
+        sizes: dict[str, int],
+        streams: dict[str, Stream],
+        tables: dict[str, np.ndarray],
     ) -> None:
         self.n, self.sizes, f = eq.n, sizes, eq.f
         self.f = SliceFunction(f, "f", sizes, streams, tables)
@@ -206,16 +210,16 @@ class RightHandSide:
         return self.f((t, y, "p"), (k, *((delicate,) if self.constrained else ())))
 
     @property
-    def kept(self) -> tuple[str, ...]:
+    def kept_rows(self) -> tuple[str, ...]:
         return ("f.kept",) if self.rows else ()
 
     def keep(self) -> list[Node]:
         """The rows that f has just looked up stay for `matrix`, while f is evaluated elsewhere."""
         if not self.rows:
             return []
-        self.sizes[self.kept[0]] = n = self.sizes[self.rows[0]]
+        self.sizes[self.kept_rows[0]] = n = self.sizes[self.rows[0]]
         x = ca.SX.sym("x", n)
-        return [Kernel(ca.Function("keep", [x], [x]), self.rows, self.kept)]
+        return [Kernel(ca.Function("keep", [x], [x]), self.rows, self.kept_rows)]
 
     def look_up(self, t: str, y: str) -> list[Node]:
         """The rows of f at (t, y), without f."""
@@ -231,7 +235,7 @@ class RightHandSide:
         assert self.derived is not None  # loops have no derivatives
         n, step, main = self.n, ca.SX.sym("h"), self.derived
         first: list[Node] = []
-        given = (t, y, "p", *self.kept)
+        given = (t, y, "p", *self.kept_rows)
         if self.sloped is not None:
             first, given = self.sloped.looked_up((t, y, "p")), (t, y, "p", *self.sloped.more)
         x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]

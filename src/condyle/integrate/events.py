@@ -18,8 +18,9 @@ import numpy as np
 
 from condyle.arguments import ExplainsCalls
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
+from condyle.integrate.steps import replaced, unstacked
 from condyle.laws.ask import answers, check_function, traced_law
-from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Leaf
 from condyle.model.model import description
 from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import NativeFunction
@@ -136,21 +137,17 @@ class Witnesses:
     def __init__(self, system: System, events: Sequence[Event]) -> None:
         self.events = [e for e in events if e.witness is not None]
         laws = [(f"Event({e.name})", e.law, e.asks) for e in self.events if e.law is not None]
-        self._traced = Scalars(system, laws) if laws else None
+        self._traced = StateFunctions(system, laws) if laws else None
 
     def __call__(self, like: State, t: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Values (m, events) at times t (m,) and y (m, n), all else as in a state."""
-        nq, nu = like.q.size, like.u.size
-        q, u, z = y[:, :nq], y[:, nq : nq + nu], y[:, nq + nu :]
         out = np.empty((len(t), len(self.events)))
         if self._traced is not None:
             out[:, [e.law is not None for e in self.events]] = self._traced(t, y, like.tail)
         for j, e in enumerate(self.events):
             if e.law is None:
                 assert e.witness is not None
-                out[:, j] = [
-                    _float(e, e.witness(like.replace(t=t[i], q=q[i], u=u[i], z=z[i]))) for i in range(len(t))
-                ]
+                out[:, j] = [_float(e, e.witness(replaced(like, t[i], y[i]))) for i in range(len(t))]
         return out
 
     def hidden(self, like: State, t: np.ndarray, y_at: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
@@ -171,16 +168,19 @@ def _float(event: Event, value: Any) -> float:
     return float(value)
 
 
-class Scalars:
-    """Traced functions of one number each as one kernel.
+class StateFunctions:
+    """Traced functions of the state as one kernel, all their numbers side by side.
 
     Args:
+        system: whose state it is.
         laws: how errors call each, the function and what it asks.
     """
 
+    label = "state_functions"
+
     def __init__(self, system: System, laws: Sequence[tuple[str, Traced, tuple[Leaf, ...]]]) -> None:
-        self._laws, self._model = laws, system.compiled.model
-        tree = self._model.tree
+        self.laws, self.model = tuple(laws), system.compiled.model
+        tree = self.model.tree
         known = (*tree.parameters.names, *tree.inputs.names, *tree.discrete.names)
         for what, law, asks in laws:
             for p in [*(p for ask in asks for p in ask.parameters()), *law.outside]:
@@ -190,29 +190,29 @@ class Scalars:
             for ask in asks:
                 ask.check(tree, what)
         key = "\n".join(f"{[ask.text for ask in asks]} {law.text}" for _, law, asks in laws)
-        sizes = self._model.sizes()
-        self._function = NativeFunction(
-            "scalars",
+        self.size, sizes = sum(int(np.prod(law.shape)) for _, law, _ in laws), self.model.sizes()
+        self.function = NativeFunction(
+            self.label,
             self._build,
-            key=f"scalars {key}\n{description(self._model)}",
+            key=f"{self.label} {key}\n{description(self.model)}",
             inputs=[(name, sizes[name]) for name in ("q", "u", "tail")],
-            outputs=[("g", len(laws))],
+            outputs=self._outputs(),
         )
 
-    def _build(self) -> ca.Function | Staged:
-        s = Symbols(self._model)
+    def _outputs(self) -> list[tuple[str, int]]:
+        return [("g", self.size)]
+
+    def _results(self, s: Symbols) -> list[ca.SX]:
         view = s.view(s.kinematics())
-        values = [law.apply(*answers(asks, view)) for _, law, asks in self._laws]
-        return build_function("scalars", [s["q"], s["u"], s["tail"]], [ca.vertcat(*values)])
+        return [ca.vertcat(*(law.apply(*answers(asks, view)) for _, law, asks in self.laws))]
+
+    def _build(self) -> ca.Function | Staged:
+        s = Symbols(self.model)
+        return build_function(self.label, [s["q"], s["u"], s["tail"]], self._results(s))
 
     def __call__(self, t: np.ndarray, y: np.ndarray, tail: np.ndarray) -> np.ndarray:
-        """Values (m, functions) at times t (m,) and q, u, z side by side (m, n), all else from tails (k,) or
+        """Values (m, size) at times t (m,) and q, u, z side by side (m, n), all else from tails (k,) or
         (m, k)."""
-        model = self._model
-        nq, n = model.tree.nq, model.tree.nq + model.tree.nu
-        tails = np.empty((len(t), model.tail_size))
-        tails[...] = tail
-        tails[:, model.tail["t"]], tails[:, model.tail["z"]] = t[:, None], y[:, n:]
         if not len(t):
-            return np.empty((0, len(self._laws)))
-        return self._function.fast(np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq:n]), tails)
+            return np.empty((0, self.size))
+        return self.function.fast(*unstacked(self.model, tail, t, y))

@@ -32,6 +32,7 @@ from condyle.integrate.integrators import METHODS, Method
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.run import Settings
 from condyle.integrate.step_loop import native
+from condyle.integrate.steps import replaced, stacked
 from condyle.native.machine.threads import thread_count
 from condyle.records import dataclass
 from condyle.status import Status
@@ -123,18 +124,16 @@ def growth(traj: Trajectory, weights: Any = None) -> Growth:
 def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[np.ndarray, int]:
     """W P W^-1 from a state to a time, in all n variables, zero for what they cannot do; and in how many
     directions they move."""
-    system, manifold = start.system, Manifold.of(start.system, w, ACCURACY)
-    y = np.concatenate([start.q, start.u, start.z])
-    y = manifold.nearest(system, start.tail, np.array([start.t]), y[None])[0]
+    system, manifold = start.system, Manifold.of_run(start.system, w, ACCURACY)
+    y = manifold.nearest(system, start.tail, np.array([start.t]), stacked(start)[None])[0]
     changed = np.flatnonzero(w)
     Y = np.tile(y, (1 + len(changed), 1))
     Y[1 + np.arange(len(changed)), changed] += SIZE / w[changed]
     Y = manifold.nearest(system, start.tail, np.full(len(Y), start.t), Y)
-    nq, nu = system.nq, system.nu
-    states = [start.replace(q=x[:nq], u=x[nq : nq + nu], z=x[nq + nu :]) for x in Y]
+    states = [replaced(start, start.t, x) for x in Y]
     settings = Settings(t_end, ACCURACY, w, None, None, (), scales.TIME_SCALE * ACCURACY, None)
     run = EnsembleRun(
-        Members.of(system, states), *native(system, method, "times"), method, settings, np.empty(0)
+        Members.from_states(system, states), *native(system, method, "times"), method, settings, np.empty(0)
     )
     ends = run.go(thread_count(None))
     for bad in (status for status in ends.status if status != Status.FINISHED):

@@ -7,6 +7,7 @@ import numpy as np
 
 from condyle.constraints.solve.projection import project
 from condyle.constraints.solve.straight_blocks import NOISE
+from condyle.integrate.steps import unstacked
 from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.tree import scales
@@ -31,7 +32,7 @@ class Manifold:
     tolerance: float
 
     @staticmethod
-    def of(system: System, weights: np.ndarray, accuracy: float) -> Manifold:
+    def of_run(system: System, weights: np.ndarray, accuracy: float) -> Manifold:
         """From the weights of q, u, z and the accuracy of a run."""
         of_speeds = weights[system.nq : system.nq + system.nu]
         most = float(of_speeds.max(initial=0.0))
@@ -44,16 +45,12 @@ class Manifold:
         y = system.compiled.followed(system.compiled.normalized(y), t, tail)
         if not system.constraints:
             return y
-        nq, nu, where = system.nq, system.nu, system.compiled.model.tail
-        tails = np.empty((len(t), tail.shape[-1]))
-        tails[...] = tail
-        tails[:, where["t"]], tails[:, where["z"]] = t[:, None], y[:, nq + nu :]
-        q, u = np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq : nq + nu])
+        q, u, tails = unstacked(system.compiled.model, tail, t, y)
         slow = self.tolerance / scales.TIME_SCALE
         q, u = project(
             system.compiled.projection(tails, self.weights), q, u, self.tolerance, slow, strict=False
         )
-        return np.concatenate([q, u, y[:, nq + nu :]], axis=1)
+        return np.concatenate([q, u, y[:, system.nq + system.nu :]], axis=1)
 
 
 def violations(

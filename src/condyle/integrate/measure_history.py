@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from condyle.errors import ShapeError
-from condyle.integrate.events import Scalars
+from condyle.integrate.events import StateFunctions
 from condyle.measures import Delay, Maximum
 from condyle.records import dataclass
 from condyle.system.system import System
@@ -28,13 +28,13 @@ PARTS, ROUNDS = 8, 16
 """An interval is divided in so many parts, so often, and two of them are kept: to 4^-16 of it."""
 
 
-def scalars(system: System) -> Scalars:
+def scalars(system: System) -> StateFunctions:
     """All measures of a system as one kernel, made once."""
     if "measures" not in system.compiled.programs:
         laws = [
             (f"measure {name!r}", m.law, m.asks) for name in system.measures for m in (system.measure(name),)
         ]
-        system.compiled.programs["measures"] = Scalars(system, laws)
+        system.compiled.programs["measures"] = StateFunctions(system, laws)
     return system.compiled.programs["measures"]  # type: ignore[no-any-return]
 
 

@@ -171,7 +171,7 @@ def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
     weights, E = ca.SX.sym("weights", n), [ca.SX.sym(f"e{i}", n) for i in range(errors)]
     inputs = [s.t, ca.vertcat(q, u, s.z), s["tail"][model.tail["inputs"].start :], weights]
 
-    def made(name: str, outputs: list[ca.SX], *more: ca.SX) -> ca.Function | Staged:
+    def at_prescribed(name: str, outputs: list[ca.SX], *more: ca.SX) -> ca.Function | Staged:
         """The function at the state that motions prescribe."""
         if tree.driven:
             closure = Closure(name, [*inputs, *more], [ca.densify(x) for x in outputs])
@@ -184,8 +184,8 @@ def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
             return None
         along = [ca.vertcat(across_quaternions(tree, q, e[:nq]), e[nq:]) for e in own]
         return Projection(
-            made("nearer", [ca.vertcat(unit, u, s.z)]),
-            made("along", [ca.vertcat(q, u, s.z), *along], *E),
+            at_prescribed("nearer", [ca.vertcat(unit, u, s.z)]),
+            at_prescribed("along", [ca.vertcat(q, u, s.z), *along], *E),
             None,
         )
     alone = ca.Function("own", [inputs[2], *E], [ca.densify(e) for e in own]) if tree.driven and E else None
@@ -195,9 +195,11 @@ def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
         return Projection(kernels.nearer(), kernels.along(), tolerance, kernels.slower(), alone)
     W = metric(weights[nq : nq + nu])
     du, delicate = position_change(s.rows(s.kinematics()), s.lock, W)
-    nearer = made("nearer", [ca.vertcat(normalized(tree, q + moved(tree, s.t, q, du)), u, s.z), delicate])
+    nearer = at_prescribed(
+        "nearer", [ca.vertcat(normalized(tree, q + moved(tree, s.t, q, du)), u, s.z), delicate]
+    )
     rows = s.rows(s.kinematics())
-    slower = made("slower", [ca.vertcat(q, u + velocity_change(rows, s.lock, W), s.z)])
+    slower = at_prescribed("slower", [ca.vertcat(q, u + velocity_change(rows, s.lock, W), s.z)])
     du, v, left, kept = tangential(
         rows, s.lock, W, [(across_quaternions(tree, q, e[:nq]), e[nq : nq + nu]) for e in own]
     )
@@ -207,7 +209,7 @@ def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
         *(ca.vertcat(*e, whole[nq + nu :]) for e, whole in zip(kept, own, strict=True)),
         off,
     ]
-    return Projection(nearer, made("along", along, *E), tolerance, slower, alone)
+    return Projection(nearer, at_prescribed("along", along, *E), tolerance, slower, alone)
 
 
 class LoopedProjection:

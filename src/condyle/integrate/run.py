@@ -12,12 +12,12 @@ from condyle.integrate.advice import advice
 from condyle.integrate.control import FAILED
 from condyle.integrate.events import Event, Witnesses, later
 from condyle.integrate.integrators import Method
-from condyle.integrate.interrupts.base import ROWS, Instant, Interrupter
+from condyle.integrate.interrupts.base import ROWS, Interrupter, Interruption
 from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.rigid.impact import Impact
-from condyle.integrate.steps import ROW, StepBuffer, StepRows
-from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory, replaced
+from condyle.integrate.steps import ROW, StepBuffer, StepRows, replaced, stacked
+from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
 from condyle.native.programs.program import Program
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
@@ -66,10 +66,10 @@ class Run:
         self.events, self.changes = list[Occurrence](), list[tuple[int, State]]()
         self.jumps, self.impacts = list[Jump](), list[Impact]()
         self.tables = dict(self.tables)
-        self.manifold = Manifold.of(system, s.weights, s.accuracy)
+        self.manifold = Manifold.of_run(system, s.weights, s.accuracy)
         self.interrupters = interrupters(self)
         self.like, self.t, self.rounds = self.start, self.start.t, 100
-        self.y = np.concatenate([self.start.q, self.start.u, self.start.z])
+        self.y = stacked(self.start)
         widths = {
             name.removeprefix(ROW): stream["size"]
             for name, stream in self.program.layout["streams"].items()
@@ -159,7 +159,7 @@ class Run:
     def _interrupted(self, done: int) -> bool:
         """Let happen what interrupts the steps just taken first; whether something changed the state or ended
         the run."""
-        waiting: tuple[Interrupter, Instant] | None = None
+        waiting: tuple[Interrupter, Interruption] | None = None
         for each in self.interrupters:
             for instant in each.locate(done, waiting and waiting[1]):
                 if each.waits:
@@ -185,7 +185,7 @@ class Run:
 
     def change(self, state: State) -> None:
         """Go on from another state."""
-        self.t, self.y, self.like = state.t, np.concatenate([state.q, state.u, state.z]), state
+        self.t, self.y, self.like = state.t, stacked(state), state
         self.changes.append((self.buffer.count, state))
         self.buffer.change(self.t, self.y)
         self._restart()
@@ -250,12 +250,12 @@ def interrupters(run: Run) -> list[Interrupter]:
     if programs.get("branches", programs) is not None:
         from condyle.integrate.interrupts.path_jumps import Branches, PathJumps
 
-        if (branches := Branches.of(system)) is not None:
+        if (branches := Branches.of_system(system)) is not None:
             out.insert(0, PathJumps(run, branches))  # events before a jump come first
     if "knots" in run.program.layout["streams"]:
-        from condyle.integrate.interrupts.knots import Knots
+        from condyle.integrate.interrupts.knots import KnotTimes
 
-        out.append(Knots(run))
+        out.append(KnotTimes(run))
     return out
 
 

@@ -35,21 +35,32 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
-from condyle.integrate.control import SHARE, Control, blame, plan, weighed
-from condyle.integrate.equations import Equations, RightHandSide, equations
-from condyle.integrate.integrators.base import Method, Step
+from condyle.integrate.control import JUDGED, SHARE, StepControl, blame, plan, weighed
+from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
+from condyle.integrate.integrators.base import Method, MethodStep
 from condyle.integrate.interrupts.path_jumps import differs, some, unchanged
 from condyle.integrate.projection import Projector
 from condyle.integrate.steps import ROW, polynomial
 from condyle.model.layouts import prefers_loops
 from condyle.model.model import description
 from condyle.native.machine.jit import lane_width
-from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Stream, Take, While, kernel
+from condyle.native.programs.nodes import (
+    Get,
+    If,
+    Kernel,
+    Node,
+    Put,
+    Stream,
+    Take,
+    While,
+    kernel,
+    record_kernel,
+)
 from condyle.native.programs.program import Program, ProgramAndTables, cached_program
 from condyle.records import dataclass
 from condyle.system.system import System
 
-_SCALARS = (
+_SCALARS = [
     "t",
     "t_end",
     "h",
@@ -72,8 +83,8 @@ _SCALARS = (
     "doubt",
     "refused",
     "way",
-)
-_VECTORS = ("y", "y_stage", "y_next", "error", "weights", "k0", "k_next", "f_start")
+]
+_VECTORS = ["y", "y_stage", "y_next", "error", "weights", "k0", "k_next", "f_start"]
 
 
 def copy(source: str, target: str, n: int, W: int = 1) -> Node:
@@ -85,7 +96,7 @@ def copy(source: str, target: str, n: int, W: int = 1) -> Node:
 
 
 @dataclass
-class Trial:
+class StepTrial:
     """The inside of the loop: `first`, where `fresh` asks for it, finds f at the start; `body` tries one
     step."""
 
@@ -95,14 +106,14 @@ class Trial:
 
 def trial(
     method: Method,
-    eq: Equations,
+    eq: EquationsOfMotion,
     sizes: dict[str, int],
     streams: dict[str, Stream],
     tables: dict[str, np.ndarray],
-    record: Callable[[Step], Sequence[Node]],
+    record: Callable[[MethodStep], Sequence[Node]],
     before: Sequence[Node] = (),
     W: int = 1,
-) -> Trial:
+) -> StepTrial:
     """One step of a method and its control. `sizes`, `streams`, `tables` gain what it needs.
 
     Args:
@@ -123,7 +134,7 @@ def trial(
     found = eq.projection(len(errors))
     projector = None if found is None else Projector(found, errors, n, sizes, streams, tables)
     step = method.step(eq, rhs if projector is None else projector.on_constraints(rhs), rhs, sizes)
-    control = Control(method, eq.timed, step.evaluations)
+    control = StepControl(method, eq.timed, step.evaluations)
     if projector is not None:
         step.project = projector
     if step.dense:
@@ -217,25 +228,20 @@ def trial(
         ),
     ]
     ends = ["t_end", "t_knot"] if eq.timed else ["t_end"]
-    return Trial(
+    return StepTrial(
         first,
         [
             kernel(plan, ["t", "h", "h_max", "way", *ends], "h_try t_next", sizes),
             *step.attempt,
             *judged,
-            kernel(
-                control.judge,
-                "h h_try t err fixed y_next rejected evaluations doubt refused way",
-                "accept h code rejected evaluations doubt refused",
-                sizes,
-            ),
+            record_kernel(control.judge, JUDGED, "accept h code rejected evaluations doubt refused", sizes),
             If("accept", accepted),
             If("code", kernel(blame, "weights error", "worst", sizes)),
         ],
     )
 
 
-def _signed(eq: Equations, rhs: RightHandSide, sizes: dict[str, int], t: str, y: str) -> list[Node]:
+def _signed(eq: EquationsOfMotion, rhs: RightHandSide, sizes: dict[str, int], t: str, y: str) -> list[Node]:
     """The signature of paths at t, y, where f has just been evaluated, and whether it has `changed` since the
     last: path_jumps.py."""
     if eq.signature is None:
@@ -257,13 +263,13 @@ def _signed(eq: Equations, rhs: RightHandSide, sizes: dict[str, int], t: str, y:
     ]
 
 
-def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndarray]]:
+def step_loop(method: Method, eq: EquationsOfMotion) -> tuple[Program, dict[str, np.ndarray]]:
     """The program, and the tables that a run needs beside the streams of rows: those of steps.StepBuffer."""
     sizes = {"row": 1, "rows": 1}
     streams: dict[str, Stream] = {}
     tables: dict[str, np.ndarray] = {}
 
-    def record(step: Step) -> list[Node]:
+    def record(step: MethodStep) -> list[Node]:
         columns = {"t": "t", "y": "y", "f": "k0"} | ({"dense": "dense"} if step.dense else {})
         if eq.signature is not None:
             columns |= {"signature": "signature", "changed": "changed"}
@@ -289,7 +295,7 @@ def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndar
     return Program(tree, sizes, streams=streams, counts=("limit",)), tables
 
 
-SUMMARY = (
+SUMMARY = [
     "t",
     "h_try",
     "worst",
@@ -300,13 +306,15 @@ SUMMARY = (
     "evaluations",
     "jacobians",
     "projections",
-)
+]
 """Columns of `ended`."""
 LARGEST_FIRST_STEP = 1e-2
 """The first step is at most so long [s]."""
 
 
-def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Program, dict[str, np.ndarray]]:
+def ensemble_loop(
+    method: Method, eq: EquationsOfMotion, W: int, log: bool
+) -> tuple[Program, dict[str, np.ndarray]]:
     """The program, and the tables of its right-hand side.
 
     Streams: queue (the next member), t0, y0, p0, first_knot (of each member), knots; ended, y_end, f_end;
@@ -355,7 +363,7 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
         }
         start = [Get("first", "member", "k_out"), Get("times", "k_out", "t_out")]
 
-    def logged(step: Step) -> list[Node]:
+    def logged(step: MethodStep) -> list[Node]:
         columns = {"member": "member", "t": "t", "y": "y", "f": "k0"} | (
             {"dense": "dense"} if step.dense else {}
         )
@@ -364,7 +372,7 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
         row.extend([Take("row_count", "row"), *(Put(x, ROW + name, "row") for name, x in columns.items())])
         return row
 
-    def at_times(step: Step) -> list[Node]:
+    def at_times(step: MethodStep) -> list[Node]:
         between = ("dense",) if step.dense else ()
 
         def interpolated(t_out: ca.SX, t_old: ca.SX, t: ca.SX, *x: ca.SX) -> ca.SX:
@@ -403,7 +411,7 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
             ),
         ]
 
-    def suspected(step: Step) -> list[Node]:
+    def suspected(step: MethodStep) -> list[Node]:
         """After a step in which the signature changed, or after every one where the loop has none."""
         if not eq.may_jump:
             return []
@@ -418,7 +426,7 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
         ]
         return [If("changed", noted)] if eq.signature is not None else noted
 
-    def record(step: Step) -> list[Node]:
+    def record(step: MethodStep) -> list[Node]:
         return [*(logged if log else at_times)(step), *suspected(step)]
 
     parts = trial(method, eq, sizes, streams, tables, record, before, W)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from condyle.model.model import Model
 from condyle.records import dataclass
+from condyle.system.state import State
 
 if TYPE_CHECKING:
     from condyle.integrate.integrators import Method
@@ -17,6 +19,27 @@ ROW = "row."
 """Native programs call a stream of rows so and by its name: slices of their workspace have the plain names."""
 CAPACITY = 512
 """Rows of memory to begin with: more would come from the system, page by page."""
+
+
+def stacked(state: State) -> np.ndarray:
+    """q, u, z of a state side by side."""
+    return np.concatenate([state.q, state.u, state.z])
+
+
+def replaced(like: State, t: float, y: np.ndarray) -> State:
+    """The State with another time and other q, u, z side by side."""
+    nq, nu = like.q.size, like.u.size
+    return like.replace(t=t, q=y[:nq], u=y[nq : nq + nu], z=y[nq + nu :])
+
+
+def unstacked(model: Model, tail: np.ndarray, t: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
+    """q, u and tails of states at times t (m,) with y (m, n), as kernels take them; what else holds is in the
+    tail, (k,) or (m, k)."""
+    nq, n = model.tree.nq, model.tree.nq + model.tree.nu
+    tails = np.empty((len(t), model.tail_size))
+    tails[...] = tail
+    tails[:, model.tail["t"]], tails[:, model.tail["z"]] = t[:, None], y[:, n:]
+    return np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq:n]), tails
 
 
 def polynomial(ends: Sequence[Any], h: Any, x: Any, more: Sequence[Any], hermite: bool) -> Any:
@@ -69,12 +92,16 @@ class StepRows:
         more = [self.more[i + 1, k] for k in range(self.more.shape[1])]
         return np.asarray(polynomial((self.y[i], self.f[i], end, f_end), h, x, more, self.method.hermite))
 
+    def some(self, here: Any) -> StepRows:
+        """Rows by a slice or by places, all steps among them."""
+        return StepRows(self.t[here], self.y[here], self.f[here], self.more[here], self.method)
+
     def part(self, first: int, last: int, step: int) -> StepRows:
         """Rows from the first on, before the last. Between them all is known only if none is left out."""
         here = slice(first, last, step)
         whole = self.whole and (step == 1 or len(range(first, last, step)) < 2)
         cuts = {k - first: cut for k, cut in self.cuts.items() if first <= k < last - 1} if whole else {}
-        return StepRows(self.t[here], self.y[here], self.f[here], self.more[here], self.method, cuts, whole)
+        return replace(self.some(here), cuts=cuts, whole=whole)
 
     @staticmethod
     def alone(t: np.ndarray, y: np.ndarray, method: Method, whole: bool = False) -> StepRows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -17,7 +17,7 @@ from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.measure_history import history, measured
 from condyle.integrate.rigid.impact import Impact
-from condyle.integrate.steps import StepRows
+from condyle.integrate.steps import StepRows, replaced
 from condyle.presentation import Block, cut, number, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
@@ -147,7 +147,7 @@ class Trajectory(States[State], Judged):
         )
         if not (muscles := self.system.muscles):
             return
-        from condyle.muscles.checks import fibers, saturation
+        from condyle.muscles.muscle import fibers, saturation
 
         names, first = variable_names(self.system), self.start.q.size + self.start.u.size
         z = {name: self.y[:, k] for k, name in enumerate(names) if k >= first}
@@ -276,18 +276,7 @@ class Trajectory(States[State], Judged):
         events = tuple(e for e in self.events if len(i) and rows.t[0] <= e.t <= rows.t[-1])
         run, before = (self, self._steps) if self.within is None else self.within
         within = (run, before[i]) if history(self.system) else None
-        return Trajectory(
-            start,
-            rows,
-            self.status,
-            self.statistics,
-            self.manifold,
-            events,
-            changes,
-            self.jumps,
-            within,
-            self.impacts,
-        )
+        return replace(self, start=start, rows=rows, events=events, changes=changes, within=within)
 
     def _state(self, i: int, t: float, y: np.ndarray) -> State:
         """y at row i or after, with the parameters, inputs, locks that hold there."""
@@ -457,12 +446,6 @@ class Trajectory(States[State], Judged):
         """
         between = np.union1d(self.t, np.linspace(self.t[0], self.t[-1], DRAWN)) if self.rows.whole else None
         return self.table(between).plot(*names, axes=axes)
-
-
-def replaced(like: State, t: float, y: np.ndarray) -> State:
-    """The State with another time and other q, u, z side by side."""
-    nq, nu = like.q.size, like.u.size
-    return like.replace(t=t, q=y[:nq], u=y[nq : nq + nu], z=y[nq + nu :])
 
 
 def _short(t: np.ndarray) -> str:

@@ -314,7 +314,7 @@ def _check_direction(
         )
 
 
-# ---- Recordings as .c3d files, by ezc3d ----
+# ---- recordings as .c3d files, by ezc3d --------------------------------------------------------------------
 #
 #
 # A plate of type 2 measures a force F and the moment M about the center c of its surface, in axes of its own:

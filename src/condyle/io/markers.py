@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,10 @@ from condyle.io import trc
 from condyle.io.tables import read_table
 from condyle.presentation import Block, Display, cut, number, page, span
 from condyle.table import LENGTHS, Table, rows_in
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame  # type: ignore[import-untyped]
 
 _AXES = (("_x", "_y", "_z"), ("_X", "_Y", "_Z"), ("_1", "_2", "_3"), (".x", ".y", ".z"))
 _UPWARDS = {
@@ -108,7 +112,7 @@ class Markers(ExplainsCalls, Display):
     @overload
     def __getitem__(self, name: slice | list[str]) -> Markers: ...
 
-    def __getitem__(self, name: Any) -> Any:
+    def __getitem__(self, name: str | slice | list[str]) -> Array | Markers:
         if isinstance(name, slice):
             rows = rows_in(name, self.time)
             return self._like(self.time[rows], self.names, self.positions[rows])
@@ -116,7 +120,7 @@ class Markers(ExplainsCalls, Display):
             return self._like(self.time, name, self.positions[:, [self._index(n) for n in name]])
         return self.positions[:, self._index(name)]
 
-    def _index(self, name: Any) -> int:
+    def _index(self, name: str) -> int:
         if name not in self.names:
             raise UnknownNameError(
                 "marker",
@@ -222,11 +226,11 @@ class Markers(ExplainsCalls, Display):
             table.time, [c[0][:-2] for c in found], places, kept.pop() if len(kept) == 1 else "m"
         )
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """A pandas DataFrame over time, with columns NAME_x, NAME_y, NAME_z [m]."""
         return self.table().to_pandas()
 
-    def plot(self, *names: str, axes: Any = None) -> Any:
+    def plot(self, *names: str, axes: Axes | None = None) -> Axes:
         """Draw coordinates of markers over time.
 
         Args:

@@ -16,25 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
-from condyle.laws.described import Role
-from condyle.laws.leaf import Leaf
+from condyle.laws.described import Role, body_name, name
 from condyle.laws.leaves import (
     AngularAcceleration,
     AngularVelocity,
-    Coordinate,
+    CoordinateValue,
     GivenDiscrete,
     GivenInput,
     GivenParameter,
+    Leaf,
     Rotation,
-    Speed,
     SpeedRate,
+    SpeedValue,
     StateVariable,
     StationAcceleration,
     StationPosition,
     StationVelocity,
     Time,
 )
-from condyle.laws.names import body_name, name
 from condyle.laws.view import View
 from condyle.trace import Traced, trace
 from condyle.trace.parameter import Parameter, is_number_like
@@ -42,7 +41,7 @@ from condyle.trace.parameter import Parameter, is_number_like
 STATION = Role("m", (3,))
 
 
-class Pose:
+class AskedPose:
     """X_GB as a law sees it: R, shape (3, 3), and p, shape (3,), of numbers or symbols. `R, p = X`; `X @
     point`."""
 
@@ -96,11 +95,11 @@ class AskedState:
 
     def coordinate(self, coordinate: str) -> Any:
         """A coordinate [rad, m]."""
-        return self._answer(Coordinate(name(coordinate, "s.q")))[0]
+        return self._answer(CoordinateValue(name(coordinate, "s.q")))[0]
 
     def speed(self, speed: str) -> Any:
         """A speed [rad/s, m/s], by its own name or that of the coordinate whose rate it is."""
-        return self._answer(Speed(name(speed, "s.u")))[0]
+        return self._answer(SpeedValue(name(speed, "s.u")))[0]
 
     q, u = coordinate, speed
 
@@ -120,9 +119,9 @@ class AskedState:
         """w_GB [rad/s]."""
         return self._answer(AngularVelocity(body_name(body, "s.angular_velocity")))
 
-    def body_pose(self, body: Any) -> Pose:
+    def body_pose(self, body: Any) -> AskedPose:
         """X_GB, which unpacks as R, p."""
-        return Pose(self.rotation(body), self.station_position(body))
+        return AskedPose(self.rotation(body), self.station_position(body))
 
     def body_velocity(self, body: Any) -> NDArray[np.object_]:
         """V_GB, shape (6,): angular, then linear velocity of the body's origin."""

@@ -1,20 +1,17 @@
-"""What all laws of this package share: fields that say which values they allow, checked when a law is made
-and when it is added.
-
-A field carries its role, `stiffness: Annotated[Any, quantity("N/m", lowest=0.0)]`, and `Law` does the rest:
-it keeps names of bodies, plain floats or expressions of Parameters, refuses what cannot be, and describes the
-law exactly for the cache.
+"""The code of a user's class as text, for keys of caches: a class that changed must not find its old machine
+code.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields, replace
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Annotated, Any, ClassVar, Self, get_type_hints
 
 import casadi as ca
@@ -22,17 +19,162 @@ import numpy as np
 
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, in_order
-from condyle.errors import DescriptionError
-from condyle.laws.factors import Factors, times
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.laws.factors import BodyFactors, times
 from condyle.laws.function import law_function
-from condyle.laws.names import body_name, known_body, name
-from condyle.native.solvers.solver import Solver
+from condyle.loading import if_loaded
 from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
 from condyle.spatial import Transform
-from condyle.trace.parameter import Expression, Parameter, as_sx
-from condyle.trace.quantity import Quantity
+from condyle.trace.parameter import Expression, Parameter, Quantity, as_sx
+from condyle.tree.body import Body
 from condyle.tree.tree import Tree
+
+LEFT_OUT = frozenset(
+    {
+        "__init__",
+        "__post_init__",
+        "__new__",
+        "__repr__",
+        "__eq__",
+        "__hash__",
+        "__setattr__",
+        "__delattr__",
+        "__getstate__",
+        "__setstate__",
+        "__reduce__",
+        "__replace__",
+    }
+)
+"""Methods that make objects and show them: what these hold is described with them."""
+KNOWN = frozenset({"condyle", "numpy", "casadi", "math", "scipy", "dataclasses", "typing"})
+"""Packages whose functions do not change from run to run without their version."""
+
+
+def class_code(cls: type) -> str:
+    """A digest of the methods and attributes of a class, and of what the methods use.
+
+    Returns:
+        Text; empty for classes of this package, whose sources are part of every key.
+    """
+    parts: list[str] = []
+    for base in cls.__mro__:
+        if base is object or base.__module__.split(".")[0] in ("condyle", "abc", "typing"):
+            continue
+        for name, member in sorted(vars(base).items()):
+            function = _function(member)
+            if function is not None and name not in LEFT_OUT:
+                parts += _lines(name, function)
+            elif function is None and not name.startswith(("__", "_abc_")):
+                parts.append(f"{name} = {_value(member)}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest() if parts else ""
+
+
+def _function(member: Any) -> Any:
+    """What a method, a property or a class method calls; None for what is no function."""
+    for attribute in ("fget", "func", "__func__"):
+        member = getattr(member, attribute, None) or member
+    return member if isinstance(getattr(member, "__code__", None), CodeType) else None
+
+
+def _lines(name: str, function: Any) -> list[str]:
+    """A function's code, and the values of the names that it uses."""
+    code = function.__code__
+    used = {n: function.__globals__[n] for n in code.co_names if n in function.__globals__}
+    used |= {
+        n: cell.cell_contents for n, cell in zip(code.co_freevars, function.__closure__ or (), strict=True)
+    }
+    for module in [
+        m for m in used.values() if isinstance(m, ModuleType) and m.__name__.split(".")[0] not in KNOWN
+    ]:
+        used |= {f"{module.__name__}.{n}": getattr(module, n) for n in code.co_names if hasattr(module, n)}
+    return [
+        f"{name} {code.co_code!r} {code.co_consts!r} {code.co_names!r}",
+        *(f"{n} = {_value(v)}" for n, v in used.items()),
+    ]
+
+
+# ---- names -----------------------------------------------------------------------------------------------
+#
+# Names of bodies, coordinates and speeds, looked up; errors say which law asks.
+
+
+def state_named(states: Mapping[str, ca.SX], law: str, which: str, where: str) -> ca.SX:
+    """An auxiliary state from all of them: one of the law's own, or one by its full name."""
+    found = states.get(f"{law}.{which}", states.get(which))
+    if found is None:
+        own = [n.removeprefix(f"{law}.") for n in states if n.startswith(f"{law}.")]
+        raise UnknownNameError("auxiliary state", which, [*own, *states], where)
+    return found
+
+
+def name(value: Any, what: str) -> str:
+    """A non-empty string."""
+    if not isinstance(value, str) or not value:
+        raise DescriptionError(f"{what}: expected a name, got {value!r}")
+    return value
+
+
+def body_name(value: Any, what: str) -> str:
+    """The name of a body from itself or its name."""
+    if isinstance(value, Body):
+        return value.name
+    if not isinstance(value, str) or not value:
+        raise DescriptionError(f"{what}: expected a body or its name, got {value!r}")
+    return value
+
+
+def known_body(tree: Tree, which: str, where: str) -> Body:
+    """A body by its name; the error says which law asks."""
+    try:
+        return tree.body(which)
+    except UnknownNameError:
+        raise UnknownNameError("body", which, ["ground", *(b.name for b in tree.bodies)], where) from None
+
+
+def owner(tree: Tree, which: str, where: str) -> tuple[Body, int]:
+    """The body that a coordinate belongs to, and its place among that body's coordinates."""
+    for b in tree.bodies:
+        for j, c in enumerate(b.coordinates):
+            if c.name == which:
+                return b, j
+    raise UnknownNameError("coordinate", which, tree.coordinates, where)
+
+
+def speed_of(tree: Tree, which: str, where: str) -> str:
+    """The speed that is the rate of a coordinate."""
+    b, j = owner(tree, which, where)
+    row = ca.sparsify(b.mobilizer.N(ca.SX.sym("q", b.mobilizer.nq))[j, :])
+    if row.is_constant():
+        rate = np.array(ca.evalf(row).full()).ravel()
+        if np.count_nonzero(rate) == 1 and rate.max() == 1.0:
+            return b.speeds[int(rate.argmax())]
+    raise DescriptionError(
+        f"{where}: the rate of coordinate {which!r} is no speed of {b.mobilizer!r} on body {b.name!r} (qdot "
+        f"= N(q) u), so that a force on it alone has no meaning; act on a speed ({', '.join(b.speeds)}), or "
+        "write the energy: cd.forces.Potential(lambda s: ...)"
+    )
+
+
+def speed_named(tree: Tree, which: str, where: str) -> str:
+    """A speed, given by its own name or that of the coordinate whose rate it is."""
+    if which in tree.coordinates:
+        return speed_of(tree, which, where)
+    if which in tree.speeds:
+        return which
+    raise UnknownNameError(
+        "coordinate or speed", which, dict.fromkeys((*tree.coordinates, *tree.speeds)), where
+    )
+
+
+# ---- described -------------------------------------------------------------------------------------------
+#
+# What all laws of this package share: fields that say which values they allow, checked when a law is made
+# and when it is added.
+#
+# A field carries its role, `stiffness: Annotated[Any, quantity("N/m", lowest=0.0)]`, and `Law` does the rest:
+# it keeps names of bodies, plain floats or expressions of Parameters, refuses what cannot be, and describes the
+# law exactly for the cache.
 
 
 @dataclass(frozen=True)
@@ -161,9 +303,11 @@ class Described(ExplainsCalls):
     Attributes:
         proportional: fields that are lengths, which `cd.scale` keeps in proportion to the length of the
             element's path, or to the distance of its points p_a and p_b, in the default pose.
+        room: what stands before the name of a class in texts, where other rooms have classes of this name.
     """
 
     proportional: ClassVar[tuple[str, ...]] = ()
+    room: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         for f, role in self.roles():
@@ -227,7 +371,7 @@ class Described(ExplainsCalls):
             known = self.__dict__["_description"] = f"{type(self).__name__}({values})"
         return known
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         """Itself on bodies of other sizes: stations and frames move with the points of their bodies.
 
         A station or frame is on the body that the field before it names. Other lengths stay, and those named
@@ -274,7 +418,7 @@ class Described(ExplainsCalls):
             value = getattr(self, f.name)
             if f.repr and not (f.default is not MISSING and text(value) == text(f.default)):
                 shown.append(f"{f.name}={_short(value)}")
-        return f"{type(self).__name__}({', '.join(shown)})"
+        return f"{self.room}{type(self).__name__}({', '.join(shown)})"
 
 
 class Datum(Expression):
@@ -339,7 +483,7 @@ def _value(value: Any) -> str:
         return f"{value.dtype} {value.shape} {value.tobytes()!r}"
     if isinstance(value, ModuleType):
         return value.__name__
-    if isinstance(value, (Solver, LookupTable)):
+    if isinstance(value, (LookupTable, if_loaded("condyle.native.solvers.solver", "Solver"))):
         return value.text
     if (
         getattr(value, "__module__", None)

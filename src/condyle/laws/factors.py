@@ -20,7 +20,7 @@ OWN_FUNCTION = " is a function of your own: lengths in it are as they were"
 
 
 @dataclass(frozen=True, eq=False)
-class Factors:
+class BodyFactors:
     """Factors by which bodies grow along their axes.
 
     Attributes:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.forces.base import Force
 from condyle.laws.described import sx
-from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Leaf
 from condyle.maximal.joint import JointConstraint
 from condyle.maximal.view import MaximalView, exerted
 from condyle.native.tables.staged import Staged, build_function

@@ -22,7 +22,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError
@@ -222,7 +222,7 @@ def simulate(
     u: Array,
     t_final: float,
     accuracy: float,
-    times: Any,
+    times: ArrayLike | None,
     max_step: float | None,
     tail: Tail,
 ) -> MaximalTrajectory:
@@ -285,7 +285,7 @@ def simulate(
     )
 
 
-def _checked(t_final: float, accuracy: float, times: Any, tail: Tail) -> list[float] | None:
+def _checked(t_final: float, accuracy: float, times: ArrayLike | None, tail: Tail) -> list[float] | None:
     """The times asked for."""
     if not np.isfinite(t_final) or t_final < tail.t:
         raise DescriptionError(

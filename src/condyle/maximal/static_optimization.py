@@ -20,11 +20,11 @@ with sigma going to zero; then (37) is solved once more, exactly, on these bound
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import Array
 from condyle.errors import ConvergenceError
@@ -37,6 +37,7 @@ from condyle.muscles import Muscle
 from condyle.records import dataclass
 
 if TYPE_CHECKING:
+    from condyle.system.operators.public import Options
     from condyle.system.system import System
 
 STEPS, SHRINK, GAP = 80, 0.1, 1e-12
@@ -69,16 +70,16 @@ class MuscleSolution:
 
 def static_optimization(
     system: System,
-    q: Any,
-    u: Any,
-    udot: Any,
+    q: ArrayLike,
+    u: ArrayLike,
+    udot: ArrayLike,
     *,
     a_min: float = 0.0,
     a_max: float = 1.0,
     physiology: bool = True,
     passive: bool = True,
     reserves: float | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> MuscleSolution:
     """Activations, reactions and all else of (36) with the least effort (37).
 
@@ -98,10 +99,11 @@ def static_optimization(
         ConvergenceError: a frame that no activations explain.
     """
     maximal = formulation(system)
-    off = {*options.pop("disabled", ()), *system.muscles}
+    off = options.pop("disabled", None) or ()
+    resting: Options = {**options, "disabled": {*off, *system.muscles}}
     frames = []
     for i, (q_i, u_i, udot_i) in enumerate(zip(*(np.atleast_2d(x) for x in (q, u, udot)), strict=True)):
-        at = maximal.at(q_i, u_i, disabled=off, **options)
+        at = maximal.at(q_i, u_i, **resting)
         given = {
             "x": at.x,
             "V": at.V,

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
@@ -25,6 +25,7 @@ from condyle.tree.body import Body
 
 if TYPE_CHECKING:
     from condyle.maximal.simulation import MaximalTrajectory
+    from condyle.system.operators.public import Options
     from condyle.system.system import System
 if TYPE_CHECKING:
     from condyle.system.system import System
@@ -64,10 +65,10 @@ class Loop:
         mobilizer: what M may do in F: Pin, Ball, Slider, ...
     """
 
-    a: Any
-    X_aF: Any
-    b: Any
-    X_bM: Any
+    a: Body | str
+    X_aF: Transform | ArrayLike | None
+    b: Body | str
+    X_bM: Transform | ArrayLike | None
     mobilizer: Mobilizer
 
 
@@ -153,7 +154,7 @@ class MaximalSystem:
 
     # ---- position ------------------------------------------------------------------------------------------
 
-    def place(self, q: Any, **options: Any) -> Array:
+    def place(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """x, shape (nx,), where the chain of mobilizers puts the bodies at coordinates q, shape (nq,)."""
         return self._placed(self._vector("q", q, self.tree.nq), self._tail(options))
 
@@ -164,7 +165,9 @@ class MaximalSystem:
             [*(part for R, p in poses for part in (quaternion_from_rotation(R), p)), found["own"]]
         )
 
-    def position_constraints(self, x: Any, q: Any, **options: Any) -> tuple[Array, Array]:
+    def position_constraints(
+        self, x: ArrayLike, q: ArrayLike, **options: Unpack[Options]
+    ) -> tuple[Array, Array]:
         """C(x, t) = (Cr, Cs, Cb) (22) of ruggiero2020 (4), shape (nx,), and its Jacobian C_x, shape (nx, nx).
 
         Cr drives the coordinates to q, Cs are the joints, Cb keeps the bodies' quaternions at unit length.
@@ -172,7 +175,13 @@ class MaximalSystem:
         tail = self._tail(options)
         return self._constraints(self._vector("x", x, self.nx), self._vector("q", q, self.tree.nq), tail)
 
-    def position(self, q: Any, start: Any = None, tolerance: float = 1e-13, **options: Any) -> Array:
+    def position(
+        self,
+        q: ArrayLike,
+        start: ArrayLike | None = None,
+        tolerance: float = 1e-13,
+        **options: Unpack[Options],
+    ) -> Array:
         """x, shape (nx,), with C(x, t) = 0 at coordinates q: Newton's method (22), ruggiero2020 (5).
 
         Args:
@@ -225,7 +234,7 @@ class MaximalSystem:
         name = next(j.name for j, at in zip(self.joints, self._attached) if worst - first < at.rows.stop)
         return f"the joint of {name!r}"
 
-    def coordinates(self, x: Any, near: Any = None, **options: Any) -> Array:
+    def coordinates(self, x: ArrayLike, near: ArrayLike | None = None, **options: Unpack[Options]) -> Array:
         """The mobilizers' q, shape (nq,), at x. Angles that may be any turn, and signs of quaternions, are
         those nearest to `near`, shape (nq,), the defaults if it is left out."""
         near = self.tree.defaults() if near is None else self._vector("near", near, self.tree.nq)
@@ -234,7 +243,7 @@ class MaximalSystem:
 
     # ---- the equations -------------------------------------------------------------------------------------
 
-    def at(self, q: Any, u: Any, **options: Any) -> Equations:
+    def at(self, q: ArrayLike, u: ArrayLike, **options: Unpack[Options]) -> Equations:
         """All equations at coordinates q, shape (nq,), and speeds u, shape (nu,). Options: those of the
         System's operators."""
         return self._at(q, u, self._tail(options))
@@ -243,7 +252,7 @@ class MaximalSystem:
         """`at`, with the options as the vector that `system.compiled.tails.default` makes of them."""
         return self._at(q, u, self._unpacked(tail))
 
-    def _at(self, q: Any, u: Any, tail: Tail) -> Equations:
+    def _at(self, q: ArrayLike, u: ArrayLike, tail: Tail) -> Equations:
         q, u = self._vector("q", q, self.tree.nq), self._vector("u", u, self.tree.nu)
         x = self.on_joints(q, tail)
         return self.equations_at(x, self.velocities(x, u, q, tail), q, tail)
@@ -254,7 +263,9 @@ class MaximalSystem:
         K = np.vstack([still["C_V"][: self.m], still["S"]])
         return solved(K, np.concatenate([-still["C_t"][: self.m], u]), "velocities")  # (15)
 
-    def equations(self, x: Any, V: Any, near: Any = None, **options: Any) -> Equations:
+    def equations(
+        self, x: ArrayLike, V: ArrayLike, near: ArrayLike | None = None, **options: Unpack[Options]
+    ) -> Equations:
         """All equations at maximal coordinates x, shape (nx,), and velocities V, shape (nv,). `near`: as in
         `coordinates`."""
         near = self.tree.defaults() if near is None else self._vector("near", near, self.tree.nq)
@@ -295,14 +306,14 @@ class MaximalSystem:
     @with_call_hints(skip=1)
     def simulate(
         self,
-        q: Any,
-        u: Any,
+        q: ArrayLike,
+        u: ArrayLike,
         t_final: float,
         *,
         accuracy: float = 1e-6,
-        times: Any = None,
+        times: ArrayLike | None = None,
         max_step: float | None = None,
-        **options: Any,
+        **options: Unpack[Options],
     ) -> MaximalTrajectory:
         """The motion from coordinates q, shape (nq,), and speeds u, shape (nu,), until t_final [s].
 
@@ -329,7 +340,7 @@ class MaximalSystem:
 
     # ---- arguments -----------------------------------------------------------------------------------------
 
-    def _tail(self, options: dict[str, Any]) -> Tail:
+    def _tail(self, options: Options) -> Tail:
         tail = self.system.compiled.tail(**known_options(options))
         if tail.ndim > 1:
             raise ShapeError(
@@ -364,7 +375,7 @@ class MaximalSystem:
 OPTIONS = ("t", "z", "inputs", "discrete", "parameters", "locked", "disabled")
 
 
-def known_options(options: dict[str, Any]) -> dict[str, Any]:
+def known_options(options: Options) -> Options:
     """The options, if all of them are known."""
     for name in options:
         if name not in OPTIONS:
@@ -381,7 +392,9 @@ def formulation(system: System) -> MaximalSystem:
     return system.compiled.programs["maximal"]
 
 
-def forward_dynamics(system: System, q: Any, u: Any, tau: Any = None, **options: Any) -> Array:
+def forward_dynamics(
+    system: System, q: ArrayLike, u: ArrayLike, tau: ArrayLike | None = None, **options: Unpack[Options]
+) -> Array:
     """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and tau [N m, N], by
     (19)."""
     return _each(
@@ -392,14 +405,21 @@ def forward_dynamics(system: System, q: Any, u: Any, tau: Any = None, **options:
     )
 
 
-def inverse_dynamics(system: System, q: Any, u: Any, udot: Any, **options: Any) -> Array:
+def inverse_dynamics(
+    system: System, q: ArrayLike, u: ArrayLike, udot: ArrayLike, **options: Unpack[Options]
+) -> Array:
     """tau [N m, N], shape (..., nu), that must be added to the enabled forces for udot to happen: -lambda_r
     of (18)."""
     return _each(system, (q, u, udot), options, lambda at, udot: at.inverse(udot).tau)
 
 
 def reactions(
-    system: System, q: Any, u: Any, udot: Any, body: Body | str | None = None, **options: Any
+    system: System,
+    q: ArrayLike,
+    u: ArrayLike,
+    udot: ArrayLike,
+    body: Body | str | None = None,
+    **options: Unpack[Options],
 ) -> Array:
     """Moment [N m] and force [N] of a body's mobilizer on it, at M's origin, in ground: shape (..., 6), or
     (..., bodies, 6) for all, from the multipliers by (20). Includes tau, as `System.reactions` does."""
@@ -409,8 +429,8 @@ def reactions(
 
 def _each(
     system: System,
-    arrays: tuple[Any, Any, Any],
-    options: dict[str, Any],
+    arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
+    options: Options,
     answer: Callable[[Equations, Array], Array],
 ) -> Array:
     """The answer at every state of a batch."""

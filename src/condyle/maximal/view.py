@@ -13,7 +13,7 @@ import casadi as ca
 
 from condyle.forces import Gravity
 from condyle.forces.base import Force, state_variables
-from condyle.laws.names import owner, state_named
+from condyle.laws.described import owner, state_named
 from condyle.spatial import rotation_from_quaternion
 from condyle.tree.tree import Tree
 

@@ -28,16 +28,18 @@ from numpy.typing import ArrayLike
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, vector
 from condyle.errors import DescriptionError, ShapeError
-from condyle.mobilizers.constants import depends, text, valued
-from condyle.mobilizers.fitted import Bounds, fit_pose, fit_velocity
+from condyle.loading import Deferred
+from condyle.mobilizers.constants import coordinate_units, depends, speed_units, text, valued
 from condyle.mobilizers.traced import JointMotion, motion, motion_at
-from condyle.mobilizers.units import coordinate_units, speed_units
 from condyle.native.tables.lookup import Closure, RowSource, lookup_context
 from condyle.records import dataclass
 from condyle.spatial import Transform
 
 if TYPE_CHECKING:
+    from condyle.mobilizers import fitted
     from condyle.shapes import Drawing
+else:  # loaded where a pose is fitted
+    fitted = Deferred("condyle.mobilizers.fitted")
 
 STARTS = 24
 """Random places to start from where a pose is not reached."""
@@ -110,6 +112,8 @@ class Mobilizer(ExplainsCalls):
     def speed_units(self) -> tuple[str, ...]:
         """From the equations: that of the coordinate per second where u = qdot, else "m/s" for what only
         shifts, or "rad/s"."""
+        if type(self).N is Mobilizer.N:  # u = qdot
+            return tuple(f"{unit}/s" for unit in self.units)
         return speed_units(*self._hinge(), self.units)
 
     @lookup_context()
@@ -183,7 +187,7 @@ class Mobilizer(ExplainsCalls):
                 "the q of the one before"
             )
         start = self.default_q() if q is None else vector("fit_q: q", q, self.nq, None, one=True)
-        return fit_pose(
+        return fitted.fit_pose(
             lambda x: self._pose_and_hinge(t, x), self._moved, self.starts(start, X), X.R, X.p, self.bounds
         )
 
@@ -200,7 +204,9 @@ class Mobilizer(ExplainsCalls):
         """
         V = vector("fit_u: V_FM", V_FM, 6, None, one=True)
         at = motion_at(self, t, vector("fit_u: q", q, self.nq, None, one=True), np.zeros(self.nu))
-        return fit_velocity(self._hinge_of(at), V - np.concatenate([np.ravel(at.w_t), np.ravel(at.v_t)]))
+        return fitted.fit_velocity(
+            self._hinge_of(at), V - np.concatenate([np.ravel(at.w_t), np.ravel(at.v_t)])
+        )
 
     def guess(self, R_FM: Array) -> Array | None:
         """Coordinates (nq,) that turn M by R_FM, where they are known without a search; else None."""
@@ -217,14 +223,14 @@ class Mobilizer(ExplainsCalls):
             yield self.random_q(rng)
 
     @cached_property
-    def bounds(self) -> tuple[Bounds, ...]:
+    def bounds(self) -> tuple[fitted.Bounds, ...]:
         """Domains that have an end, of coordinates that are those of a speed: qdot_i = u_j."""
         if not np.isfinite(np.array(self.domains)).any():
             return ()
         N = ca.sparsify(self.N(ca.SX.sym("q", self.nq)))
         rows = [ca.sparsify(N[i, :]) for i in range(self.nq)]
         return tuple(
-            Bounds(row.sparsity().get_triplet()[1][0], i, *self.domains[i])
+            fitted.Bounds(row.sparsity().get_triplet()[1][0], i, *self.domains[i])
             for i, row in enumerate(rows)
             if np.isfinite(self.domains[i]).any()
             and row.nnz() == 1
@@ -316,7 +322,7 @@ class Mobilizer(ExplainsCalls):
 
     def _scaled(self, s: Array) -> Mobilizer:
         """`scaled` of a joint that has lengths, by factors s (3,)."""
-        from condyle.mobilizers.scaled import ScaledMobilizer
+        from condyle.mobilizers.combined import ScaledMobilizer
 
         return ScaledMobilizer(self, self._one_factor(s, "its lengths"))
 

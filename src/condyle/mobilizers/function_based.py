@@ -14,9 +14,8 @@ from condyle.errors import DescriptionError, UnknownNameError
 from condyle.functions import Function, Scaled
 from condyle.functions.base import exact
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
-from condyle.mobilizers.constants import names_of, parameters_of, text
-from condyle.mobilizers.lower_pairs import LETTERS, Axis, column, rotation_about_axis, unit_axis
-from condyle.mobilizers.units import coordinate_units, given_units
+from condyle.mobilizers.closed_form import LETTERS, Axis, column, rotation_about_axis, unit_axis
+from condyle.mobilizers.constants import coordinate_units, given_units, names_of, parameters_of, text
 from condyle.records import dataclass
 from condyle.trace import Symbol, Traced, trace
 from condyle.trace.symbol import scalar

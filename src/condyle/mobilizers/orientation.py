@@ -14,15 +14,25 @@ Any length of q means the rotation of its direction; (14) keeps the length. Eule
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 import numpy as np
 
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.mobilizers.base import Mobilizer
-from condyle.mobilizers.units import QUATERNION
+from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
+from condyle.mobilizers.constants import QUATERNION, conditions_on, constants, sx, valued
 from condyle.records import dataclass
-from condyle.spatial import quaternion_rate_matrix, rotation_from_euler, rotation_from_quaternion
+from condyle.shapes import Drawing
+from condyle.spatial import (
+    quaternion_from_rotation,
+    quaternion_rate_matrix,
+    rotation_from_euler,
+    rotation_from_quaternion,
+)
+from condyle.trace import Numbers
 
 
 class Quaternion:
@@ -150,3 +160,234 @@ class OrientationMobilizer(Mobilizer):
     def random_q(self, rng: np.random.Generator) -> Array:
         turn = self.orientation.random(rng)
         return np.concatenate([turn, rng.uniform(-1.0, 1.0, 3)]) if self.moves else turn
+
+
+# ---- free ------------------------------------------------------------------------------------------------
+#
+# Free orientation, with and without translation: Ball, Free.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ball(OrientationMobilizer):
+    """A ball and socket: M turns freely about F's origin.
+
+    q: unit quaternion of M in F (w, x, y, z).   u: w_FM in F [rad/s].
+
+        H = [1; 0],   Hdot = 0                                                  seth2010 (9)
+
+    A quaternion that is not quite of unit length means the rotation of its direction.
+
+    Args:
+        coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; N, seth2010
+            (10) as corrected, is singular where the second angle is ±pi/2.
+    """
+
+    has_lengths = False
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+        return RelativeMotion(R=self.orientation.rotation(q), p=zeros(), H_w=ca.SX.eye(3), H_v=zeros(3, 3))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Free(OrientationMobilizer):
+    """Unrestricted motion of M in F: six degrees of freedom, three rotations and three translations.
+
+    q: unit quaternion of M in F (w, x, y, z), then p_FM in F [m].
+    u: w_FM in F [rad/s], then v_FM in F [m/s].
+
+    H is the identity and constant (seth2010 (9)); only N depends on q. A quaternion that is not quite of unit
+    length means the rotation of its direction.
+
+    Args:
+        coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; singular
+            where the second angle is ±pi/2.
+    """
+
+    moves = True
+    has_lengths = False
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+        turn, p = self.split(q)
+        eye = ca.SX.eye(6)
+        return RelativeMotion(R=self.orientation.rotation(turn), p=p, H_w=eye[:3, :], H_v=eye[3:, :])
+
+
+# ---- lines -----------------------------------------------------------------------------------------------
+#
+# Bodies that are lines, such as linear molecules: their spin about their own axis z means nothing.
+#
+# Equation numbers are those of docs/theory/mobilizers.md.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LineOrientation(Mobilizer):
+    """The direction of a line: M turns about F's origin but does not spin about its own z axis.
+
+    q: unit quaternion of M in F (w, x, y, z).   u: x and y of w_FM in M [rad/s]; its z is zero.
+
+        H_w = [R x, R y],   Hdot u = w x w = 0,   N = first two columns of N for w in M      (30)
+
+    Four coordinates with two speeds: q holds a spin that follows from the path (it is not integrable), but no
+    speed can change it on the spot. The body needs no inertia about z.
+    """
+
+    coordinate_names = Quaternion.names
+    speed_names = ("wx", "wy")
+    units = (Quaternion.unit,) * 4
+    speed_units = ("rad/s",) * 2
+    has_lengths = False
+    quaternions = (slice(0, 4),)
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+        R = Quaternion.rotation(q)
+        return RelativeMotion(R=R, p=zeros(), H_w=R[:, :2], H_v=zeros(3, 2))  # (30)
+
+    def N(self, q: ca.SX) -> ca.SX:
+        return Quaternion.N_M(q)[:, :2]
+
+    def N_inverse(self, q: ca.SX) -> ca.SX:
+        return Quaternion.left_inverse(self.N(q), q)
+
+    def guess(self, R_FM: Array) -> Array:
+        return np.ravel(quaternion_from_rotation(R_FM))
+
+    def default_q(self) -> Array:
+        return np.array(Quaternion.default)
+
+    def random_q(self, rng: np.random.Generator) -> Array:
+        return Quaternion.random(rng)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FreeLine(Mobilizer):
+    """A line free in space: LineOrientation, and translation in F.
+
+    q: unit quaternion of M in F (w, x, y, z), p_FM in F [m].
+    u: x and y of w_FM in M [rad/s], then v_FM in F [m/s].
+
+        H = [R x, R y, 0; 0, 0, 1],   Hdot u = 0                                             (31)
+    """
+
+    coordinate_names = (*Quaternion.names, "tx", "ty", "tz")
+    speed_names = ("wx", "wy", "vx", "vy", "vz")
+    units = (Quaternion.unit,) * 4 + ("m",) * 3
+    speed_units = ("rad/s",) * 2 + ("m/s",) * 3
+    has_lengths = False
+    quaternions = (slice(0, 4),)
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+        R = Quaternion.rotation(q[:4])
+        return RelativeMotion(
+            R=R,
+            p=q[4:],
+            H_w=ca.horzcat(R[:, :2], zeros(3, 3)),  # (31)
+            H_v=ca.horzcat(zeros(3, 2), ca.SX.eye(3)),
+        )
+
+    def N(self, q: ca.SX) -> ca.SX:
+        return ca.diagcat(Quaternion.N_M(q[:4])[:, :2], ca.SX.eye(3))
+
+    def N_inverse(self, q: ca.SX) -> ca.SX:
+        return ca.diagcat(Quaternion.left_inverse(Quaternion.N_M(q[:4])[:, :2], q[:4]), ca.SX.eye(3))
+
+    def guess(self, R_FM: Array) -> Array:
+        return np.array([*np.ravel(quaternion_from_rotation(R_FM)), 0.0, 0.0, 0.0])
+
+    def default_q(self) -> Array:
+        return np.array([*Quaternion.default, 0.0, 0.0, 0.0])
+
+    def random_q(self, rng: np.random.Generator) -> Array:
+        return np.concatenate([Quaternion.random(rng), rng.uniform(-1.0, 1.0, 3)])
+
+
+# ---- ellipsoid -------------------------------------------------------------------------------------------
+#
+# A body on an ellipsoid: seth2010 section 2.3.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ellipsoid(OrientationMobilizer):
+    """A joint: a body whose frame M rides on an ellipsoid fixed in F while it turns: three rotations, translation
+    coupled to them. (Surfaces of this name are in `cd.contact` and `cd.paths`, a shape to draw in `cd.shapes`.)
+
+    q: unit quaternion of M in F (w, x, y, z).
+    u: w_FM in F [rad/s].
+    a: the radii; n = R z; products by elements.
+
+        p = a n                                                                 seth2010 (12)
+        H = [1; -diag(a) [n]x],   Hdot u = [0; a (w x (w x n))]                  (13), (14)
+
+    p lies on the ellipsoid, but n is the surface's normal there only on its axes and where radii agree.
+    `normal=True` keeps n normal:
+
+        p = a^2 n / d,   d = |a n|,   v = (a^2 ndot - p (p . ndot)) / d,   ndot = w x n             (35), (36)
+        Hdot u = [0; (a^2 m - 2 (p . ndot) v - p (v . ndot + p . m)) / d],   m = w x (w x n)            (37)
+
+    At q = 0, M is at (0, 0, radii[2]), with its axes along F's.
+
+    Args:
+        radii: semi-axes along F's axes [m], shape (3,), positive, numbers or Parameters.
+        normal: keep M's z axis normal to the surface.
+        coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; N is
+            singular where the second angle is ±pi/2.
+        mirrored: radii may be negative, as in joints of models that were mirrored: moving along that axis is
+            turned round. Not with `normal`.
+    """
+
+    coordinates: str = "quaternion"
+    radii: Numbers = None  # type: ignore[assignment]
+    normal: bool = False
+    mirrored: bool = False
+
+    scales_with_body = True
+
+    def __init__(
+        self, radii: Numbers, normal: bool = False, coordinates: str = "quaternion", mirrored: bool = False
+    ) -> None:
+        for what, said in (("normal", normal), ("mirrored", mirrored)):
+            if not isinstance(said, (bool, np.bool_)):
+                raise DescriptionError(f"Ellipsoid: {what} is True or False, got {said!r}")
+        if normal and mirrored:
+            raise DescriptionError(
+                "Ellipsoid: a mirrored one has no surface for a normal; give normal or mirrored, not both"
+            )
+        kept = constants(radii, 3, "Ellipsoid: radii", positive=not mirrored)
+        for name, value in (
+            ("radii", kept),
+            ("normal", bool(normal)),
+            ("coordinates", coordinates),
+            ("mirrored", bool(mirrored)),
+        ):
+            object.__setattr__(self, name, value)
+        self.__post_init__()
+
+    def conditions(self) -> ca.SX | None:
+        return None if self.mirrored else conditions_on(self.radii, positive=True)
+
+    def _scaled(self, s: Array) -> Mobilizer:
+        radii: Any = self.radii
+        return Ellipsoid(
+            [r * float(x) for r, x in zip(radii, s, strict=True)],
+            self.normal,
+            self.coordinates,
+            self.mirrored,
+        )
+
+    def drawn(self, size: float) -> list[Drawing]:
+        return [Drawing(shapes.Ellipsoid(np.abs(valued(self.radii, {}))), opacity=0.35)]  # type: ignore[arg-type]
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+        R, a = self.orientation.rotation(q), sx(self.radii)
+        n = R[:, 2]
+        n_dot = ca.cross(u, n)
+        m = ca.cross(u, n_dot)
+        if not self.normal:
+            # seth2010 (12)-(14)
+            p, H_v, bias_v = a * n, -ca.diag(a) @ ca.skew(n), a * m
+        else:
+            d = ca.norm_2(a * n)
+            p = a * a * n / d  # (35)
+            H_v = -(ca.diag(a * a) - p @ p.T) @ ca.skew(n) / d  # (36)
+            v, p_n = H_v @ u, ca.dot(p, n_dot)
+            bias_v = (a * a * m - 2 * p_n * v - p * (ca.dot(v, n_dot) + ca.dot(p, m))) / d  # (37)
+        return RelativeMotion(R=R, p=p, H_w=ca.SX.eye(3), H_v=H_v, bias_v=bias_v)

@@ -16,25 +16,27 @@ from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, warn
 from condyle.functions.pieces import Pieces
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
-from condyle.mobilizers.control_frames import (
+from condyle.mobilizers.constants import LENGTHS
+from condyle.mobilizers.frame_splines import (
+    MOST_FRAMES,
+    FrameSpline,
+    ScrewPath,
     checked_domain,
     checked_frames,
     checked_knots,
     checked_order,
     checked_steps,
+    naturally,
+    path,
     steps_between,
 )
-from condyle.mobilizers.curve_report import CurveReport, bends
-from condyle.mobilizers.frame_spline import FrameSpline, path
-from condyle.mobilizers.natural import MOST_FRAMES, naturally
-from condyle.mobilizers.screws import Path
-from condyle.mobilizers.units import LENGTHS
 from condyle.native.tables.lookup import RowSource, look_up
 from condyle.native.tables.lookup_table import ConstantRow
+from condyle.presentation import Block, Display, number, page
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Line
 from condyle.spatial import Metric, Transform, exp_se3, log_so3
-from condyle.trace.quantity import POSITIVE
+from condyle.trace.parameter import POSITIVE
 
 Domain = tuple[float, float]
 
@@ -280,7 +282,7 @@ class SplineCurve(Mobilizer):
             R=R, p=p, H_w=R @ w, H_v=R @ v, bias_w=(R @ dw) * uu, bias_v=(R @ (dv + ca.cross(w, v))) * uu
         )
 
-    def _at(self, q: ArrayLike) -> Path:
+    def _at(self, q: ArrayLike) -> ScrewPath:
         x = real("SplineCurve: q", q)
         x = self.spline.within(x)
         return path(x, self._pieces.at_numbers(x), self.order)
@@ -414,3 +416,91 @@ class SplineCurve(Mobilizer):
             f"SplineCurve({len(self.frames.p)} frames, order {self.order}, {how}, {self.coordinate} from "
             f"{low:g} to {high:g})"
         )
+
+
+# ---- curve report ----------------------------------------------------------------------------------------
+#
+# CurveReport: the pace and the curvature of a spline curve, to print and to plot.
+
+
+def bends(s: Array, ds: Array, metric: Metric) -> Array:
+    """|ds across s| in the metric, shape (...): what turns the path, without what only changes its pace
+    (14)."""
+    a, b = s @ metric.root.T, ds @ metric.root.T
+    share = (a * b).sum(axis=-1, keepdims=True) / (a * a).sum(axis=-1, keepdims=True)
+    return np.linalg.norm(b - share * a, axis=-1)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CurveReport(Display):
+    """|s(q)| and curvature along a curve. Prints and plots itself.
+
+    Attributes:
+        title: what it is about.
+        coordinate: its name, with its unit.
+        q: places, several per knot interval, shape (m,).
+        speed: |s| in the metric [m per unit of q], shape (m,).
+        hessian: |ds| in the metric [m per unit^2], shape (m,).
+        curvature: of the path in the metric, |ds across s| / |s|^2 [1/m], shape (m,).
+        height: how far the path rises above its chord over the knot interval at q, |ds across s| h^2/8 [m],
+            shape (m,).
+    """
+
+    title: str
+    coordinate: str
+    q: Array
+    speed: Array
+    hessian: Array
+    curvature: Array
+    height: Array
+
+    @property
+    def _block(self) -> Block:
+        rows = []
+        for name, unit, values in (
+            ("|s|", "m per unit", self.speed),
+            ("|ds|", "m per unit^2", self.hessian),
+            ("curvature", "1/m", self.curvature),
+            ("height over an interval", "m", self.height),
+        ):
+            least, most = int(values.argmin()), int(values.argmax())
+            rows.append(
+                (
+                    f"{name} [{unit}]",
+                    number(values.mean()),
+                    number(values[least]),
+                    number(self.q[least]),
+                    number(values[most]),
+                    number(self.q[most]),
+                )
+            )
+        return Block(
+            "", ("", "mean", "least", f"at {self.coordinate}", "largest", f"at {self.coordinate}"), rows
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.title}\n{self._block.text()}"
+
+    def _repr_html_(self) -> str:
+        return page(self.title, self._block)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw |s| and |ds| over q.
+
+        Args:
+            axes: two of matplotlib's axes, one below the other; new ones by default.
+
+        Returns:
+            matplotlib's axes.
+        """
+        import matplotlib.pyplot as plt
+
+        axes = plt.subplots(2, 1, sharex=True)[1] if axes is None else axes
+        for ax, values, label in zip(
+            axes, (self.speed, self.hessian), ("|s| [m per unit]", "|ds| [m per unit$^2$]"), strict=True
+        ):
+            ax.plot(self.q, values)
+            ax.set_ylabel(label)
+            ax.set_ylim(bottom=0)
+        axes[-1].set_xlabel(self.coordinate)
+        return axes

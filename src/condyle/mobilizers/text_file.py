@@ -26,8 +26,7 @@ import condyle.functions as functions
 from condyle.errors import CondyleError, DescriptionError, UnknownNameError
 from condyle.functions import Function
 from condyle.mobilizers.base import Mobilizer, Reversed
-from condyle.mobilizers.compose import Composition
-from condyle.mobilizers.scaled import ScaledMobilizer
+from condyle.mobilizers.combined import Composition, ScaledMobilizer
 from condyle.spatial import Metric, Transform
 from condyle.trace import Symbol, Traced
 from condyle.trace.parameter import Parameter

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import casadi as ca
 from numpy.typing import ArrayLike
 
 from condyle.arrays import Array
-from condyle.native.tables.lookup import Closure, RowSource, lookup_context
+from condyle.native.tables.lookup import Closure, RowSource, lookup_context, lookups_in
 from condyle.trace import DEFAULTED
 
 if TYPE_CHECKING:
     from condyle.mobilizers.base import Mobilizer
+
 
 T = TypeVar("T")
 
@@ -20,7 +23,6 @@ KEPT = 4096
 """Descriptions of mobilizers whose equations are remembered; the oldest goes first. More than a model has, so
 that each is traced once while a model is made."""
 
-_TRACED: dict[str, Closure] = {}
 _FORMS: dict[str, tuple[Closure, list[int]]] = {}
 """The equations of one mobilizer of each form, and the places of what they look up among its tables."""
 
@@ -32,28 +34,38 @@ def remember(known: dict[str, Any], text: str, value: Any) -> None:
     known[text] = value
 
 
+def per_description(function: Callable[[Mobilizer], T]) -> Callable[[Mobilizer], T]:
+    """A function of a mobilizer that is computed once per description."""
+    known: dict[str, T] = {}
+
+    @functools.wraps(function)
+    def get(mobilizer: Mobilizer) -> T:
+        text = mobilizer.description()
+        if text not in known:
+            remember(known, text, function(mobilizer))
+        return known[text]
+
+    get.known = known  # type: ignore[attr-defined]
+    return get
+
+
+@per_description
 @lookup_context()
 def traced(mobilizer: Mobilizer) -> Closure:
     """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v, qdot and N as functions of t, q, u; once per description, and
     once per form where that is known."""
-    text = mobilizer.description()
-    if (found := _TRACED.get(text)) is None:
-        form, tables = form_of(mobilizer)
-        known = _FORMS.get(form) if form else None
-        if known is None:
-            t, q, u = ca.SX.sym("t"), ca.SX.sym("q", mobilizer.nq), ca.SX.sym("u", mobilizer.nu)
-            parts = [ca.sparsify(x) for x in mobilizer.motion(t, q, u).parts()]
-            N = mobilizer.N(q)
-            found = Closure("motion", [t, q, u], [*parts, N @ u, ca.sparsify(N)])
-            texts = [table.text for table in tables]
-            if form and {table.text for table in found.tables} <= set(texts):
-                remember(_FORMS, form, (found, [texts.index(table.text) for table in found.tables]))
-        else:
-            closure, order = known
-            found = Closure.from_function(
-                closure.function, closure.n, closure.outside, [tables[k] for k in order]
-            )
-        remember(_TRACED, text, found)
+    form, tables = form_of(mobilizer)
+    known = _FORMS.get(form) if form else None
+    if known is not None:
+        closure, order = known
+        return Closure.from_function(closure.function, closure.n, closure.outside, [tables[k] for k in order])
+    t, q, u = ca.SX.sym("t"), ca.SX.sym("q", mobilizer.nq), ca.SX.sym("u", mobilizer.nu)
+    parts = [ca.sparsify(x) for x in mobilizer.motion(t, q, u).parts()]
+    N = mobilizer.N(q)
+    found = Closure("motion", [t, q, u], [*parts, N @ u, ca.sparsify(N)])
+    texts = [table.text for table in tables]
+    if form and {table.text for table in found.tables} <= set(texts):
+        remember(_FORMS, form, (found, [texts.index(table.text) for table in found.tables]))
     return found
 
 
@@ -129,25 +141,118 @@ _BOUNDED = frozenset(
         ca.OP_ASSIGN,
     )
 )
-_RUNAWAY: dict[str, Closure | None] = {}
 
 
 def runaway(mobilizer: Mobilizer, q: ca.SX) -> ca.SX | None:
     """Not zero where an entry of N(q) is above LARGEST_RATE or not a number; None if N is made of sums and
     products alone."""
-    text = mobilizer.description()
-    if text not in _RUNAWAY:
-        x = ca.SX.sym("q", mobilizer.nq)
-        N = ca.sparsify(mobilizer.N(x)).nz[:]
-        flag = ca.SX(0)
-        for entry in ca.vertsplit(N) if N.numel() else []:
-            flag = (
-                flag
-                if entry.is_constant()
-                else ca.logic_or(flag, ca.logic_not(ca.fabs(entry) <= LARGEST_RATE))
-            )
-        f = Closure("runaway", [x], [N]).function
-        bounded = {f.instruction_id(k) for k in range(f.n_instructions())} <= _BOUNDED
-        remember(_RUNAWAY, text, None if bounded else Closure("runaway", [x], [flag]))
-    closure = _RUNAWAY[text]
+    closure = _runaway(mobilizer)
     return None if closure is None else closure(q)[0]
+
+
+@per_description
+def _runaway(mobilizer: Mobilizer) -> Closure | None:
+    x = ca.SX.sym("q", mobilizer.nq)
+    N = ca.sparsify(mobilizer.N(x)).nz[:]
+    f = Closure("runaway", [x], [N]).function
+    if {f.instruction_id(k) for k in range(f.n_instructions())} <= _BOUNDED:
+        return None
+    flag = ca.SX(0)
+    for entry in ca.vertsplit(N) if N.numel() else []:
+        if not entry.is_constant():
+            flag = ca.logic_or(flag, ca.logic_not(ca.fabs(entry) <= LARGEST_RATE))
+    return Closure("runaway", [x], [flag])
+
+
+# ---- sines -----------------------------------------------------------------------------------------------
+#
+# A mobilizer's equations in two steps: what takes long and needs nothing of the parent, then all else.
+#
+# A sine takes as long as a matrix product. Where many bodies are computed one after the other, all sines come
+# first: a processor works at several of them at a time, while a body waits for its parent. Of a mobilizer that
+# looks tables up, such as a joint along a spline, all that does not depend on u comes first.
+
+
+@per_description
+def sines_first(mobilizer: Mobilizer) -> tuple[Closure, Closure] | None:
+    """(t, q) -> sines and cosines, or all that does not depend on u, a column, and (t, q, u, that column) ->
+    what `motion` gives. None if there are none."""
+    closure = traced(mobilizer)
+    if closure.tables:
+        return _still_first(closure)
+    f = closure.function
+    inputs = [ca.SX.sym(name, f.size1_in(k)) for k, name in enumerate("tqu")]
+    given = [*inputs, closure.outside]
+    outputs = [ca.SX.zeros(f.sparsity_out(k)) for k in range(9)]
+    slots: dict[int, ca.SX] = {}
+    sines: list[ca.SX] = []
+    symbols: list[ca.SX] = []
+    for k in range(f.n_instructions()):
+        op, i, o = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
+        if op == ca.OP_OUTPUT:
+            if o[0] < len(outputs):
+                outputs[o[0]].nz[o[1]] = slots[i[0]]
+        elif op == ca.OP_INPUT:
+            slots[o[0]] = given[i[0]][i[1]]
+        elif op == ca.OP_CONST:
+            slots[o[0]] = ca.SX(f.instruction_constant(k))
+        elif op in (ca.OP_SIN, ca.OP_COS) and not ca.depends_on(slots[i[0]], ca.vertcat(inputs[2], *symbols)):
+            sines.append(ca.SX.unary(op, slots[i[0]]))
+            symbols.append(ca.SX.sym("sine"))
+            slots[o[0]] = symbols[-1]
+        else:
+            slots[o[0]] = (
+                ca.SX.unary(op, slots[i[0]]) if len(i) == 1 else ca.SX.binary(op, slots[i[0]], slots[i[1]])
+            )
+    if not sines:
+        return None
+    return (
+        Closure("sines", inputs[:2], [ca.vertcat(*sines)]),
+        Closure("motion", [*inputs, ca.vertcat(*symbols)], outputs),
+    )
+
+
+MOST = 64
+"""Numbers that the first step may leave for the second where tables are looked up."""
+
+
+def _still_first(closure: Closure) -> tuple[Closure, Closure] | None:
+    """The same, where what does not depend on u comes first."""
+    inputs = [ca.SX.sym(name, closure.function.size1_in(k)) for k, name in enumerate("tqu")]
+    motion = closure(*inputs)[:9]
+    given = [*inputs, closure.outside, *(lookup.row for lookup in lookups_in(motion))]
+    f = ca.Function("motion", given, motion)
+    outputs = [ca.SX.zeros(f.sparsity_out(k)) for k in range(f.n_out())]
+    slots: dict[int, tuple[ca.SX, bool]] = {}  # values, and whether they depend on u
+    still: list[ca.SX] = []
+    symbols: dict[int, ca.SX] = {}
+
+    def kept(value: ca.SX, moves: bool) -> ca.SX:
+        """A value in the second step."""
+        if moves or value.is_constant():
+            return value
+        key = value.element_hash()
+        if key not in symbols:
+            still.append(value)
+            symbols[key] = ca.SX.sym("still")
+        return symbols[key]
+
+    for k in range(f.n_instructions()):
+        op, i, o = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
+        if op == ca.OP_OUTPUT:
+            outputs[o[0]].nz[o[1]] = kept(*slots[i[0]])
+        elif op == ca.OP_INPUT:
+            slots[o[0]] = given[i[0]][i[1]], i[0] == 2
+        elif op == ca.OP_CONST:
+            slots[o[0]] = ca.SX(f.instruction_constant(k)), False
+        else:
+            operands = [slots[x] for x in i]
+            moves = any(depends for _, depends in operands)
+            values = [kept(*x) if moves else x[0] for x in operands]
+            slots[o[0]] = ca.SX.unary(op, *values) if len(i) == 1 else ca.SX.binary(op, *values), moves
+    if len(still) > MOST:
+        return None
+    return (
+        Closure("still", inputs[:2], [ca.vertcat(*still)]),
+        Closure("motion", [*inputs, ca.vertcat(ca.SX(0, 1), *symbols.values())], outputs),
+    )

@@ -73,7 +73,7 @@ def intermediates(model: Model) -> tuple[list[str], list[int], ca.Function | Sta
             P[B] = aba.take_out(P[B], zero, U, inverse, eps)[0]
         if (parent := tree.parent(B)) is not None:
             P[parent] = add_inertia(P[parent], shift_inertia(P[B], kin.p_PM[B]))
-    udot, _ = aba.forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())
+    udot, _ = s.free_accelerations(kin, s["tau"])
     if model.constraints:
         equations = s.rows(kin)
         G, bias, found = equations.jacobian(), equations.bias(), constrained(equations, udot, s.lock)

@@ -18,8 +18,6 @@ from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.costs import LONGEST, LONGEST_FOR_ONE, Estimate, jacobian_cost
 from condyle.model.operators.record import ByColumns
-from condyle.native.loops.linear import Matrix
-from condyle.native.loops.sweep import Sweep
 from condyle.native.machine.jit import lane_width
 
 if TYPE_CHECKING:

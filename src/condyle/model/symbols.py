@@ -9,11 +9,12 @@ from typing import Any
 import casadi as ca
 
 from condyle.constraints.solve.equations import ConstraintEquations
+from condyle.dynamics.aba import forward_dynamics
 from condyle.dynamics.kinematics import Kinematics, kinematics
 from condyle.dynamics.prescribed import Prescription
 from condyle.dynamics.view import TreeLoads, TreeView
 from condyle.forces.base import Force, state_variables
-from condyle.laws.leaf import ROWS
+from condyle.laws.leaves import ROWS
 from condyle.model.model import Model
 from condyle.tree.body_constants import layout
 
@@ -96,6 +97,11 @@ class Symbols:
             start += len(force.states)
             yield self.enabled[i], force
         view.z, view.law = ca.SX(0, 1), ""
+
+    def free_accelerations(self, kin: Kinematics, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """udot without constraints, and its status (aba.py (6))."""
+        loads, held = self.loads(kin), self.motions.held()
+        return forward_dynamics(self.model.tree, kin, tau, self.lock, self.gravity, loads, held)
 
     def rows(self, kin: Kinematics) -> ConstraintEquations:
         """The constraints' equations."""

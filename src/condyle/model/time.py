@@ -11,9 +11,9 @@ import casadi as ca
 
 from condyle.constraints.base import Constraint
 from condyle.forces.base import Force
-from condyle.forces.external import TimeFunctions, TimeSeries
-from condyle.laws.blank import Blank, LoadList
-from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Leaf
+from condyle.laws.view import Blank, LoadList
+from condyle.loading import if_loaded
 from condyle.mobilizers import motion
 from condyle.model.model import Model
 from condyle.native.tables.lookup import lookups_in
@@ -107,6 +107,7 @@ def may_read_time(force: Any) -> bool:
     if not type(force).__module__.startswith("condyle."):
         return True
     asks: Sequence[Leaf] = getattr(force, "asks", ())
+    samples = tuple(if_loaded("condyle.forces.external", kind) for kind in ("TimeFunctions", "TimeSeries"))
     return any(ask.level == "time" for ask in asks) or any(
-        isinstance(v, (TimeFunctions, TimeSeries)) for v in vars(force).values()
+        isinstance(v, samples) for v in vars(force).values()
     )

@@ -1,32 +1,33 @@
 """Muscles along paths. `cd.muscles.Thelen2003(path, ...)` is a force law."""
 
-from condyle.arguments import missing, other_names, public_names
-from condyle.muscles.curves import Curve as Curve
-from condyle.muscles.curves import PythonCurve as PythonCurve
-from condyle.muscles.degroote2016 import DeGroote2016 as DeGroote2016
-from condyle.muscles.degroote2016 import DeGrooteActiveForceLength as DeGrooteActiveForceLength
-from condyle.muscles.degroote2016 import DeGrooteForceVelocity as DeGrooteForceVelocity
-from condyle.muscles.degroote2016 import DeGrootePassiveForceLength as DeGrootePassiveForceLength
-from condyle.muscles.degroote2016 import DeGrooteTendonForceLength as DeGrooteTendonForceLength
-from condyle.muscles.delp1990 import Delp1990 as Delp1990
-from condyle.muscles.hill import Hill as Hill
-from condyle.muscles.millard2012 import Millard2012 as Millard2012
-from condyle.muscles.millard2012 import MillardActiveForceLength as MillardActiveForceLength
-from condyle.muscles.millard2012 import MillardForceVelocity as MillardForceVelocity
-from condyle.muscles.millard2012 import MillardPassiveForceLength as MillardPassiveForceLength
-from condyle.muscles.millard2012 import MillardTendonForceLength as MillardTendonForceLength
-from condyle.muscles.muscle import Muscle as Muscle
-from condyle.muscles.rigid_tendon import RigidTendon as RigidTendon
-from condyle.muscles.schutte1993 import Schutte1993 as Schutte1993
-from condyle.muscles.schutte1993 import SchutteForceVelocity as SchutteForceVelocity
-from condyle.muscles.thelen2003 import Thelen2003 as Thelen2003
-from condyle.muscles.thelen2003 import ThelenActiveForceLength as ThelenActiveForceLength
-from condyle.muscles.thelen2003 import ThelenForceVelocity as ThelenForceVelocity
-from condyle.muscles.thelen2003 import ThelenPassiveForceLength as ThelenPassiveForceLength
-from condyle.muscles.thelen2003 import ThelenTendonForceLength as ThelenTendonForceLength
+from typing import TYPE_CHECKING
 
-__all__ = public_names(globals())
+from condyle.arguments import family
 
+if TYPE_CHECKING:
+    from condyle.muscles.curves import Curve as Curve
+    from condyle.muscles.curves import PythonCurve as PythonCurve
+    from condyle.muscles.degroote2016 import DeGroote2016 as DeGroote2016
+    from condyle.muscles.degroote2016 import DeGrooteActiveForceLength as DeGrooteActiveForceLength
+    from condyle.muscles.degroote2016 import DeGrooteForceVelocity as DeGrooteForceVelocity
+    from condyle.muscles.degroote2016 import DeGrootePassiveForceLength as DeGrootePassiveForceLength
+    from condyle.muscles.degroote2016 import DeGrooteTendonForceLength as DeGrooteTendonForceLength
+    from condyle.muscles.hill import Hill as Hill
+    from condyle.muscles.hill import RigidTendon as RigidTendon
+    from condyle.muscles.millard2012 import Millard2012 as Millard2012
+    from condyle.muscles.millard2012 import MillardActiveForceLength as MillardActiveForceLength
+    from condyle.muscles.millard2012 import MillardForceVelocity as MillardForceVelocity
+    from condyle.muscles.millard2012 import MillardPassiveForceLength as MillardPassiveForceLength
+    from condyle.muscles.millard2012 import MillardTendonForceLength as MillardTendonForceLength
+    from condyle.muscles.muscle import Muscle as Muscle
+    from condyle.muscles.simm import Delp1990 as Delp1990
+    from condyle.muscles.simm import Schutte1993 as Schutte1993
+    from condyle.muscles.simm import SchutteForceVelocity as SchutteForceVelocity
+    from condyle.muscles.thelen2003 import Thelen2003 as Thelen2003
+    from condyle.muscles.thelen2003 import ThelenActiveForceLength as ThelenActiveForceLength
+    from condyle.muscles.thelen2003 import ThelenForceVelocity as ThelenForceVelocity
+    from condyle.muscles.thelen2003 import ThelenPassiveForceLength as ThelenPassiveForceLength
+    from condyle.muscles.thelen2003 import ThelenTendonForceLength as ThelenTendonForceLength
 
 _ELSEWHERE = {
     "PathActuator": "cd.forces.PathActuator",
@@ -34,6 +35,4 @@ _ELSEWHERE = {
 }
 """Where names of other libraries are that no class here is."""
 
-
-def __getattr__(name: str) -> object:
-    raise missing("cd.muscles", name, __all__, other_names(globals()) | _ELSEWHERE)
+__all__, __getattr__ = family(__name__, _ELSEWHERE)

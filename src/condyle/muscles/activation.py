@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError, TraceError
+from condyle.forces.external import Signal, TimeSeries
+from condyle.functions import Function
+from condyle.laws.ask import AskedState, answers, traced_law
+from condyle.laws.described import sx
+from condyle.laws.leaves import Leaf
+from condyle.laws.view import View
+from condyle.records import dataclass
+from condyle.trace import Symbol, Traced
+from condyle.trace.parameter import Parameter
+from condyle.tree.tree import Tree
 
 
 def first_order(a: ca.SX, e: ca.SX, rise: ca.SX, fall: ca.SX, least: ca.SX) -> ca.SX:
@@ -22,3 +36,76 @@ def smooth(a: ca.SX, e: ca.SX, rise: ca.SX, fall: ca.SX, smoothing: Any = 0.1) -
     """De Groote et al. 2016 (1), (2), which blends both times by tanh(smoothing (e - a)) [1/s]."""
     f, factor = 0.5 * ca.tanh(smoothing * (e - a)), 0.5 + 1.5 * a
     return ((f + 0.5) / (rise * factor) + (0.5 - f) * factor / fall) * (e - a)
+
+
+# ---- excitation ------------------------------------------------------------------------------------------
+#
+# What drives a muscle: a number, an Input, numbers over time, or a Python function of time and state.
+
+
+@dataclass(frozen=True, eq=False)
+class AskedExcitation:
+    """A user's function of `s` (condyle.laws.ask), traced; `given` is the function of time that it was."""
+
+    law: Traced
+    asks: tuple[Leaf, ...]
+    given: Function | None = None
+
+    def at(self, s: View) -> ca.SX:
+        return self.law.apply(*answers(self.asks, s))
+
+    def check(self, tree: Tree) -> None:
+        for ask in self.asks:
+            ask.check(tree, self.law.what)
+
+    def parameters(self) -> list[Parameter]:
+        return [p for ask in self.asks for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
+
+    def description(self) -> str:
+        return f"AskedExcitation({[ask.text for ask in self.asks]}, {self.law.text})"
+
+    def __repr__(self) -> str:
+        return self.law.what
+
+
+@dataclass(frozen=True)
+class ExcitationRole(Signal):
+    """None, one number, a Parameter or Input, a TimeSeries or (times, values), or a function: of the time, if
+    it is one of cd.functions; else of the state s."""
+
+    def take(self, value: Any, what: str) -> Any:
+        if value is None or isinstance(value, AskedExcitation):
+            return value
+        if isinstance(value, str):
+            raise DescriptionError(
+                f"{what}: expected a number from 0 to 1, a cd.Input, (times, values) or a "
+                f"function of s, got {value!r}"
+            )
+        if isinstance(value, Function):
+            return AskedExcitation(*traced_law(_over_time(value), what, _one(what)), value)
+        if callable(value) and not isinstance(value, (Symbol, TimeSeries)):
+            return AskedExcitation(*traced_law(value, what, _one(what)))
+        return super().take(value, what)
+
+
+def _over_time(function: Function) -> Any:
+    return lambda s: function(s.t)
+
+
+def _one(what: str) -> Any:
+    def flatten(result: Any) -> list[Any]:
+        if result is None or isinstance(result, (str, Mapping, AskedState)) or np.ndim(result):
+            raise TraceError(
+                f"{what}: the function returned {result!r}; expected one number from 0 to 1"
+                + ("; is a return statement missing?" if result is None else "")
+            )
+        return [result]
+
+    return flatten
+
+
+def excitation_at(value: Any, s: View) -> ca.SX:
+    """A kept excitation at a state."""
+    if isinstance(value, AskedExcitation):
+        return value.at(s)
+    return value(s.t) if isinstance(value, TimeSeries) else sx(value)

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from condyle.errors import DescriptionError
 from condyle.laws.described import Described, quantity
 from condyle.native.solvers.solver import Solver
-from condyle.native.tables.lookup import Closure, look_up, stop_gradient
+from condyle.native.tables.lookup import Closure, look_up, lookup_context, stop_gradient
 from condyle.records import dataclass
 from condyle.trace import Symbol, Traced, trace
 from condyle.trace.parameter import Parameter
@@ -94,7 +94,8 @@ class Curve(Described):
             return formula(x)
         if what not in self._closures:
             y = ca.SX.sym("x")
-            self._closures[what] = Closure(what, [y], [ca.SX(formula(y))])
+            with lookup_context():
+                self._closures[what] = Closure(what, [y], [ca.SX(formula(y))])
         closure, x = self._closures[what], np.asarray(x, dtype=float)
         return np.array([closure.at(v)[0].item() for v in x.ravel()]).reshape(x.shape)
 

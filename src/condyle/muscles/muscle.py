@@ -1,43 +1,93 @@
-"""Muscles: a fiber, at a pennation angle, in series with a tendon along a path: docs/theory/muscles.md.
-
-    h = l_0 sin(alpha_0) stays:    cos(alpha) = sqrt(1 - (h / l_M)^2),    l_MT = l_T + l_M cos(alpha)      (1)
-    d(l_M cos(alpha))/dt = v_M / cos(alpha),    v_MT = v_T + v_M / cos(alpha)                              (2)
-    F = F_0 (a f_L(l_n) f_V(v_n) + f_P(l_n) + beta v_n),    l_n = l_M / l_0,    v_n = v_M / (v_max l_0)    (3)
-    T = F cos(alpha) = F_0 f_T(l_T / l_S)                                                                  (4)
-    rigid tendon: l_T = l_S, and (1), (2) give l_M and v_M (ruggiero2020 (20), (21))                       (5)
-    elastic tendon: l_M is a state, and (4) gives its rate v_M                                             (6)
-    power of the muscle  -T v_MT = -F_0 (a f_L f_V + beta v_n) v_M - d(stored)/dt,
-        stored = F_0 l_0 int f_P + F_0 l_S int f_T                                                         (7)
-
-A fiber does not get shorter than l_min, where its pennation angle is the greatest, cos(alpha) = 0.1 unless
-said otherwise, nor than l_0 / 100. There a rigid tendon is slack, T = 0, and an elastic one may only lengthen
-the fiber: OpenSim's rules.
-Normalized quantities end in _n.
+"""What is looked at of muscles in a result: whether they are at their limits, and whether their fibers work
+where the curves of muscles are known.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.forces.external import TimeSeries
 from condyle.forces.path import PathLaw
 from condyle.laws.described import Role, quantity, sx
-from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Leaf
 from condyle.laws.view import View
-from condyle.muscles.activation import first_order
+from condyle.muscles.activation import AskedExcitation, ExcitationRole, excitation_at, first_order
 from condyle.muscles.curves import Seconds
-from condyle.muscles.excitation import AskedExcitation, ExcitationRole, excitation_at
 from condyle.plausible import MUSCLE, of_excitation, of_muscle
+from condyle.presentation import cut
+from condyle.quality import Check
 from condyle.records import dataclass
 from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.tree import Tree
+
+SHORTEST, LONGEST = 0.5, 1.5
+"""Normalized lengths between which active fibers exert force: beyond them filaments do not overlap enough."""
+FULL = 1e-6
+"""Activations this near to their greatest count as saturated."""
+
+
+def saturation(names: Sequence[str], activations: Array, most: Array | float = 1.0) -> Iterator[Check]:
+    """How many muscles are at their greatest activation, (m, muscles), in some frame."""
+    with np.errstate(invalid="ignore"):
+        share = (activations >= np.asarray(most) - FULL).mean(axis=0) if len(activations) else np.zeros(0)
+    order = [k for k in np.argsort(-share, kind="stable").tolist() if share[k] > 0]
+    where = cut([f"{names[k]} in {100 * share[k]:.0f} %" for k in order], 3)
+    yield Check(
+        "muscles at their greatest activation",
+        len(order),
+        "",
+        0.0,
+        math.inf,
+        f"{where} of the frames" if order else "",
+        "are they strong enough for this motion, are others missing, or are moments too large?",
+    )
+
+
+def fibers(names: Sequence[str], lengths: Array) -> Iterator[Check]:
+    """How many muscles have fibers beyond 0.5 or 1.5 optimal lengths, from such lengths, (m, muscles)."""
+    if not lengths.size:
+        return
+    low, high = np.fmin.reduce(lengths, axis=0), np.fmax.reduce(lengths, axis=0)
+    off = np.fmax(SHORTEST - low, high - LONGEST)
+    order = [k for k in np.argsort(-off, kind="stable").tolist() if off[k] > 0]
+    where = [f"{names[k]} {low[k] if SHORTEST - low[k] == off[k] else high[k]:.2g}" for k in order]
+    yield Check(
+        f"muscles with fibers beyond {SHORTEST:g} or {LONGEST:g} optimal lengths",
+        len(order),
+        "",
+        0.0,
+        math.inf,
+        cut(where, 3),
+        "do tendon slack length and optimal fiber length fit the path, is the model scaled?",
+    )
+
+
+# ---- muscle ----------------------------------------------------------------------------------------------
+#
+# Muscles: a fiber, at a pennation angle, in series with a tendon along a path: docs/theory/muscles.md.
+#
+#     h = l_0 sin(alpha_0) stays:    cos(alpha) = sqrt(1 - (h / l_M)^2),    l_MT = l_T + l_M cos(alpha)      (1)
+#     d(l_M cos(alpha))/dt = v_M / cos(alpha),    v_MT = v_T + v_M / cos(alpha)                              (2)
+#     F = F_0 (a f_L(l_n) f_V(v_n) + f_P(l_n) + beta v_n),    l_n = l_M / l_0,    v_n = v_M / (v_max l_0)    (3)
+#     T = F cos(alpha) = F_0 f_T(l_T / l_S)                                                                  (4)
+#     rigid tendon: l_T = l_S, and (1), (2) give l_M and v_M (ruggiero2020 (20), (21))                       (5)
+#     elastic tendon: l_M is a state, and (4) gives its rate v_M                                             (6)
+#     power of the muscle  -T v_MT = -F_0 (a f_L f_V + beta v_n) v_M - d(stored)/dt,
+#         stored = F_0 l_0 int f_P + F_0 l_S int f_T                                                         (7)
+#
+# A fiber does not get shorter than l_min, where its pennation angle is the greatest, cos(alpha) = 0.1 unless
+# said otherwise, nor than l_0 / 100. There a rigid tendon is slack, T = 0, and an elastic one may only lengthen
+# the fiber: OpenSim's rules.
+# Normalized quantities end in _n.
+
 
 STEEPEST, SHORTEST = math.acos(0.1), 0.01
 """alpha of the shortest fiber [rad]; and its length over l_0, where there is no pennation."""

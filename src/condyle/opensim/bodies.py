@@ -24,7 +24,7 @@ from condyle.tree.tree import locked_speeds
 
 
 @dataclass(frozen=True)
-class Link:
+class JointLink:
     """A joint between two bodies: frames F on the parent and M on the child."""
 
     element: Element
@@ -119,7 +119,7 @@ def joint_elements(reading: Reading) -> list[Element]:
     return found
 
 
-def _link(reading: Reading, element: Element) -> Link:
+def _link(reading: Reading, element: Element) -> JointLink:
     for frame in reading.objects(element, "frames"):
         reading.use(frame)
     (parent, X_PF), (child, X_BM) = (
@@ -131,15 +131,15 @@ def _link(reading: Reading, element: Element) -> Link:
     if not reading.reads(element):
         raise reading.error(element, "this joint is not read; without it the model would be another")
     joint = read_joint(reading, element)
-    return Link(element, parent, X_PF @ joint.on_parent, child, X_BM @ joint.on_child, joint)
+    return JointLink(element, parent, X_PF @ joint.on_parent, child, X_BM @ joint.on_child, joint)
 
 
-def _free(reading: Reading, ground: Element, body: Element) -> Link:
+def _free(reading: Reading, ground: Element, body: Element) -> JointLink:
     element = reading.model.add("FreeJoint", name=f"free_{body.name}")
     reading.use(element)
     reading.names[element] = element.name
     mobilizer = Free(coordinates="euler")
-    return Link(
+    return JointLink(
         element,
         ground,
         Transform(),
@@ -153,7 +153,7 @@ def _free(reading: Reading, ground: Element, body: Element) -> Link:
 class Branch:
     """A joint of the tree, and whether it goes against it."""
 
-    link: Link
+    link: JointLink
     against: bool
 
     @property
@@ -212,7 +212,7 @@ def _add(
 
 def _body(
     reading: Reading,
-    link: Link,
+    link: JointLink,
     body: dict[str, Any],
     mass: MassProperties,
     elements: Sequence[Element],
@@ -294,7 +294,9 @@ def _prescribed(reading: Reading, element: Element, own: Coordinate) -> Function
     return function  # type: ignore[no-any-return]
 
 
-def _close(reading: Reading, link: Link, shares: dict[Element, MassProperties], split: list[Element]) -> None:
+def _close(
+    reading: Reading, link: JointLink, shares: dict[Element, MassProperties], split: list[Element]
+) -> None:
     """A joint that closes a loop, as OpenSim makes it: a weld is a constraint, a free joint nothing, and
     others carry a share of the child that is welded to it."""
     element, system = link.element, reading.system
@@ -326,7 +328,7 @@ def _close(reading: Reading, link: Link, shares: dict[Element, MassProperties], 
         system.add_constraint(f"{name}_weld", constraints.Weld(child, np.zeros(3), name, np.zeros(3)))
 
 
-# ---- the tree -----------------------------------------------------------------------------------------------
+# ---- the tree ----------------------------------------------------------------------------------------------
 #
 # Which joints carry the tree of bodies, and which close loops: chosen as Simbody's graph maker chooses, so
 # that coordinates come in OpenSim's order and joints that go against the tree are the same ones.

@@ -14,7 +14,7 @@ from condyle.forces.base import Force
 from condyle.forces.external import TimeFunctions, TimeSeries
 from condyle.functions import Constant, Function
 from condyle.muscles import Muscle
-from condyle.muscles.excitation import AskedExcitation
+from condyle.muscles.activation import AskedExcitation
 from condyle.opensim.element import Element
 from condyle.opensim.functions import constant, function, over_time
 from condyle.opensim.reading import Reading

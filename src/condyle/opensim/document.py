@@ -1,5 +1,6 @@
 """A model file of any version as elements in the layout of OpenSim 4.6: what older versions wrote otherwise
-is rewritten (versions.py), objects in files of their own are brought in, class defaults are set apart."""
+is rewritten (versions.py), objects in files of their own are brought in, class defaults are set apart. Also sets
+in files of their own, and notes on what was not understood."""
 
 from __future__ import annotations
 
@@ -206,7 +207,7 @@ def inside(folder: Path, name: str, element: Element) -> Path:
     )
 
 
-# ---- Sets of markers, forces and the like that are files of their own, brought into a model ----
+# ---- sets of markers, forces and the like that are files of their own, brought into a model ----------------
 
 ADDED = ("MarkerSet", "ForceSet", "ConstraintSet", "ControllerSet", "ContactGeometrySet")
 """Sets that a model takes from other files."""
@@ -272,7 +273,7 @@ def _remove(elements: Iterable[Element]) -> None:
         element.remove()
 
 
-# ---- What was not understood in a file, and what follows from that ----
+# ---- what was not understood in a file, and what follows from that -----------------------------------------
 
 
 @dataclass(frozen=True)

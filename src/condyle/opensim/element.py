@@ -1,5 +1,5 @@
 """Elements of an XML file with their lines, parsed so that no file can do harm: no entities, nothing fetched,
-sizes and depths limited."""
+sizes and depths limited; and Components, the paths by which sockets name them."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def _parsed(text: str, file: str) -> Element:
     return first[0]
 
 
-# ---- Paths of components in a model, as sockets give them: /jointset/knee/knee_angle, ../../bodyset/femur ----
+# ---- paths of components, as sockets give them: /jointset/knee/knee_angle ----------------------------------
 
 
 def is_absent(text: str) -> bool:

@@ -12,10 +12,10 @@ from condyle.errors import CondyleError, DescriptionError
 from condyle.forces.bushing import DEFLECTIONS
 from condyle.forces.external import TimeFunctions, TimeSeries
 from condyle.functions import Constant, Formula
-from condyle.laws.names import speed_of
+from condyle.laws.described import speed_of
 from condyle.opensim.controllers import control
 from condyle.opensim.element import Element
-from condyle.opensim.functions import Expression, Function, constant, in_body, over_time
+from condyle.opensim.functions import ExpressionField, FunctionField, constant, in_body, over_time
 from condyle.opensim.joints import speed_in_file
 from condyle.opensim.paths import PATH, unit, units
 from condyle.opensim.reading import Reading
@@ -35,13 +35,12 @@ from condyle.opensim.table import (
     writes,
 )
 from condyle.opensim.writing import Writing, Xml, text, xml
-from condyle.trace.parameter import Expression as Kept
-from condyle.trace.parameter import Input
+from condyle.trace.parameter import Expression, Input
 
 # ---- fields ------------------------------------------------------------------------------------------------
 
 
-class Speed(Field):
+class SpeedField(Field):
     """The speed that an actuator of a coordinate acts on: in OpenSim that of the same place in its joint, its
     rate or not."""
 
@@ -58,7 +57,7 @@ class Speed(Field):
         return speed_in_file(value, to)
 
 
-class Coordinate(Speed):
+class CoordinateField(SpeedField):
     """The coordinate that a force depends on, and the speed that it acts on if it is not its rate."""
 
     def read(self, reading: Reading, element: Element) -> Arguments:
@@ -70,7 +69,7 @@ class Coordinate(Speed):
             return {"coordinate": coordinate, "speed": self.parse(reading, element)}
 
 
-class BodyName(Field):
+class BodyNameField(Field):
     """A body that a property names."""
 
     def parse(self, reading: Reading, element: Element) -> str:
@@ -81,14 +80,14 @@ class BodyName(Field):
         return reading.names.get(found, found.name)
 
 
-class Body(BodyName):
+class BodyField(BodyNameField):
     """A body by name or socket. OpenSim takes the body under a frame, and leaves the frame's place on it
     out."""
 
     def parse(self, reading: Reading, element: Element) -> str:
         socket = self.tag.removeprefix("socket_")
         if reading.property(element, f"socket_{socket}") is None:
-            return BodyName(socket, None).parse(reading, element)
+            return BodyNameField(socket, None).parse(reading, element)
         body, X = reading.frame(element, socket)
         if np.any(X.p) or not np.array_equal(X.R, np.eye(3)):
             reading.remark(
@@ -102,7 +101,7 @@ class Body(BodyName):
         return to.place(value)
 
 
-class Frames(Field):
+class FramesField(Field):
     """Two frames: X_a on a and X_b on b; the file's own, or sockets."""
 
     def read(self, reading: Reading, element: Element) -> Arguments:
@@ -119,7 +118,7 @@ class Frames(Field):
         return {**{f"socket_frame{i}": e.get("name") for i, e in enumerate(frames, 1)}, "frames": frames}
 
 
-class Six(Field):
+class SixField(Field):
     """Six numbers, of which OpenSim has the rotational and the translational ones apart."""
 
     def parse(self, reading: Reading, element: Element) -> tuple[float, ...]:
@@ -133,7 +132,7 @@ class Six(Field):
         return {f"rotational_{self.tag}": value[:3], f"translational_{self.tag}": value[3:]}
 
 
-class Control(Field):
+class ControlField(Field):
     """What drives an actuator: its force at a control of 1, and the bounds of the control."""
 
     BOUNDS = ("min_control", "max_control")
@@ -151,8 +150,8 @@ class Control(Field):
         return {self.tag: force, **{k: x for k in self.BOUNDS if math.isfinite(x := getattr(thing, k))}}
 
 
-COORDINATE, SPEED, FRAMES = Coordinate("coordinate"), Speed("coordinate"), Frames("frames")
-CONTROL = Control("optimal_force", 1.0)
+COORDINATE, SPEED, FRAMES = CoordinateField("coordinate"), SpeedField("coordinate"), FramesField("frames")
+CONTROL = ControlField("optimal_force", 1.0)
 POINTS = Vector("point1", key="p_a"), Vector("point2", key="p_b")
 
 
@@ -171,7 +170,7 @@ Class(
 Class(
     "ExpressionBasedCoordinateForce",
     forces.MobilityFunction,
-    (COORDINATE, Expression("expression", "q", "qdot")),
+    (COORDINATE, ExpressionField("expression", "q", "qdot")),
 )
 
 ANGLES = {"low": "lower_limit", "high": "upper_limit", "transition": "transition"}
@@ -223,8 +222,8 @@ Class(
     "PointToPointSpring",
     forces.TwoPointSpring,
     (
-        Body("socket_body1", key="a"),
-        Body("socket_body2", key="b"),
+        BodyField("socket_body1", key="a"),
+        BodyField("socket_body2", key="b"),
         *POINTS,
         Number("stiffness", 1.0),
         Number("rest_length", 0.0),
@@ -233,20 +232,25 @@ Class(
 Class(
     "ExpressionBasedPointToPointForce",
     forces.TwoPointFunction,
-    (Body("body1", key="a"), Body("body2", key="b"), *POINTS, Expression("expression", "d", "ddot")),
+    (
+        BodyField("body1", key="a"),
+        BodyField("body2", key="b"),
+        *POINTS,
+        ExpressionField("expression", "d", "ddot"),
+    ),
 )
-Class("BushingForce", forces.LinearBushing, (FRAMES, Six("stiffness"), Six("damping")))
+Class("BushingForce", forces.LinearBushing, (FRAMES, SixField("stiffness"), SixField("damping")))
 VISUAL = ("visual_aspect_ratio", "moment_visual_scale", "force_visual_scale")
 Class(
     "FunctionBasedBushingForce",
     forces.FunctionBushing,
     (
         FRAMES,
-        Six("damping"),
+        SixField("damping"),
         Several(
             "functions",
-            *(Function(f"m_{a}_theta_{a}_function") for a in "xyz"),
-            *(Function(f"f_{a}_delta_{a}_function") for a in "xyz"),
+            *(FunctionField(f"m_{a}_theta_{a}_function") for a in "xyz"),
+            *(FunctionField(f"f_{a}_delta_{a}_function") for a in "xyz"),
         ),
     ),
     skip=VISUAL,
@@ -257,9 +261,10 @@ Class(
     forces.FunctionBushing,
     (
         FRAMES,
-        Six("damping"),
+        SixField("damping"),
         Several(
-            "functions", *(Expression(f"{kind}{a}_expression", *DEFLECTIONS) for kind in "MF" for a in "xyz")
+            "functions",
+            *(ExpressionField(f"{kind}{a}_expression", *DEFLECTIONS) for kind in "MF" for a in "xyz"),
         ),
     ),
     skip=VISUAL,
@@ -279,14 +284,14 @@ Class(
     (
         Number("resting_length", 0.0, "rest_length"),
         PATH,
-        Expression("expression", "s", "ldot"),
+        ExpressionField("expression", "s", "ldot"),
         Flag("clamp_stretch", True),
     ),
 )
 Class(
     "Ligament",
     forces.Ligament,
-    (Number("resting_length"), Number("pcsa_force", 0.0), PATH, Function("force_length_curve")),
+    (Number("resting_length"), Number("pcsa_force", 0.0), PATH, FunctionField("force_length_curve")),
 )
 Class(
     "Blankevoort1991Ligament",
@@ -327,7 +332,7 @@ Class(
     "PointActuator",
     forces.PointActuator,
     (
-        BodyName("body", None),
+        BodyNameField("body", None),
         Vector("point"),
         Vector("direction", (1.0, 0.0, 0.0)),
         Choice("point_is_global", False, "point_frame", "ground", "body"),
@@ -339,8 +344,8 @@ Class(
     "TorqueActuator",
     forces.TorqueActuator,
     (
-        BodyName("bodyA", None, "a"),
-        BodyName("bodyB", "ground", "b"),
+        BodyNameField("bodyA", None, "a"),
+        BodyNameField("bodyB", "ground", "b"),
         Choice("torque_is_global", True, "frame", "ground", "body"),
         Vector("axis", (0.0, 0.0, 1.0)),
         CONTROL,
@@ -350,8 +355,8 @@ Class(
     "PointToPointActuator",
     forces.PointToPointActuator,
     (
-        BodyName("bodyA", None, "a"),
-        BodyName("bodyB", None, "b"),
+        BodyNameField("bodyA", None, "a"),
+        BodyNameField("bodyB", None, "b"),
         Fixed("points_are_global", False),
         Vector("pointA", key="p_a"),
         Vector("pointB", key="p_b"),
@@ -431,13 +436,13 @@ def _(law: forces.ExternalWrench, to: Writing) -> Xml:
 def _driven(kept: Any) -> bool:
     """Whether an Input or the time drives it."""
     return isinstance(kept, (TimeFunctions, TimeSeries)) or (
-        isinstance(kept, Kept) and any(isinstance(p, Input) for p in kept.parameters)
+        isinstance(kept, Expression) and any(isinstance(p, Input) for p in kept.parameters)
     )
 
 
 def _still(kept: Any, to: Writing) -> Any:
     """A number, or several, that do not change with time."""
-    if not isinstance(kept, (int, float, tuple, Kept)):
+    if not isinstance(kept, (int, float, tuple, Expression)):
         to.refuse(f"it follows {kept!r}; in OpenSim such a force comes from a file of external loads")
         return 0.0
     return to.number(kept)

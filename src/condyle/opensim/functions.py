@@ -34,7 +34,7 @@ REMEDY = (
 # ---- fields ------------------------------------------------------------------------------------------------
 
 
-class Function(Field):
+class FunctionField(Field):
     """A property that holds a function; an argument is left out where the file has none."""
 
     def __init__(self, tag: str, key: str = "") -> None:
@@ -51,7 +51,7 @@ class Function(Field):
         return function(value, to)
 
 
-class Expression(Field):
+class ExpressionField(Field):
     """A property that holds the text of a function of these variables."""
 
     def __init__(self, tag: str, *names: str, key: str = "function") -> None:
@@ -133,7 +133,7 @@ def _scaled(reading: Reading, element: Element, arguments: Arguments) -> functio
 Class(
     "MultiplierFunction",
     functions.Scaled,
-    (Function("function"), Number("scale", 1.0, "factor")),
+    (FunctionField("function"), Number("scale", 1.0, "factor")),
     read=_scaled,
 )
 
@@ -141,7 +141,7 @@ Class(
 # ---- through points ----------------------------------------------------------------------------------------
 
 
-class Points(Field):
+class PointsField(Field):
     """x and y of a function through points, one or more."""
 
     def __init__(self) -> None:
@@ -217,18 +217,18 @@ def _gcv(half: int, x: Any, y: Any) -> dict[str, Any]:
     return {"half_order": half, "error_variance": 0.0, "x": x, "weights": [1.0] * len(x), "y": y}
 
 
-Class("SimmSpline", functions.SimmSpline, (Points(),), read=_simm_spline)
-Class("PiecewiseLinearFunction", functions.PiecewiseLinear, (Points(),), read=_piecewise_linear)
+Class("SimmSpline", functions.SimmSpline, (PointsField(),), read=_simm_spline)
+Class("PiecewiseLinearFunction", functions.PiecewiseLinear, (PointsField(),), read=_piecewise_linear)
 Class(
     "PiecewiseConstantFunction",
     functions.PiecewiseConstant,
-    (Points(),),
+    (PointsField(),),
     read=lambda reading, element, points: _through(functions.PiecewiseConstant, **points),
 )
 Class(  # OpenSim does not use weights and coefficients either
     "GCVSpline",
     functions.Spline,
-    (Points(),),
+    (PointsField(),),
     skip=("weights", "coefficients"),
     read=_gcv_spline,
     write=_spline,

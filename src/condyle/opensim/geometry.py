@@ -70,7 +70,7 @@ def _scale(reading: Reading, element: Element) -> np.ndarray:
     return np.array(reading.numbers(element, "scale_factors", (1.0,) * 3, 3))
 
 
-class Scaled(Vector):
+class ScaledVector(Vector):
     """Three numbers, times those of `scale_factors`."""
 
     def parse(self, reading: Reading, element: Element) -> list[float]:
@@ -119,15 +119,15 @@ def _cylinder(reading: Reading, element: Element, arguments: Arguments) -> shape
 
 
 Class("Sphere", shapes.Sphere, (Number("radius", 0.0),), read=_sphere)
-Class("Ellipsoid", shapes.Ellipsoid, (Scaled("radii", REQUIRED),))
-Class("Brick", shapes.Box, (Scaled("half_lengths", (0.5, 0.5, 0.5)),))
+Class("Ellipsoid", shapes.Ellipsoid, (ScaledVector("radii", REQUIRED),))
+Class("Brick", shapes.Box, (ScaledVector("half_lengths", (0.5, 0.5, 0.5)),))
 Class(
     "Cylinder", shapes.Cylinder, (Number("radius"), Number("half_height", key="half_length")), read=_cylinder
 )
 Class(
     "LineGeometry",
     shapes.Line,
-    (Several("points", Scaled("start_point"), Scaled("end_point", (1.0,) * 3)),),
+    (Several("points", ScaledVector("start_point"), ScaledVector("end_point", (1.0,) * 3)),),
     when=lambda line: len(line.points) == 2,
 )
 Class("FrameGeometry", shapes.Frame, (AxisLength("scale_factors", key="length"),), skip=("display_radius",))

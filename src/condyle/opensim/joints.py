@@ -19,8 +19,8 @@ from condyle.constraints import ConstantCoordinate, PrescribedMotion
 from condyle.functions import Constant, Function, Linear, Scaled
 from condyle.mobilizers import Mobilizer
 from condyle.mobilizers.base import Reversed
-from condyle.mobilizers.compose import Composition
-from condyle.mobilizers.lower_pairs import LETTERS, unit_axis
+from condyle.mobilizers.closed_form import LETTERS, unit_axis
+from condyle.mobilizers.combined import Composition
 from condyle.opensim.element import Element
 from condyle.opensim.functions import constant, function, joint_function
 from condyle.opensim.reading import Reading
@@ -134,7 +134,7 @@ def _new_coordinate(reading: Reading, element: Element, name: str) -> Element:
     return new
 
 
-# ---- the scapula on the thorax -------------------------------------------------------------------------------
+# ---- the scapula on the thorax -----------------------------------------------------------------------------
 #
 # OpenSim's ScapulothoracicJoint is mobilizers in series. Its ellipsoid's frame is turned by 90 degrees about z;
 # then the scapula wings about an axis d = (-sin w, cos w, 0) of it through the point o = (o_x, o_y, 0).

@@ -34,7 +34,7 @@ def read_external_loads(path: str | Path, data: str | Path | Table | None = None
         one ExternalLoad per load that applies.
 
     Raises:
-        DescriptionError: a file that cannot be read, with its line; columns that are not there.
+        DescriptionError: a file that cannot be read, with its line; columns that do not exist.
         FileNotFoundError: no such file.
     """
     return [load for _, load in labeled_loads(path, data)]

@@ -8,11 +8,10 @@ from typing import Any
 
 import condyle.muscles as muscles
 from condyle.muscles.muscle import STEEPEST, Muscle
-from condyle.muscles.schutte1993 import Exponential
-from condyle.muscles.simm import DEFAULTS
+from condyle.muscles.simm import DEFAULTS, Exponential
 from condyle.opensim.controllers import control
 from condyle.opensim.element import Element
-from condyle.opensim.functions import Function
+from condyle.opensim.functions import FunctionField
 from condyle.opensim.paths import PATH
 from condyle.opensim.reading import Reading
 from condyle.opensim.table import (
@@ -54,7 +53,7 @@ class Excitation(Field):
         return {"min_control": m.min_control, "max_control": m.max_control}
 
 
-class Instant(Flag):
+class NegatedFlag(Flag):
     """ignore_activation_dynamics, the opposite of our switch."""
 
     def parse(self, reading: Reading, element: Element) -> bool:
@@ -86,7 +85,7 @@ class TimeScale(Number):
         return 1 / to.number(value)  # type: ignore[no-any-return]
 
 
-class SimmCurve(Function):
+class SimmCurve(FunctionField):
     """A curve of an older muscle; OpenSim's own are not written."""
 
     def write(self, m: Any, to: Writing) -> Properties:
@@ -129,7 +128,7 @@ FORCE_AND_LENGTHS = (
 COMMON = (Excitation("min_control"), *FORCE_AND_LENGTHS, Number("max_contraction_velocity", 10.0))
 SWITCHES = (
     Choice("ignore_tendon_compliance", False, "tendon", "rigid", "elastic"),
-    Instant("ignore_activation_dynamics", False, "activation_dynamics"),
+    NegatedFlag("ignore_activation_dynamics", False, "activation_dynamics"),
 )
 WRITTEN_SWITCHES = tuple(map(WriteOnly, SWITCHES))
 PENNATION = Number("maximum_pennation_angle", STEEPEST)

@@ -27,7 +27,7 @@ FAR = 1e6
 """Length that is written of a cylinder without ends [m]."""
 
 
-class Path(Field):
+class PathField(Field):
     """The path of a force: a GeometryPath, or a FunctionBasedPath in the property `path`."""
 
     def parse(self, reading: Reading, element: Element) -> paths.Path:
@@ -46,7 +46,7 @@ class Path(Field):
         return {"GeometryPath": made} if made.tag == "GeometryPath" else {"path": [made]}
 
 
-PATH = Path("path")
+PATH = PathField("path")
 
 
 # ---- points, and what is between them ----------------------------------------------------------------------
@@ -361,7 +361,7 @@ def _wrap_object(w: paths.Wrap, to: Writing) -> str:
     return name
 
 
-class Quadrant(Field):
+class QuadrantField(Field):
     """The half of a surface that a path passes over: one of QUADRANTS, or all."""
 
     def parse(self, reading: Reading, element: Element) -> str:
@@ -392,7 +392,7 @@ class Length(Number):
         return FAR if np.isinf(length) else length
 
 
-QUADRANT = Quadrant("quadrant")
+QUADRANT = QuadrantField("quadrant")
 Class("WrapCylinder", paths.Cylinder, (QUADRANT, Number("radius", 1.0), Length("length", 1.0)))
 Class("WrapSphere", paths.Sphere, (QUADRANT, Number("radius", 0.05)))
 Class("WrapEllipsoid", paths.Ellipsoid, (QUADRANT, Vector("dimensions", (0.05,) * 3, "radii")))

@@ -120,7 +120,7 @@ class Reading:
         return self._default(element, name, default)
 
     def words(self, element: Element, name: str) -> list[str]:
-        """The words of a property, one by one; none if it is not there."""
+        """The words of a property, one by one; none if the file does not give it."""
         return self.text(element, name, "").replace(",", " ").split()
 
     def number(self, element: Element, name: str, default: float = REQUIRED, finite: bool = True) -> float:

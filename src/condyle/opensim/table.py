@@ -4,8 +4,8 @@
         "PointToPointSpring",                              # what OpenSim calls it
         cd.forces.TwoPointSpring,                          # what we make of it
         (
-            Body("socket_body1", key="a"),                 # a property, and which of our arguments it is
-            Body("socket_body2", key="b"),
+            BodyField("socket_body1", key="a"),            # a property, and which of our arguments it is
+            BodyField("socket_body2", key="b"),
             Vector("point1", key="p_a"),
             Vector("point2", key="p_b"),
             Number("stiffness", 1.0),                      # OpenSim's default; the name is the same here
@@ -18,11 +18,11 @@ your own: it registers itself when it is made, and read_osim and write_osim know
 of it decides where it goes: a Force joins the forces of the System, a Constraint its constraints, a Mobilizer
 is a joint; others, such as functions, belong to the object whose property holds them.
 
-Properties are read by name and written in the order of the fields. Field kinds are `Number`, `Vector`,
-`Flag`, `Choice`, `Fixed`, `Argument`, `Several` here, and `Function`, `Path`, `Body`, `Frames`, `Control`, ...
-in the files of the families. A kind of your own is a subclass of Field with two methods: `parse` gives the
-argument, `format` the text. A class that is odd in one direction has a function beside its row (`read=`,
-`write=`, `check=`), or functions of its own with the decorators `reads` and `writes`.
+Properties are written in the order of the fields. Kinds of fields are `Number`, `Vector`, `Flag`, `Choice`,
+`Fixed`, `Several`, ... here, and FunctionField, PathField, BodyField, FramesField, ControlField, ... in the
+files of the families. A kind of your own is a subclass of Field with two methods: `parse` gives the argument,
+`format` the text. A class that is odd in one direction has a function beside its row (`read=`, `write=`,
+`check=`), or functions of its own with the decorators `reads` and `writes`.
 """
 
 from __future__ import annotations

@@ -386,7 +386,7 @@ def _not_zero(element: Element | None) -> bool:
         return True
 
 
-# ---- Geometry as files below 30502 have it: VisibleObject with files or DisplayGeometry -> meshes on frames ----
+# ---- geometry before 30502: VisibleObject -> meshes on frames ----------------------------------------------
 
 
 def geometry_files(root: Element) -> None:
@@ -456,7 +456,7 @@ def _numbers(element: Element, name: str, count: int, default: float) -> np.ndar
     return values[:count] if len(values) >= count and np.isfinite(values).all() else np.full(count, default)
 
 
-# ---- all steps -----------------------------------------------------------------------------------------------
+# ---- all steps ---------------------------------------------------------------------------------------------
 
 POINTS = ("PathPoint", "ConditionalPathPoint", "MovingPathPoint")
 STEPS: list[tuple[int, Callable[[Element], None]]] = [

@@ -104,7 +104,7 @@ class Writing:
         where: what messages call the object that is being written, such as "force 'spring'".
         owner: its name.
         coordinates: names of the coordinates of the joint that is being written.
-        refused: what OpenSim does not have, in words, in the order of the system.
+        refused: messages on what OpenSim does not have, in the order of the system.
         wraps: wrap objects of each body, by its name, made by the paths that go over them.
         contacts: contact geometry by name, made by the forces whose surfaces it is.
         meshes: surfaces that touch, by the names of their files beside the model.

@@ -16,9 +16,8 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.functions import Function
 from condyle.functions.base import exact
-from condyle.laws.factors import Factors
-from condyle.laws.leaf import Composed, Leaf
-from condyle.laws.leaves import Coordinate
+from condyle.laws.factors import BodyFactors
+from condyle.laws.leaves import Composed, CoordinateValue, Leaf
 from condyle.laws.view import View
 from condyle.paths.path import Path
 from condyle.paths.points import Wrap
@@ -64,7 +63,7 @@ class FunctionPath(Path):
     def check(self, tree: Tree) -> None:
         self.length.check(tree, "FunctionPath")
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         """As it was, as in OpenSim: its function is of coordinates."""
         return self
 
@@ -120,7 +119,7 @@ class FunctionLength(Composed):
 
     @property
     def parts(self) -> list[Leaf]:
-        return [Coordinate(name) for name in self.names]
+        return [CoordinateValue(name) for name in self.names]
 
     def of(self, *y: ca.SX) -> ca.SX:
         f = self.function

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.laws.described import Described, placed, sx, text
-from condyle.laws.factors import Factors
-from condyle.laws.leaf import Leaf
+from condyle.laws.factors import BodyFactors
+from condyle.laws.leaves import Leaf
 from condyle.laws.view import Loads, MovingView, View
 from condyle.native.tables.lookup import Closure, lookup_context
 from condyle.paths.cylinder_sphere import NONE
@@ -78,7 +78,7 @@ class Path(Described):
     def check(self, tree: Tree) -> None:
         self.length.check(tree, "Path")
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         """Points and surfaces move with their bodies, and surfaces grow with them."""
         points, wraps = (tuple(x.scaled(factors) for x in part) for part in (self.points, self.wraps))
         if points == self.points and wraps == self.wraps:

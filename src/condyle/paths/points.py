@@ -15,9 +15,8 @@ from condyle.errors import DescriptionError
 from condyle.functions import Function, Scaled
 from condyle.functions.base import exact
 from condyle.laws.described import BodyName, CoordinateName, Described, Frame, Role, Station
-from condyle.laws.factors import Factors
-from condyle.laws.leaf import Composed, Leaf
-from condyle.laws.leaves import Coordinate, Rotation, StationPosition
+from condyle.laws.factors import BodyFactors
+from condyle.laws.leaves import Composed, CoordinateValue, Leaf, Rotation, StationPosition
 from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
 from condyle.spatial import Transform
@@ -43,6 +42,8 @@ class Point(Described):
     """
 
     other_names: ClassVar[tuple[str, ...]] = ("PathPoint", "ViaPoint", "Via")
+
+    room = "paths."
 
     body: BodyName
     p: Station
@@ -187,7 +188,7 @@ class MovingPoint(Point):
     def stays(self) -> bool:
         return False
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         if not factors.change(self.body):
             return self
         s = factors[self.body].tolist()
@@ -237,7 +238,7 @@ class MovingStation(Composed):
 
     @property
     def parts(self) -> list[Leaf]:
-        return [StationPosition(self.body), Rotation(self.body), *map(Coordinate, self.names)]
+        return [StationPosition(self.body), Rotation(self.body), *map(CoordinateValue, self.names)]
 
     def of(self, *y: ca.SX) -> ca.SX:
         o, R, *q = y
@@ -352,7 +353,7 @@ class Wrap(Described):
         if self.method not in METHODS:
             raise DescriptionError(f"Wrap: method: expected {', '.join(METHODS)}, got {self.method!r}")
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         """The surface grows by the factors along its own axes, |s o e|."""
         if not factors.change(self.body):
             return self

@@ -45,8 +45,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.laws.described import Datum, Described, placed, sx, text
-from condyle.laws.leaf import Composed, Leaf
-from condyle.laws.leaves import Coordinate, Rotation, StationPosition
+from condyle.laws.leaves import Composed, CoordinateValue, Leaf, Rotation, StationPosition
 from condyle.laws.view import Loads, View
 from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up
@@ -213,7 +212,7 @@ class Span(Twinned):
         """Points, coordinates that some depend on, then of each wrap the body's rotation and the surface's
         origin."""
         leaves: list[Leaf] = [p.position for p in self.points]
-        leaves += [Coordinate(name) for name in self._switches]
+        leaves += [CoordinateValue(name) for name in self._switches]
         for w in self.wraps:
             leaves += [Rotation(w.body), StationPosition(w.body, _origin(w.X_BS))]
         return leaves

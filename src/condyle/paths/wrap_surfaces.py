@@ -60,6 +60,7 @@ class Surface(Described):
 
     quadrant: Any = field(default="all", kw_only=True)
 
+    room = "paths."
     several: ClassVar[bool] = True  # may say WRAPPED beside MANDATORY
 
     def __post_init__(self) -> None:
@@ -201,7 +202,8 @@ def _closed_form(name: str, needs: int) -> Solver:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cylinder(_Round):
-    """A cylinder about the z axis of S, as high as long above the origin as below.
+    """A cylinder that paths wrap over, about the z axis of S, half of its length above the origin and half
+    below. (`cd.Cylinder` is a joint, `cd.contact.Cylinder` touches, `cd.shapes.Cylinder` is only drawn.)
 
     Args:
         radius: [m], positive.
@@ -264,7 +266,8 @@ class Sphere(_Round):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ellipsoid(Surface):
-    """An ellipsoid about the origin of S, its axes along those of S.
+    """An ellipsoid that paths wrap over, about the origin of S, its axes along those of S. (`cd.Ellipsoid` is a
+    joint, `cd.contact.Ellipsoid` touches, `cd.shapes.Ellipsoid` is only drawn.)
 
     Args:
         radii: half axes [m], shape (3,), positive; no Parameters, by which its geodesics have no derivatives.

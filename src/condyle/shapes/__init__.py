@@ -3,20 +3,21 @@
 Every shape has a frame S of its own, whose origin is its middle unless it says otherwise. Lengths in meters.
 """
 
-from condyle.shapes.base import Drawing, Link, Shape
-from condyle.shapes.mesh import Mesh
-from condyle.shapes.simple import Box, Capsule, Cylinder, Ellipsoid, Frame, Line, Sphere
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Box",
-    "Capsule",
-    "Cylinder",
-    "Drawing",
-    "Ellipsoid",
-    "Frame",
-    "Line",
-    "Link",
-    "Mesh",
-    "Shape",
-    "Sphere",
-]
+from condyle.arguments import family
+
+if TYPE_CHECKING:
+    from condyle.shapes.base import Drawing as Drawing
+    from condyle.shapes.base import Link as Link
+    from condyle.shapes.base import Shape as Shape
+    from condyle.shapes.mesh import Mesh as Mesh
+    from condyle.shapes.simple import Box as Box
+    from condyle.shapes.simple import Capsule as Capsule
+    from condyle.shapes.simple import Cylinder as Cylinder
+    from condyle.shapes.simple import Ellipsoid as Ellipsoid
+    from condyle.shapes.simple import Frame as Frame
+    from condyle.shapes.simple import Line as Line
+    from condyle.shapes.simple import Sphere as Sphere
+
+__all__, __getattr__ = family(__name__)

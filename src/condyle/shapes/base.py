@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import Any
+from dataclasses import field, fields, is_dataclass
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,7 +14,18 @@ from condyle.spatial import Transform
 
 
 class Shape:
-    """A shape in a frame S of its own. Immutable."""
+    """A shape in a frame S of its own, to draw. Immutable: a dataclass whose numbers are lengths above zero,
+    one or three."""
+
+    def __post_init__(self) -> None:
+        for f in fields(cast(Any, self)):
+            check = positive if f.type == "float" else triple
+            object.__setattr__(self, f.name, check(type(self).__name__, f.name, getattr(self, f.name)))
+
+    def __repr__(self) -> str:
+        own: list[str] = [f.name for f in fields(self)] if is_dataclass(self) else []
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in own)
+        return f"shapes.{type(self).__name__}({shown})"
 
     def surface(self) -> tuple[Array, np.ndarray]:
         """Its surface as triangles, whose corners go around the outward normal by the right hand.

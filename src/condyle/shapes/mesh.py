@@ -66,9 +66,9 @@ class Mesh(Shape):
     def __repr__(self) -> str:
         scale = "" if self.scale == (1, 1, 1) else f", scale={self.scale}"
         if self.path is not None:
-            return f"Mesh({self.path!r}{scale})"
+            return f"shapes.Mesh({self.path!r}{scale})"
         assert self._arrays is not None
-        return f"Mesh({len(self._arrays[0])} vertices, {len(self._arrays[1])} triangles{scale})"
+        return f"shapes.Mesh({len(self._arrays[0])} vertices, {len(self._arrays[1])} triangles{scale})"
 
 
 def _scale(scale: Any) -> tuple[float, float, float]:

@@ -9,13 +9,13 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.records import dataclass
-from condyle.shapes.base import Shape, points, positive, triple
+from condyle.shapes.base import Shape, points
 
 AROUND = 32
 """Corners of the polygon that stands for a circle where a round shape becomes triangles."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sphere(Shape):
     """A sphere about the origin of S.
 
@@ -25,9 +25,6 @@ class Sphere(Shape):
 
     radius: float
 
-    def __post_init__(self) -> None:
-        _set(self, radius=positive("Sphere", "radius", self.radius))
-
     def surface(self) -> tuple[Array, np.ndarray]:
         return _revolved(*_arc(self.radius, 0.0))
 
@@ -36,18 +33,16 @@ class Sphere(Shape):
         return Sphere(self.radius * factors[0]) if equal else Ellipsoid(self.radius * factors)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ellipsoid(Shape):
-    """An ellipsoid about the origin of S, its axes those of S.
+    """An ellipsoid to draw, about the origin of S, its axes those of S. (`cd.Ellipsoid` is a joint,
+    `cd.contact.Ellipsoid` touches, `cd.paths.Ellipsoid` is what paths wrap over.)
 
     Args:
         radii: half its lengths along x, y, z [m], shape (3,).
     """
 
     radii: tuple[float, float, float]
-
-    def __post_init__(self) -> None:
-        _set(self, radii=triple("Ellipsoid", "radii", self.radii))
 
     def surface(self) -> tuple[Array, np.ndarray]:
         vertices, triangles = _revolved(*_arc(1.0, 0.0))
@@ -57,7 +52,7 @@ class Ellipsoid(Shape):
         return Ellipsoid(self.radii * factors)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Box(Shape):
     """A box about the origin of S, its edges along the axes of S.
 
@@ -66,9 +61,6 @@ class Box(Shape):
     """
 
     half_lengths: tuple[float, float, float]
-
-    def __post_init__(self) -> None:
-        _set(self, half_lengths=triple("Box", "half_lengths", self.half_lengths))
 
     def surface(self) -> tuple[Array, np.ndarray]:
         corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
@@ -80,9 +72,10 @@ class Box(Shape):
         return Box(self.half_lengths * factors)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cylinder(Shape):
-    """A cylinder about the z axis of S, its middle in the origin, its ends flat.
+    """A cylinder to draw, about the z axis of S, its middle in the origin, its ends flat. (`cd.Cylinder` is a
+    joint, `cd.contact.Cylinder` touches, `cd.paths.Cylinder` is what paths wrap over.)
 
     Args:
         radius: [m].
@@ -92,13 +85,6 @@ class Cylinder(Shape):
     radius: float
     half_length: float
 
-    def __post_init__(self) -> None:
-        _set(
-            self,
-            radius=positive("Cylinder", "radius", self.radius),
-            half_length=positive("Cylinder", "half_length", self.half_length),
-        )
-
     def surface(self) -> tuple[Array, np.ndarray]:
         r, h = self.radius, self.half_length
         return _revolved(np.array([0, r, r, 0]), np.array([-h, -h, h, h]))
@@ -107,7 +93,7 @@ class Cylinder(Shape):
         return Cylinder(self.radius * float(np.sqrt(factors[0] * factors[1])), self.half_length * factors[2])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Capsule(Shape):
     """A cylinder with round ends: all points within `radius` of a piece of the z axis of S, its middle in the
     origin.
@@ -119,13 +105,6 @@ class Capsule(Shape):
 
     radius: float
     half_length: float
-
-    def __post_init__(self) -> None:
-        _set(
-            self,
-            radius=positive("Capsule", "radius", self.radius),
-            half_length=positive("Capsule", "half_length", self.half_length),
-        )
 
     def surface(self) -> tuple[Array, np.ndarray]:
         return _revolved(*_arc(self.radius, self.half_length))
@@ -148,16 +127,16 @@ class Line(Shape):
         given = points("Line", "points", self.points, (-1, 3))
         if len(given) < 2:
             raise DescriptionError(f"Line: two points or more make a line, got {len(given)}")
-        _set(self, points=given)
+        object.__setattr__(self, "points", given)
 
     def scaled(self, factors: Array) -> Shape:
         return Line(self.points * factors)
 
     def __repr__(self) -> str:
-        return f"Line({len(self.points)} points)"
+        return f"shapes.Line({len(self.points)} points)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Frame(Shape):
     """The axes of S as three arrows: x red, y green, z blue. It has no surface.
 
@@ -166,14 +145,6 @@ class Frame(Shape):
     """
 
     length: float = 0.1
-
-    def __post_init__(self) -> None:
-        _set(self, length=positive("Frame", "length", self.length))
-
-
-def _set(shape: Shape, **values: Any) -> None:
-    for name, value in values.items():
-        object.__setattr__(shape, name, value)
 
 
 def _arc(radius: float, shift: float) -> tuple[Array, Array]:

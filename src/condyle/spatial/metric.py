@@ -58,7 +58,7 @@ class Metric:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def of(cls, value: Any = None, what: str = "metric") -> Metric:
+    def of(cls, value: ArrayLike | MassProperties | Metric | None = None, what: str = "metric") -> Metric:
         """A Metric from what users give.
 
         Args:

@@ -30,7 +30,7 @@ at."""
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class ContactProbe:
     """How the contacts of a system are looked at.
 
     Attributes:
@@ -53,7 +53,7 @@ def warn_of_deep_contacts(system: System, start: Members) -> None:
     programs = system.compiled.programs
     if "deep_contacts" not in programs:
         programs["deep_contacts"] = _made(system)
-    look: Look = programs["deep_contacts"]
+    look: ContactProbe = programs["deep_contacts"]
     if not look.laws:
         return
     q = start.y[:STATES, : system.nq]
@@ -87,7 +87,7 @@ def warn_of_deep_contacts(system: System, start: Members) -> None:
     )
 
 
-def _stored(look: Look, q: np.ndarray, tail: np.ndarray) -> np.ndarray:
+def _stored(look: ContactProbe, q: np.ndarray, tail: np.ndarray) -> np.ndarray:
     """Energies of all contacts [J], (n, states), at q (states, nq), tail (states, k)."""
     out = []
     if look.made is not None:
@@ -106,7 +106,7 @@ def _evaluated(made: ca.Function | Staged, q: np.ndarray, tail: np.ndarray) -> l
 
 
 @lookup_context()
-def _made(system: System) -> Look:
+def _made(system: System) -> ContactProbe:
     model = system.compiled.model
     roots: dict[str, str] = {}
     mass: dict[str, float] = {}
@@ -140,7 +140,7 @@ def _made(system: System) -> Look:
         [[one in thrown and thrown[one] == thrown.get(other) for other in names] for one in names], float
     )
     weights = GRAVITY * size * np.array([mass[thrown[name]] if name in thrown else np.inf for name in names])
-    return Look(
+    return ContactProbe(
         made,
         system.compiled.function("foundation_energies") if model.foundations else None,
         [(name, model.contacts[name]) for name in names],

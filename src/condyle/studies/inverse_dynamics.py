@@ -12,9 +12,9 @@ from condyle.studies.external_load import ExternalLoad, stacked
 from condyle.studies.motion.motion import Motion
 from condyle.studies.residual_forces import residual_quality
 from condyle.studies.study_system import forces_of_groups, recorded_motion, study_system
+from condyle.system.failures import unsolved_frames, with_failures
 from condyle.system.state import State
 from condyle.system.system import System
-from condyle.system.unsolved import unsolved_frames, with_failures
 from condyle.table import Table
 
 NOT_ACTUATED = ("gravity", "passive", "external")

@@ -18,10 +18,10 @@ from condyle.studies.motion.motion import Motion
 from condyle.studies.prescribed_forces import prescribed_forces
 from condyle.studies.residual_forces import residual_quality
 from condyle.studies.study_system import forces_of_groups, recorded_motion, study_system
+from condyle.system.failures import unsolved_frames, with_failures
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
-from condyle.system.unsolved import unsolved_frames, with_failures
 from condyle.table import Table
 from condyle.tree.body import Body
 

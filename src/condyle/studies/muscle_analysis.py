@@ -16,7 +16,7 @@ from condyle.fit.frames import Frames
 from condyle.forces.base import Force
 from condyle.integrate.trajectory import Trajectory
 from condyle.muscles import Muscle
-from condyle.muscles.checks import fibers, saturation
+from condyle.muscles.muscle import fibers, saturation
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
@@ -25,12 +25,12 @@ from condyle.studies.motion.motion import Motion
 from condyle.studies.path_slips import warn_of_path_slips
 from condyle.studies.prescribed_forces import at_times, warn_of_others
 from condyle.studies.study_system import study_system
+from condyle.system.failures import unsolved_frames, with_failures
 from condyle.system.given import check_system
 from condyle.system.operators.muscles import elastic_tendons
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
-from condyle.system.unsolved import unsolved_frames, with_failures
 from condyle.table import Table, is_frame, save_all
 from condyle.trace.parameter import Input
 from condyle.tree import scales

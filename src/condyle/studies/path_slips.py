@@ -41,7 +41,7 @@ def path_slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
         arms: moment arms [m], shape (m, paths, nu).
     """
     system, t = motion.system, motion.t
-    branches = Branches.of(system)
+    branches = Branches.of_system(system)
     if branches is None or len(t) < 2:
         return []
     with np.errstate(invalid="ignore"):

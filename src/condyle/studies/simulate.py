@@ -183,7 +183,7 @@ def simulate(
                 )
         return _stepped(system, state, t_final, integrator, step, weights, progress)
     alone = isinstance(state, State)
-    start = Members.of(system, [state] if alone else state)
+    start = Members.from_states(system, [state] if alone else state)
     method = _method(integrator)
     t_final = number(
         "simulate: t_final",

@@ -19,7 +19,7 @@ from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.fit.frames import Frames
 from condyle.forces.actuators import CoordinateActuator
 from condyle.integrate.trajectory import Trajectory
-from condyle.muscles.checks import FULL, fibers, saturation
+from condyle.muscles.muscle import FULL, fibers, saturation
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
@@ -30,10 +30,10 @@ from condyle.studies.motion.motion import Motion
 from condyle.studies.residual_forces import ResidualForces
 from condyle.studies.study_system import recorded_motion, study_system
 from condyle.studies.unknown_forces import WHO, UnknownForces, directions
+from condyle.system.failures import unsolved
 from condyle.system.given import flag, number
 from condyle.system.state import State
 from condyle.system.system import System
-from condyle.system.unsolved import unsolved
 from condyle.table import Table, save_all
 
 KKT = 1e-9

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces.actuators import CoordinateActuator, TorqueActuator
-from condyle.laws.names import speed_named
+from condyle.laws.described import speed_named
 from condyle.model.operators.columns import generalized_forces
 from condyle.muscles import Muscle
 from condyle.studies.motion.motion import Motion

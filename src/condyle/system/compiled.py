@@ -8,34 +8,36 @@ here, so that it goes when the System goes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from condyle.arrays import POINT, Array, Entries, check_finite, plain, vector
 from condyle.constraints.base import Constraint
-from condyle.constraints.solve.projection import ProjectionProblem
-from condyle.errors import ShapeError
+from condyle.errors import DescriptionError, ShapeError
 from condyle.forces.base import Force, state_variables
+from condyle.loading import Deferred
 from condyle.model.layouts import build_looped, prefers_loops
 from condyle.model.model import Model, description, equation_names
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.columns import generalized_forces
 from condyle.model.operators.record import Operator
+from condyle.model.time import TimeReader, time_readers
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.fastcall.builtin import DirectCall
-from condyle.system.locks import resting
-from condyle.system.refusals import refuse_rates, refuse_singular
-from condyle.system.tails import Tails
-from condyle.system.timed import TimeDependence
-from condyle.system.unmet import refuse_accelerations
-from condyle.system.unsolved import report_unsolved
+from condyle.system.tails import Tails, resting
 from condyle.tree import scales
 from condyle.tree.tree import Tree
 
 T = TypeVar("T")
+
+if TYPE_CHECKING:
+    from condyle.constraints.solve.projection import ProjectionProblem
+    from condyle.system import failures
+else:  # loaded where an answer fails
+    failures = Deferred("condyle.system.failures")
 
 SMALL = 1000
 """Numbers up to which their product with themselves is the quickest look for NaN. For many, BLAS would wake
@@ -166,7 +168,7 @@ class Compiled:
         if self._looked_at(name):
             parts = result if type(result) is tuple else (result,)
             if any(np.isnan(x).any() for x in parts):
-                report_unsolved(self, OPERATORS[name].label, arguments[0], np.asarray(tail), result)
+                failures.report_unsolved(self, OPERATORS[name].label, arguments[0], np.asarray(tail), result)
         return result
 
     def _looked_at(self, name: str) -> bool:
@@ -187,10 +189,10 @@ class Compiled:
             case "parameters":
                 return self.model.parameter_check.refuse
             case "accelerations" if self.model.constraints:
-                return partial(refuse_accelerations, self.model, label, tail)
+                return partial(failures.refuse_accelerations, self.model, label, tail)
             case "rates":
-                return partial(refuse_rates, self.model.tree, label)
-        return partial(refuse_singular, self.model.tree, label)
+                return partial(failures.refuse_rates, self.model.tree, label)
+        return partial(failures.refuse_singular, self.model.tree, label)
 
     def shortcut(self, name: str, method: Callable[..., Any]) -> Callable[..., Any] | None:
         """A builtin that replaces an operator's method: one state goes straight to the kernel, with t, z and
@@ -279,6 +281,8 @@ class Compiled:
         names = "constraints.errors", "position_change", "velocity_change", "qdot"
         errors, nearer, slower, rates = (self.function(name) for name in names)
         rows, undefined = self._equations
+        from condyle.constraints.solve.projection import ProjectionProblem
+
         return ProjectionProblem(
             errors=lambda q, u: errors(q, u, tail),
             nearer=lambda q, u: _steps(nearer(q, u, weights, tail)),
@@ -352,3 +356,52 @@ def _reshaped(result: Array, shape: tuple[int, ...]) -> Any:
 def _steps(du: Array) -> Array:
     """Newton steps (..., nu), none where there is none that is finite."""
     return np.where(np.isfinite(du).all(axis=-1, keepdims=True), du, 0.0)
+
+
+class TimeDependence:
+    """What of a system depends on time, for each operator: words for errors, and the name by which it is
+    disabled, if it can be."""
+
+    def __init__(self, model: Model) -> None:
+        found: dict[str, list[tuple[str, str]]] = {
+            "joints": [],
+            "forces": [],
+            "constraints": [],
+            "motions": [],
+        }
+        for reader in time_readers(model, stored=True):
+            if _reads(reader) and (source := (reader.words, reader.switch)) not in found[reader.kind]:
+                found[reader.kind].append(source)
+        self.sources = {
+            name: [source for what in operator.reads.split() for source in found[what]]
+            for name, operator in OPERATORS.items()
+        }
+        self.operators = frozenset(name for name, found in self.sources.items() if found)
+
+    def check(self, what: str, operator: str, arrays: Iterable[Any], disabled: Any) -> None:
+        """Refuse many states without t, where something that is not disabled depends on it."""
+        off = (disabled,) if isinstance(disabled, str) else tuple(disabled or ())
+        acting = [words for words, name in self.sources[operator] if not name or name not in off]
+        if acting and (shape := next((np.shape(a) for a in arrays if _rank(a) > 1), None)) is not None:
+            more = f" and {len(acting) - 1} more depend" if len(acting) > 1 else " depends"
+            raise DescriptionError(
+                f"{what}: {acting[0]}{more} on time, and there are many states, {shape}: "
+                "give t=, one number or one per state [s]"
+            )
+
+
+def _rank(array: Any) -> int:
+    return (
+        array.ndim
+        if hasattr(array, "ndim")
+        else np.ndim(array)
+        if not hasattr(array, "keys")
+        else max((np.ndim(v) + 1 for v in array.values()), default=1)
+    )
+
+
+def _reads(reader: TimeReader) -> bool:
+    """Joints say whether they read the time; constraints and motions that may read it do."""
+    if reader.kind == "joints":
+        return reader.body is not None and reader.body.mobilizer.uses_time
+    return reader.kind != "forces" or reader.reads()

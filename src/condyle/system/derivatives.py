@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array, Entries
+from condyle.constraints.solve.straight_blocks import REGULAR
 from condyle.errors import ConstraintError, DescriptionError, UnknownNameError
 from condyle.model.differentiate import VARIABLES, OperatorDerivative, has_gradient
 from condyle.model.layouts import GRADIENT, build_looped_gradient, prefers_looped_jacobian, prefers_loops
@@ -25,13 +26,14 @@ from condyle.model.looped.jacobian import (
 )
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator
+from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.fastcall.builtin import DirectCall
 from condyle.native.straight.kernel_function import Composite
+from condyle.native.tables.lookup import lookups_in
 from condyle.system.compiled import Compiled
-from condyle.system.operators.constraints import SMALLEST_EIGENVALUE
-from condyle.system.operators.options import OPTIONS
-from condyle.system.unsolved import report_unsolved
+from condyle.system.failures import report_unsolved
+from condyle.system.operators.public import OPTIONS
 
 ACCELERATIONS = "forward_dynamics", "ydot"
 CONTACT_FORCES = "contacts.forces", "contacts.losses", "contacts.wrenches", "contact_centers"
@@ -263,7 +265,7 @@ def _check_rank(compiled: Compiled, q: Any, u: Any, tail: Array) -> None:
 def _rank(compiled: Compiled, Y: Array) -> Any:
     """Rank of the constraints, or of some, one per state. With friction Y is not symmetric."""
     symmetric = not compiled.model.has_friction
-    return np.linalg.matrix_rank(Y, rtol=SMALLEST_EIGENVALUE, hermitian=symmetric) if Y.size else 0
+    return np.linalg.matrix_rank(Y, rtol=REGULAR, hermitian=symmetric) if Y.size else 0
 
 
 def _matrix(compiled: Compiled, q: Any, u: Any, tail: Array) -> Array:
@@ -387,3 +389,66 @@ def _named(names: tuple[str, ...], result: Any, shapes: Sequence[tuple[int, ...]
 
 def _called(function: NativeFunction, arrays: list[Any], options: Mapping[str, Any]) -> Any:
     return function(*arrays, threads=options["threads"]) if options.get("threads") else function.fast(*arrays)
+
+
+TAIL_VARIABLES = ("t", "z", "inputs", "discrete", "parameters")
+"""Parts of the tail that become inputs."""
+
+
+def casadi_function(
+    compiled: Compiled, operator: str, body: int | None, options: dict[str, Any]
+) -> ca.Function:
+    """See System.casadi. body: its index."""
+    record = derivable(operator)
+    if bool(record.per_body) != (body is not None):
+        raise DescriptionError(
+            f"casadi({operator!r}): "
+            + (
+                "it is of no body; leave body= out"
+                if body is not None
+                else "of which body? Give body='...', not ground"
+            )
+        )
+    model, s = compiled.model, Symbols(compiled.model, direct=True, straight=True)
+    found = record.expressions(s, **({"body": body} if record.per_body == "kernel" else {}))
+    if lookups_in(found):
+        raise DescriptionError(
+            f"casadi({operator!r}): splines of many points, series or solvers in the "
+            "system are looked up in tables, which a casadi.Function of expressions does "
+            "not do; use system.jvp, vjp or jacobian"
+        )
+    inside = ca.Function("inside", [s[a] for a in record.arguments], found)
+    sizes = {a: n for a, n in record.inputs(model) if a != "tail"}
+    sizes |= {v: model.tail[v].stop - model.tail[v].start for v in TAIL_VARIABLES}
+    given = {a: ca.SX.sym(a, n) for a, n in sizes.items()}
+    tail = ca.SX(ca.DM(compiled.tails.make(options)))
+    for variable in TAIL_VARIABLES:
+        tail[model.tail[variable]] = given[variable]
+    results = inside.call([*(given[a] for a in record.arguments if a != "tail"), tail], True, False)
+    named = []
+    # a status may follow
+    for (result, shape), x in zip(record.shapes(model).items(), results, strict=False):
+        if record.per_body == "row" and body is not None:
+            x, shape = x[record.row(model, body)], shape[1:]
+        named.append(
+            (result, x if len(shape) < 2 else ca.reshape(x, shape[-1], x.numel() // max(shape[-1], 1)).T)
+        )
+    wanted = [a for a, n in sizes.items() if n or a not in TAIL_VARIABLES]
+    return ca.Function(
+        operator.replace(".", "_"),
+        [given[a] for a in wanted],
+        [ca.densify(x) for _, x in named],
+        wanted,
+        [n for n, _ in named],
+        {"default_in": [_default(compiled, a) for a in wanted]},
+    )
+
+
+def _default(compiled: Compiled, argument: str) -> float:
+    """The default of an input, one number for all its entries: NaN where leaving it out would be wrong."""
+    if argument in ("t", "tau"):
+        return 0.0
+    values = (
+        compiled.tails.make({})[compiled.model.tail[argument]] if argument in TAIL_VARIABLES else np.empty(0)
+    )
+    return float(values[0]) if len(values) and (values == values[0]).all() else float("nan")

@@ -1,31 +1,165 @@
-"""Description: bodies, forces and constraints are added by name. A System adds the answers."""
+"""Description: bodies, forces and constraints are added by name; it is frozen at the first use, copied with other
+parts, pickled, and shown in blocks to read. A System adds the answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from condyle.arguments import with_call_hints
+from condyle.arrays import Vector
 from condyle.constraints.base import Constraint
-from condyle.constraints.unilateral import RigidContact
-from condyle.contact.groups import pairs
-from condyle.contact.hunt_crossley import ContactLaw, HuntCrossley
-from condyle.contact.surfaces import ContactSurface
 from condyle.errors import DescriptionError, FrozenError, UnknownNameError
-from condyle.forces.base import Force
-from condyle.measures import Measure
+from condyle.forces.base import Force, check_states
+from condyle.loading import if_loaded
 from condyle.mobilizers import Mobilizer
 from condyle.plausible import ask, of_body
-from condyle.presentation import cut, page
-from condyle.spatial import Transform
-from condyle.system.copies import Copies
-from condyle.system.listing import blocks
+from condyle.presentation import Block, cut, number, numbers, page
+from condyle.spatial import Transform, log_so3
+from condyle.system.compiled import Compiled
+from condyle.system.parts import Attachments
+from condyle.system.tails import known
 from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Discrete
+from condyle.tree import scales
+from condyle.tree.attached import Geometry
 from condyle.tree.body import Body, Coordinate
+from condyle.tree.check import check_inertia
 from condyle.tree.prescribed import Prescribed
+
+if TYPE_CHECKING:
+    from condyle.contact.hunt_crossley import ContactLaw
+    from condyle.contact.surfaces import ContactSurface
+    from condyle.measures import Measure
+
+
+class Copies(Attachments):
+    """How a System is frozen at its first use, and how others are made of it."""
+
+    def _freeze(self, why: str) -> Compiled:
+        """From here on nothing changes: check what only the whole can show, and give it what is compiled from
+        it."""
+        if self._compiled is None:
+            for law in self._laws():
+                law.check(self._tree)
+            self._check_recorded("measure", self._measures)
+            self._check_recorded("discrete variable", self.discrete)
+            check_states(self._moving, [name for name, m in self._measures.items() if m.history])
+            if self._tree.checked < len(self._tree.bodies):
+                check_inertia(self._tree)
+                self._tree.checked = len(self._tree.bodies)
+            self._compiled = Compiled(self._tree, self._moving, self._constraints, self._off)
+            self._frozen = f"{why} at {_user_line()}"
+        return self._compiled
+
+    @property
+    def compiled(self) -> Compiled:
+        """What is compiled from it: model, kernels, programs; freezes it."""
+        return self._compiled or self._freeze("compiling")
+
+    def copy(
+        self,
+        *,
+        bodies: Mapping[str, Mapping[str, Any]] | None = None,
+        forces: Mapping[str, Force | None] | None = None,
+        constraints: Mapping[str, Constraint | None] | None = None,
+        markers: Mapping[str, Vector | None] | None = None,
+        geometry: Mapping[str, Geometry | None] | None = None,
+    ) -> Self:
+        """The same description, free to change; in it some parts may be others.
+
+        Args:
+            bodies: by name, arguments of `add_body` that change: mobilizer (with the same coordinates), X_PF,
+                X_BM, mass, com, inertia.
+            forces: others in place of those of that name; None leaves one out.
+            constraints: likewise.
+            markers: other stations [m], shape (3,); None leaves one out.
+            geometry: likewise, as `system.geometry` has them.
+
+        Raises:
+            UnknownNameError: a name that the system does not have.
+            DescriptionError: a part that cannot be.
+        """
+        other = self._copied()
+        if bodies:
+            other._tree = self._tree.replaced(bodies)
+        parts: Any = (
+            (other._forces, forces, "force", Force),
+            (other._constraints, constraints, "constraint", Constraint),
+        )
+        for room, given, kind, wanted in parts:
+            for name, law in (given or {}).items():
+                known(kind, (name,), room)
+                if law is None:
+                    if name == "gravity":
+                        raise DescriptionError("gravity stays; cd.forces.Gravity((0, 0, 0)) is none")
+                    del room[name]
+                    other._off -= {name}
+                    continue
+                if not isinstance(law, wanted):
+                    raise DescriptionError(f"copy: {kind} {name!r}: expected a {kind}, got {law!r}")
+                law = law.named(name)
+                law.check(other._tree)
+                other._tree.register(law.parameters())
+                room[name] = law
+        for name, station in (markers or {}).items():
+            old = self.marker(name)
+            del other._markers[name]
+            if station is not None:
+                other.add_marker(name, old.body, station, old.fixed)
+        other._markers = {name: other._markers[name] for name in self._markers if name in other._markers}
+        for name, shape in (geometry or {}).items():
+            known("geometry", (name,), tuple(self._geometry))
+            if shape is None:
+                del other._geometry[name]
+            else:
+                other._geometry[name] = shape
+        return other
+
+    def _copied(self) -> Self:
+        other = object.__new__(type(self))
+        other._thaw()
+        other._tree, other._forces, other._constraints = (
+            self._tree.copy(),
+            dict(self._forces),
+            dict(self._constraints),
+        )
+        other._measures = dict(self._measures)
+        other._markers, other._geometry = dict(self._markers), dict(self._geometry)
+        other.notes, other.about, other._off = self.notes, dict(self.about), self._off
+        other.groups, other._file_order = dict(self.groups), self._file_order
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._freeze("pickling")
+        return {
+            "tree": self._tree,
+            "forces": self._forces,
+            "constraints": self._constraints,
+            "measures": self._measures,
+            "markers": self._markers,
+            "geometry": self._geometry,
+            "notes": self.notes,
+            "about": self.about,
+            "off": self._off,
+            "groups": self.groups,
+            "file_order": self._file_order,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._tree, self._forces, self._constraints = state["tree"], state["forces"], state["constraints"]
+        self._measures, self._markers, self._geometry = (
+            state[name] for name in ("measures", "markers", "geometry")
+        )
+        self.notes, self.about, self._off = state["notes"], state["about"], state["off"]
+        self.groups, self._file_order = state["groups"], state["file_order"]
+        self._thaw()
+        self._freeze("unpickling")
 
 
 class Description(Copies):
@@ -140,8 +274,8 @@ class Description(Copies):
         name: str,
         a: ContactSurface | Iterable[ContactSurface],
         b: ContactSurface | Iterable[ContactSurface] | None = None,
-        law: type[ContactLaw] = HuntCrossley,
-        **options: Any,
+        law: type[ContactLaw] | None = None,
+        **options: object,
     ) -> tuple[str, ...]:
         """Let surfaces touch: a pair, a group against a group, or a group within itself.
 
@@ -154,14 +288,18 @@ class Description(Copies):
             name: unique among forces and constraints.
             a: a surface, or several.
             b: a surface, or several; None: those of a among each other.
-            law: cd.contact.HuntCrossley, or cd.contact.OpenSimHuntCrossley; meshes take
+            law: cd.contact.HuntCrossley by default, or cd.contact.OpenSimHuntCrossley; meshes take
                 cd.contact.ElasticFoundation by themselves, or cd.contact.OpenSimElasticFoundation.
             options: of the law, such as smooth=1e-5.
 
         Returns:
             names of the forces or constraints.
         """
-        made = pairs(name, a, b, law, options, RigidContact)
+        from condyle.constraints.unilateral import RigidContact
+        from condyle.contact.groups import pairs
+        from condyle.contact.hunt_crossley import ContactLaw, HuntCrossley
+
+        made = pairs(name, a, b, law or HuntCrossley, options, RigidContact)
         two = lambda law: frozenset(
             (id(s.original), s.name if s.original is not s else "") for s in law.surfaces()
         )
@@ -203,6 +341,8 @@ class Description(Copies):
     def add_measure(self, name: str, measure: Measure) -> None:
         """Add a measure under a name, such as cd.measures.Maximum(lambda s: s.u("knee")). It acts on nothing;
         runs have it."""
+        from condyle.measures import Measure
+
         self._admit("measure", name, measure, Measure, "cd.measures.Maximum(...)")
         self._check_recorded("measure", [name])
         self._tree.register(measure.variables(name))
@@ -240,13 +380,17 @@ class Description(Copies):
             raise DescriptionError(f"a {kind}'s name is a non-empty string, got {name!r}{hint}")
         if any(name in known for known in (self._forces, self._constraints, self._measures, self.motions)):
             raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
+        Measure, Touching = (
+            if_loaded("condyle.measures", "Measure"),
+            if_loaded("condyle.contact.surfaces", "ContactSurface"),
+        )
         if not isinstance(law, wanted) or (isinstance(law, Measure) and kind == "force"):
             hint = "; write brackets and its numbers after it" if isinstance(law, type) else ""
             if isinstance(law, (Force, Constraint)):
                 is_other = "constraint" if isinstance(law, Constraint) else "force"
                 room = "measure" if isinstance(law, Measure) else is_other
                 hint = f"; it goes to system.add_{room}"
-            if isinstance(law, ContactSurface):
+            if isinstance(law, Touching):
                 hint = "; two surfaces touch by system.add_contact(name, a, b)"
             if callable(law) and not hint:
                 made = {
@@ -284,3 +428,182 @@ class Description(Copies):
 
     def _repr_html_(self) -> str:
         return page(repr(self), *blocks(self, self._forces, self._constraints))
+
+
+def _user_line() -> str:
+    """File and line of the nearest caller outside this package."""
+    here = str(next(p for p in Path(__file__).parents if p.name == "condyle"))
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(here):
+        frame = frame.f_back
+    if frame is None:
+        return "an unknown line"
+    file = frame.f_code.co_filename
+    cell = _cells().get(file)
+    return f"{Path(file).name}:{frame.f_lineno}" if cell is None else f"In [{cell}], line {frame.f_lineno}"
+
+
+def _cells() -> Mapping[str, int]:
+    """Numbers of the cells of IPython or a notebook, by the file names that their code goes by."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    return getattr(getattr(shell, "compile", None), "_filename_map", {})
+
+
+LAW, MOBILIZER = 100, 60
+"""Letters of their reprs."""
+
+
+def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any]) -> list[Block]:
+    """Bodies, frames, coordinates, speeds and what else there is; empty blocks are left out."""
+    bodies = [b for b in system.bodies if b.parent is not None]
+    q_units, u_units = scales.units(system.bodies)
+    owner_q, owner_u = ([b.name for b in bodies for _ in range(n(b))] for n in (_nq, _nu))
+    coordinates = [c for b in bodies for c in b.coordinates]
+    driven = {j for b in bodies for j in b.prescribed_speeds}
+    parameters, inputs, discrete, z = (
+        [(name, number(x)) for name, x in zip(system.names(kind), system.default(kind), strict=True)]
+        for kind in ("parameters", "inputs", "discrete", "z")
+    )
+    made = [
+        Block(
+            "bodies",
+            ("body", "parent", "mobilizer", "mass [kg]", "coordinates"),
+            [
+                (
+                    b.name,
+                    b.parent.name,
+                    _short(b.mobilizer, MOBILIZER),
+                    number(b.mass) + _of(b, "mass"),
+                    _coordinates(b),
+                )
+                for b in bodies
+            ],
+        ),
+        Block(
+            "mass centers and inertias",
+            ("body", "com [m]", "inertia about it [kg m^2]: xx yy zz, xy xz yz"),
+            [
+                (
+                    b.name,
+                    f"({numbers(b.mass_properties.com)})" + _of(b, "com"),
+                    _inertia(b) + _of(b, "inertia"),
+                )
+                for b in bodies
+            ],
+        ),
+        Block(
+            "frames",
+            ("body", "X_PF: F on the parent", "X_BM: M on the body"),
+            [
+                (b.name, _place(b.X_PF) + _of(b, "R_PF", "p_PF"), _place(b.X_BM) + _of(b, "R_BM", "p_BM"))
+                for b in bodies
+            ],
+        ),
+        Block(
+            "coordinates",
+            ("coordinate", "body", "unit", "default", "range"),
+            [
+                (
+                    c.name,
+                    body,
+                    unit,
+                    number(x),
+                    "-" if c.range is None else f"{number(c.range[0])} to {number(c.range[1])}",
+                )
+                for c, body, unit, x in zip(coordinates, owner_q, q_units, system.default("q"), strict=True)
+            ],
+        ),
+        Block(
+            "speeds",
+            ("speed", "body", "unit", "moved by"),
+            [
+                (name, body, unit, "its motion" if j in driven else "forces")
+                for j, (name, body, unit) in enumerate(zip(system.speeds, owner_u, u_units, strict=True))
+            ],
+        ),
+        Block("parameters", ("parameter", "default"), parameters),
+        Block("inputs", ("input", "default"), inputs),
+        Block("discrete variables", ("variable", "default"), discrete),
+        Block("auxiliary states z", ("state", "default"), z),
+        Block("forces", (), [(f"force {name!r}: {_short(law)}",) for name, law in forces.items()]),
+        Block(
+            "constraints",
+            (),
+            [(f"constraint {name!r}: {_short(c)}, {_count(c)}",) for name, c in constraints.items()],
+        ),
+        Block(
+            "measures",
+            (),
+            [(f"measure {name!r}: {_short(system.measure(name))}",) for name in system.measures],
+        ),
+        Block(
+            "markers",
+            ("marker", "body", "station [m]", "fixed"),
+            [
+                (m.name, m.body, f"({numbers(m.station)})", "yes" if m.fixed else "no")
+                for m in map(system.marker, system.markers)
+            ],
+        ),
+        Block(
+            "geometry",
+            ("geometry", "body", "shape"),
+            [(g.name, g.body, _short(g.shape, MOBILIZER)) for g in system.geometry],
+        ),
+        Block(
+            "motions",
+            (),
+            [(f"motion of {b.name!r}: {_short(b.motion)}",) for b in bodies if b.motion is not None],
+        ),
+    ]
+    return [block for block in made if block.rows]
+
+
+def _coordinates(b: Body) -> str:
+    """Its coordinates, or those that it follows."""
+    if b.follows is not None:
+        return f"follows {b.follows.name}"
+    return ", ".join(c.name for c in b.coordinates) or "-"
+
+
+def _nq(b: Body) -> int:
+    return len(b.coordinates)
+
+
+def _nu(b: Body) -> int:
+    return len(b.speeds)
+
+
+def _short(law: Any, most: int = LAW) -> str:
+    text = repr(law)
+    return text if len(text) <= most else f"{text[: most - 4]} ..."
+
+
+def _of(body: Body, *parts: str) -> str:
+    """The Parameters that a number depends on."""
+    names = dict.fromkeys(
+        p.name for part in parts if part in body.symbolic for p in body.symbolic[part].parameters
+    )
+    return f" by {', '.join(names)}" if names else ""
+
+
+def _inertia(b: Body) -> str:
+    I = np.asarray(b.mass_properties.inertia, dtype=float)
+    products = [I[0, 1], I[0, 2], I[1, 2]]
+    return numbers(np.diag(I)) + (f", {numbers(products)}" if any(products) else "")
+
+
+def _place(X: Transform) -> str:
+    """A transform by its translation and its turn."""
+    R, p = (np.asarray(x, dtype=float) for x in X)
+    parts = [f"p = ({numbers(p)})"] if p.any() else []
+    turn = log_so3(R)
+    angle = float(np.linalg.norm(turn))
+    if angle > 0:
+        parts.append(f"turned {number(angle)} rad about ({numbers(turn / angle)})")
+    return ", ".join(parts) or "-"
+
+
+def _count(constraint: Any) -> str:
+    levels = "/".join(dict.fromkeys(part.level for part in constraint.parts))
+    return f"{constraint.size} equation{'s' * (constraint.size != 1)} of {levels}"

@@ -5,28 +5,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import condyle.shapes as shapes
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Vector
 from condyle.constraints.base import Constraint
-from condyle.constraints.unilateral import RigidContact
-from condyle.contact.hunt_crossley import ContactLaw
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity
-from condyle.forces.path import PathLaw
-from condyle.measures import Measure
-from condyle.muscles import Muscle
+from condyle.loading import if_loaded
 from condyle.plausible import ask
 from condyle.presentation import Display
+from condyle.spatial import Transform
 from condyle.system.compiled import Compiled
-from condyle.system.locks import known
+from condyle.system.tails import known
+from condyle.trace import Numbers
+from condyle.tree import attached
 from condyle.tree.attached import Geometry, Marker
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from condyle.measures import Measure
 
 SET = frozenset({"notes", "about", "groups"})
 """Attributes of a System that may be set: readers of files do."""
@@ -155,7 +158,11 @@ class Parts(Display):
     @property
     def paths(self) -> tuple[str, ...]:
         """Names of the forces that run along a path."""
-        return tuple(name for name, force in self._forces.items() if isinstance(force, PathLaw))
+        return tuple(
+            name
+            for name, force in self._forces.items()
+            if isinstance(force, if_loaded("condyle.forces.path", "PathLaw"))
+        )
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -187,12 +194,24 @@ class Parts(Display):
         return tuple(name for name, _ in state_variables(self._moving))
 
     def _muscle_names(self) -> tuple[str, ...]:
-        return tuple(name for name, force in self._forces.items() if isinstance(force, Muscle))
+        return tuple(
+            name
+            for name, force in self._forces.items()
+            if isinstance(force, if_loaded("condyle.muscles.muscle", "Muscle"))
+        )
 
     def _contact_names(self) -> tuple[str, ...]:
         return (
-            *(name for name, force in self._forces.items() if isinstance(force, ContactLaw)),
-            *(name for name, c in self._constraints.items() if isinstance(c, RigidContact)),
+            *(
+                name
+                for name, force in self._forces.items()
+                if isinstance(force, if_loaded("condyle.contact.hunt_crossley", "ContactLaw"))
+            ),
+            *(
+                name
+                for name, c in self._constraints.items()
+                if isinstance(c, if_loaded("condyle.constraints.unilateral.contact", "RigidContact"))
+            ),
         )
 
     def body(self, which: Body | str) -> Body:
@@ -246,3 +265,92 @@ class Parts(Display):
     def defaults(self) -> tuple[Array, Array]:
         """Default q (nq,) and u (nu,)."""
         return self._tree.defaults(), self._tree.default_speeds()
+
+
+FAR = 30.0
+"""[m] No marker is so far from its body: such stations are in millimeters."""
+
+
+class Attachments(Parts):
+    """Markers and geometry of a System."""
+
+    @with_call_hints({"location": "it is station=", "parent": "it is body="}, skip=1)
+    def add_marker(self, name: str, body: Body | str, station: Vector, fixed: bool = False) -> Marker:
+        """Add a named point of a body, which cameras see. It changes no dynamics: a system in use takes it
+        too.
+
+        Args:
+            name: unique among markers.
+            body: a body of this system, or its name; ground too.
+            station: its place in the body's frame [m], shape (3,).
+            fixed: its place on the body is known well: what fits models to markers leaves it.
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise DescriptionError(f"a marker's name is a non-empty string, got {name!r}")
+        if name in self._markers:
+            raise DescriptionError(f"marker {name!r} exists already; names are unique")
+        made = self._markers[name] = attached.marker(name, self._on(f"marker {name!r}", body), station, fixed)
+        if made.body != "ground" and (far := max(map(abs, made.station))) > FAR:
+            warn(
+                f"marker {name!r} is {far:g} m away from {made.body!r}; is its station in meters? "
+                "50 mm are 0.05"
+            )
+        return self._markers[name]
+
+    @with_call_hints(
+        {"color": "it is color=", "X_FS": "it is X_BS=", "transparency": "it is opacity="}, skip=1
+    )
+    def add_geometry(
+        self,
+        body: Body | str,
+        shape: shapes.Shape,
+        X_BS: Transform | Numbers | None = None,
+        color: Any = None,
+        opacity: float = 1.0,
+        name: str | None = None,
+    ) -> Geometry:
+        """Draw a shape on a body. It changes no dynamics: a system in use takes it too.
+
+        Args:
+            body: a body of this system, or its name; ground too.
+            shape: such as `cd.shapes.Sphere(0.02)`.
+            X_BS: frame S of the shape on the body: a Transform, a 3-vector (translation) or None.
+            color: a name as "teal", text as "#00897b" or three numbers from 0 to 1; by default the body's.
+            opacity: from 0, invisible, to 1.
+            name: unique among geometry; by default the body's name, with a number where there are several.
+        """
+        on = self._on("geometry", body)
+        if name is None:
+            count = 1
+            while (name := on if count == 1 else f"{on} {count}") in self._geometry:
+                count += 1
+        if not isinstance(name, str) or not name.strip():
+            raise DescriptionError(f"a geometry's name is a non-empty string, got {name!r}")
+        if name in self._geometry:
+            raise DescriptionError(f"geometry {name!r} exists already; names are unique")
+        self._geometry[name] = attached.geometry(name, on, shape, X_BS, color, opacity)
+        return self._geometry[name]
+
+    def _on(self, what: str, body: Body | str) -> str:
+        try:
+            return self._tree.body(body).name
+        except UnknownNameError as error:
+            error.within(what)
+            raise
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        """Names of the markers."""
+        return tuple(self._markers)
+
+    @property
+    def geometry(self) -> tuple[Geometry, ...]:
+        """What is drawn on bodies: name, body, shape, X_BS, color, opacity."""
+        return tuple(self._geometry.values())
+
+    def marker(self, name: str) -> Marker:
+        """The marker of that name: its body, its station [m] and whether it is fixed."""
+        found = self._markers.get(name) if isinstance(name, str) else None
+        if found is None:
+            raise UnknownNameError("marker", name, self.markers)
+        return found

@@ -17,7 +17,6 @@ from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator, Stage
 from condyle.presentation import Block, Display, cut, number, page
 from condyle.spatial import Transform
-from condyle.system.fitted import fit_q, fit_u
 from condyle.system.operators import METHODS
 from condyle.system.operators.contacts import TOUCHES
 from condyle.system.operators.groups import attach, in_group
@@ -132,7 +131,7 @@ class State(Display, OfState):
             {},
         )
 
-    def replace(self, **changes: Any) -> State:
+    def replace(self, **changes: object) -> State:
         """A new State with other values: any of the attributes; mappings change some entries by name."""
         if len(changes) == 1:
             ((name, value),) = changes.items()
@@ -351,6 +350,8 @@ class State(Display, OfState):
             rad counting as 1 m; of several answers one near this state's. Constraints and ranges do not
             count: `cd.assemble` knows them.
         """
+        from condyle.system.fitted import fit_q
+
         return fit_q(self, body, X, relative_to)
 
     def fit_u(
@@ -368,6 +369,8 @@ class State(Display, OfState):
         Returns:
             the State, and what is left [rad/s, m/s], shape (2,).
         """
+        from condyle.system.fitted import fit_u
+
         return fit_u(self, body, V, relative_to)
 
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from casadi import Function
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Entries, Vector, check_finite, vector
-from condyle.constraints.solve.projection import project
 from condyle.errors import ArgumentError, DescriptionError, ShapeError, UnknownNameError
-from condyle.model.explain import Explanation, explain
-from condyle.system import derivatives
-from condyle.system.expressions import casadi_function
+from condyle.loading import Deferred
 from condyle.system.operators import (
     BodyOperators,
     DynamicsOperators,
@@ -27,6 +24,16 @@ from condyle.system.state import State
 from condyle.system.tails import NAMES as TAIL
 from condyle.tree import scales
 from condyle.tree.body import Body
+
+if TYPE_CHECKING:
+    from condyle.constraints.solve import projection
+    from condyle.model import explain
+    from condyle.system import derivatives
+else:  # most systems are not asked for these
+    explain, derivatives, projection = (
+        Deferred(f"condyle.{room}")
+        for room in ("model.explain", "system.derivatives", "constraints.solve.projection")
+    )
 
 _ELSEWHERE = {
     "simulate": "cd.simulate(system, state, t_final)",
@@ -116,7 +123,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
             disabled=disabled,
         )
 
-    def explain(self, state: State, tau: Vector | None = None) -> Explanation:
+    def explain(self, state: State, tau: Vector | None = None) -> explain.Explanation:
         """Every intermediate of the state's accelerations by name, without native code; print it to read it.
 
         Use it when a result is NaN or a surprise: it says which body, mobilizer or force is the first not to
@@ -142,12 +149,14 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         )
         if given.ndim > 1:
             raise ShapeError(f"explain: tau: expected ({self.nu},), got {given.shape}; a State is one state")
-        return explain(self.compiled.model, state.q, state.u, given, state.tail)
+        return explain.explain(self.compiled.model, state.q, state.u, given, state.tail)
 
     # ---- derivatives and expressions -----------------------------------------------------------------------
 
     @with_call_hints(skip=1)
-    def jvp(self, operator: str, *arguments: Any, tangents: Mapping[str, Vector], **options: Any) -> Array:
+    def jvp(
+        self, operator: str, *arguments: object, tangents: Mapping[str, Vector], **options: object
+    ) -> Array:
         """Derivative of an operator in a direction, exact:
         `system.jvp("forward_dynamics", q, u, tau, tangents={"q": dq, "u": du})`.
 
@@ -174,7 +183,12 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
 
     @with_call_hints(skip=1)
     def vjp(
-        self, operator: str, *arguments: Any, cotangent: Vector, wrt: Sequence[str] = ("q",), **options: Any
+        self,
+        operator: str,
+        *arguments: object,
+        cotangent: Vector,
+        wrt: Sequence[str] = ("q",),
+        **options: object,
     ) -> dict[str, Array]:
         """Gradients of cotangent . result with respect to some variables.
 
@@ -195,15 +209,15 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         return derivatives.vjp(self._freeze("vjp()"), operator, arguments, cotangent, wrt, options)
 
     @overload
-    def jacobian(self, operator: str, *arguments: Any, wrt: str, **options: Any) -> Array: ...
+    def jacobian(self, operator: str, *arguments: object, wrt: str, **options: object) -> Array: ...  # type: ignore[overload-overlap]
     @overload
     def jacobian(
-        self, operator: str, *arguments: Any, wrt: Sequence[str], **options: Any
+        self, operator: str, *arguments: object, wrt: Sequence[str], **options: object
     ) -> Mapping[str, Array]: ...
 
     @with_call_hints(skip=1)
     def jacobian(
-        self, operator: str, *arguments: Any, wrt: str | Sequence[str], **options: Any
+        self, operator: str, *arguments: object, wrt: str | Sequence[str], **options: object
     ) -> Array | Mapping[str, Array]:
         """All partial derivatives: `system.jacobian("energy", q, u, wrt="q")`.
 
@@ -253,11 +267,11 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         given = {
             name: value for name, value in (("locked", locked), ("disabled", disabled)) if value is not None
         }
-        return casadi_function(self._freeze("casadi()"), operator, which, given)
+        return derivatives.casadi_function(self._freeze("casadi()"), operator, which, given)
 
     # ---- prescribed motion and constraints -----------------------------------------------------------------
 
-    def prescribe(self, q: Vector, u: Vector, **options: Any) -> tuple[Array, Array]:
+    def prescribe(self, q: Vector, u: Vector, **options: object) -> tuple[Array, Array]:
         """q and u with what the enabled motions prescribe at t in place of what was there, and u = 0 where
         `locked` says position. The other entries stay. States are made so; operators take q and u as they are
         given.
@@ -300,7 +314,13 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         return q, u, tail
 
     def project(
-        self, q: Vector, u: Vector, *, weights: Vector | None = None, tolerance: float = 1e-10, **options: Any
+        self,
+        q: Vector,
+        u: Vector,
+        *,
+        weights: Vector | None = None,
+        tolerance: float = 1e-10,
+        **options: object,
     ) -> tuple[Array, Array]:
         """A near q (..., nq) and u (..., nu) that satisfy all enabled constraints, quaternions normalized:
         Newton steps, each the shortest, so that close to the constraints it is the nearest. From far away
@@ -325,7 +345,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
             raise DescriptionError(f"project: tolerance: expected a number above zero, got {tolerance!r}")
         batch = np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
         q, u = np.broadcast_to(q, batch + (self.nq,)).copy(), np.broadcast_to(u, batch + (self.nu,)).copy()
-        return project(self.compiled.projection(tail, W), q, u, tolerance)
+        return projection.project(self.compiled.projection(tail, W), q, u, tolerance)
 
     def _weights(self, given: Vector) -> Array:
         """One for each speed, above zero."""

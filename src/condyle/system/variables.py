@@ -7,7 +7,7 @@ from typing import Any
 
 from condyle.errors import UnknownNameError
 from condyle.model.operators.columns import Column
-from condyle.table import distinct
+from condyle.presentation import distinct
 from condyle.tree import scales
 
 

@@ -8,20 +8,6 @@ from collections.abc import Sequence
 from condyle.table.units import si
 
 
-def distinct(names: Sequence[str]) -> list[str]:
-    """The names; those that occur twice get a number at their end, so that they can be columns of one
-    Table."""
-    out: list[str] = []
-    taken = {"time"}
-    for name in names:
-        k, new = 1, name
-        while new in taken:
-            k, new = k + 1, f"{name} {k + 1}"
-        out.append(new)
-        taken.add(new)
-    return out
-
-
 def titles(names: Sequence[str], units: Sequence[str]) -> list[str]:
     """Names with their units."""
     return [f"{name} [{unit}]" if unit else name for name, unit in zip(names, units, strict=True)]

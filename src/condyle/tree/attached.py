@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+import condyle.shapes as shapes
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, ShapeError
 from condyle.records import dataclass
-from condyle.shapes import Shape
 from condyle.spatial import Transform
 
 
@@ -46,7 +46,7 @@ class Geometry:
 
     name: str
     body: str
-    shape: Shape
+    shape: shapes.Shape
     X_BS: Transform
     color: str | None = None
     opacity: float = 1.0
@@ -78,7 +78,7 @@ def marker(name: Any, body: str, station: Any, fixed: bool) -> Marker:
 def geometry(name: str, body: str, shape: Any, X_BS: Any, color: Any, opacity: Any) -> Geometry:
     """Geometry from what a user gave, checked."""
     what = f"geometry {name!r}"
-    if not isinstance(shape, Shape):
+    if not isinstance(shape, shapes.Shape):
         hint = (
             f"; write {shape.__name__}(...)"
             if isinstance(shape, type)

@@ -22,7 +22,6 @@ from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, Entries, bare, by_label, real
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function
-from condyle.functions.splines import is_series, measured
 from condyle.mobilizers import Mobilizer, motion
 from condyle.mobilizers.constants import text
 from condyle.native.tables.lookup import Closure
@@ -90,6 +89,8 @@ class Prescribed(ExplainsCalls):
             *(mobilizer.speed_names if level == "acceleration" else ()),
         ]
         what = f"{what}: {level} of its motion"
+        from condyle.functions.splines import is_series, measured
+
         laws: list[Traced | None]
         if is_series(given):
             noun, own = ("coordinate", coordinates) if level == "position" else ("speed", speeds)

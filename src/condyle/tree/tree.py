@@ -11,8 +11,9 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
-from condyle.mobilizers import Coupled, Mobilizer, has_rates
-from condyle.mobilizers.units import QUATERNION
+from condyle.loading import if_loaded
+from condyle.mobilizers import Mobilizer
+from condyle.mobilizers.constants import QUATERNION
 from condyle.trace.parameter import Discrete, Input, Parameter, Registry
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.prescribed import Prescribed
@@ -285,6 +286,8 @@ class Tree:
                 f"{'coordinates=' if coordinates is not None else 'motion='} belongs to "
                 f"{leader.name!r}"
             )
+        from condyle.mobilizers.combined import has_rates
+
         for each, whose in ((leader.mobilizer, leader.name), (mobilizer, "it")):
             if not has_rates(each):
                 raise DescriptionError(
@@ -300,7 +303,10 @@ class Tree:
                 "cd.Coupled makes one of these coordinates"
             )
         theirs = tuple(c.name for c in leader.coordinates)
-        if isinstance(mobilizer, Coupled) and tuple(mobilizer.coordinates) != theirs:
+        if (
+            isinstance(mobilizer, if_loaded("condyle.mobilizers.combined", "Coupled"))
+            and tuple(mobilizer.coordinates) != theirs
+        ):
             raise DescriptionError(
                 f"{what}: {mobilizer!r} names {', '.join(mobilizer.coordinates)}, but "
                 f"follows={leader.name!r}, whose coordinates are {', '.join(theirs)}; "
@@ -364,7 +370,10 @@ class Tree:
 
     def _check_owned(self, name: str, mobilizer: Mobilizer) -> None:
         """Refuse a body that is all functions of another's coordinate and does not say that it follows it."""
-        if not isinstance(mobilizer, Coupled) or mobilizer.itself():
+        if (
+            not isinstance(mobilizer, if_loaded("condyle.mobilizers.combined", "Coupled"))
+            or mobilizer.itself()
+        ):
             return
         for taken in mobilizer.coordinates:
             if owner := next((b for b in self.owners if taken in [c.name for c in b.coordinates]), None):

@@ -49,7 +49,7 @@ def touching(layer: Layer, R: Array) -> tuple[list[Patch], list[Arrows], Table |
     own = contacts_of(system)
     if not own:
         return [], [], None
-    P, n, axes, x = (batch.kernel(f"contact_{what}") for what in ("points", "normals", "patches", "depths"))
+    P, n, axes, x = (batch.kernel(f"contacts.{what}") for what in ("points", "normals", "patches", "depths"))
     f = batch.kernel("contacts.forces") if layer.known and not batch.unknown else None
     patches, arrows = [], []
     columns: dict[str, tuple[str, Array]] = {}

@@ -17,7 +17,7 @@ from condyle.viewer.layer import Layer
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredMarkers:
     """Markers that cameras saw.
 
     Attributes:
@@ -29,7 +29,7 @@ class Measured:
     positions: Array
 
 
-def measured(markers: Any, t: Array) -> Measured:
+def measured(markers: Any, t: Array) -> MeasuredMarkers:
     """Markers at the frames nearest to some times; times outside of the recording see none.
 
     Args:
@@ -48,7 +48,7 @@ def measured(markers: Any, t: Array) -> Measured:
             f"show: markers: positions must have shape {(len(time), len(names), 3)}, got {positions.shape}"
         )
     warn_of_times("markers", time, t)
-    return Measured(names, _nearest(time, positions.reshape(len(time), -1), t).reshape(len(t), -1, 3))
+    return MeasuredMarkers(names, _nearest(time, positions.reshape(len(time), -1), t).reshape(len(t), -1, 3))
 
 
 def warn_of_times(what: str, time: Array, t: Array) -> None:

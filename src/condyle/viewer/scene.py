@@ -68,7 +68,7 @@ class Drawn:
     paint: Array | None
     links: list[LinkOfBodies]
     markers: list[tuple[str, int, tuple[float, float, float]]]
-    measured: marks.Measured | None
+    measured: marks.MeasuredMarkers | None
     arrows: list[marks.Arrows]
     patches: list[contacts.Patch]
     columns: Table

@@ -118,7 +118,7 @@ def test_slopes_are_computed_only_where_they_are_asked_for():
         np.testing.assert_allclose(J[:, k], (value(at + e) - value(at - e)) / 2e-6, atol=1e-8)
 
 
-def test_frozen_numbers():
+def test_stopped_gradients():
     x = ca.SX.sym("x", 2)
     y = x * stop_gradient(2 * x)
     assert not ca.symvar(restore_gradient([x - stop_gradient(x)])[0])

@@ -453,9 +453,9 @@ def test_a_spline_in_a_system_is_scipys(place, evaluator):
 def test_what_is_remembered_of_joints_has_a_bound(monkeypatch):
     """Equations of joints do not pile up in a long session."""
     monkeypatch.setattr(traced, "KEPT", 2)
-    monkeypatch.setattr(traced, "_TRACED", {})
+    traced.traced.known.clear()
     for x in (0.1, 0.2, 0.3, 0.4):
         pin = cd.Pin(axis=(x, 0.0, 1.0))
         size = traced.motion_size(pin)
-        assert len(traced._TRACED) <= 2
+        assert len(traced.traced.known) <= 2
         assert traced.motion_size(cd.Pin(axis=(x, 0.0, 1.0))) == size

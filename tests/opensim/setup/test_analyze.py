@@ -69,7 +69,7 @@ def test_files(ran):
         *(f"small_IA_{x}.sto" for x in ("angle", "rod", "center_of_mass")),
         *(f"small_Act_{x}.sto" for x in ("force", "speed", "power")),
     }
-    assert any("analysis Probes is not there" in text for text in report.check)
+    assert any("analysis Probes is not supported" in text for text in report.check)
     assert report.qualities[0]["frames that failed"].verdict == "ok"
 
 

@@ -13,10 +13,10 @@ import condyle as cd
 from condyle.laws.described import sx
 from condyle.muscles.millard2012 import Millard2012
 from condyle.opensim.document import read_set
-from condyle.opensim.setup.analyze import trial_of
-from condyle.opensim.setup.controllers import _steps
+from condyle.opensim.setup.analyze_tool import trial_of
+from condyle.opensim.setup.controls import _steps
 from condyle.opensim.setup.equilibrium import opensim_equilibrium
-from condyle.opensim.setup.file import Setup
+from condyle.opensim.setup.setup_file import Setup
 from condyle.spatial import rotation_x, rotation_y, rotation_z
 from tests.opensim.files import copied, reference
 

@@ -102,7 +102,10 @@ def test_external_loads(tmp_path):
         (FILE + FUNCTION, "motor has a control already"),
         (FILE.replace("controls.xml", "control.xml"), "no file 'control.xml'.*is it controls.xml"),
         (FUNCTION.replace("/motor<", "/moter<"), "moter"),
-        ('<CorrectionController name="c"><kp>16</kp></CorrectionController>', "this controller is not there"),
+        (
+            '<CorrectionController name="c"><kp>16</kp></CorrectionController>',
+            "this controller is not supported",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path, controller, words):

@@ -342,7 +342,7 @@ def test_whatever_is_raised_the_next_file_runs(tmp_path, monkeypatch):
         warnings.warn("angles look like degrees: they are in degrees", stacklevel=1)
         raise AssertionError
 
-    monkeypatch.setattr("condyle.opensim.setup.inverse_dynamics.inverse_dynamics", broken)
+    monkeypatch.setattr("condyle.opensim.setup.inverse_dynamics_tool.inverse_dynamics", broken)
     done = condyle_here("run", "a.xml", "b.xml", "--jobs", "1", cwd=tmp_path, **CACHE)
     assert "CHECK   angles look like degrees" in done.stdout and "1 of 2 done; failed: a.xml" in done.stdout
     assert re.search(r"FAILED: AssertionError \(in test_run.py, line \d+\). This was not fore", done.stderr)

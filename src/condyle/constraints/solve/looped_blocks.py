@@ -211,53 +211,59 @@ class Inverse(SolverRows):
         return [_vector(block.least(block.met(np.eye(self.m))))]
 
 
-class Least(SolverRows):
-    """(Y, lengths, g) -> (lambda, delicate)."""
+class _OfMatrix(SolverRows):
+    """With Y as it is: (Y, lengths, g) -> ..."""
 
     @property
     def ins(self) -> list[int]:
         return [self.m * padded(self.m), padded(self.m), self.columns * padded(self.m)]
+
+    def _prepare(self, w: Writer, block: Routines, own: Value, ins: list[Value], delicate: Value) -> Value:
+        """Y is there, and factored."""
+        Y = block.places(w, own, "Y")[0]
+        w.copy(Y, ins[0], self.ins[0])
+        w.b.call(block.prepare(), own, ins[1], delicate)
+        return Y
+
+    def _block(self, *parts: np.ndarray) -> tuple[_Block, np.ndarray]:
+        block = _Block(_matrix(parts[0], self.m, self.m), parts[1][: self.m], self.rules)
+        return block, _matrix(parts[2], self.m, self.columns)
+
+
+class Least(_OfMatrix):
+    """(Y, lengths, g) -> (lambda, delicate)."""
 
     @property
     def outs(self) -> list[int]:
         return [self.columns * padded(self.m), 1]
 
     def _loops(self, w: Writer, block: Routines, own: Value, ins: list[Value], outs: list[Value]) -> None:
-        (given, lengths, g), (lambda_, delicate) = ins, outs
-        w.copy(block.places(w, own, "Y")[0], given, self.ins[0])
-        w.b.call(block.prepare(), own, lengths, delicate)
+        self._prepare(w, block, own, ins, outs[1])
         with w.b.loop(self.columns) as j:
-            w.b.call(block.least(), own, *(w.at(p, j * padded(self.m)) for p in (g, lambda_)))
+            w.b.call(block.least(), own, *(w.at(p, j * padded(self.m)) for p in (ins[2], outs[0])))
 
     def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
-        block = _Block(_matrix(parts[0], self.m, self.m), parts[1][: self.m], self.rules)
-        return [_vector(block.least(_matrix(parts[2], self.m, self.columns))), block.delicate]
+        block, g = self._block(*parts)
+        return [_vector(block.least(g)), block.delicate]
 
 
-class Last(SolverRows):
+class Last(_OfMatrix):
     """(Y, lengths, r) -> (the last correction of lambda, r without what it meets)."""
-
-    @property
-    def ins(self) -> list[int]:
-        return [self.m * padded(self.m), padded(self.m), self.columns * padded(self.m)]
 
     @property
     def outs(self) -> list[int]:
         return [self.columns * padded(self.m)] * 2
 
     def _loops(self, w: Writer, block: Routines, own: Value, ins: list[Value], outs: list[Value]) -> None:
-        (given, lengths, r), (last, left), m = ins, outs, self.m
-        Y, unused = block.places(w, own, "Y", "t")
-        w.copy(Y, given, self.ins[0])
-        w.b.call(block.prepare(), own, lengths, unused)
+        m, (unused,) = self.m, block.places(w, own, "t")
+        Y = self._prepare(w, block, own, ins, unused)
         with w.b.loop(self.columns) as j:
-            b, x, rest = (w.at(p, j * padded(m)) for p in (r, last, left))
+            b, x, rest = (w.at(p, j * padded(m)) for p in (ins[2], *outs))
             w.b.call(block.last(), own, b, x)
             w.times(rest, b, Y, (m, m), x, minus=True)
 
     def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
-        block = _Block(_matrix(parts[0], self.m, self.m), parts[1][: self.m], self.rules)
-        r = _matrix(parts[2], self.m, self.columns)
+        block, r = self._block(*parts)
         return [_vector(last := block.last(r)), _vector(r - block.Y @ last)]
 
 

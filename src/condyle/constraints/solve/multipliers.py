@@ -70,8 +70,9 @@ way, without (10), and refuse these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
+from typing import Any
 
 import casadi as ca
 
@@ -187,28 +188,23 @@ class Pseudoinverse:
         return out, left
 
     def _solve_lines(self, g: ca.SX) -> ca.SX:
-        out = ca.SX(*g.shape)
-        for block, factors in zip(self._lines, self.factors, strict=True):
-            least, Y = self._solvers[len(block)].least, self._own(block)
-            out[block, :] = ca.horzcat(
-                *(
-                    least.call([Y, factors, ca.densify(column)], True, False)[0]
-                    for column in ca.horzsplit(g[block, :])
-                )
-            )
-        return out
+        least = lambda block, factors, g: self._solvers[len(block)].least.call(
+            [self._own(block), factors, g], True, False
+        )[0]
+        return self._each_line(least, g)
 
     def _last_lines(self, r: ca.SX) -> tuple[ca.SX, ca.SX]:
-        out = ca.SX(*r.shape)
-        for block, factors in zip(self._lines, self.factors, strict=True):
-            last = self._solvers[len(block)].last
-            out[block, :] = ca.horzcat(
-                *(
-                    last.call([factors, ca.densify(column)], True, False)[0]
-                    for column in ca.horzsplit(r[block, :])
-                )
-            )
+        last = lambda block, factors, r: self._solvers[len(block)].last.call([factors, r], True, False)[0]
+        out = self._each_line(last, r)
         return out, r - self.Y @ out
+
+    def _each_line(self, solve: Callable[[list[int], ca.SX, ca.SX], Any], g: ca.SX) -> ca.SX:
+        """solve(block, its factors, column) for the columns g (m, ...) of each block in straight lines."""
+        out = ca.SX(*g.shape)
+        for block, factors in zip(self._lines, self.factors, strict=True):
+            columns = map(ca.densify, ca.horzsplit(g[block, :]))
+            out[block, :] = ca.horzcat(*(solve(block, factors, column) for column in columns))
+        return out
 
     def _row(self, kind: type[SolverRows], block: list[int], g: ca.SX) -> ca.SX:
         origin = kind(len(block), g.shape[1], rules(len(block)))
@@ -233,10 +229,10 @@ class Pseudoinverse:
             short: its factor for rows without a direction, if that is more than the one for others.
             rubbing: rows of contacts that rub; their blocks are rounded to RUBBING while one of these acts.
         """
-        fine, rubs = [], {*rubbing}
+        fine, rough = [], {*rubbing}
         for block in self.blocks:
             length = ca.sqrt(ca.sum1(whole[block])) * terms
-            mine = sorted(rubs & {*block})
+            mine = sorted(rough & {*block})
             rounding = ca.if_else(ca.sum1(whole[mine]) > 0, RUBBING, ROUNDING) if mine else ca.SX(ROUNDING)
             share = ca.if_else(
                 whole[block] <= NOISE * ca.sum1(whole[block]), ca.fmax(short, rounding), rounding

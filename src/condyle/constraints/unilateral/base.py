@@ -33,7 +33,7 @@ import casadi as ca
 from condyle.constraints.base import Constraint
 from condyle.contact.materials import RESTITUTION, check_law, check_restitution
 from condyle.laws.described import number, quantity, sx
-from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Leaf
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.trace.parameter import Discrete

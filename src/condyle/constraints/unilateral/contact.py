@@ -17,9 +17,8 @@ from condyle.contact.materials import FRICTION, Rigid, harmonic
 from condyle.contact.surfaces import ContactSurface
 from condyle.errors import DescriptionError
 from condyle.laws.described import Part, number, quantity, sx
-from condyle.laws.factors import Factors
-from condyle.laws.leaf import Leaf
-from condyle.laws.leaves import AngularVelocity, StationPosition, StationVelocity
+from condyle.laws.factors import BodyFactors
+from condyle.laws.leaves import AngularVelocity, Leaf, StationPosition, StationVelocity
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.trace.parameter import Discrete
@@ -93,7 +92,7 @@ class RigidContact(Unilateral):
     stick: Flag = field(default=0.0, init=False, repr=False)
     slide: Annotated[Any, quantity("-", 3)] = field(default=(0.0, 0.0, 0.0), init=False, repr=False)
 
-    def scaled(self, factors: Factors) -> Self:
+    def scaled(self, factors: BodyFactors) -> Self:
         if any(factors.change(x.body) for x in (self.a, self.b)):
             factors.notes.append(": its surfaces are where and as large as they were")
         return self

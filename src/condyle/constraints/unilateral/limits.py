@@ -15,12 +15,11 @@ import casadi as ca
 
 from condyle.constraints.base import drawn_link
 from condyle.constraints.coordinates import unit_of
-from condyle.constraints.points import COINCIDENT, two_bodies
+from condyle.constraints.points import COINCIDENT
 from condyle.constraints.unilateral.base import Unilateral
 from condyle.errors import DescriptionError, warn
 from condyle.laws.described import BodyName, CoordinateName, Station, quantity, sx
-from condyle.laws.leaf import Leaf
-from condyle.laws.leaves import Coordinate, StationPosition
+from condyle.laws.leaves import CoordinateValue, Leaf, StationPosition
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Link
 from condyle.trace.parameter import Expression
@@ -31,8 +30,9 @@ LIMIT = quantity("rad, m")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stop(Unilateral):
-    """A coordinate stops at a value, hard: it is at least `lower`, or at most `upper`. Two limits are two
-    stops. The multiplier is the stop's generalized force [N m, N], at least 0.
+    """The way to limit a joint: a coordinate stops at a value, hard: it is at least `lower`, or at most
+    `upper`. Two limits are two stops. (Where a limit must yield, or gradients pass through it, take
+    `cd.forces.MobilityStop`.) The multiplier is the stop's generalized force [N m, N], at least 0.
 
     Args:
         coordinate: its name.
@@ -81,7 +81,7 @@ class Stop(Unilateral):
 
     @property
     def places(self) -> tuple[Leaf, ...]:
-        return (Coordinate(self.coordinate),)
+        return (CoordinateValue(self.coordinate),)
 
     def depth(self, x: Sequence[ca.SX]) -> ca.SX:
         return x[0] - sx(self.upper) if self.lower is None else sx(self.lower) - x[0]  # (8)
@@ -113,10 +113,6 @@ class Rope(Unilateral):
     length: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
 
     undefined: ClassVar[str] = "Its points coincide, so that it has no direction; it is slack there"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        two_bodies(self)
 
     def drawn(self, size: float) -> list[Drawing | Link]:
         return [*super().drawn(size), drawn_link(self)]

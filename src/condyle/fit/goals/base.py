@@ -23,9 +23,7 @@ from condyle.constraints.user import Holonomic
 from condyle.dynamics.view import TreeView
 from condyle.errors import DescriptionError, ShapeError
 from condyle.fit.configurations import Configurations
-from condyle.laws.code import class_code
-from condyle.laws.described import _value
-from condyle.laws.names import known_body
+from condyle.laws.described import _value, class_code, known_body
 from condyle.presentation import brief
 from condyle.records import dataclass
 from condyle.tree.tree import Tree

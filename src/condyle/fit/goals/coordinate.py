@@ -12,7 +12,7 @@ from condyle.arrays import Array
 from condyle.dynamics.view import TreeView
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal
-from condyle.laws.names import name, owner
+from condyle.laws.described import name, owner
 from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.tree import scales

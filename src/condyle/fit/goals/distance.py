@@ -18,7 +18,7 @@ from condyle.dynamics.view import TreeView
 from condyle.errors import DescriptionError, ShapeError
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal, point
-from condyle.laws.names import body_name, known_body
+from condyle.laws.described import body_name, known_body
 from condyle.records import dataclass
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree

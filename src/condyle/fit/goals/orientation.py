@@ -16,7 +16,7 @@ from condyle.arrays import Array
 from condyle.errors import ShapeError
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal, check_moves
-from condyle.laws.names import body_name
+from condyle.laws.described import body_name
 from condyle.records import dataclass
 from condyle.spatial import exponential, log_so3
 from condyle.tree.body import Body

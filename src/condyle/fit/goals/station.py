@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from condyle.arrays import Array
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal, check_moves, point
-from condyle.laws.names import body_name
+from condyle.laws.described import body_name
 from condyle.records import dataclass
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree

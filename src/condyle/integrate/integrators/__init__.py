@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from condyle.arguments import missing
 from condyle.integrate.integrators.base import Method
-from condyle.integrate.integrators.chebyshev import RKC
 from condyle.integrate.integrators.explicit import (
     DORMAND_PRINCE,
     DORMAND_PRINCE_8,
@@ -20,11 +19,11 @@ from condyle.integrate.integrators.explicit import (
     RK2,
     RK3,
     RK4,
+    RKC,
     Explicit,
 )
 from condyle.integrate.integrators.rosenbrock import RODAS, RODAS5P, Rosenbrock
-from condyle.integrate.integrators.semi_explicit_euler import SemiExplicitEuler
-from condyle.integrate.integrators.verlet import Verlet
+from condyle.integrate.integrators.symplectic import SemiExplicitEuler, Verlet
 
 if TYPE_CHECKING:
     from condyle.integrate.stepping.method import TimeStepping

@@ -27,9 +27,9 @@ from typing import ClassVar
 import casadi as ca
 
 from condyle.arguments import ExplainsCalls
-from condyle.integrate.equations import Equations, RightHandSide
+from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.integrate.projection import Rate
-from condyle.laws.code import class_code
+from condyle.laws.described import class_code
 from condyle.native.programs.nodes import Node
 from condyle.records import dataclass
 
@@ -37,7 +37,7 @@ Weights = tuple[float, ...]
 
 
 @dataclass
-class Step:
+class MethodStep:
     """The nodes of one step. They read and write slices of step_loop.py.
 
     Args:
@@ -103,7 +103,9 @@ class Method(ExplainsCalls, ABC):
         return 1.0
 
     @abstractmethod
-    def step(self, eq: Equations, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]) -> Step:
+    def step(
+        self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
+    ) -> MethodStep:
         """The nodes of a step; `sizes` gains the slices that they need.
 
         Args:
@@ -123,3 +125,8 @@ class Method(ExplainsCalls, ABC):
 def combined(weights: Sequence[float], k: Sequence[ca.SX], n: int) -> ca.SX:
     """sum_i w_i k_i of vectors (n,), where w_i is not zero."""
     return sum((w * x for w, x in zip(weights, k, strict=False) if w != 0), ca.SX(n, 1))
+
+
+def table(text: str) -> tuple[Weights, ...]:
+    """Rows of published coefficients, one on a line."""
+    return tuple(tuple(float(x) for x in row.split()) for row in text.strip().splitlines())

@@ -9,20 +9,33 @@ Where f = max(0, x - k) has a kink at k, error and estimate of a step are
 in units of h^2 and of the jump of f's slope. The largest error over the largest estimate is `blind`: 1.9 for
 Merson's method, 12 for Dormand and Prince's of order 5, whose two solutions see much the same of a kink, 3.3
 for that of order 8.
+
+Runge-Kutta-Chebyshev methods are explicit too, of order 2 and stable along the negative real axis. Sommeijer,
+Shampine, Verwer: RKC: an explicit solver for parabolic PDEs, J. Comput. Appl. Math. 88 (1997), section 2:
+
+    Y_1 = y + m'_1 h f_0,  Y_j = (1 - m_j - n_j) y + m_j Y_j-1 + n_j Y_j-2 + m'_j h f_j-1 + g_j h f_0      (3)
+    w_0 = 1 + 2/13 / s^2,  w_1 = T'_s(w_0) / T''_s(w_0),  b_j = T''_j(w_0) / T'_j(w_0)^2,
+        b_0 = b_2,  b_1 = 1 / w_0,  a_j = 1 - b_j T_j(w_0)                                                 (4)
+    m_j = 2 b_j w_0 / b_j-1,  n_j = -b_j / b_j-2,  m'_1 = b_1 w_1,  m'_j = 2 b_j w_1 / b_j-1,
+        g_j = -a_j-1 m'_j                                                                                  (5)
+    error = 4/5 (y - y+) + 2/5 h (f + f+)                                                                  (6)
+
+With s stages it is stable for h lambda from -0.65 (s^2 - 1) on, where s Runge-Kutta stages of order s reach
+about -s. Written as a tableau, it is one more Explicit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import casadi as ca
 import numpy as np
+from numpy.polynomial import Chebyshev
 
 from condyle.errors import DescriptionError
-from condyle.integrate.equations import Equations, RightHandSide
-from condyle.integrate.integrators import dormand_prince_8 as dp8
-from condyle.integrate.integrators.base import Method, Step, Weights, combined
+from condyle.integrate.equations import EquationsOfMotion, RightHandSide
+from condyle.integrate.integrators.base import Method, MethodStep, Weights, combined, table
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import Node, kernel
 from condyle.records import dataclass
@@ -118,7 +131,9 @@ class Explicit(Method):
         error = np.abs((1 - kinks) ** 2 / 2 - ramps[:, : b.size] @ b)
         return max(1.0, float(error.max() / estimate.max()))
 
-    def step(self, eq: Equations, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]) -> Step:
+    def step(
+        self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
+    ) -> MethodStep:
         n, s, end, more = eq.n, len(self.A), self.first_same_as_last, len(self.more)
         k = [f"k{i}" for i in range(s + (end or bool(more)) + more)]
         sizes |= dict.fromkeys(k, n)
@@ -152,7 +167,7 @@ class Explicit(Method):
         ]
         if end:
             attempt += [*at_end, kernel(estimated, ["h_try", *k[: s + 1]], self.errors, sizes)]
-        step = Step(attempt, s - 1 + end, dense=len(self.dense), new_rate=k[s] if end or more else "")
+        step = MethodStep(attempt, s - 1 + end, dense=len(self.dense), new_rate=k[s] if end or more else "")
         if more:
             step.accepted = [*at_end, *(stage(s + 1 + i, row) for i, row in enumerate(self.more))]
             step.accepted_evaluations = 1 + more
@@ -178,10 +193,6 @@ def _numbers(given: Any, what: str) -> Weights:
     if numbers.ndim != 1 or not np.isfinite(numbers).all():
         raise DescriptionError(f"{what}: expected finite numbers, got {given!r}")
     return tuple(numbers.tolist())
-
-
-def _row(entries: Mapping[int, float], n: int) -> Weights:
-    return tuple(entries.get(j, 0.0) for j in range(n))
 
 
 EULER = Explicit("euler", 1, A=((),), b=(1.0,))
@@ -246,14 +257,103 @@ DORMAND_PRINCE = Explicit(
         ),
     ),
 )
+# Dormand and Prince's method of order 8 with estimates of order 5 and 3, as published with DOP853 (Hairer,
+# Norsett, Wanner: Solving Ordinary Differential Equations I, 1993, section II.10). Three more stages give order
+# 7 between the steps.
 DORMAND_PRINCE_8 = Explicit(
     "dormand-prince-8",
     8,
     8,
-    A=tuple(_row(a, i) for i, a in enumerate(dp8.A)),
-    b=_row(dp8.B, 12),
-    e=_row(dp8.E5, 12),
-    second=_row(dp8.E3, 12),
-    more=tuple(_row(a, 13 + i) for i, a in enumerate(dp8.MORE)),
-    dense=tuple(_row(d, 16) for d in dp8.DENSE),
+    A=(
+        (),
+        *table(
+            """
+        0.05260015195876773
+        0.0197250569845379 0.0591751709536137
+        0.02958758547680685 0 0.08876275643042054
+        0.2413651341592667 0 -0.8845494793282861 0.924834003261792
+        0.037037037037037035 0 0 0.17082860872947386 0.12546768756682242
+        0.037109375 0 0 0.17025221101954405 0.06021653898045596 -0.017578125
+        0.03709200011850479 0 0 0.17038392571223998 0.10726203044637328 -0.015319437748624402 \
+          0.008273789163814023
+        0.6241109587160757 0 0 -3.3608926294469414 -0.868219346841726 27.59209969944671 20.154067550477894 \
+          -43.48988418106996
+        0.47766253643826434 0 0 -2.4881146199716677 -0.590290826836843 21.230051448181193 15.279233632882423 \
+          -33.28821096898486 -0.020331201708508627
+        -0.9371424300859873 0 0 5.186372428844064 1.0914373489967295 -8.149787010746927 -18.52006565999696 \
+          22.739487099350505 2.4936055526796523 -3.0467644718982196
+        2.273310147516538 0 0 -10.53449546673725 -2.0008720582248625 -17.9589318631188 27.94888452941996 \
+          -2.8589982771350235 -8.87285693353063 12.360567175794303 0.6433927460157636
+        """
+        ),
+    ),
+    b=table(
+        """
+        0.054293734116568765 0 0 0 0 4.450312892752409 1.8915178993145003 -5.801203960010585 \
+          0.3111643669578199 -0.1521609496625161 0.20136540080403034 0.04471061572777259
+        """
+    )[0],
+    e=table(
+        """
+        0.01312004499419488 0 0 0 0 -1.2251564463762044 -0.4957589496572502 1.6643771824549864 \
+          -0.35032884874997366 0.3341791187130175 0.08192320648511571 -0.022355307863886294
+        """
+    )[0],
+    second=table(
+        """
+        -0.18980075407240762 0 0 0 0 4.450312892752409 1.8915178993145003 -5.801203960010585 \
+          -0.4226823213237919 -0.1521609496625161 0.20136540080403034 0.02265179219836082
+        """
+    )[0],
+    more=table(
+        """
+        0.056167502283047954 0 0 0 0 0 0.25350021021662483 -0.2462390374708025 -0.12419142326381637 \
+          0.15329179827876568 0.00820105229563469 0.007567897660545699 -0.008298
+        0.03183464816350214 0 0 0 0 0.028300909672366776 0.053541988307438566 -0.05492374857139099 0 0 \
+          -0.00010834732869724932 0.0003825710908356584 -0.00034046500868740456 0.1413124436746325
+        -0.42889630158379194 0 0 0 0 -4.697621415361164 7.683421196062599 4.06898981839711 0.3567271874552811 \
+          0 0 0 -0.0013990241651590145 2.9475147891527724 -9.15095847217987
+        """
+    ),
+    dense=table(
+        """
+        -8.428938276109013 0 0 0 0 0.5667149535193777 -3.0689499459498917 2.38466765651207 2.117034582445028 \
+          -0.871391583777973 2.2404374302607883 0.6315787787694688 -0.08899033645133331 18.148505520854727 \
+          -9.194632392478356 -4.436036387594894
+        10.427508642579134 0 0 0 0 242.28349177525817 165.20045171727028 -374.5467547226902 \
+          -22.113666853125306 7.733432668472264 -30.674084731089398 -9.332130526430229 15.697238121770845 \
+          -31.139403219565178 -9.35292435884448 35.81684148639408
+        19.985053242002433 0 0 0 0 -387.0373087493518 -189.17813819516758 527.8081592054236 -11.57390253995963 \
+          6.8812326946963 -1.0006050966910838 0.7777137798053443 -2.778205752353508 -60.19669523126412 \
+          84.32040550667716 11.99229113618279
+        -25.69393346270375 0 0 0 0 -154.18974869023643 -231.5293791760455 357.6391179106141 93.40532418362432 \
+          -37.45832313645163 104.0996495089623 29.8402934266605 -43.53345659001114 96.32455395918828 \
+          -39.17726167561544 -149.72683625798564
+        """
+    ),
 )
+
+
+DAMPING = 2 / 13
+"""Of Runge-Kutta-Chebyshev methods."""
+
+
+def chebyshev(name: str, stages: int) -> Explicit:
+    """The Runge-Kutta-Chebyshev method of so many stages, 2 or more."""
+    s, w_0 = stages, 1 + DAMPING / stages**2
+    T, T1, T2 = ([float(Chebyshev.basis(j).deriv(k)(w_0)) for j in range(s + 1)] for k in range(3))
+    w_1 = T1[s] / T2[s]  # (4)
+    b = [1.0, 1 / w_0, *(T2[j] / T1[j] ** 2 for j in range(2, s + 1))]
+    b[0] = b[2]
+    Y = np.zeros((s + 1, s))  # Y_j = y + h sum_i Y[j, i] f_i
+    Y[1, 0] = b[1] * w_1
+    for j in range(2, s + 1):
+        m, n, m_ = 2 * b[j] * w_0 / b[j - 1], -b[j] / b[j - 2], 2 * b[j] * w_1 / b[j - 1]  # (5)
+        Y[j] = m * Y[j - 1] + n * Y[j - 2]  # (3)
+        Y[j, j - 1] += m_
+        Y[j, 0] -= (1 - b[j - 1] * T[j - 1]) * m_
+    e = 2 / 5 * np.eye(s + 1)[[0, s]].sum(axis=0) - 4 / 5 * np.append(Y[s], 0.0)  # (6)
+    return Explicit(name, 2, 3, A=tuple(tuple(Y[j, :j]) for j in range(s)), b=tuple(Y[s]), e=tuple(e))
+
+
+RKC = chebyshev("rkc", 5)

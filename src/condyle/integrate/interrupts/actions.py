@@ -12,6 +12,7 @@ from condyle.errors import DescriptionError
 from condyle.integrate.events import Event
 from condyle.integrate.interrupts.samples import Sampling, sampled, samples
 from condyle.integrate.manifold import violations
+from condyle.integrate.steps import stacked
 from condyle.integrate.trajectory import Occurrence
 from condyle.status import Outcome, Status
 from condyle.system.state import State
@@ -100,8 +101,7 @@ class Actions:
             self._refuse_violations(events, state, contacts.contacts.modes.open(state.tail))
             state = contacts.resolved(state, found=False)
         self._refuse_violations(events, state, state.tail)
-        y = np.concatenate([state.q, state.u, state.z])[None]
-        y = self.run.manifold.nearest(system, state.tail, np.array([state.t]), y)[0]
+        y = self.run.manifold.nearest(system, state.tail, np.array([state.t]), stacked(state)[None])[0]
         return state.replace(q=y[: system.nq], u=y[system.nq : system.nq + system.nu])
 
     def _refuse_violations(self, events: Sequence[Event | Sampling], state: State, tail: np.ndarray) -> None:

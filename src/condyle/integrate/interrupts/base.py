@@ -21,7 +21,7 @@ ROWS, FEW = 2_000, 16
 
 
 @dataclass(frozen=True)
-class Instant:
+class Interruption:
     """Where something happens in the steps just taken.
 
     Args:
@@ -53,7 +53,7 @@ class Interrupter:
         """The next instant that is known beforehand [s]; no step passes it."""
         return np.inf
 
-    def locate(self, done: int, before: Instant | None) -> Iterator[Any]:
+    def locate(self, done: int, before: Interruption | None) -> Iterator[Any]:
         """The instants in the steps just taken, in order, that are before another."""
         return iter(())
 

@@ -54,7 +54,7 @@ CHUNK = 200_000
 """So many numbers are compared with polynomials at a time."""
 
 
-class Knots(Interrupter):
+class KnotTimes(Interrupter):
     """The knots of a run, which the step loop passes by itself: a stream of times."""
 
     def __init__(self, run: Run) -> None:

@@ -34,13 +34,13 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from condyle.integrate.interrupts.base import ROWS, Instant, Interrupter
-from condyle.integrate.steps import polynomial
+from condyle.integrate.interrupts.base import ROWS, Interrupter, Interruption
+from condyle.integrate.steps import polynomial, unstacked
 from condyle.laws.view import View
 from condyle.model.model import Model, description
 from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import SIMD_FROM, NativeFunction
-from condyle.native.programs.nodes import If, Kernel, Node, Scan, kernel
+from condyle.native.programs.nodes import If, Kernel, Node, Scan, kernel, record_kernel
 from condyle.native.programs.program import Workspace
 from condyle.native.tables.staged import Staged, build_function
 from condyle.paths.path import PathLength
@@ -50,8 +50,8 @@ from condyle.system.state import State
 from condyle.system.system import System
 
 if TYPE_CHECKING:
-    from condyle.integrate.equations import Equations, RightHandSide
-    from condyle.integrate.integrators.base import Method, Step
+    from condyle.integrate.equations import EquationsOfMotion, RightHandSide
+    from condyle.integrate.integrators.base import Method, MethodStep
     from condyle.integrate.run import Run
 
 JUMP, SHARE = 1e-9, 1e-3
@@ -96,7 +96,7 @@ class Jump:
 
 
 @dataclass(frozen=True)
-class Look:
+class SpanBranches:
     """What is seen of all spans at m instants.
 
     Attributes:
@@ -142,7 +142,7 @@ def differs(old: ca.SX, new: ca.SX) -> list[ca.SX]:
 
 
 @dataclass(frozen=True)
-class Found(Instant):
+class Found(Interruption):
     """A jump in a step: by how much which spans become longer [m], and the switches that change."""
 
     sizes: dict[int, float]
@@ -299,7 +299,7 @@ class Branches:
         )
 
     @staticmethod
-    def of(system: System) -> Branches | None:
+    def of_system(system: System) -> Branches | None:
         """Those of a system; None if no path of its forces can jump."""
         if "branches" not in system.compiled.programs:
             model, spans = system.compiled.model, dict[Span, list[str]]()
@@ -332,16 +332,13 @@ class Branches:
         codes = ca.vertcat(*(code for code, _ in each), *(ca.vec(n) for _, n in each))
         return ca.densify(codes), ca.densify(ca.vertcat(*(span.at(view) for span in self.spans)))
 
-    def look(self, tails: np.ndarray, t: np.ndarray, y: np.ndarray, asked: np.ndarray | None = None) -> Look:
+    def look(
+        self, tails: np.ndarray, t: np.ndarray, y: np.ndarray, asked: np.ndarray | None = None
+    ) -> SpanBranches:
         """At times t (m,), q, u, z side by side (m, n) and what else states have, (1, k) or (m, k); of the
         spans asked for (m, spans), or of all: the others are zero."""
-        tree, m = self.model.tree, len(t)
-        nq, n = tree.nq, tree.nq + tree.nu
-        full = np.empty((m, self.model.tail_size))
-        full[...] = tails
-        full[:, self.model.tail["t"]], full[:, self.model.tail["z"]] = t[:, None], y[:, n:]
-        q = np.ascontiguousarray(y[:, :nq])
-        poses = _evaluated(self._poses, q, np.ascontiguousarray(y[:, nq:n]), full).reshape(m, -1, 12)
+        m, (q, u, full) = len(t), unstacked(self.model, tails, t, y)
+        poses = _evaluated(self._poses, q, u, full).reshape(m, -1, 12)
         L, code = np.zeros((m, len(self.spans))), np.zeros((m, len(self.where)))
         normal = np.zeros((m, len(self.where), 3))
         for kind in self._kinds:
@@ -360,7 +357,7 @@ class Branches:
             at = row[:, None], self._first[places][:, None] + np.arange(count)
             code[at] = found[:, 1 : 1 + count]
             normal[at] = found[:, 1 + count :].reshape(-1, count, 3)
-        return Look(L, code, normal)
+        return SpanBranches(L, code, normal)
 
     def suspects(self, t: np.ndarray, signatures: np.ndarray, steps: np.ndarray) -> Suspects:
         """Among steps (k,), which begin at rows t (m,) with signatures (m, n), those in which a branch
@@ -483,7 +480,7 @@ class PathJumps(Interrupter):
     def __init__(self, run: Run, branches: Branches) -> None:
         self.run, self.branches = run, branches
 
-    def locate(self, done: int, before: Instant | None) -> Iterator[Found]:
+    def locate(self, done: int, before: Interruption | None) -> Iterator[Found]:
         """The first instant in the steps just done at which the length of a path jumps."""
         run, branches, rows = self.run, self.branches, self.run.buffer
         if len(run.jumps) >= MOST:
@@ -547,7 +544,12 @@ def left(ws: Workspace) -> tuple[float, float] | None:
 
 
 def unchanged(
-    method: Method, eq: Equations, rhs: RightHandSide, step: Step, rate: str, sizes: dict[str, int]
+    method: Method,
+    eq: EquationsOfMotion,
+    rhs: RightHandSide,
+    step: MethodStep,
+    rate: str,
+    sizes: dict[str, int],
 ) -> list[Node]:
     """Nodes that take `changed` back, before t and y become those of the step's end.
 
@@ -573,40 +575,31 @@ def unchanged(
         at = first + part / PARTS * wide
         return t + at * h, polynomial(x[:4], h, at, ca.vertsplit(x[4], n) if between else (), method.hermite)
 
-    def compare(
-        part: ca.SX,
-        rough: ca.SX,
-        where: ca.SX,
-        accuracy: ca.SX,
-        l_was: ca.SX,
-        l: ca.SX,
-        s_was: ca.SX,
-        s: ca.SX,
-        d_before: ca.SX,
-        d_mine: ca.SX,
-        mine: ca.SX,
-    ) -> tuple[ca.SX, ...]:
-        least, d = ca.fmax(JUMP, SHARE * accuracy) / 10, l - l_was
-        switched = differs(s_was, s)
+    def compare(s: Any) -> tuple[ca.SX, ...]:
+        least, part, d = ca.fmax(JUMP, SHARE * s.accuracy) / 10, s.part, s.l_part - s.l_was
+        switched = differs(s.s_was, s.s_part)
         now = ca.vertcat(
             *(some([c for c, of in zip(switched, eq.switches, strict=True) if of == i]) for i in range(spans))
         )
         now = ca.if_else(part > 0, now, ca.SX.zeros(spans))
-        around = ca.if_else(part > 2, (d_before + d) / 2, d)  # (2)
+        around = ca.if_else(part > 2, (s.d_before + d) / 2, d)  # (2)
         before = some(
             [
-                ca.logic_and(mine[i], ca.logic_not(ca.fabs(d_mine[i] - around[i]) < least))
+                ca.logic_and(s.mine[i], ca.logic_not(ca.fabs(s.d_mine[i] - around[i]) < least))
                 for i in range(spans)
             ]
         )
         last = ca.logic_and(
             part == PARTS,
             some(
-                [ca.logic_and(now[i], ca.logic_not(ca.fabs(d[i] - d_mine[i]) < least)) for i in range(spans)]
+                [
+                    ca.logic_and(now[i], ca.logic_not(ca.fabs(d[i] - s.d_mine[i]) < least))
+                    for i in range(spans)
+                ]
             ),
         )
-        where = ca.if_else(last, part - 1, ca.if_else(before, part - 2, where))
-        return part + 1, rough + before + last, where, l, s, d_mine, d, now
+        where = ca.if_else(last, part - 1, ca.if_else(before, part - 2, s.rough_part))
+        return part + 1, s.rough + before + last, where, s.l_part, s.s_part, s.d_mine, d, now
 
     def narrow(first: ca.SX, wide: ca.SX, where: ca.SX) -> tuple[ca.SX, ...]:
         return first + where / PARTS * wide, wide / PARTS, ca.SX(0), ca.SX(0), ca.SX.zeros(spans)
@@ -622,7 +615,7 @@ def unchanged(
         *step.project("t_part", "y_part"),
         *rhs.look_up("t_part", "y_part"),
         Kernel(eq.signature, ("t_part", "y_part", "p", *rhs.rows), ("s_part", "l_part")),
-        kernel(
+        record_kernel(
             compare,
             "part rough rough_part accuracy l_was l_part s_was s_part d_before d_mine mine",
             "part rough rough_part l_was s_was d_before d_mine mine",

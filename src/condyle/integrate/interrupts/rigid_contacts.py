@@ -25,6 +25,7 @@ from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.interrupts.witnesses import WitnessEvents
 from condyle.integrate.rigid.contact_rows import in_few
 from condyle.integrate.rigid.contacts import ContactInfeasible, Contacts
+from condyle.integrate.steps import unstacked
 from condyle.integrate.trajectory import Occurrence
 from condyle.records import dataclass
 from condyle.status import Outcome
@@ -74,7 +75,7 @@ class RigidWitnesses(Witnesses):
         out = np.ones((len(t), k, 3))
         if not len(t):
             return out
-        q, u, tails = self._split(like, t, y)
+        q, u, tails = unstacked(compiled.model, like.tail, t, y)
         closed, stick, slide = c.holds(like)
         enabled = like.tail[m.enabled][m.switch] > 0.5
         rows = in_few(compiled.function("unilateral_rows"), q, u, tails)
@@ -98,13 +99,6 @@ class RigidWitnesses(Witnesses):
                     out[:, i, 2] = v @ slide[i] / max(float(np.linalg.norm(slide[i])), 1e-300) + c.slow
         return out
 
-    def _split(self, like: State, t: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """q, u and tails at times t (m,) and y (m, n)."""
-        nq, nu, where = like.q.size, like.u.size, like.system.compiled.model.tail
-        tails = np.tile(like.tail, (len(t), 1))
-        tails[:, where["t"]], tails[:, where["z"]] = t[:, None], y[:, nq + nu :]
-        return np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq : nq + nu]), tails
-
     def hidden(self, like: State, t: np.ndarray, y_at: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """(24): times between looks at which gaps that are open may be closed."""
         c, m = self.contacts, self.contacts.modes
@@ -113,7 +107,10 @@ class RigidWitnesses(Witnesses):
             return t[:0]
 
         def look(x: np.ndarray) -> np.ndarray:
-            rows = in_few(like.system.compiled.function("unilateral_rows"), *self._split(like, x, y_at(x)))
+            rows = in_few(
+                like.system.compiled.function("unilateral_rows"),
+                *unstacked(like.system.compiled.model, like.tail, x, y_at(x)),
+            )
             return np.stack([rows[0][:, some], rows[1][:, some]], axis=2)
 
         known, seen = t, look(t)

@@ -7,6 +7,7 @@ import numpy as np
 from condyle.errors import UnknownNameError
 from condyle.integrate.events import later
 from condyle.integrate.measure_history import scalars
+from condyle.integrate.steps import stacked
 from condyle.measures import SampleAndHold
 from condyle.records import dataclass
 from condyle.system.state import State
@@ -51,7 +52,8 @@ def sampled(state: State, names: list[str]) -> State:
     """The State with some samples taken, one after the other."""
     system = state.system
     for name in names:
-        y = np.concatenate([state.q, state.u, state.z])
-        g = scalars(system)(np.array([state.t]), y[None], state.tail)[0, system.measures.index(name)]
+        g = scalars(system)(np.array([state.t]), stacked(state)[None], state.tail)[
+            0, system.measures.index(name)
+        ]
         state = state.replace(discrete={name: float(g)})
     return state

@@ -31,35 +31,18 @@ from condyle.system.system import System
 
 MOST = 200_000
 """Breaks of one function; one with more is taken as curved."""
-STRAIGHT = frozenset(
-    (
-        ca.OP_ADD,
-        ca.OP_SUB,
-        ca.OP_MUL,
-        ca.OP_NEG,
-        ca.OP_TWICE,
-        ca.OP_SQ,
-        ca.OP_LT,
-        ca.OP_LE,
-        ca.OP_EQ,
-        ca.OP_NE,
-        ca.OP_NOT,
-        ca.OP_AND,
-        ca.OP_OR,
-        ca.OP_FLOOR,
-        ca.OP_CEIL,
-        ca.OP_FABS,
-        ca.OP_SIGN,
-        ca.OP_FMIN,
-        ca.OP_FMAX,
-        ca.OP_FMOD,
-        ca.OP_REMAINDER,
-        ca.OP_IF_ELSE_ZERO,
-        ca.OP_CONST,
-        ca.OP_INPUT,
-        CHOICE,
-    )
-)
+
+
+def operations(names: str) -> frozenset[int]:
+    """CasADi's codes of operations."""
+    return frozenset(getattr(ca, f"OP_{name}") for name in names.split())
+
+
+BREAKING = operations("LT LE EQ NE NOT AND OR FLOOR CEIL SIGN")
+"""Operations that jump."""
+BENDING = operations("FABS FMIN FMAX FMOD REMAINDER")
+"""Operations that keep lines straight, in more pieces."""
+STRAIGHT = BREAKING | BENDING | operations("ADD SUB MUL NEG TWICE SQ IF_ELSE_ZERO CONST INPUT") | {CHOICE}
 """Operations that make polynomials in pieces of polynomials in pieces; so does division by a number."""
 
 
@@ -78,25 +61,11 @@ def shape(op: int, x: Sequence[int]) -> tuple[int, bool]:
         return (max(x) if min(x) == LEVEL else BENT), False
     if op == ca.OP_SQ:
         return (LEVEL if x[0] == LEVEL else BENT), False
-    if op in (ca.OP_FABS, ca.OP_FMIN, ca.OP_FMAX, ca.OP_FMOD, ca.OP_REMAINDER):
+    if op in BENDING:
         return max(x), BENT in x
-    if op in _BREAKING:
+    if op in BREAKING:
         return (BENT if BENT in x else LEVEL), BENT in x
     return (max(x) if op in STRAIGHT else BENT), False
-
-
-_BREAKING = (
-    ca.OP_LT,
-    ca.OP_LE,
-    ca.OP_EQ,
-    ca.OP_NE,
-    ca.OP_NOT,
-    ca.OP_AND,
-    ca.OP_OR,
-    ca.OP_FLOOR,
-    ca.OP_CEIL,
-    ca.OP_SIGN,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +110,7 @@ class Lines:
         at = np.searchsorted(self.breaks, np.append(-np.inf, breaks), side="right")
         return Lines(self.first, self.last, breaks, self.slope[at], self.value[at])
 
-    def of(self, slope: np.ndarray, value: np.ndarray) -> Lines:
+    def with_pieces(self, slope: np.ndarray, value: np.ndarray) -> Lines:
         return Lines(self.first, self.last, self.breaks, slope, value)
 
     def times_at(self, levels: np.ndarray) -> np.ndarray:
@@ -224,61 +193,63 @@ class Follower:
         v, w = self._lines(x), self._lines(y)
         breaks = np.concatenate([c.breaks, v.breaks, w.breaks])
         c, v, w = c.refined(breaks), v.refined(breaks), w.refined(breaks)
-        return v.of(np.where(c.value, v.slope, w.slope), np.where(c.value, v.value, w.value))
+        return v.with_pieces(np.where(c.value, v.slope, w.slope), np.where(c.value, v.value, w.value))
 
     def _unary(self, op: int, v: Lines) -> Value:
         level = np.zeros_like
         if op in (ca.OP_NEG, ca.OP_TWICE):
             k = -1.0 if op == ca.OP_NEG else 2.0
-            return v.of(k * v.slope, k * v.value)
+            return v.with_pieces(k * v.slope, k * v.value)
         if op in (ca.OP_FLOOR, ca.OP_CEIL):
             down = np.floor if op == ca.OP_FLOOR else np.ceil
-            return self._broken(v.times_at_integers(), v, lambda v: v.of(level(v.slope), down(v.middle)))
+            return self._broken(
+                v.times_at_integers(), v, lambda v: v.with_pieces(level(v.slope), down(v.middle))
+            )
         if op in (ca.OP_FABS, ca.OP_SIGN, ca.OP_NOT):
             signed = {
-                ca.OP_FABS: lambda v, s: v.of(s * v.slope, s * v.value),
-                ca.OP_SIGN: lambda v, s: v.of(level(s), s),
-                ca.OP_NOT: lambda v, s: v.of(level(s), (s == 0).astype(float)),
+                ca.OP_FABS: lambda v, s: v.with_pieces(s * v.slope, s * v.value),
+                ca.OP_SIGN: lambda v, s: v.with_pieces(level(s), s),
+                ca.OP_NOT: lambda v, s: v.with_pieces(level(s), (s == 0).astype(float)),
             }[op]
             return self._broken(v.times_at(np.zeros(1)), v, lambda v: signed(v, np.sign(v.middle)))
         if op == ca.OP_SQ and v.levels is not None:
-            return v.of(v.slope, v.value**2)
+            return v.with_pieces(v.slope, v.value**2)
         return None
 
     def _binary(self, op: int, v: Lines, w: Lines) -> Value:
         level = np.zeros_like(v.slope)
         if op == ca.OP_ADD:
-            return v.of(v.slope + w.slope, v.value + w.value)
+            return v.with_pieces(v.slope + w.slope, v.value + w.value)
         if op == ca.OP_SUB:
-            return v.of(v.slope - w.slope, v.value - w.value)
+            return v.with_pieces(v.slope - w.slope, v.value - w.value)
         if op == ca.OP_MUL and (v.levels is not None or w.levels is not None):
             v, w = (v, w) if w.levels is not None else (w, v)
-            return v.of(v.slope * w.value, v.value * w.value)
+            return v.with_pieces(v.slope * w.value, v.value * w.value)
         if op == ca.OP_DIV and w.levels is not None and w.value.all():
-            return v.of(v.slope / w.value, v.value / w.value)
+            return v.with_pieces(v.slope / w.value, v.value / w.value)
         if op in (ca.OP_AND, ca.OP_OR) and v.levels is not None and w.levels is not None:
             both = np.logical_and if op == ca.OP_AND else np.logical_or
-            return v.of(level, both(v.value, w.value).astype(float))
+            return v.with_pieces(level, both(v.value, w.value).astype(float))
         if op in (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_FMIN, ca.OP_FMAX):
-            d = v.of(v.slope - w.slope, v.value - w.value)
+            d = v.with_pieces(v.slope - w.slope, v.value - w.value)
             breaks = d.times_at(np.zeros(1))
             self.breaks.append(breaks)
             d, v, w = d.refined(breaks), v.refined(breaks), w.refined(breaks)
             less, same = d.middle < 0, (d.slope == 0) & (d.value == 0)
             if op in (ca.OP_FMIN, ca.OP_FMAX):
                 first = less == (op == ca.OP_FMIN)
-                return v.of(np.where(first, v.slope, w.slope), np.where(first, v.value, w.value))
+                return v.with_pieces(np.where(first, v.slope, w.slope), np.where(first, v.value, w.value))
             truth = {ca.OP_LT: less, ca.OP_LE: less | same, ca.OP_EQ: same, ca.OP_NE: ~same}[op]
-            return v.of(np.zeros_like(v.slope), truth.astype(float))
+            return v.with_pieces(np.zeros_like(v.slope), truth.astype(float))
         if op in (ca.OP_FMOD, ca.OP_REMAINDER) and w.levels is not None and w.value.all():
-            turns = v.of(v.slope / w.value, v.value / w.value)
+            turns = v.with_pieces(v.slope / w.value, v.value / w.value)
             wraps = turns.times_at_integers(0.0 if op == ca.OP_FMOD else 0.5)
             if wraps is None:
                 return None
             self.breaks.append(wraps)
             turns, v, w = turns.refined(wraps), v.refined(wraps), w.refined(wraps)
             whole = (np.trunc if op == ca.OP_FMOD else np.rint)(turns.middle)
-            return v.of(v.slope, v.value - whole * w.value)
+            return v.with_pieces(v.slope, v.value - whole * w.value)
         return None
 
     def found(self) -> np.ndarray:
@@ -286,71 +257,54 @@ class Follower:
         return np.unique(np.concatenate([np.empty(0), *self.breaks]))
 
 
-_NUMPY: dict[int, Callable[..., Any]] = {
-    ca.OP_ADD: np.add,
-    ca.OP_SUB: np.subtract,
-    ca.OP_MUL: np.multiply,
-    ca.OP_DIV: np.divide,
-    ca.OP_NEG: np.negative,
-    ca.OP_SQ: np.square,
+NUMPY: dict[int, Callable[..., Any]] = {
+    getattr(ca, f"OP_{casadi}"): getattr(np, name)
+    for casadi, name in (
+        pair.split(":")
+        for pair in [
+            "ADD:add",
+            "SUB:subtract",
+            "MUL:multiply",
+            "DIV:divide",
+            "NEG:negative",
+            "SQ:square",
+            "INV:reciprocal",
+            "EXP:exp",
+            "SIN:sin",
+            "COS:cos",
+            "SQRT:sqrt",
+            "TANH:tanh",
+            "FABS:abs",
+            "FLOOR:floor",
+            "CEIL:ceil",
+            "FMIN:fmin",
+            "FMAX:fmax",
+            "FMOD:fmod",
+            "SIGN:sign",
+            "LT:less",
+            "LE:less_equal",
+            "EQ:equal",
+            "NE:not_equal",
+            "NOT:logical_not",
+            "AND:logical_and",
+            "OR:logical_or",
+        ]
+    )
+} | {
     ca.OP_TWICE: lambda x: x + x,
-    ca.OP_INV: np.reciprocal,
-    ca.OP_EXP: np.exp,
-    ca.OP_SIN: np.sin,
-    ca.OP_COS: np.cos,
-    ca.OP_SQRT: np.sqrt,
-    ca.OP_TANH: np.tanh,
-    ca.OP_FABS: np.abs,
-    ca.OP_FLOOR: np.floor,
-    ca.OP_CEIL: np.ceil,
-    ca.OP_FMIN: np.fmin,
-    ca.OP_FMAX: np.fmax,
-    ca.OP_FMOD: np.fmod,
-    ca.OP_SIGN: np.sign,
-    ca.OP_LT: np.less,
-    ca.OP_LE: np.less_equal,
-    ca.OP_EQ: np.equal,
-    ca.OP_NE: np.not_equal,
-    ca.OP_NOT: np.logical_not,
-    ca.OP_AND: np.logical_and,
-    ca.OP_OR: np.logical_or,
-    CHOICE: np.where,
     ca.OP_IF_ELSE_ZERO: lambda c, x: np.where(c, x, 0.0),
+    CHOICE: np.where,
 }
+"""The same operations in NumPy."""
 
 
 def evaluated(op: int, *x: Any) -> Any:
     """An operation on arrays and numbers; CasADi does those that are rare here."""
-    if op in _NUMPY:
-        return np.asarray(_NUMPY[op](*x), dtype=float)
+    if op in NUMPY:
+        return np.asarray(NUMPY[op](*x), dtype=float)
     arrays: list[Any] = [ca.DM(np.asarray(v, dtype=float).ravel()) for v in np.broadcast_arrays(*x)]
     found = ca.DM.binary(op, *arrays) if len(x) == 2 else ca.DM.unary(op, *arrays)
     return found.full().reshape(np.broadcast_shapes(*map(np.shape, x)))
-
-
-def follow(
-    order: Sequence[int],
-    op: Sequence[int],
-    operands: Callable[[int], Sequence[int]],
-    known: dict[int, Value],
-    first: float,
-    last: float,
-) -> np.ndarray:
-    """The breaks of some nodes of a graph, operands before results, from first to last.
-
-    Args:
-        order: the nodes.
-        op: their operations.
-        operands: gives the operands of a node.
-        known: values of nodes that are no operations; those of all nodes are added.
-        first: where to begin [s].
-        last: where to end [s].
-    """
-    follower = Follower(first, last)
-    for k in order:
-        if k not in known:
-            known[k] = follower.apply(op[k], *(known[j] for j in operands(k)))
-    return follower.found()
 
 
 TIME, STATE, CURVED = 1, 2, 4
@@ -416,7 +370,7 @@ class Source:
     def breaks(self, values: np.ndarray, first: float, last: float) -> np.ndarray:
         """Times from first to last at which a condition changes or a spline's piece ends, for values of the
         Parameters."""
-        g, known = self.graph, dict[int, Value]()
+        g, known, follower = self.graph, dict[int, Value](), Follower(first, last)
         for k in self.followed:
             if g.op[k] == ca.OP_CONST:
                 known[k] = float(g.constants[k])
@@ -429,7 +383,9 @@ class Source:
                     if i == 1
                     else self._steps(i - FIXED, j)
                 )
-        return follow(self.followed, g.op, lambda k: operands(g, k), known, first, last)
+            else:
+                known[k] = follower.apply(g.op[k], *(known[j] for j in operands(g, k)))
+        return follower.found()
 
     def _steps(self, i: int, j: int) -> np.ndarray | None:
         """The numbers of a ladder, each once."""

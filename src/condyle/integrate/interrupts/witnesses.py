@@ -27,8 +27,8 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.integrate.events import Event, Witnesses
-from condyle.integrate.interrupts.base import FEW, ROWS, Instant, Interrupter
-from condyle.integrate.steps import StepRows
+from condyle.integrate.interrupts.base import FEW, ROWS, Interrupter, Interruption
+from condyle.integrate.steps import StepRows, stacked, unstacked
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.state import State
@@ -67,7 +67,7 @@ class Sides:
     def plain(self, j: int) -> None:
         self.near[j] = 0.0
 
-    def of(self, j: int, g: np.ndarray) -> np.ndarray:
+    def at(self, j: int, g: np.ndarray) -> np.ndarray:
         """Sides at values (m,) that follow each other: 1, 0 or -1."""
         near, sides = self.near[j], np.sign(g)
         if near:
@@ -76,9 +76,9 @@ class Sides:
             sides[away] = np.where(near * (g[away] - self.level[j]) >= 0, near, -near)
         return sides
 
-    def all(self, g: np.ndarray) -> np.ndarray:
+    def all_at(self, g: np.ndarray) -> np.ndarray:
         """Sides at values (m, count)."""
-        return np.stack([self.of(j, g[:, j]) for j in range(g.shape[1])], axis=1)
+        return np.stack([self.at(j, g[:, j]) for j in range(g.shape[1])], axis=1)
 
     def settle(self, g: np.ndarray) -> None:
         """These values (m, count) were seen: those that are back are as all others."""
@@ -159,7 +159,7 @@ def is_held(state: State, f: np.ndarray, g: Callable[[State, np.ndarray, np.ndar
     held = np.flatnonzero(system.compiled.tails.held(state.tail))
     if not system.constraints and not len(held):
         return False
-    y = np.concatenate([state.q, state.u, state.z])
+    y = stacked(state)
     n = 2 * nu + state.z.size + 1  # changes of q along each speed, of u, of z, of t
     steps = np.zeros((n, y.size))
     steps[:nu, :nq] = system.compiled.function("qdot")(np.tile(state.q, (nu, 1)), np.eye(nu), state.tail)
@@ -176,10 +176,8 @@ def is_held(state: State, f: np.ndarray, g: Callable[[State, np.ndarray, np.ndar
         return False
     rows = []
     if system.constraints:
-        tails, where = np.repeat(state.tail[None], 2 * n, axis=0), system.compiled.model.tail
-        tails[:, where["t"]], tails[:, where["z"]] = ts[:, None], ys[:, nq + nu :]
-        q, u = np.ascontiguousarray(ys[:, :nq]), np.ascontiguousarray(ys[:, nq : nq + nu])
-        errors = np.concatenate(system.compiled.function("constraints.errors")(q, u, tails), axis=1)
+        states = unstacked(system.compiled.model, state.tail, ts, ys)
+        errors = np.concatenate(system.compiled.function("constraints.errors")(*states), axis=1)
         rows.append((errors[:n] - errors[n:]).T / (2 * CHANGE))
     for j in held:  # q and u there are functions of time alone
         rows.append(np.zeros((2, n)))
@@ -204,7 +202,7 @@ RESOLVED = 1e3
 
 
 @dataclass(frozen=True)
-class Crossing(Instant):
+class Crossing(Interruption):
     """Where witnesses change sides, or where one is not a number.
 
     Args:
@@ -250,8 +248,7 @@ class WitnessEvents(Interrupter):
 
     def at(self, state: State) -> np.ndarray:
         """Values (count,) at a state."""
-        y = np.concatenate([state.q, state.u, state.z])
-        return self.witnesses(state, np.array([state.t]), y[None])[0]
+        return self.witnesses(state, np.array([state.t]), stacked(state)[None])[0]
 
     def _held(self, j: int, state: State, f: np.ndarray) -> bool:
         """Whether constraints, locks and motions hold a witness, with ydot = f."""
@@ -261,14 +258,14 @@ class WitnessEvents(Interrupter):
 
     def crossed(self, old: np.ndarray, new: np.ndarray, state: State) -> list[int]:
         """Events whose witnesses an action moved to the other side, from old values to new ones at a state."""
-        side = self.sides.all(np.stack([old, new]))
+        side = self.sides.all_at(np.stack([old, new]))
         return [
             j
             for j, e in enumerate(self.events)
             if e.happens(side[0, j], side[1, j]) and not self._held(j, state, np.zeros(self.run.y.size))
         ]
 
-    def locate(self, done: int, before: Instant | None) -> Iterator[Crossing]:
+    def locate(self, done: int, before: Interruption | None) -> Iterator[Crossing]:
         run, system = self.run, self.run.start.system
         first = run.buffer.count - 1
         rows = run.buffer.rows(first + 1 + done if before is None else before.step + 2)
@@ -283,7 +280,7 @@ class WitnessEvents(Interrupter):
             g = np.vstack([g[inside], g_last])
         at, held, bound = 0, set[int](), bool(system.constraints or run.like.locked or system.motions)
         while True:
-            side = self.sides.all(g[at:])
+            side = self.sides.all_at(g[at:])
             happens = np.stack(
                 [e.happens(side[:-1, j], side[1:, j]) for j, e in enumerate(self.events)], axis=1
             )
@@ -307,7 +304,7 @@ class WitnessEvents(Interrupter):
             intervals = {
                 j: isolate(
                     self._value(j, k, y_at),
-                    partial(self.sides.of, j),
+                    partial(self.sides.at, j),
                     self.events[j],
                     float(sides[j]),
                     (float(t[at]), float(t[at + 1])),
@@ -321,7 +318,7 @@ class WitnessEvents(Interrupter):
             hits = [
                 j
                 for j in candidates
-                if intervals[j][1] == when or self.events[j].happens(sides[j], self.sides.of(j, here[[j]])[0])
+                if intervals[j][1] == when or self.events[j].happens(sides[j], self.sides.at(j, here[[j]])[0])
             ]
             yield Crossing(k, float(t[at]), when, rows, y, here, sides, hits)
             for j in hits:  # nothing changed: the run goes on as it did
@@ -446,14 +443,14 @@ class WitnessEvents(Interrupter):
 
     def _rate(self, j: int, state: State, f: np.ndarray) -> float:
         """gdot of a witness, with ydot = f."""
-        t, y = state.t, np.concatenate([state.q, state.u, state.z])
+        t, y = state.t, stacked(state)
         d = max(CHANGE, RESOLVED * float(np.spacing(abs(t))))
         g = self.witnesses(state, np.array([t - d, t + d]), np.stack([y - d * f, y + d * f]))
         return float(g[1, j] - g[0, j]) / (2 * d)
 
     def _reach(self, j: int, state: State) -> float:
         """How much a witness changes where one of q, u, z changes by the accuracy."""
-        y = np.concatenate([state.q, state.u, state.z])
+        y = stacked(state)
         d, n = CHANGE * np.eye(y.size), y.size
         g = self.witnesses(state, np.full(2 * n, state.t), np.concatenate([y + d, y - d]))[:, j]
         weights = self.run.settings.weights

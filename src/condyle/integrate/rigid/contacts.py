@@ -210,14 +210,7 @@ class Contacts:
                 W[np.ix_(rows, rows)], v[some], np.where(dead, 0.0, e[some]), now.mu[which[some]], law
             )
             if done is None:
-                names = ", ".join(repr(m.names[i]) for i in which[some])
-                raise ContactInfeasible(
-                    Outcome(
-                        Status.PAINLEVE,
-                        f"stopped at t = {state.t:.9g} s: no impulses of {names} "
-                        f"are found that part them; {Status.PAINLEVE.advice}",
-                    )
-                )
+                raise self._none_found(state, "impulses", which[some], "part them")
             impulses[some], energy = done.lambda_, energy + done.energy
             laws.add(done.law)
         state = state.replace(u=state.u + impulses.ravel() @ Z)
@@ -251,15 +244,7 @@ class Contacts:
             problem = whole.part(some)
             found = None if (problem.own() < LEAST_RESPONSE).any() else problem.solve()  # (21)
             if found is None:
-                names = ", ".join(repr(self.modes.names[i]) for i in which[some])
-                raise ContactInfeasible(
-                    Outcome(
-                        Status.PAINLEVE,
-                        f"stopped at t = {state.t:.9g} s: no forces of {names} "
-                        f"are found that keep them apart; "
-                        f"{Status.PAINLEVE.advice}",
-                    )
-                )
+                raise self._none_found(state, "forces", which[some], "keep them apart")
             found = problem.shared(found)
             lam, a = found.lambda_, found.v
             most = max(float(np.abs(problem.b).max()), 1e-300)
@@ -280,6 +265,11 @@ class Contacts:
                 else:
                     stick[i] = True
         return closed, stick, slide
+
+    def _none_found(self, state: State, what: str, which: np.ndarray, aim: str) -> ContactInfeasible:
+        names = ", ".join(repr(self.modes.names[i]) for i in which)
+        text = f"stopped at t = {state.t:.9g} s: no {what} of {names} are found that {aim}; "
+        return ContactInfeasible(Outcome(Status.PAINLEVE, text + Status.PAINLEVE.advice))
 
     def _words(
         self, before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...], impact: Impact | None

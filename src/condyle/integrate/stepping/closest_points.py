@@ -18,6 +18,8 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from condyle.records import dataclass
+
 MARGIN = 0.02
 """Share of the smaller box's least half-length by which edges must be further apart than faces."""
 PARALLEL = 1e-4
@@ -66,32 +68,41 @@ def box(c: ca.SX, pose: ca.SX, row: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     return gap, n, c - (row[6] + gap / 2) * n
 
 
-def touching(
-    R_a: np.ndarray,
-    c_a: np.ndarray,
-    half_a: np.ndarray,
-    R_b: np.ndarray,
-    c_b: np.ndarray,
-    half_b: np.ndarray,
-    reach: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Axes R (k, 3, 3), centers c (k, 3) and half-lengths half (k, 3) of k boxes."""
+
+    R: np.ndarray
+    c: np.ndarray
+    half: np.ndarray
+
+    def __getitem__(self, i: np.ndarray) -> Boxes:
+        return Boxes(self.R[i], self.c[i], self.half[i])
+
+    def where(self, these: np.ndarray, others: Boxes) -> Boxes:
+        """These boxes where told to, and others."""
+
+        def pick(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+            return np.where(these.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
+
+        return Boxes(pick(self.R, others.R), pick(self.c, others.c), pick(self.half, others.half))
+
+
+def touching(a: Boxes, b: Boxes, reach: np.ndarray) -> tuple[np.ndarray, ...]:
     """Points of k pairs of boxes: which pair (m,), which of its POINTS (m,), gaps (m,) [m], normals from a to
     b (m, 3) and points (m, 3) [m].
 
     Args:
-        R_a, c_a, half_a: axes (k, 3, 3), centers (k, 3) and half-lengths (k, 3) of a; of b likewise.
         reach: gaps up to which points count, shape (k,) [m].
     """
-    d, margin = c_b - c_a, MARGIN * np.minimum(half_a.min(axis=1), half_b.min(axis=1))
-    ax, bx = np.swapaxes(R_a, 1, 2), np.swapaxes(R_b, 1, 2)  # rows are axes
+    d, margin = b.c - a.c, MARGIN * np.minimum(a.half.min(axis=1), b.half.min(axis=1))
+    ax, bx = np.swapaxes(a.R, 1, 2), np.swapaxes(b.R, 1, 2)  # rows are axes
     cross = np.cross(ax[:, :, None], bx[:, None]).reshape(-1, 9, 3)
     size = np.linalg.norm(cross, axis=2)
     flat = size < PARALLEL
     axes = np.concatenate([ax, bx, cross / np.where(flat, 1.0, size)[..., None]], axis=1)
     along = np.einsum("kni,ki->kn", axes, d)
-    g = np.abs(along) - sum(
-        (np.abs(axes @ R) * half[:, None]).sum(axis=2) for R, half in ((R_a, half_a), (R_b, half_b))
-    )  # (13)
+    g = np.abs(along) - sum((np.abs(axes @ x.R) * x.half[:, None]).sum(axis=2) for x in (a, b))  # (13)
     g[:, 6:] -= np.where(flat, np.inf, margin[:, None])
     best = np.argmax(g, axis=1)
     k = np.arange(len(d))
@@ -99,29 +110,10 @@ def touching(
     near = g[k, best] <= reach
     faces, edges = np.flatnonzero(near & (best < 6)), np.flatnonzero(near & (best >= 6))
     own = best[faces] < 3
-    pick = lambda x, y: np.where(own.reshape(-1, *(1,) * (x.ndim - 1)), x[faces], y[faces])
-    made = _faces(
-        np.where(own[:, None], n[faces], -n[faces]),
-        pick(R_a, R_b),
-        pick(c_a, c_b),
-        pick(half_a, half_b),
-        pick(R_b, R_a),
-        pick(c_b, c_a),
-        pick(half_b, half_a),
-        best[faces] % 3,
-        reach[faces],
-    )
-    pair, point, gap, P = faces[made[0]], made[1], made[2], made[3]
-    one = _edges(
-        n[edges],
-        best[edges] - 6,
-        R_a[edges],
-        c_a[edges],
-        half_a[edges],
-        R_b[edges],
-        c_b[edges],
-        half_b[edges],
-    )
+    first, second = a[faces].where(own, b[faces]), b[faces].where(own, a[faces])
+    along_n = np.where(own[:, None], n[faces], -n[faces])
+    on_faces, point, gap, P = _faces(along_n, first, second, best[faces] % 3, reach[faces])
+    pair, one = faces[on_faces], _edges(n[edges], best[edges] - 6, a[edges], b[edges])
     gap_e = (g[k, best] + margin)[edges]
     return (
         np.append(pair, edges),
@@ -133,19 +125,12 @@ def touching(
 
 
 def _faces(
-    n: np.ndarray,
-    R: np.ndarray,
-    c: np.ndarray,
-    half: np.ndarray,
-    R_2: np.ndarray,
-    c_2: np.ndarray,
-    half_2: np.ndarray,
-    axis: np.ndarray,
-    reach: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    n: np.ndarray, box: Boxes, other: Boxes, axis: np.ndarray, reach: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """A face with the normal n out of its box, along one of its axes, against another box: which pair, which
     point, gap, and the point halfway between both faces."""
-    k = np.arange(len(n))
+    k, R, c, half = np.arange(len(n)), box.R, box.c, box.half
+    R_2, c_2, half_2 = other.R, other.c, other.half
     u, v = (axis + 1) % 3, (axis + 2) % 3
     x, y, h = R[k, :, u], R[k, :, v], np.stack([half[k, u], half[k, v]], axis=1)
     top = c + half[k, axis, None] * n
@@ -195,23 +180,14 @@ def _faces(
     return pair, point, gap, low[pair, point] - gap[:, None] / 2 * n[pair]
 
 
-def _edges(
-    n: np.ndarray,
-    which: np.ndarray,
-    R_a: np.ndarray,
-    c_a: np.ndarray,
-    half_a: np.ndarray,
-    R_b: np.ndarray,
-    c_b: np.ndarray,
-    half_b: np.ndarray,
-) -> np.ndarray:
+def _edges(n: np.ndarray, which: np.ndarray, a: Boxes, b: Boxes) -> np.ndarray:
     """Halfway between the closest points of the edge of a that is furthest along n and that of b."""
     k, (i, j) = np.arange(len(n)), np.divmod(which, 3)
     ends = []
-    for R, c, half, axis, sign in ((R_a, c_a, half_a, i, 1.0), (R_b, c_b, half_b, j, -1.0)):
-        at = half * np.sign(sign * np.einsum("kji,kj->ki", R, n))
+    for box, axis, sign in ((a, i, 1.0), (b, j, -1.0)):
+        at = box.half * np.sign(sign * np.einsum("kji,kj->ki", box.R, n))
         at[k, axis] = 0.0
-        ends.append((c + np.einsum("kij,kj->ki", R, at), R[k, :, axis]))
+        ends.append((box.c + np.einsum("kij,kj->ki", box.R, at), box.R[k, :, axis]))
     (p, x), (q, y) = ends
     d, c = q - p, np.einsum("ki,ki->k", x, y)
     dx, dy = np.einsum("ki,ki->k", d, x), np.einsum("ki,ki->k", d, y)

@@ -17,7 +17,7 @@ from condyle.contact.materials import Rigid
 from condyle.contact.solids import Box, placed
 from condyle.contact.surfaces import ContactSurface, HalfSpace, Point, Sphere
 from condyle.errors import DescriptionError, UnknownNameError
-from condyle.integrate.stepping.closest_points import NARROW, POINTS, touching
+from condyle.integrate.stepping.closest_points import NARROW, POINTS, Boxes, touching
 from condyle.laws.described import sx
 from condyle.records import dataclass
 from condyle.system.system import System
@@ -201,15 +201,14 @@ class Crowd:
     def two_boxes(self, R: np.ndarray, p: np.ndarray, reach: np.ndarray) -> Listed:
         """Contacts of boxes with boxes; arguments as of `near`."""
         first = self.balls + len(self.normal)
-        R_GS, center = self._placed(R, p)
-        half = self.core + self.edge[:, None]
-        i, j = np.triu_indices(len(center), 1)
-        round_ = np.linalg.norm(half, axis=1)  # spheres around them
-        apart = np.linalg.norm(center[j] - center[i], axis=1) - round_[i] - round_[j]
+        boxes = Boxes(*self._placed(R, p), self.core + self.edge[:, None])
+        i, j = np.triu_indices(len(boxes.c), 1)
+        round_ = np.linalg.norm(boxes.half, axis=1)  # spheres around them
+        apart = np.linalg.norm(boxes.c[j] - boxes.c[i], axis=1) - round_[i] - round_[j]
         keep = self._kept(first + i, first + j, apart, reach)
         i, j = i[keep], j[keep]
         far = reach[self.body[first + i]] + reach[self.body[first + j]]
-        pair, point, gap, n, P = touching(R_GS[i], center[i], half[i], R_GS[j], center[j], half[j], far)
+        pair, point, gap, n, P = touching(boxes[i], boxes[j], far)
         return self._listed(np.column_stack([first + i[pair], first + j[pair]]), gap, n, P, point=point)
 
 

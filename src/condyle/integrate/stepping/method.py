@@ -165,11 +165,13 @@ class TimeStepping(ExplainsCalls):
         report: Callable[[float], object] | None,
     ) -> Trajectory:
         """A run of one state; see `cd.simulate`."""
-        return _Run(self, start, t_final, step, Manifold.of(start.system, weights, ACCURACY), report).go()
+        return _Stepping(
+            self, start, t_final, step, Manifold.of_run(start.system, weights, ACCURACY), report
+        ).go()
 
 
 @dataclass
-class _Run:
+class _Stepping:
     """A run: what it refuses, and what it gives."""
 
     method: TimeStepping
@@ -239,7 +241,7 @@ class _Run:
                 "for: energy is not kept there; take a shorter step, or a Ball joint",
                 RuntimeWarning,
             )
-        times, y = run.kept()
+        times, y = run.rows()
         method: Any = self.method
         rows = StepRows(times, y, np.zeros_like(y), np.empty((len(y), 0, y.shape[1])), method)
         return Trajectory(

@@ -23,7 +23,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
@@ -32,7 +31,18 @@ import numpy as np
 from condyle.integrate.equations import RightHandSide, equations
 from condyle.integrate.stepping.closest_points import NARROW, apart, box, plane
 from condyle.integrate.steps import ROW
-from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Scan, Stream, While, kernel
+from condyle.native.programs.nodes import (
+    Get,
+    If,
+    Kernel,
+    Node,
+    Put,
+    Scan,
+    Stream,
+    While,
+    kernel,
+    record_kernel,
+)
 from condyle.native.programs.program import Program, ProgramAndTables
 from condyle.system.system import System
 
@@ -208,8 +218,7 @@ class StepProgram(ABC):
 
     def named(self, fn: Callable[[Record], Any], ins: str, outs: str) -> Kernel:
         """outs <- fn(record of ins)."""
-        names = ins.split()
-        return self.k(lambda *x: fn(SimpleNamespace(**dict(zip(names, x, strict=True)))), ins, outs)
+        return record_kernel(fn, ins, outs, self.sizes | self.widths, "kernel")
 
     def over(self, count: str, *body: Node) -> Node:
         """For bodies, blocks, balls."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from condyle.integrate.stepping.closest_points import NARROW
 from condyle.integrate.stepping.crowd import Crowd, Listed
-from condyle.integrate.steps import ROW
+from condyle.integrate.steps import ROW, stacked
 from condyle.model.model import description
 from condyle.native.programs.program import ProgramAndTables, cached_program
 from condyle.system.state import State
@@ -101,7 +101,7 @@ class SteppingRun(ABC):
             started: is told the least gap at the start.
         """
         m, ws, start = self.method, self.ws, self.start
-        ws["y"] = np.concatenate([start.q, start.u, start.z])
+        ws["y"] = stacked(start)
         soft = m.stiffness is not None
         for name, value in {
             "t_0": start.t,
@@ -161,7 +161,7 @@ class SteppingRun(ABC):
     def sweeps(self) -> int:
         return int(self.ws["total"][0])
 
-    def kept(self) -> tuple[np.ndarray, np.ndarray]:
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Times (m,) and rows (m, n) until now."""
         rows = int(self.ws["row"][0])
         return self.T[:rows, 0], self.Y[:rows]

@@ -50,7 +50,7 @@ NEAREST = 1e-9
 
 
 @dataclass(frozen=True)
-class Blocks:
+class SpeedBlocks:
     """Speeds of trees that hang on ground separately.
 
     Args:
@@ -73,7 +73,7 @@ class Blocks:
         return int(self.place.max(initial=0)) + 1
 
     @staticmethod
-    def made(system: System, together: list[list[int]]) -> Blocks:
+    def of_trees(system: System, together: list[list[int]]) -> SpeedBlocks:
         """Trees of a system; speeds of each of the lists `together` are in one."""
         nu, tree = system.nu, system.compiled.model.tree
         own = [sorted({k for A in tree.path(b.index) for k in tree.speeds_of(A)}) for b in system.bodies]
@@ -89,7 +89,7 @@ class Blocks:
                 root[find(k)] = find(some[0])
         names, of = np.unique([find(k) for k in range(nu)], return_inverse=True)
         place = np.array([int((of[:k] == of[k]).sum()) for k in range(nu)], dtype=int)
-        return Blocks(
+        return SpeedBlocks(
             of,
             place,
             np.array([*(of[some[0]] if some else len(names) for some in own), len(names)], dtype=int),
@@ -110,7 +110,7 @@ def rows_of(column: ca.SX) -> list[int]:
     return [int(i) for i in column.sparsity().row()]
 
 
-def masses(M: ca.SX, blocks: Blocks) -> ca.SX:
+def masses(M: ca.SX, blocks: SpeedBlocks) -> ca.SX:
     """M of each block by columns; beside it the diagonal is one."""
     n, out = blocks.n, []
     for a in range(blocks.count):
@@ -121,7 +121,7 @@ def masses(M: ca.SX, blocks: Blocks) -> ca.SX:
     return ca.vertcat(*out)
 
 
-def bodies_of(s: Symbols, system: System, blocks: Blocks) -> list[ca.SX]:
+def bodies_of(s: Symbols, system: System, blocks: SpeedBlocks) -> list[ca.SX]:
     """Poses, velocities and rows J of all bodies and ground."""
     kin, tree, n = s.kinematics(), system.compiled.model.tree, blocks.n
     view = s.view(kin)
@@ -226,9 +226,9 @@ class Trees(StepProgram):
         self.G = ca.sparsify(ca.reshape(self.unilateral[3], nu, 3 * k))
         touched = [sorted({r for i in range(3) for r in rows_of(self.G[:, 3 * j + i])}) for j in range(k)]
         together = [list(range(nu))] if both_ways else []
-        plain = Blocks.made(system, together)
+        plain = SpeedBlocks.of_trees(system, together)
         together += [some for some in touched if len({*plain.of[some]}) > 2]
-        self.blocks = blocks = Blocks.made(system, together)
+        self.blocks = blocks = SpeedBlocks.of_trees(system, together)
         self.ends = np.full((k, 2), float(blocks.count))
         for j, some in enumerate(touched):
             mine = sorted({*blocks.of[some].tolist()})

@@ -228,33 +228,54 @@ def constraint_matrix(looped: Looped) -> None:
     looped.line(reads, {"Y": ca.densify(rows(found.scaled()))})
 
 
-def _columns(looped: Looped) -> int:
-    """How many changes are asked for, beside each other in `du`."""
-    return dict(looped.results)["du"] // max(looped.model.tree.nu, 1)
+def _write_changes(
+    looped: Looped,
+    visits: Visits,
+    field: Any,
+    motions: Callable[[int], None] = lambda columns: None,
+    found: Callable[[Pseudoinverse, ca.SX], dict[Any, ca.SX]] = lambda *_: {},
+    corrected: Callable[[dict[Any, ca.SX], Pseudoinverse, ca.SX], dict[Any, ca.SX]] = lambda *_: {},
+) -> None:
+    """(1) for the errors in the homes and for each column of the argument `along`: changes of x as `du`.
 
+    Args:
+        field: of the bodies, from which M^-1 G' lambda is taken.
+        motions: passes that make x of the field.
+        found: what else is written of the first lambda.
+        corrected: the same of what is left after the last correction.
+    """
+    columns = dict(looped.results)["du"] // max(looped.model.tree.nu, 1)
+    equations = LoopedEquations(looped, visits, columns)
 
-def _given(looped: Looped, columns: int, name: str) -> None:
-    """Bodies' x: zero, then the columns of an argument."""
-
-    def write(d: Draft) -> None:
+    def along(d: Draft) -> None:
         nu = d.mobilizer.nu
-        more = [d.read(f"{name}{j}", nu) for j in range(columns - 1)] if nu else []
+        more = [d.read(f"along{j}", nu) for j in range(columns - 1)] if nu else []
         d.me.x = ca.densify(ca.horzcat(ca.SX(nu, 1), *more))
 
-    looped.outward(write, nothing)
-
-
-def _no_change(looped: Looped, columns: int, field: Any) -> None:
-    def write(d: Draft) -> None:
+    def no_change(d: Draft) -> None:
         d.me[field] = ca.SX.zeros(d.mobilizer.nu, columns)
 
-    looped.outward(write, nothing)
+    def report(d: Draft) -> None:
+        for j in range(columns if d.mobilizer.nu else 0):
+            d.writes[f"du{j}"] = d.me.x[:, j]
+
+    looped.outward(along, nothing)
+    if columns > 1:
+        visits.gather(columns)
+    equations.solve(found, gathered=columns > 1)
+    looped.outward(no_change, nothing)
+    visits.scatter(field, columns)
+    motions(columns)
+    visits.gather(columns)
+    equations.correct(corrected)
+    visits.scatter(field, columns)
+    motions(columns)
+    looped.outward(report, nothing)
 
 
 def position_changes(looped: Looped) -> None:
     """corrections.py (1) for positions: du for p, and for P e of each column of the argument `along`; where
     asked for whether the constraints are delicate, and p."""
-    columns = _columns(looped)
     wanted = {name for name, _ in looped.results}
     _start(looped, moving=False, mass=False)
     apply_motions(looped, False)
@@ -266,61 +287,26 @@ def position_changes(looped: Looped) -> None:
     visits.inward(
         _lock, lambda d: [w**2 + lock for w, lock in zip(d.of_speeds("weights"), _lock(d), strict=True)]
     )
-    equations = LoopedEquations(looped, visits, columns)
-    _given(looped, columns, "along")
-    if columns > 1:
-        visits.gather(columns)
-    equations.solve(
-        lambda found, _: {"delicate": found.delicate} if "delicate" in wanted else {}, gathered=columns > 1
-    )
-    _no_change(looped, columns, BodyFields.x)
-    visits.scatter(BodyFields.x, columns)
-    visits.gather(columns)
-    equations.correct(lambda reads, found, r: {})
-    visits.scatter(BodyFields.x, columns)
-    _report(looped, columns)
-
-
-def _report(looped: Looped, columns: int) -> None:
-    """x of all bodies as `du`."""
-
-    def write(d: Draft) -> None:
-        x = d.me.x
-        for j in range(columns if d.mobilizer.nu else 0):
-            d.writes[f"du{j}"] = x[:, j]
-
-    looped.outward(write, nothing)
+    delicate = lambda found, _: {"delicate": found.delicate} if "delicate" in wanted else {}
+    _write_changes(looped, visits, BodyFields.x, found=delicate)
 
 
 def velocity_changes(looped: Looped) -> None:
     """corrections.py (1) for speeds: du for v, and for V e of each column of the argument `along`; where
     asked for what is then left of v, if v is linear in u."""
-    columns = _columns(looped)
-    wanted = {name for name, _ in looped.results}
+    left = "left" in {name for name, _ in looped.results}
     _start(looped)
     visits = Visits(looped, "position", "velocity")
     v, linear = visits.equations.errors()[1], visits.linear()
     visits.begin(v)
-    solve, equations = Solve(looped, None, False, lighten=True), LoopedEquations(looped, visits, columns)
+    solve = Solve(looped, None, False, lighten=True)
     solve.inward()
     visits.inward(_lock)
-    _given(looped, columns, "along")
-    if columns > 1:
-        visits.gather(columns)
-    equations.solve(lambda *_: {}, gathered=columns > 1)
-    _no_change(looped, columns, BodyFields.eps)
-    visits.scatter(BodyFields.eps, columns)
-    solve.motions(columns)
-    visits.gather(columns)
-    equations.correct(
-        lambda reads, found, r: {"left": ca.densify(r[:, 0])} if "left" in wanted and linear else {}
-    )
-    if "left" in wanted and not linear:
+    if left and not linear:
         reads: dict[Any, ca.SX] = {}
         looped.line(reads, {"left": visits.home(reads, HomeFields.bias)})
-    visits.scatter(BodyFields.eps, columns)
-    solve.motions(columns)
-    _report(looped, columns)
+    rest = lambda reads, found, r: {"left": ca.densify(r[:, 0])} if left and linear else {}
+    _write_changes(looped, visits, BodyFields.eps, solve.motions, corrected=rest)
 
 
 def forward_dynamics(looped: Looped) -> None:

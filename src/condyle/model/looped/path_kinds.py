@@ -17,7 +17,7 @@ from condyle.dynamics.kinematics import Pair
 from condyle.errors import CondyleError
 from condyle.forces.path import PathLaw
 from condyle.laws.described import Datum, placed, sx, text
-from condyle.laws.leaves import Coordinate, Rotation, StationPosition
+from condyle.laws.leaves import CoordinateValue, Rotation, StationPosition
 from condyle.model.looped.law_rows import FEWEST, PoseView, RowLoads, changed
 from condyle.paths.segment import Segment
 from condyle.paths.span import Span
@@ -41,7 +41,7 @@ class SpanView(PoseView):
 def has_row(span: Span) -> bool:
     """Whether a span may be a row: plain numbers, and it depends on poses of bodies alone."""
     return span.numbers is not None and all(
-        isinstance(part, (StationPosition, Rotation, Coordinate)) for part in span.parts
+        isinstance(part, (StationPosition, Rotation, CoordinateValue)) for part in span.parts
     )
 
 
@@ -92,7 +92,7 @@ class SpanKind:
             return self._closed_form(twin, view)
         loads = RowLoads(view)
         for part, J in twin.gradient(view):  # type: ignore[arg-type]
-            if not isinstance(part, Coordinate):  # a coordinate switches, it does not move points
+            if not isinstance(part, CoordinateValue):  # a coordinate switches, it does not move points
                 part.load(view, J.T, loads)  # type: ignore[arg-type]
         return twin.at(view), loads.bodies, twin.found(view)  # type: ignore[arg-type]
 

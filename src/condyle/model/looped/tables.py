@@ -2,7 +2,7 @@
 (condyle.native.loops.sweep).
 
 Row 0 is ground, row B + 1 is body B. Bodies are of one type if their mobilizers have the same equations up to
-numbers (condyle.mobilizers.numbers), if the same of their numbers depend on Parameters, and if both or none
+numbers (condyle.mobilizers.patterns), if the same of their numbers depend on Parameters, and if both or none
 are driven by motions. Machine code grows with the number of types, not of bodies. The equations are those of
 the unrolled layout, from the same functions, traced once per type over symbols that stand for the fields of a
 row. (A type of its own for frames that are not turned, R_PF = 1, was measured: 2 % faster for one state, not

@@ -25,25 +25,15 @@ def _poses(s: Symbols) -> list[ca.SX]:
 
 def _velocities(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    return [
-        column(
-            x
-            for B in s.model.tree.base_to_tip
-            for x in kinematics.body_velocity(kin.placed[B], kin.R_GM[B], kin.V_GM[B])
-        )
-    ]
+    each = (kinematics.body_velocity(kin.placed[B], kin.R_GM[B], V) for B, V in kin.V_GM.items())
+    return [column(x for V in each for x in V)]
 
 
 def _accelerations(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
     A = kinematics.accelerations(s.model.tree, kin, s["udot"])
-    return [
-        column(
-            x
-            for B in s.model.tree.base_to_tip
-            for x in kinematics.body_acceleration(kin.placed[B], kin.R_GM[B], kin.V_GM[B], A[B])
-        )
-    ]
+    each = (kinematics.body_acceleration(kin.placed[B], kin.R_GM[B], V, A[B]) for B, V in kin.V_GM.items())
+    return [column(x for a in each for x in a)]
 
 
 def _frame_jacobian(s: Symbols, body: int) -> list[ca.SX]:

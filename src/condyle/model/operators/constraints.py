@@ -25,9 +25,7 @@ def solved_multipliers(s: Symbols, tau: ca.SX) -> list[ca.SX]:
 def _held(s: Symbols, tau: ca.SX) -> list[ca.SX]:
     """udot, lambda, and the status."""
     kin = s.kinematics()
-    udot, status = aba.forward_dynamics(
-        s.model.tree, kin, tau, s.lock, s.gravity, s.loads(kin), s.motions.held()
-    )
+    udot, status = s.free_accelerations(kin, tau)
     found = multipliers.constrained(s.rows(kin), udot, s.lock)
     return [found.udot, found.lambda_, multipliers.with_unmet(status, s.model.tree, found.unmet)]
 
@@ -88,7 +86,6 @@ OPERATORS = (
         looped=constrained.accelerations,
         cost=MultiplierCost(pushes=True),
         serves="simulate",
-        differentiable=False,
         watched=False,
         plain=True,
     ),

@@ -257,7 +257,6 @@ OPERATORS = (
         results={"p": "springs"},
         reads="joints forces",
         expressions=_springs,
-        differentiable=False,
         serves="contacts.pressures",
     ),
     Operator("contacts.pressures", Stage.FORCE, "q u"),
@@ -269,7 +268,6 @@ OPERATORS = (
         serves="simulate",
         reads="joints forces",
         expressions=_energies,
-        differentiable=False,
         watched=False,
     ),
     Operator(
@@ -290,7 +288,6 @@ OPERATORS = (
         status="accelerations",
         reads=READS,
         expressions=_of(lambda done: ca.vertcat(done.f_n * done.P, done.f_n)),
-        differentiable=False,
         serves="contacts.center_of_pressure",
     ),
     Operator("contacts.center_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),

@@ -24,7 +24,7 @@ from condyle.model.operators.rooms import (
 )
 
 if TYPE_CHECKING:
-    from condyle.dynamics.kinematics import Kinematics
+    from condyle.dynamics.kinematics import Kinematics, Pair
     from condyle.model.symbols import Symbols
 
 
@@ -32,9 +32,7 @@ def forward_dynamics(s: Symbols, short: float | None = None) -> tuple[ca.SX, ca.
     """udot, the status, and with constraints whether these are delicate (multipliers.py). short: what runs
     let pass there; None: rounding."""
     kin = s.kinematics()
-    udot, status = aba.forward_dynamics(
-        s.model.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held()
-    )
+    udot, status = s.free_accelerations(kin, s["tau"])
     if not s.model.constraints:
         return udot, status, None
     found = multipliers.constrained(s.rows(kin), udot, s.lock, *(() if short is None else (short,)))
@@ -108,12 +106,19 @@ def _power(s: Symbols) -> list[ca.SX]:
     return [column(energy.power(kin, loads, s["u"]) for loads in each)]
 
 
-def _timed_power(s: Symbols) -> list[ca.SX]:
-    tree, kin = s.model.tree, s.kinematics()
+def _mobilizer_forces(
+    s: Symbols, constraints: bool = False
+) -> tuple[Kinematics, view.TreeLoads, dict[int, Pair]]:
+    """Kinematics, loads, those of constraints too if asked for, and F of every mobilizer."""
+    kin = s.kinematics()
     loads = s.loads(kin)
-    if s.model.constraints:
+    if constraints:
         loads = s.rows(kin).loads(s["lambda_"], loads)
-    F = rnea.mobilizer_forces(tree, kin, s["udot"], s.gravity, loads)
+    return kin, loads, rnea.mobilizer_forces(s.model.tree, kin, s["udot"], s.gravity, loads)
+
+
+def _timed_power(s: Symbols) -> list[ca.SX]:
+    kin, _, F = _mobilizer_forces(s, bool(s.model.constraints))
     return [energy.timed_power(kin, F, s.model.moved_by_time, s.t, s["q"], s["u"])]
 
 
@@ -127,25 +132,16 @@ def _energy(s: Symbols) -> list[ca.SX]:
     return [kinetic, potential]
 
 
-def _reactions(s: Symbols) -> list[ca.SX]:
-    kin = s.kinematics()
-    F = rnea.mobilizer_forces(s.model.tree, kin, s["udot"], s.gravity, s.loads(kin))
+def _reactions(s: Symbols, constraints: bool = False) -> list[ca.SX]:
+    F = _mobilizer_forces(s, constraints)[2]
     return [column(x for B in s.model.tree.base_to_tip for x in F[B])]
 
 
 def _joint_loads(s: Symbols) -> list[ca.SX]:
     """Reactions, and what inverse dynamics gives, from one look at the forces."""
-    tree, kin = s.model.tree, s.kinematics()
-    loads = s.loads(kin)
-    F = rnea.mobilizer_forces(tree, kin, s["udot"], s.gravity, loads)
+    tree = s.model.tree
+    kin, loads, F = _mobilizer_forces(s)
     return [column(x for B in tree.base_to_tip for x in F[B]), rnea.projected(tree, kin, F, loads)]
-
-
-def _reactions_with_constraints(s: Symbols) -> list[ca.SX]:
-    kin = s.kinematics()
-    loads = s.rows(kin).loads(s["lambda_"], s.loads(kin))
-    F = rnea.mobilizer_forces(s.model.tree, kin, s["udot"], s.gravity, loads)
-    return [column(x for B in s.model.tree.base_to_tip for x in F[B])]
 
 
 OPERATORS = (
@@ -264,7 +260,6 @@ OPERATORS = (
         reads="joints forces",
         expressions=_each_force,
         serves="induced_accelerations",
-        differentiable=False,
     ),
     Operator("motion_forces", Stage.ACCELERATION, "q u", columns=columns.generalized_forces),
     Operator("motion_power", Stage.ACCELERATION, "q u", columns=columns.speed_powers),
@@ -318,7 +313,6 @@ OPERATORS = (
         expressions=_joint_loads,
         looped=passes.joint_loads,
         serves="joint_reactions",
-        differentiable=False,
     ),
     Operator(
         "reactions_with_constraints",
@@ -327,7 +321,7 @@ OPERATORS = (
         results={"F": "bodies 6"},
         reads="joints forces constraints",
         per_body="row",
-        expressions=_reactions_with_constraints,
+        expressions=lambda s: _reactions(s, constraints=True),
         serves="reactions",
     ),
 )

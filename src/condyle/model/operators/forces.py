@@ -143,7 +143,6 @@ OPERATORS = (
         looped=path_operators.unit_tensions,
         cost=TensionCost(),
         serves="static_optimization",
-        differentiable=False,
         watched=False,
     ),
     Operator(
@@ -153,7 +152,6 @@ OPERATORS = (
         results={"f": "actuators nu"},
         expressions=_unit_loads,
         serves="static_optimization",
-        differentiable=False,
     ),
     Operator(
         "muscle_reports",
@@ -163,7 +161,6 @@ OPERATORS = (
         reads="joints forces",
         expressions=_reports,
         serves="muscle_analysis",
-        differentiable=False,
         watched=False,
     ),
     Operator(
@@ -174,7 +171,6 @@ OPERATORS = (
         reads="joints forces",
         expressions=_imbalance,
         serves="muscles.equilibrium",
-        differentiable=False,
         watched=False,
     ),
     Operator(
@@ -185,7 +181,6 @@ OPERATORS = (
         reads="joints forces",
         expressions=_tensions,
         serves="force_report",
-        differentiable=False,
         watched=False,
     ),
     Operator(
@@ -196,7 +191,6 @@ OPERATORS = (
         reads="joints forces",
         expressions=_wrenches,
         serves="force_report",
-        differentiable=False,
     ),
     Operator(
         "force_potentials",
@@ -206,6 +200,5 @@ OPERATORS = (
         reads="joints forces",
         expressions=_potentials,
         serves="force_report",
-        differentiable=False,
     ),
 )

@@ -91,7 +91,6 @@ OPERATORS = (
         looped=path_operators.path_geometry,
         cost=PathCost(),
         serves="static_optimization",
-        differentiable=False,
         plain=True,
     ),
     Operator(

@@ -100,7 +100,7 @@ class Operator:
         cost: what both layouts cost; layouts.py chooses between them.
         direct: the method gives the kernel's only result as it is; after the first call a builtin replaces
             the method.
-        differentiable: whether jvp, vjp, jacobian and casadi take it; needs expressions.
+        differentiable: whether jvp, vjp, jacobian and casadi take it; needs expressions and a method.
         serves: the operator that this kernel is part of, if it has no method of its own.
         watched: whether arrays of a user come to the kernel, which must be finite then.
         plain: whether the expressions take no derivatives of what laws give (Symbols).

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -33,7 +34,6 @@ from condyle.native.fastcall.builtin import DirectCall, add_call, make_builtin
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache, jit, notice, threads
 from condyle.native.straight.kernel_function import KernelFunction, evaluate_mapped
-from condyle.native.straight.kernel_writer import add_kernel
 from condyle.native.tables.lookup import lookup_context
 from condyle.records import dataclass
 
@@ -338,7 +338,13 @@ class _Evaluator:
             loop(rows, results)
         else:
             cuts = [blocks * k // count * W for k in range(count)] + [states]
-            threads.run([_Piece(loop, rows, results, slice(a, b)) for a, b in itertools.pairwise(cuts)])
+            parts = [slice(a, b) for a, b in itertools.pairwise(cuts)]
+            threads.run(
+                [
+                    partial(loop, [x if x.ndim == 1 else x[part] for x in rows], [y[part] for y in results])
+                    for part in parts
+                ]
+            )
         return loop.spoiled == before
 
     # -- making machine code
@@ -391,6 +397,8 @@ class _Evaluator:
         f = self._expressions(self.build if W == 1 else self.wide)
         start = time.perf_counter()
         module = Module(W, self.contract)
+        from condyle.native.straight.kernel_writer import add_kernel  # not where code comes from the cache
+
         work = add_kernel(module, f, "kernel")
         add_loop(module, "loop", "kernel", ins, outs, work, self._watched)
         if W == 1:
@@ -471,20 +479,6 @@ class _Evaluator:
         for result, value in zip(results, values):
             if result.size:
                 result[...] = value.T
-
-
-class _Piece:
-    """A loop over some of the states, to be run in a thread."""
-
-    def __init__(
-        self, loop: InnerLoop, rows: list[np.ndarray], results: list[np.ndarray], part: slice
-    ) -> None:
-        self.loop, self.rows, self.results, self.part = loop, rows, results, part
-
-    def __call__(self) -> None:
-        self.loop(
-            [a if a.ndim == 1 else a[self.part] for a in self.rows], [r[self.part] for r in self.results]
-        )
 
 
 def _flat(a: np.ndarray, batch: tuple[int, ...], states: int) -> np.ndarray:

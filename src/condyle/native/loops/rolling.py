@@ -43,7 +43,7 @@ _NEUTRAL = {ca.OP_ADD: 0.0, ca.OP_FMAX: -np.inf, ca.OP_FMIN: np.inf}
 Windows = dict[str, tuple[str, np.ndarray | int]]
 
 
-class FunctionParts:
+class FunctionParts(Instructions):
     """The instructions of f, taken apart.
 
     Attributes:
@@ -54,50 +54,38 @@ class FunctionParts:
     """
 
     def __init__(self, f: ca.Function) -> None:
-        code = Instructions(f)
-        self.op, self.a, self.b, self.constants = code.op, code.a, code.b, code.constants
+        super().__init__(f)
         first: dict[tuple, int] = {}
         same: list[int] = []  # the first node with the same value
-        self._operands: list[tuple[int, ...]] = []
-        for k, (op, a, b) in enumerate(zip(self.op, self.a, self.b)):
-            if op in LEAVES:
-                self._operands.append(())
-            elif b < 0:
-                self.a[k] = a = same[a]
-                self._operands.append((a,))
-            else:
-                self.a[k], self.b[k] = a, b = same[a], same[b]
-                self._operands.append((a, b))
-            same.append(
-                first.setdefault((op, a, b, self.constants[k]) if op == ca.OP_CONST else (op, a, b), k)
-            )
-        self.outputs = [(same[node], argument, element) for node, argument, element in code.outputs]
-        self.folds = self._folds()
+        for k, op in enumerate(self.op):
+            if op not in LEAVES:
+                self.a[k] = same[self.a[k]]
+                self.b[k] = same[self.b[k]] if self.b[k] >= 0 else -1
+            same.append(first.setdefault((op, self.a[k], self.b[k], self.constants.get(k)), k))
+        self.outputs = [(same[node], argument, element) for node, argument, element in self.outputs]
+        operands = [*map(self.operands, range(len(self.op)))]
+        self.folds = self._folds(operands)
         n = len(self.op)
         self.level, self.scalar = [0] * n, [False] * n
         level, scalar, single = self.level, self.scalar, [f.numel_in(k) == 1 for k in range(f.n_in())]
-        for k, (op, operands) in enumerate(zip(self.op, self._operands)):
+        for k, (op, each) in enumerate(zip(self.op, operands)):
             if k in self.folds:
                 level[k], scalar[k] = 1 + max(level[x] for x in self.folds[k]), True
-            elif not operands:
+            elif not each:
                 scalar[k] = op == ca.OP_CONST or single[self.a[k]]
             else:
-                x, y = operands[0], operands[-1]
+                x, y = each[0], each[-1]
                 level[k], scalar[k] = max(level[x], level[y]), scalar[x] and scalar[y]
-        used = {x for k, operands in enumerate(self._operands) if not scalar[k] for x in operands}
+        used = {x for k, each in enumerate(operands) if not scalar[k] for x in each}
         used |= {x for terms in self.folds.values() for x in terms}
         self.stored = {k for k in used if self.scalar[k] and self.op[k] not in LEAVES} | set(self.folds)
 
-    def operands(self, k: int) -> tuple[int, ...]:
-        """Nodes that it is made of; none of arguments and constants."""
-        return self._operands[k]
-
-    def _folds(self) -> dict[int, list[int]]:
+    def _folds(self, operands: Sequence[Sequence[int]]) -> dict[int, list[int]]:
         """Trees and chains of one operation whose values nobody else uses, by their last node."""
         op, a, b, n = self.op, self.a, self.b, len(self.op)
         uses, user = [0] * n, [-1] * n
-        for k, operands in enumerate(self._operands):
-            for x in operands:
+        for k, each in enumerate(operands):
+            for x in each:
                 uses[x] += 1
                 user[x] = k
         for k, _, _ in self.outputs:

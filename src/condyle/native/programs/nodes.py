@@ -21,6 +21,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
+from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
@@ -215,6 +216,20 @@ def kernel(
     if f.n_instructions() < LONG:
         f = ca.Function(name, x, results, {"cse": True})
     return Kernel(f, ins, outs)
+
+
+def record_kernel(
+    fn: Callable[[Any], Any], ins: str, outs: str, sizes: Mapping[str, int], name: str = ""
+) -> Kernel:
+    """The same, where fn takes one record with the slices as attributes."""
+    names = ins.split()
+    return kernel(
+        lambda *x: fn(SimpleNamespace(**dict(zip(names, x, strict=True)))),
+        ins,
+        outs,
+        sizes,
+        name or fn.__name__,
+    )
 
 
 def kernel_name(f: ca.Function | External | Composite) -> str:

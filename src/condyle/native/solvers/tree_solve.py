@@ -82,8 +82,8 @@ class TreeSolve:
                 with b.loop(n) as row:
                     first = row * (self.row * W)
                     for out, width, start in zip(outs, self.widths, np.cumsum([0, *self.widths])):
-                        source = b.at(columns, first + start * W)
-                        b.copy(b.at(out, row * (width * W)), source, 8 * width * W)
+                        target = b.at(out, row * (width * W))
+                        b.copy(target, b.at(columns, first + start * W), 8 * width * W)
         return m + self.row * n + work
 
     def _factor(self, module: Module, name: str) -> None:

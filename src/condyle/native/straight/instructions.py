@@ -76,6 +76,12 @@ class Instructions:
             self.a.append(a)
             self.b.append(b)
 
+    def operands(self, k: int) -> Sequence[int]:
+        """Nodes that a node is computed from; none for arguments and constants."""
+        if self.op[k] in LEAVES:
+            return ()
+        return (self.a[k], self.b[k]) if self.b[k] >= 0 else (self.a[k],)
+
 
 class Graph(Instructions):
     """The instructions of f with what is joined in them.
@@ -122,19 +128,15 @@ class Graph(Instructions):
         for k, _, _ in self.outputs:
             uses[k] += 1
         for k in reversed(range(len(uses))):
-            if not uses[k] or self.op[k] in LEAVES:
-                continue
-            for operand in self.operands(k):
-                if operand >= 0:
+            if uses[k]:
+                for operand in self.operands(k):
                     uses[operand] += 1
         return uses
 
     def operands(self, k: int) -> Sequence[int]:
-        return (
-            self.selections.conditions(k)
-            if k in self.selections.at
-            else self.choices.get(k) or (self.a[k], self.b[k])
-        )
+        if k in self.selections.at:
+            return self.selections.conditions(k)
+        return self.choices.get(k) or super().operands(k)
 
     def _find_products(self) -> dict[int, int]:
         """Products that sums take in: of two in one sum the later, since the earlier has had time to be

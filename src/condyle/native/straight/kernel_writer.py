@@ -187,8 +187,8 @@ class _KernelWriter:
         graph = self.graph
         taken = {m: k for k, m in graph.products.items()}
         last: dict[int, int] = {}  # node that uses a node last
-        for k, op in enumerate(graph.op):
-            if graph.uses[k] and op not in LEAVES:
+        for k, uses in enumerate(graph.uses):
+            if uses:
                 for operand in graph.operands(k):
                     last[operand] = max(last.get(operand, 0), taken.get(k, k))
         # copies of inputs come at the end

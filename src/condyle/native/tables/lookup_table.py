@@ -105,7 +105,7 @@ class ConstantRow(_Stored):
 
     @property
     def text(self) -> str:
-        return f"Numbers{self.values}"
+        return f"ConstantRow{self.values}"
 
     @property
     def _symbol(self) -> str:  # type: ignore[override]
@@ -130,7 +130,7 @@ class StopGradient(_Stored):
 
     needs: int
 
-    name = "frozen"
+    name = "stop_gradient"
 
     @property
     def width(self) -> int:
@@ -138,7 +138,7 @@ class StopGradient(_Stored):
 
     @property
     def text(self) -> str:
-        return f"Frozen({self.needs})"
+        return f"StopGradient({self.needs})"
 
     @property
     def _symbol(self) -> str:  # type: ignore[override]

@@ -1,9 +1,9 @@
-"""Analyses of a motion: coordinates, bodies, points, joint reactions."""
+"""Analyses of a motion: coordinates, bodies, points, joint reactions, static optimization, muscles."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from condyle.arrays import Array
 from condyle.errors import UnknownNameError
 from condyle.forces.base import GROUPS
 from condyle.opensim.element import Element
-from condyle.opensim.setup.controllers import write_controls
-from condyle.opensim.setup.coordinates import file_order, in_degrees, speed_names
-from condyle.opensim.setup.file import SI, Setup
+from condyle.opensim.setup.controls import write_controls
+from condyle.opensim.setup.file_columns import file_order, in_degrees, speed_names
 from condyle.opensim.setup.force_report import Exerted, force_columns, save_forces
+from condyle.opensim.setup.setup_file import SI, Setup
+from condyle.opensim.setup.trial import AnalysisTrial
 from condyle.spatial import Transform, euler_from_rotation
 from condyle.studies.joint_reactions import COLUMNS, joint_reactions
 from condyle.studies.motion.motion import FEWEST, Motion
@@ -23,10 +24,6 @@ from condyle.studies.prescribed_forces import prescribed_forces
 from condyle.studies.static_optimization import StaticOptimization, static_optimization
 from condyle.system.system import System
 from condyle.table import Table
-
-if TYPE_CHECKING:
-    from condyle.opensim.setup.trial import Trial
-
 
 BODIES = (
     "",
@@ -51,7 +48,7 @@ REACTIONS = (
 )
 
 
-def kinematics(trial: Trial, element: Element) -> None:
+def kinematics(trial: AnalysisTrial, element: Element) -> None:
     """Coordinates, speeds and accelerations: _q, _u, _dudt."""
     setup, system, motion = trial.setup, trial.system, trial.motion
     names = trial.chosen(element, "coordinates", file_order(setup, system))
@@ -67,7 +64,7 @@ def kinematics(trial: Trial, element: Element) -> None:
         trial.save(element, quantity, title, names, values * factor, ["", *SI, ""], degrees)
 
 
-def body_kinematics(trial: Trial, element: Element) -> None:
+def body_kinematics(trial: AnalysisTrial, element: Element) -> None:
     """Mass centers and orientations of bodies, their velocities and accelerations: _pos, _vel, _acc."""
     setup, system, motion = trial.setup, trial.system, trial.motion
     local = setup.flag("express_results_in_body_local_frame", False, element)
@@ -107,7 +104,7 @@ def body_kinematics(trial: Trial, element: Element) -> None:
         trial.save(element, f"{quantity}_{frame}", title, names, values, words, degrees)
 
 
-def point_kinematics(trial: Trial, element: Element) -> None:
+def point_kinematics(trial: AnalysisTrial, element: Element) -> None:
     """One point of a body: POINT_pos, _vel, _acc."""
     setup, system, motion = trial.setup, trial.system, trial.motion
     q, u, udot = motion.q, motion.u, motion.udot
@@ -127,7 +124,7 @@ def point_kinematics(trial: Trial, element: Element) -> None:
         trial.save(element, f"{name}_{quantity}", title, columns, values, ["No description."])
 
 
-def _body(trial: Trial, element: Element, name: str) -> str:
+def _body(trial: AnalysisTrial, element: Element, name: str) -> str:
     """The body that a property names: ground where it names none."""
     given = trial.setup.text(name, "ground", element).rpartition("/")[2]
     known = ["ground", *(b.name for b in trial.system.bodies)]
@@ -136,7 +133,7 @@ def _body(trial: Trial, element: Element, name: str) -> str:
     raise UnknownNameError("body", given, known, f"{element.place}: <{name}>")
 
 
-def joint_reaction(trial: Trial, element: Element) -> None:
+def joint_reaction(trial: AnalysisTrial, element: Element) -> None:
     """Forces and moments in joints: _ReactionLoads, nine columns per joint."""
     setup, system = trial.setup, trial.system
     file = setup.file("forces_file", element)
@@ -191,7 +188,7 @@ def joint_reaction(trial: Trial, element: Element) -> None:
     )
 
 
-def _frame(trial: Trial, element: Element, name: str) -> tuple[str, Transform | None]:
+def _frame(trial: AnalysisTrial, element: Element, name: str) -> tuple[str, Transform | None]:
     """The body of a frame, and the frame's pose on it: None for a body itself."""
     last = name.rpartition("/")[2]
     known = ["ground", *(b.name for b in trial.system.bodies)]
@@ -211,14 +208,14 @@ def _seen_from(X: Transform, values: Array) -> Array:
     return np.concatenate([x @ np.asarray(X.R, dtype=float) for x in (force, moment, point)], axis=1)
 
 
-def _forced(trial: Trial, table: Table) -> tuple[Motion, Table]:
+def _forced(trial: AnalysisTrial, table: Table) -> tuple[Motion, Table]:
     """The frames with the accelerations that given forces of muscles and actuators cause, as in OpenSim, and
     these forces; actuators without a column exert what their controls say."""
     forces = table[[n for n in table.names if n in trial.system.forces]]
     return trial.accelerated_by(prescribed_forces(trial.motion, forces)[0]), forces
 
 
-def joints_of(trial: Trial) -> dict[str, tuple[str, str]]:
+def joints_of(trial: AnalysisTrial) -> dict[str, tuple[str, str]]:
     """Parent and child body of each joint, by the joint's name, in the order of the model file."""
     reading = trial.setup.model_reading
     out: dict[str, tuple[str, str]] = {}
@@ -253,7 +250,7 @@ def _spread(setup: Setup, element: Element, name: str, default: str, count: int)
     return values if len(values) == count else values[:1] * count
 
 
-# ---- Analyses of muscles: static optimization, lengths and moment arms, forces, induced accelerations ----
+# ---- muscles -----------------------------------------------------------------------------------------------
 
 MUSCLE_WORDS = (
     "",
@@ -284,7 +281,7 @@ QUANTITIES = {
 """OpenSim's names of what muscles report, and ours."""
 
 
-def static_optimization_analysis(trial: Trial, element: Element) -> None:
+def static_optimization_analysis(trial: AnalysisTrial, element: Element) -> None:
     """Activations and forces of the least effort: _activation, _force, _controls."""
     setup, system = trial.setup, trial.system
     if trial.smooth is None:
@@ -315,7 +312,7 @@ def static_optimization_analysis(trial: Trial, element: Element) -> None:
     setup.report.judge(result.quality)
 
 
-def muscle_analysis_files(trial: Trial, element: Element) -> None:
+def muscle_analysis_files(trial: AnalysisTrial, element: Element) -> None:
     """Lengths, moment arms, fibers, forces and powers: one file per quantity."""
     setup, system, run = trial.setup, trial.system, trial.run
     if not system.muscles:

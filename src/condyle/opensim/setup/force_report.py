@@ -1,9 +1,9 @@
-"""ForceReporter and Actuation: what each force exerts, in OpenSim's columns."""
+"""ForceReporter and Actuation: what each force and constraint exerts, in OpenSim's columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,17 +14,14 @@ from condyle.opensim.contact import SURFACES
 from condyle.opensim.element import Element
 from condyle.opensim.forces import function_elements
 from condyle.opensim.reading import Reading
-from condyle.opensim.setup.file import FORCES, SI
+from condyle.opensim.setup.setup_file import FORCES, SI
+from condyle.opensim.setup.trial import AnalysisTrial
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.motion import Motion
 from condyle.studies.muscle_analysis import path_geometry
 from condyle.studies.study_system import study_system
 from condyle.system.states import Batch
 from condyle.system.system import System
-
-if TYPE_CHECKING:
-    from condyle.opensim.setup.trial import Trial
-
 
 FORCE_WORDS = (
     "",
@@ -66,7 +63,7 @@ class Exerted:
         given: forces of muscles and actuators, shape (m,), by name, where states do not say them.
     """
 
-    def __init__(self, trial: Trial, run: Motion, given: Mapping[str, Array] | None = None) -> None:
+    def __init__(self, trial: AnalysisTrial, run: Motion, given: Mapping[str, Array] | None = None) -> None:
         self.trial, self.run, self.given = trial, run, given or {}
         self.reading = trial.setup.model_reading
         self._known: dict[str, Any] = {}
@@ -156,7 +153,7 @@ class Exerted:
         return (self._unit(name) * self.run.u).sum(axis=1)
 
 
-def reporter(trial: Trial, element: Element) -> None:
+def reporter(trial: AnalysisTrial, element: Element) -> None:
     """What every force that applies exerts: _forces."""
     setup = trial.setup
     trial.report_unknown_states()
@@ -182,13 +179,13 @@ def force_columns(exerted: Exerted, element: Element) -> Columns:
     return columns
 
 
-def save_forces(trial: Trial, element: Element, quantity: str, columns: Columns) -> None:
+def save_forces(trial: AnalysisTrial, element: Element, quantity: str, columns: Columns) -> None:
     """Write a file of forces."""
     values = np.transpose([x for _, x in columns])
     trial.save(element, quantity, "ModelForces", [label for label, _ in columns], values, FORCE_WORDS)
 
 
-def actuation(trial: Trial, element: Element) -> None:
+def actuation(trial: AnalysisTrial, element: Element) -> None:
     """Forces, speeds and powers of muscles and actuators: _force, _speed, _power."""
     trial.report_unknown_states()
     exerted = trial.setup.step("actuators", lambda: Exerted(trial, trial.run))
@@ -210,7 +207,7 @@ def actuators(system: System) -> list[str]:
     return [n for n in system.forces if isinstance(system.force(n), (Muscle, Actuator)) and n not in off]
 
 
-def forces_of(trial: Trial) -> list[Element]:
+def forces_of(trial: AnalysisTrial) -> list[Element]:
     """Elements of the forces that apply themselves, in the order of the model file."""
     reading = trial.setup.model_reading
     found = [
@@ -399,7 +396,7 @@ REPORTS: dict[str, Callable[[Exerted, Element], Columns | None]] = {
 """Columns of OpenSim's classes; those of others are of actuators."""
 
 
-# ---- Forces of constraints for ForceReporter, in OpenSim's columns ----
+# ---- forces of constraints for ForceReporter, in OpenSim's columns -----------------------------------------
 #
 #
 # OpenSim writes what stands on the left of M udot + G' lambda = f: the opposite of what acts on the bodies and
@@ -416,7 +413,7 @@ ENDS = {
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
 
-def constraint_columns(trial: Trial, element: Element) -> list[tuple[str, Array]]:
+def constraint_columns(trial: AnalysisTrial, element: Element) -> list[tuple[str, Array]]:
     """Columns of every constraint that is enforced; what is left out is said."""
     reading, system = trial.setup.model_reading, trial.system
     off = system.state().disabled

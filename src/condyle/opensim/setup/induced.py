@@ -10,8 +10,6 @@ b is -Gdot u for velocities and zero for all else, so that contributions add up 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from condyle.arrays import Array
@@ -19,17 +17,15 @@ from condyle.errors import DescriptionError
 from condyle.forces.base import GROUPS
 from condyle.muscles import Muscle
 from condyle.opensim.element import Element
-from condyle.opensim.setup.coordinates import file_order, in_degrees, speed_names
-from condyle.opensim.setup.file import SI
+from condyle.opensim.setup.file_columns import file_order, in_degrees, speed_names
 from condyle.opensim.setup.force_report import actuators
+from condyle.opensim.setup.setup_file import SI
+from condyle.opensim.setup.trial import AnalysisTrial
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.induced_accelerations import each_answer, generalized_forces
 from condyle.studies.motion.motion import Motion
 from condyle.studies.study_system import forces_of_groups, study_system
-
-if TYPE_CHECKING:
-    from condyle.opensim.setup.trial import Trial
 
 WORDS = (
     "",
@@ -60,7 +56,7 @@ class Held:
     friction: tuple[float, float] | None = None
 
 
-def induced(trial: Trial, element: Element) -> None:
+def induced(trial: AnalysisTrial, element: Element) -> None:
     """A file per coordinate, per body and of the mass center, each with a column, or several, per cause."""
     setup, system, run = trial.setup, trial.system, trial.run
     trial.report_unknown_states()
@@ -78,67 +74,45 @@ def induced(trial: Trial, element: Element) -> None:
         factor = 180 / np.pi if degrees and turns.get(name) else 1.0
         values = factor * udot[:, :, speeds.index(name)]
         trial.save(element, name, name, causes, values, WORDS, degrees)
+    for name, (J, bias) in _places(trial, element, run, 180 / np.pi if degrees else 1.0).items():
+        values = np.einsum("tij,tcj->tci", J, udot)
+        for cause in {"total", "velocity"} & set(causes):  # to which the bias Jdot u belongs
+            values[:, causes.index(cause)] += bias
+        axes = ("X", "Y", "Z", "Ox", "Oy", "Oz")[: J.shape[1]]
+        labels = [f"{cause}_{axis}" for cause in causes for axis in axes]
+        trial.save(element, name, name, labels, values.reshape(len(values), -1), WORDS)
+
+
+def _places(
+    trial: AnalysisTrial, element: Element, run: Motion, angle: float
+) -> dict[str, tuple[Array, Array]]:
+    """J and Jdot u of the mass centers of bodies and their angles, and of that of the system, by name."""
+    system, out = trial.system, {}
     bodies = [b.name for b in system.bodies]
-    asked = setup.words("body_names", element) or ["center_of_mass"]
+    asked = trial.setup.words("body_names", element) or ["center_of_mass"]
     for name in bodies if asked[0].lower() == "all" else [w for w in asked if w.lower() != "center_of_mass"]:
         if name not in bodies:
             raise DescriptionError(f"{element.place}: <body_names>: there is no body {name!r} in the model")
         com = np.asarray(system.body(name).mass_properties.com, dtype=float)
         J = system.kinematics.frame_jacobian(run.q, name, com)
         bias = system.kinematics.frame_bias(run.q, run.u, name, com)
-        angle = 180 / np.pi if degrees else 1.0
-        _save_body(
-            trial,
-            element,
-            name,
-            run,
-            causes,
-            udot,
-            np.concatenate([J[:, 3:], angle * J[:, :3]], 1),
-            np.concatenate([bias[:, 3:], angle * bias[:, :3]], 1),
-            ("X", "Y", "Z", "Ox", "Oy", "Oz"),
-        )
+        J, bias = (np.concatenate([x[:, 3:], angle * x[:, :3]], 1) for x in (J, bias))
+        out[name] = J, bias
     if any(word.lower() == "center_of_mass" for word in asked):
-        still = system.mass_center_acceleration(run.q, run.u, np.zeros_like(run.u))
-        eye = np.eye(system.nu)
-        zero = system.mass_center_acceleration(run.q, 0 * run.u, np.zeros_like(run.u))
-        J = np.stack(
-            [
-                system.mass_center_acceleration(run.q, 0 * run.u, np.tile(row, (len(run), 1))) - zero
-                for row in eye
-            ],
-            axis=2,
+        still, zero = (
+            system.mass_center_acceleration(run.q, u, np.zeros_like(u)) for u in (run.u, 0 * run.u)
         )
-        _save_body(trial, element, "center_of_mass", run, causes, udot, J, still, ("X", "Y", "Z"))
+        columns = [
+            system.mass_center_acceleration(run.q, 0 * run.u, np.tile(row, (len(run), 1))) - zero
+            for row in np.eye(system.nu)
+        ]
+        out["center_of_mass"] = np.stack(columns, axis=2), still
+    return out
 
 
-def _save_body(
-    trial: Trial,
-    element: Element,
-    name: str,
-    run: Motion,
-    causes: list[str],
-    udot: Array,
-    J: Array,
-    bias: Array,
-    axes: tuple[str, ...],
-) -> None:
-    """J udot of each cause; the bias Jdot u belongs to velocities and to the total."""
-    values = np.einsum("tij,tcj->tci", J, udot)
-    for cause in {"total", "velocity"} & set(causes):
-        values[:, causes.index(cause)] += bias
-    labels = [f"{cause}_{axis}" for cause in causes for axis in axes]
-    trial.save(
-        element,
-        name,
-        name,
-        labels,
-        values.reshape(len(values), -1),
-        WORDS,
-    )
-
-
-def _contributions(trial: Trial, run: Motion, held: list[Held], potentials: bool) -> tuple[list[str], Array]:
+def _contributions(
+    trial: AnalysisTrial, run: Motion, held: list[Held], potentials: bool
+) -> tuple[list[str], Array]:
     """Causes, and their contributions to the accelerations, (m, causes, nu); of potentials those of muscles
     are of 1 N, and there is no total."""
     system = trial.system
@@ -201,7 +175,7 @@ def _touching(lambda_: Array, mu: float, radius: float) -> list[bool]:
     return [pressed > 0, sticks and bool(lambda_[1] <= radius * mu * pressed), sticks, sticks]
 
 
-def _held(trial: Trial, element: Element, run: Motion) -> list[Held]:
+def _held(trial: AnalysisTrial, element: Element, run: Motion) -> list[Held]:
     """Rows of the constraints that an analysis lists, one per external load."""
     constraints = trial.setup.objects("ConstraintSet", element)
     loads = trial.labeled
@@ -230,7 +204,7 @@ def _held(trial: Trial, element: Element, run: Motion) -> list[Held]:
     return out
 
 
-def _rows(trial: Trial, constraint: Element, load: ExternalLoad, run: Motion) -> tuple[Array, Array]:
+def _rows(trial: AnalysisTrial, constraint: Element, load: ExternalLoad, run: Motion) -> tuple[Array, Array]:
     """G and Gdot u of a constraint at the point where a load acts."""
     system = trial.system
     body = load.body if isinstance(load.body, str) else load.body.name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,13 +14,11 @@ from condyle.forces.base import GROUPS
 from condyle.muscles import Muscle
 from condyle.opensim.element import Element
 from condyle.opensim.setup.analyses import joints_of
-from condyle.opensim.setup.coordinates import speed_names
+from condyle.opensim.setup.file_columns import speed_names
 from condyle.opensim.setup.force_report import Exerted
+from condyle.opensim.setup.trial import AnalysisTrial
 from condyle.studies.joint_reactions import joint_reactions
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
-
-if TYPE_CHECKING:
-    from condyle.opensim.setup.trial import Trial
 
 PATH = re.compile(r"(?P<component>[^|]*)\|(?P<output>\w+)(?::\w+)?(?:\((?P<alias>[^)]*)\))?")
 KINDS = {1: ("double", "Outputs"), 3: ("Vec3", "OutputsVec3"), 6: ("SpatialVec", "OutputsSpatialVec")}
@@ -40,7 +37,7 @@ MUSCLE = {"power": "muscle_power", "tension": "tendon_force"}
 """What OpenSim's outputs of muscles are called here, where it is something else."""
 
 
-def output_reporter(trial: Trial, element: Element) -> None:
+def output_reporter(trial: AnalysisTrial, element: Element) -> None:
     """Write `NAME_Outputs.sto`, `NAME_OutputsVec3.sto`, `NAME_OutputsSpatialVec.sto`."""
     setup, outputs, left = trial.setup, Outputs(trial), []
     columns: dict[int, list[tuple[str, Array]]] = {n: [] for n in KINDS}
@@ -87,7 +84,7 @@ class Outputs:
         trial: whose frames they are of.
     """
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: AnalysisTrial) -> None:
         self.trial, self.system, self.run = trial, trial.system, trial.run
         self.reading = trial.setup.model_reading
         self.exerted = Exerted(trial, trial.run)

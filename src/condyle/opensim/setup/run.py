@@ -1,4 +1,4 @@
-"""Run a setup file of OpenSim, whatever its tool."""
+"""Run a setup file of OpenSim, whatever its tool; and which files need what others write."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pathlib import Path
 from condyle.errors import CondyleError, DescriptionError
 from condyle.opensim.document import meant_for, read_document
 from condyle.opensim.element import Element, is_absent
-from condyle.opensim.setup.file import Report, Setup
+from condyle.opensim.setup.setup_file import Report, Setup
 
 TOOLS = {
-    "InverseKinematicsTool": ("inverse_kinematics", "run"),
-    "InverseDynamicsTool": ("inverse_dynamics", "run"),
-    "AnalyzeTool": ("analyze", "run"),
-    "ScaleTool": ("scale", "run"),
-    "ForwardTool": ("forward", "run"),
-    "IMUInverseKinematicsTool": ("inverse_kinematics", "run_imus"),
+    "InverseKinematicsTool": ("inverse_kinematics_tool", "run"),
+    "InverseDynamicsTool": ("inverse_dynamics_tool", "run"),
+    "AnalyzeTool": ("analyze_tool", "run"),
+    "ScaleTool": ("scale_tool", "run"),
+    "ForwardTool": ("forward_tool", "run"),
+    "IMUInverseKinematicsTool": ("inverse_kinematics_tool", "run_imus"),
 }
 """The module of each tool, and its function of a Setup."""
 MISSING = {
-    "RRATool": "residual reduction (RRA) is not there; adjust mass and motion otherwise, or give reserves "
+    "RRATool": "residual reduction (RRA) is not supported; adjust mass and motion otherwise, or give reserves "
     "to a StaticOptimization",
-    "CMCTool": "computed muscle control (CMC) is not there; StaticOptimization in an AnalyzeTool gives "
+    "CMCTool": "computed muscle control (CMC) is not supported; StaticOptimization in an AnalyzeTool gives "
     "muscle forces of a recorded motion",
 }
 """Tools of OpenSim that are not here, and what to do."""
@@ -42,7 +42,7 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
         what was written, and what to check.
 
     Raises:
-        DescriptionError: a file that cannot be read, or a tool that is not there.
+        DescriptionError: a file that cannot be read, or a tool that is not supported.
         CondyleError: what the study refuses. Its `report` has what was noticed before.
         FileNotFoundError: no such file.
     """
@@ -62,7 +62,7 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
     return setup.report
 
 
-# ---- Which setup files need what others write: inverse dynamics the motion of inverse kinematics, say ----
+# ---- which setup files need what others write --------------------------------------------------------------
 
 PREFIXED = ("AnalyzeTool", "ForwardTool")
 """Tools whose results are called after them."""
@@ -70,7 +70,7 @@ FILES = (".osim", ".mot", ".sto", ".trc", ".xml", ".csv")
 
 
 def needs(setups: Sequence[Path]) -> tuple[dict[Path, list[Path]], dict[Path, list[str]]]:
-    """Of each setup file, those before it whose files it reads; and, in words, what it reads that one after
+    """Of each setup file, those before it whose files it reads; and messages on what it reads that one after
     it writes. None where a file cannot be read."""
     known: dict[Path, Files] = {}
     for path in setups:

@@ -1,4 +1,4 @@
-"""Trial: what the analyses of a setup file share: a motion, states of its muscles, loads on its bodies."""
+"""AnalysisTrial: what the analyses of a setup file share: a motion, states of its muscles, loads on its bodies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.forces.base import GROUPS
 from condyle.opensim.element import Element
-from condyle.opensim.setup.file import Setup
+from condyle.opensim.setup.setup_file import Setup
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad, loads_on, stacked
 from condyle.studies.motion.motion import Motion, with_states
@@ -21,7 +21,7 @@ from condyle.system.system import System
 
 
 @dataclass
-class Trial:
+class AnalysisTrial:
     """What analyses share.
 
     Attributes:

@@ -206,7 +206,7 @@ def _checked(system: System, events: Sequence[Any], section: str | None) -> list
 
 
 @dataclass
-class _Run:
+class _ReturnRun:
     """One return: where it began, the run, and where it came back to."""
 
     start: State
@@ -241,7 +241,7 @@ class _Return:
             if e.law is not None
         }
 
-    def __call__(self, state: State) -> _Run:
+    def __call__(self, state: State) -> _ReturnRun:
         """One return; ConvergenceError if it does not come back."""
         traj = self._run(state)
         if traj.status == Status.EVENT and traj.t[-1] - state.t < EARLY * self.lasted:
@@ -256,11 +256,11 @@ class _Return:
                 f"limit_cycle: from there the motion does not come back: {why}", state, traj.status.kind
             )
         self.lasted = traj.t[-1] - state.t
-        return _Run(state, traj, traj[-1].replace(t=state.t))
+        return _ReturnRun(state, traj, traj[-1].replace(t=state.t))
 
-    def first(self, state: State) -> _Run:
+    def first(self, state: State) -> _ReturnRun:
         """A return from the state, or from its event if it is not there."""
-        g, dg = (x[0] for x in self.witnesses[self.events[0].name](state))
+        g, dg = (x[0] for x in self.witnesses[self.events[0].name].at(state))
         run = self(state)
         if abs(g) > NEAR * np.abs(dg).sum():
             return self(run.end)
@@ -280,7 +280,7 @@ class _Return:
             events=self.events,
         )
 
-    def derivative(self, run: _Run) -> Array:
+    def derivative(self, run: _ReturnRun) -> Array:
         """D = dR/dx, exact."""
         traj, tolerance = run.traj, max(1e-10, 100 * self.accuracy)
         D, first, like = np.eye(2 * self.system.nu + len(run.start.z)), 0, run.traj.start
@@ -302,7 +302,7 @@ class _Return:
                 traj.start,
             )
         event, before = by_name[happened[0].name], happened[0].before
-        dg = self.witnesses[event.name](before)[1][0]
+        dg = self.witnesses[event.name].at(before)[1][0]
         f = rate(before)
         if abs(dg @ f) <= GRAZING * np.linalg.norm(dg) * np.linalg.norm(f):
             raise ConvergenceError(

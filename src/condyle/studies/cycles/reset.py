@@ -135,7 +135,7 @@ class Reset(ExplainsCalls):
             return state, np.eye(2 * nu + nz)
         if system not in self._made:
             self._made[system] = Differentiated(system, [self.law])
-        g, dg = self._made[system](state)
+        g, dg = self._made[system].at(state)
         known = {"q": list(system.coordinates), "u": list(system.speeds), "z": list(system.state_variables)}
         now = {part: np.array(getattr(state, part)) for part in PARTS}
         D = {part: np.zeros((len(now[part]), 2 * nu + nz)) for part in PARTS}

@@ -11,7 +11,6 @@ that is zero in what is locked and in integrals that measures keep.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import casadi as ca
@@ -19,13 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
-from condyle.laws.ask import answers
-from condyle.laws.leaf import Leaf
+from condyle.integrate.events import StateFunctions
+from condyle.laws.leaves import Leaf
 from condyle.mobilizers import motion
-from condyle.model.model import description
 from condyle.model.symbols import Symbols
-from condyle.native.calls.native_function import NativeFunction
-from condyle.native.tables.staged import Staged, build_function
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.trace import Traced
@@ -36,46 +32,28 @@ SMALL = 1e-9
 """Singular values below this part of the largest count as zero."""
 
 
-class Differentiated:
-    """Traced functions of the state, all their numbers side by side, with exact derivatives along (1).
+class Differentiated(StateFunctions):
+    """Traced functions of the state, with exact derivatives along (1)."""
 
-    Args:
-        system: whose state it is.
-        laws: the functions, in order.
-    """
+    label = "differentiated"
 
-    def __init__(self, system: System, laws: Sequence[Law]) -> None:
-        self.model, self.laws = system.compiled.model, tuple(laws)
-        tree = self.model.tree
-        for what, _, asks in self.laws:
-            for ask in asks:
-                ask.check(tree, what)
-        self.size = sum(int(np.prod(law.shape)) for _, law, _ in self.laws)
-        self.directions = 2 * tree.nu + self.model.nz
-        key = "\n".join(f"{[ask.text for ask in asks]} {law.text}" for _, law, asks in self.laws)
-        sizes = self.model.sizes()
-        self._function = NativeFunction(
-            "differentiated",
-            self._build,
-            key=f"differentiated {key}\n{description(self.model)}",
-            inputs=[(name, sizes[name]) for name in ("q", "u", "tail")],
-            outputs=[("g", self.size), ("dg", self.size * self.directions)],
-        )
+    @property
+    def directions(self) -> int:
+        return 2 * self.model.tree.nu + self.model.nz
 
-    def _build(self) -> ca.Function | Staged:
-        s = Symbols(self.model)
-        view = s.view(s.kinematics())
-        g = ca.vertcat(*(law.apply(*answers(asks, view)) for _, law, asks in self.laws))
+    def _outputs(self) -> list[tuple[str, int]]:
+        return [*super()._outputs(), ("dg", self.size * self.directions)]
+
+    def _results(self, s: Symbols) -> list[ca.SX]:
+        (g,) = super()._results(s)
         rate = [motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in self.model.tree.owners]
         N = ca.jacobian(ca.vertcat(ca.SX(0, 1), *rate), s["u"])
         dg = ca.horzcat(ca.jacobian(g, s["q"]) @ N, ca.jacobian(g, s["u"]), ca.jacobian(g, s.z))
-        return build_function(
-            "differentiated", [s["q"], s["u"], s["tail"]], [ca.densify(g), ca.vec(ca.densify(dg).T)]
-        )
+        return [ca.densify(g), ca.vec(ca.densify(dg).T)]
 
-    def __call__(self, state: State) -> tuple[Array, Array]:
+    def at(self, state: State) -> tuple[Array, Array]:
         """Values (size,) and derivatives (size, nu + nu + nz)."""
-        g, dg = self._function(state.q, state.u, state.tail)
+        g, dg = self.function(state.q, state.u, state.tail)
         return g, dg.reshape(self.size, self.directions)
 
 

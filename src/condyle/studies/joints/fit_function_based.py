@@ -32,7 +32,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.functions import BSpline, Linear
 from condyle.mobilizers import FunctionBased
-from condyle.mobilizers.lower_pairs import LETTERS, unit_axis
+from condyle.mobilizers.closed_form import LETTERS, unit_axis
 from condyle.presentation import Block, cut
 from condyle.records import dataclass
 from condyle.spatial import Metric, Transform, euler_from_rotation, exp_so3, log_so3, skew

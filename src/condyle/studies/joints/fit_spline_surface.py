@@ -27,7 +27,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
 from condyle.mobilizers import SplineSurface
 from condyle.mobilizers.spline_surface import AXES
-from condyle.mobilizers.surface_arguments import axes_of
+from condyle.mobilizers.surface_splines import axes_of
 from condyle.presentation import cut
 from condyle.spatial import Metric, Transform, euler_from_rotation
 from condyle.studies.joints.measured_frames import FrameData, check_frames

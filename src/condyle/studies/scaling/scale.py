@@ -11,7 +11,7 @@ from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.io.markers import Markers
-from condyle.laws.factors import Factors
+from condyle.laws.factors import BodyFactors
 from condyle.studies.assemble import assemble
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.kinematics.result import InverseKinematics
@@ -228,7 +228,7 @@ def _resized(
         out = {}
         for name in names:
             factors, what = (
-                Factors(s, translations),
+                BodyFactors(s, translations),
                 f"{'contact' if name in old.contacts else kind} {name!r}",
             )
             try:

@@ -13,9 +13,8 @@ from condyle.system.operators.contacts import Contacts
 from condyle.system.operators.dynamics import DynamicsOperators
 from condyle.system.operators.kinematics import Kinematics
 from condyle.system.operators.muscles import MuscleOperators, Muscles
-from condyle.system.operators.options import OPTIONS, Options
 from condyle.system.operators.paths import PathOperators
-from condyle.system.operators.public import METHODS
+from condyle.system.operators.public import METHODS, OPTIONS, Options
 
 __all__ = [
     "METHODS",

@@ -13,9 +13,7 @@ from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.model.operators import OPERATORS
 from condyle.system.compiled import Compiled
 from condyle.system.description import Description
-from condyle.system.operators.options import OPTIONS
-from condyle.system.operators.public import METHODS
-from condyle.system.unmet import refuse_undefined
+from condyle.system.operators.public import METHODS, OPTIONS
 from condyle.tree.body import Body
 
 if TYPE_CHECKING:
@@ -139,6 +137,8 @@ class Operators(Description):
     def _check_equations(self, name: str, values: Array, *levels: str) -> None:
         """Refuse values (..., m) of the equations of some levels, all by default, that are not finite."""
         if not np.isfinite(values).all():
+            from condyle.system.failures import refuse_undefined
+
             refuse_undefined(self.compiled.model, name, values, levels)
 
 

@@ -21,8 +21,7 @@ from condyle.arrays import Array, Vector
 from condyle.model.operators import OPERATORS
 from condyle.spatial import Transform
 from condyle.system.operators.base import Operators, point, stacked
-from condyle.system.operators.options import Options
-from condyle.system.operators.public import operator
+from condyle.system.operators.public import Options, operator
 from condyle.tree.body import Body
 
 

@@ -9,19 +9,11 @@ import numpy as np
 
 from condyle.arrays import Array, Scalar, Vector
 from condyle.constraints.base import LEVELS
-from condyle.constraints.solve.equations import row_slices
-from condyle.constraints.solve.straight_blocks import REGULAR
-from condyle.constraints.unilateral import Unilateral
+from condyle.loading import if_loaded
 from condyle.model.model import equation_names
-from condyle.system.locks import known
 from condyle.system.operators.groups import NamedGroup
-from condyle.system.operators.options import Options
-from condyle.system.operators.public import operator
-from condyle.system.unmet import refuse_unmet
-
-SMALLEST_EIGENVALUE = REGULAR
-"""Of Y with a unit diagonal, over its largest: what is smaller counts as redundant, as it does for
-multipliers."""
+from condyle.system.operators.public import Options, operator
+from condyle.system.tails import known
 
 _operator = partial(operator, group="constraints")
 
@@ -32,7 +24,8 @@ class Constraints(NamedGroup):
     @property
     def unilateral(self) -> tuple[str, ...]:
         """Names of those that act one way: rigid contacts, stops, ropes."""
-        return tuple(name for name, c in self._system._constraints.items() if isinstance(c, Unilateral))
+        kind = if_loaded("condyle.constraints.unilateral.base", "Unilateral")
+        return tuple(name for name, c in self._system._constraints.items() if isinstance(c, kind))
 
     def equations(self) -> list[tuple[str, str]]:
         """Name and level of each scalar equation, in their order, which is that of the multipliers: the
@@ -42,6 +35,8 @@ class Constraints(NamedGroup):
     def rows(self, constraint: str) -> slice:
         """Where a constraint's equations are among all, and its multipliers in `system.multipliers`."""
         known("constraint", (constraint,), self)
+        from condyle.constraints.solve.equations import row_slices
+
         return row_slices(self._system._constraints)[constraint]
 
     @_operator
@@ -87,8 +82,12 @@ class Constraints(NamedGroup):
         Y: Array = self._system._run("constraint_matrix", (q, u), options)
         self._system._check_equations("constraints.rank", np.diagonal(Y, axis1=-2, axis2=-1))
         sizes = np.linalg.eigvalsh(Y) if self.equations() else np.zeros(Y.shape[:-1])
+        from condyle.constraints.solve.straight_blocks import (
+            REGULAR,  # below it, multipliers too take Y as redundant
+        )
+
         largest = sizes.max(axis=-1, initial=0.0)
-        count = sizes > SMALLEST_EIGENVALUE * largest[..., None]
+        count = sizes > REGULAR * largest[..., None]
         least = np.where(count, sizes, np.inf).min(axis=-1, initial=np.inf)
         return count.sum(axis=-1)[()], np.where(np.isinf(least), 1.0, largest / least)[()]
 
@@ -131,6 +130,8 @@ class Constraints(NamedGroup):
         """
         du, lambda_, left, allowed = self._system._run("constraints.impulses", (q, u, f), options)
         self._system._check_equations("constraints.impulses", lambda_)
+        from condyle.system.failures import refuse_unmet
+
         refuse_unmet("constraints.impulses", [name for name, _ in self.equations()], left, allowed)
         return du, lambda_
 

@@ -9,13 +9,11 @@ import numpy as np
 
 from condyle.arrays import Array, Vector
 from condyle.errors import ArgumentError, UnknownNameError
-from condyle.laws.names import body_name
+from condyle.laws.described import body_name
 from condyle.native.calls.native_function import NativeFunction
-from condyle.native.searches.search_tree import kernel as tree_kernel
 from condyle.presentation import brief
 from condyle.system.operators.groups import NamedGroup
-from condyle.system.operators.options import Options
-from condyle.system.operators.public import operator
+from condyle.system.operators.public import Options, operator
 from condyle.tree.body import Body
 
 TOUCHES = {
@@ -120,6 +118,8 @@ class Contacts(NamedGroup):
         wanted = bodies[0] if body is None else body_name(body, "contacts.pressures: body")
         if wanted not in bodies:
             raise UnknownNameError("body of a mesh", wanted, bodies, f"contact {contact!r}")
+        from condyle.native.searches.search_tree import kernel as tree_kernel
+
         side, part = found[bodies.index(wanted)]
         given = self._system._run("contact_springs", (q, u), options)[..., part]
         mesh, springs = side.mesh.triangles, side.springs

@@ -8,8 +8,7 @@ import numpy as np
 
 from condyle.arrays import Array, Scalar, Vector
 from condyle.system.operators.base import Operators
-from condyle.system.operators.options import Options
-from condyle.system.operators.public import operator
+from condyle.system.operators.public import Options, operator
 from condyle.tree.body import Body
 
 

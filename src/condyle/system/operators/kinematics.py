@@ -12,8 +12,7 @@ from condyle.arrays import Array, Vector
 from condyle.spatial import Transform
 from condyle.system.operators.base import point, stacked
 from condyle.system.operators.groups import Group
-from condyle.system.operators.options import Options
-from condyle.system.operators.public import operator
+from condyle.system.operators.public import Options, operator
 from condyle.tree.body import Body
 
 _operator = partial(operator, group="kinematics")

@@ -10,12 +10,12 @@ from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Vector, vector
 from condyle.errors import ConvergenceError, DescriptionError, UnknownNameError, warn
 from condyle.forces.base import state_variables
-from condyle.muscles import Muscle
+from condyle.loading import if_loaded
 from condyle.status import Status
 from condyle.system.compiled import Compiled
 from condyle.system.operators.base import Operators
 from condyle.system.operators.groups import NamedGroup
-from condyle.system.operators.options import OPTIONS, Options
+from condyle.system.operators.public import OPTIONS, Options
 
 if TYPE_CHECKING:
     from condyle.system.state import State
@@ -97,7 +97,7 @@ def elastic_tendons(forces: Any) -> tuple[list[str], list[int]]:
     """Names of the muscles with elastic tendons, and where in z these have their states."""
     names, at, start = [], [], 0
     for name, force in forces.items():
-        if isinstance(force, Muscle) and force.tendon == "elastic":
+        if isinstance(force, if_loaded("condyle.muscles.muscle", "Muscle")) and force.tendon == "elastic":
             names.append(name)
             at.append(start + len(force.states) - 1)
         start += len(force.states)

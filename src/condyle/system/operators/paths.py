@@ -8,10 +8,8 @@ import numpy as np
 
 from condyle.arrays import Array, Vector
 from condyle.errors import ShapeError
-from condyle.paths.path import numbers, polygon
 from condyle.system.operators.base import Operators
-from condyle.system.operators.options import Options
-from condyle.system.operators.public import operator
+from condyle.system.operators.public import Options, operator
 
 
 class PathOperators(Operators):
@@ -69,6 +67,8 @@ class PathOperators(Operators):
         number of points of a path is the same in all states: where a point is not active or a surface not
         touched, points coincide. A cd.paths.FunctionPath has none.
         """
+        from condyle.paths.path import numbers, polygon
+
         flat: Array = self._run("path_points", (q,), options)
         out, at = {}, 0
         for name, path in self.compiled.model.paths.items():

@@ -1,0 +1,123 @@
+"""Methods that move coordinates by new speeds: semi-explicit Euler and velocity Verlet.
+
+Velocity Verlet is implicit in u, and the same forward and backward:
+
+    u' = u + h/2 udot(t, q, u),   q+ = q + h N((q + q+)/2) u',   u+ = u' + h/2 udot(t + h, q+, u+)         (1)
+
+and z by the trapezoidal rule. Where N = 1 the middle equation is explicit, q + h u + h^2/2 udot. The error is
+estimated by the change of f over the step, h/2 (f+ - f): what Euler's method, of order 1, would have left
+out.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from condyle.integrate.equations import EquationsOfMotion, RightHandSide
+from condyle.integrate.integrators.base import Method, MethodStep
+from condyle.integrate.projection import Rate
+from condyle.native.programs.nodes import While, kernel
+from condyle.records import dataclass
+
+CONVERGED, ROUNDS = 1e-14, 50
+"""Implicit parts are iterated until nothing changes by more than this share of 1 + |y|, at most so many
+times."""
+
+
+@dataclass(frozen=True)
+class Verlet(Method):
+    """Velocity Verlet: reversible, and of bounded energy error."""
+
+    name: str = "verlet"
+    order: int = 2
+    estimate: int = 2
+
+    def step(
+        self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
+    ) -> MethodStep:
+        n, nq, nu, qdot = eq.n, eq.nq, eq.nu, eq.qdot()
+        sizes |= {"half": nu, "q_next": nq, "k_next": n, "turning": 1, "moving": 1, "loose": 1}
+        q, u, t = ca.SX.sym("q", nq), ca.SX.sym("u", nu), ca.SX.sym("t")
+        plain = nq == nu and (qdot(t, q, u) - u).is_zero()
+
+        def changed(new: ca.SX, old: ca.SX) -> ca.SX:
+            change = ca.mmax(ca.fabs(new - old) / (1 + ca.fabs(new))) if new.numel() else ca.SX(0)
+            return ca.if_else(change < np.inf, change > CONVERGED, np.nan)
+
+        def begin(t: ca.SX, y: ca.SX, h: ca.SX, k0: ca.SX) -> tuple[ca.SX, ...]:
+            half = y[nq : nq + nu] + h / 2 * k0[nq : nq + nu]
+            return (
+                half,
+                y[:nq] + h * qdot(t, y[:nq], half),
+                t + h,
+                ca.SX(0 if plain else 1),
+                ca.SX(1),
+                ca.SX(0),
+            )
+
+        def turn(t: ca.SX, y: ca.SX, h: ca.SX, half: ca.SX, q_next: ca.SX) -> tuple[ca.SX, ca.SX]:
+            new = y[:nq] + h * qdot(t + h / 2, (y[:nq] + q_next) / 2, half)
+            return new, changed(new, q_next)
+
+        def move(
+            y: ca.SX, h: ca.SX, half: ca.SX, y_next: ca.SX, k0: ca.SX, k: ca.SX, evaluations: ca.SX
+        ) -> tuple[ca.SX, ...]:
+            z = y[nq + nu :] + h / 2 * (k0[nq + nu :] + k[nq + nu :])
+            new = ca.vertcat(y_next[:nq], half + h / 2 * k[nq : nq + nu], z)
+            return new, changed(new, y_next), evaluations + 1
+
+        def predict(y: ca.SX, h: ca.SX, k0: ca.SX, q_next: ca.SX) -> ca.SX:
+            return ca.vertcat(q_next, (y + h * k0)[nq:])
+
+        return MethodStep(
+            [
+                kernel(begin, "t y h_try k0", "half q_next t_stage turning moving loose", sizes),
+                While(
+                    "turning", kernel(turn, "t y h_try half q_next", "q_next turning", sizes), ROUNDS, "loose"
+                ),
+                kernel(predict, "y h_try k0 q_next", "y_next", sizes),
+                While(
+                    "moving",
+                    [
+                        rate("t_stage", "y_next", "k_next"),
+                        kernel(
+                            move,
+                            "y h_try half y_next k0 k_next evaluations",
+                            "y_next moving evaluations",
+                            sizes,
+                        ),
+                    ],
+                    ROUNDS,
+                    "loose",
+                ),
+                kernel(
+                    lambda y, loose, h, k0, k: (ca.if_else(loose, np.nan, y), h / 2 * (k - k0)),
+                    "y_next loose h_try k0 k_next",
+                    "y_next error",
+                    sizes,
+                    "converged",
+                ),
+            ],
+            0,
+        )
+
+
+@dataclass(frozen=True)
+class SemiExplicitEuler(Method):
+    """u+ = u + h udot,   q+ = q + h N(q) u+,   z+ = z + h zdot."""
+
+    name: str = "semi-explicit-euler"
+    order: int = 1
+
+    def step(
+        self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
+    ) -> MethodStep:
+        nq, nu, qdot = eq.nq, eq.nu, eq.qdot()
+
+        def advance(t: ca.SX, y: ca.SX, h: ca.SX, k0: ca.SX) -> ca.SX:
+            y_next = y + h * k0
+            u = y_next[nq : nq + nu]
+            return ca.vertcat(y[:nq] + h * qdot(t, y[:nq], u), u, y_next[nq + nu :])
+
+        return MethodStep([kernel(advance, "t y h_try k0", "y_next", sizes)], 0)

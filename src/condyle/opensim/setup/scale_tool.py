@@ -1,0 +1,235 @@
+"""ScaleTool: a model of a subject, with its markers placed by a static trial."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from condyle.io.markers import Markers, read_markers
+from condyle.opensim.document import Document, read_set
+from condyle.opensim.element import Element
+from condyle.opensim.geometry import write_markers
+from condyle.opensim.model import write_osim
+from condyle.opensim.setup.file_columns import default_state, state_columns
+from condyle.opensim.setup.inverse_kinematics_tool import coordinate_tasks, marker_weights
+from condyle.opensim.setup.setup_file import Setup
+from condyle.opensim.writing import Writing, Xml, object_set, write_document, xml
+from condyle.studies.scaling.measurements import Measurement, frames
+from condyle.studies.scaling.result import Scaling
+from condyle.studies.scaling.scale import scale
+from condyle.system.system import System
+
+RMS, LARGEST = 1.0, 2.0
+"""[cm] Errors of markers in the static pose that OpenSim's guidelines allow."""
+
+
+def run(setup: Setup) -> None:
+    """Write the scaled model, the model with placed markers, the factors and the static pose, as named."""
+    maker, scaler, placer = (
+        setup.tool.child(tag) for tag in ("GenericModelMaker", "ModelScaler", "MarkerPlacer")
+    )
+    if maker is None:
+        raise setup.error("there is no <GenericModelMaker> that names a model")
+    system = setup.system(maker, _marker_sets(setup, maker))
+    mass = setup.number("mass", -1.0)
+    system.about = {**system.about, "name": setup.report.name}
+    wanted: dict[str, Any] = {"order": ()}
+    markers: Markers | None = None
+    scaled = scaler is not None and setup.flag("apply", True, scaler)
+    if scaler is not None and scaled:
+        file = setup.file("marker_file", scaler)
+        if file is not None:
+            markers = setup.step(f"markers {file.name}", partial(read_markers, file))
+        wanted = {"mass": mass if mass > 0 else None, **_scaling(setup, scaler, system, markers)}
+    else:
+        setup.note("<ModelScaler> is not applied: the model keeps its sizes and masses")
+    plain: Scaling = setup.step("scaling", lambda: scale(system, markers, place_markers=False, **wanted))
+    setup.report.notes += [note for note in plain.notes if note not in setup.report.notes]
+    if scaler is not None and scaled:
+        _write(setup, scaler, "output_model_file", plain.system)
+        _write_factors(setup, scaler, plain)
+    if placer is None or not setup.flag("apply", True, placer):
+        return
+    path = setup.file("marker_file", placer)
+    if path is None:
+        raise setup.error("<MarkerPlacer>: <marker_file> names no file; it needs a static trial", placer)
+    static: Markers = setup.step(f"markers {path.name}", lambda: read_markers(path))
+    placed = _placed(setup, placer, plain.system, static)
+    moved = placed.system if setup.flag("move_model_markers", True, placer) else plain.system
+    _write(setup, placer, "output_model_file", moved)
+    _write_markers(setup, placer, moved)
+    _write_pose(setup, placer, placed)
+    setup.report.judge(placed.quality)
+
+
+def _marker_sets(setup: Setup, maker: Element) -> list[Document]:
+    path = setup.file("marker_set_file", maker)
+    return [read_set(path, "MarkerSet")] if path is not None else []
+
+
+def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | None) -> dict[str, Any]:
+    """Arguments of cd.scale from a <ModelScaler>."""
+    names = {"measurements": "measurements", "manualScale": "manual"}
+    words = setup.words("scaling_order", scaler)
+    if odd := [w for w in words if w not in names]:
+        raise setup.error(
+            f"<scaling_order>: expected some of {', '.join(names)}, got {' '.join(odd)}", scaler
+        )
+    order = [names[w] for w in words]
+    if not order:
+        setup.check(
+            "<scaling_order> names neither measurements nor manualScale: no size changes, as in OpenSim"
+        )
+    known = {body.name for body in system.bodies}
+    start, end = setup.numbers("time_range", (-np.inf, np.inf), scaler)
+    time = (start, end) if np.isfinite([start, end]).all() and markers is not None else None
+    measurements = _measurements(setup, scaler, system, markers, time) if "measurements" in order else []
+    factors = {}
+    for element in setup.objects("ScaleSet", scaler):
+        name = setup.text("segment", element.name, element)
+        if not setup.flag("apply", True, element):
+            continue
+        if name in known:
+            factors[name] = setup.numbers("scales", (1.0, 1.0, 1.0), element)
+        elif "manual" in order:
+            setup.check(f"<ScaleSet>: there is no body {name!r} in the model")
+    return {
+        "measurements": measurements,
+        "factors": factors,
+        "order": order,
+        "preserve_mass_distribution": setup.flag("preserve_mass_distribution", False, scaler),
+        "time": time,
+    }
+
+
+def _measurements(
+    setup: Setup, scaler: Element, system: System, markers: Markers | None, time: tuple[float, float] | None
+) -> list[Measurement]:
+    """The measurements of a <ModelScaler> that can be taken; a line says why others are left out."""
+    known = {body.name for body in system.bodies}
+    out = []
+    for element in setup.objects("MeasurementSet", scaler):
+        if not setup.flag("apply", True, element):
+            continue
+        pairs = [tuple(setup.words("markers", pair)) for pair in setup.objects("MarkerPairSet", element)]
+        bodies = {b.name: "".join(setup.words("axes", b)) for b in setup.objects("BodyScaleSet", element)}
+        found = {name: axes for name, axes in bodies.items() if name in known and axes}
+        lacking = [
+            m
+            for pair in pairs
+            for m in pair
+            if markers is not None and (m not in markers.names or m not in system.markers)
+        ]
+        why = (
+            "<marker_file> of the <ModelScaler> names no file"
+            if markers is None
+            else "it has no pairs of markers"
+            if not pairs
+            else f"no marker {', '.join(dict.fromkeys(lacking))} in model and recording"
+            if lacking
+            else f"{' and '.join(unseen)} are never seen together"
+            if (unseen := _unseen(pairs, markers, time))
+            else f"the model has no body {', '.join(map(repr, bodies))} to scale along an axis"
+            if not found
+            else ""
+        )
+        if why:
+            setup.check(f"measurement {element.name} is left out: {why}")
+            continue
+        if others := [name for name in bodies if name not in known]:
+            setup.note(f"measurement {element.name}: the model has no body {', '.join(others)}")
+        out.append(Measurement(element.name, pairs, found))  # type: ignore[arg-type]
+    return out
+
+
+def _unseen(
+    pairs: list[tuple[str, ...]], markers: Markers, time: tuple[float, float] | None
+) -> tuple[str, ...]:
+    """The first pair of markers that no frame has both of."""
+    rows = frames(markers, time)
+    for pair in pairs:
+        if np.isnan([markers[name][rows] for name in pair]).any(axis=(0, 2)).all():
+            return pair
+    return ()
+
+
+def _placed(setup: Setup, placer: Element, system: System, static: Markers) -> Scaling:
+    tasks = setup.objects("IKTaskSet", placer)
+    weights = marker_weights(setup, tasks, system, static)
+    targets, target_weights = coordinate_tasks(setup, tasks, system, static.time[:1])
+    start, end = setup.numbers("time_range", (-np.inf, np.inf), placer)
+    time = (start, end) if np.isfinite([start, end]).all() else None
+    found: Scaling = setup.step(
+        "placing markers",
+        lambda: scale(
+            system,
+            static,
+            order=(),
+            time=time,
+            pose_time=time,
+            place_markers=True,
+            weights=weights,
+            coordinates={n: float(np.ravel(v)[0]) for n, v in targets.items()} or None,
+            coordinate_weights=target_weights or None,
+        ),
+    )
+    setup.report.notes += [note for note in found.notes if note not in setup.report.notes]
+    return found
+
+
+def _write(setup: Setup, element: Element, name: str, system: System) -> None:
+    file = setup.text(name, "", element)
+    if file:
+        path = setup.beside(file)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        setup.step(f"writing {path.name}", lambda: write_osim(system, path))
+        setup.report.files.append(path)
+
+
+def _write_factors(setup: Setup, scaler: Element, result: Scaling) -> None:
+    """The ScaleSet that was applied."""
+    file = setup.text("output_scale_file", "", scaler)
+    if file:
+        _write_set(
+            setup,
+            file,
+            xml(
+                "ScaleSet",
+                "",
+                objects=[
+                    xml("Scale", scales=s, segment=body, apply=True) for body, s in result.factors.items()
+                ],
+            ),
+        )
+
+
+def _write_pose(setup: Setup, placer: Element, result: Scaling) -> None:
+    """The static pose as a row of all states, in radians; nothing moves in it."""
+    file = setup.text("output_motion_file", "", placer)
+    if not file or result.pose is None:
+        return
+    system, motion = result.system, result.pose.motion
+    q = np.stack([motion[n] for n in system.coordinates], axis=1)
+    z = default_state(setup, system).z
+    labels, values, _ = state_columns(
+        setup, system, q, np.zeros((len(q), system.nu)), np.tile(z, (len(q), 1))
+    )
+    setup.save(str(setup.beside(file)), "static pose", motion.time, labels, values)
+
+
+def _write_markers(setup: Setup, placer: Element, system: System) -> None:
+    """The markers where they were placed, as a set."""
+    file = setup.text("output_marker_file", "", placer)
+    if not file:
+        return
+    _write_set(setup, file, object_set("MarkerSet", write_markers(Writing(system))))
+
+
+def _write_set(setup: Setup, file: str, objects: Xml) -> None:
+    """A set of objects as a document."""
+    path = setup.beside(file)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_document(objects, path)
+    setup.report.files.append(path)

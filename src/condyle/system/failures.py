@@ -1,0 +1,395 @@
+"""Why an operator has no answer at some states: mobilizers that lose rank, constraints that cannot be met, paths
+and contacts that are not found. The errors and warnings that say so.
+
+Where a path finds no way over its surfaces, or a contact no closest points, all that depends on it is NaN
+(forces/path.py, contact/hunt_crossley.py): whoever meets a NaN asks here why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.constraints.solve.equations import row_slices
+from condyle.constraints.solve.multipliers import ROUNDING, UNMET
+from condyle.errors import ConstraintError, ContactError, PathError, SingularError, warn
+from condyle.mobilizers import motion_at
+from condyle.model.explain import explain
+from condyle.model.model import Model
+from condyle.model.symbols import Symbols
+from condyle.native.tables.lookup import lookup_context
+from condyle.native.tables.staged import Staged
+from condyle.presentation import cut
+from condyle.status import Outcome, Status
+from condyle.tree.body import Body
+from condyle.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from condyle.system.compiled import Compiled
+
+LIGHT = 1e3
+"""Times its own mass: a body that carries more may be too light for it."""
+INDEPENDENT = 1e-5
+"""Least singular value of H above which a mobilizer has not lost rank: pivots are squares of it."""
+
+
+def refuse_singular(
+    tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray
+) -> NoReturn:
+    """SingularError where a mobilizer has lost rank, from arguments, results and statuses (..., 1) of an
+    operator."""
+    k, body, q, which = _place(tree, name, arguments, results, status)
+    broken = next((b for b in tree.bodies if not _is_finite(b, q[b.q])), None)
+    if broken is not None:
+        raise SingularError(
+            f"{name}: the mobilizer of body {broken.name!r} ({broken.mobilizer!r}) is not a number or "
+            f"infinite at {_at(broken, q)}{which}. Look in its functions for a root of a negative number or "
+            "a division by zero; system.explain(state) shows all",
+            broken.name,
+            tree.speeds[broken.u.start],
+            q[broken.q],
+            results[0],
+        )
+    carried = sum(b.mass for b in tree.bodies if b is not body and body.index in tree.path(b.index))
+    if 0 < LIGHT * body.mass < carried and _independence(body, q[body.q]) > INDEPENDENT:
+        raise SingularError(
+            f"{name}: what speed {tree.speeds[k]!r} of body {body.name!r} ({body.mobilizer!r}) moves is lost "
+            f"in rounding at {_at(body, q)}{which}: the body has {body.mass:.3g} kg and carries "
+            f"{carried:.3g} kg, and in a direction in which only its own inertia counts no digits of it are "
+            "left. Give it more mass or inertia, weld it to what it carries, or lock that "
+            "speed",
+            body.name,
+            tree.speeds[k],
+            q[body.q],
+            results[0],
+        )
+    raise SingularError(
+        f"{name}: the mobilizer of body {body.name!r} ({body.mobilizer!r}) has lost a direction of motion: "
+        f"speed {tree.speeds[k]!r} moves nothing new at {_at(body, q)}{which}. Use other coordinates there "
+        "(a quaternion instead of angles), lock that speed, or stay away from "
+        "it",
+        body.name,
+        tree.speeds[k],
+        q[body.q],
+        results[0],
+    )
+
+
+def _independence(body: Body, q: np.ndarray) -> float:
+    """Least singular value of a mobilizer's H at its coordinates, columns of length one, Parameters at their
+    defaults; 0 if a column is zero."""
+    nu = body.mobilizer.nu
+    parts = motion_at(body.mobilizer, 0.0, q, np.zeros(nu))
+    H = np.concatenate([np.reshape(parts[2], (3, nu)), np.reshape(parts[3], (3, nu))])
+    return float(np.linalg.svd(H / np.maximum(np.linalg.norm(H, axis=0), 1e-300), compute_uv=False)[-1])
+
+
+def refuse_rates(
+    tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray
+) -> NoReturn:
+    """SingularError where coordinates cannot follow the speeds: N(q) is not finite, or too large to be of
+    use."""
+    k, body, q, which = _place(tree, name, arguments, results, status)
+    words = f" ({body.mobilizer.singular})" if body.mobilizer.singular else ""
+    raise SingularError(
+        f"{name}: the coordinates of body {body.name!r} ({body.mobilizer!r}) cannot follow its speeds at "
+        f"{_at(body, q)}{which}: qdot = N(q) u is without bound there{words}. Use coordinates='quaternion' "
+        "where the mobilizer has them, or stay away from "
+        "it",
+        body.name,
+        tree.speeds[k],
+        q[body.q],
+        results[0],
+    )
+
+
+def _place(
+    tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray
+) -> tuple[int, Body, np.ndarray, str]:
+    """Speed and body that the first status tells, q (nq,) there and words for the state; results there become
+    NaN."""
+    where = tuple(int(i[0]) for i in np.nonzero(status[..., 0])) if status.ndim > 1 else ()
+    k = int(status[(*where, 0)]) - 1
+    body = next(b for b in tree.bodies if b.u.start <= k < b.u.stop)
+    q = np.broadcast_to(arguments[0], status.shape[:-1] + (tree.nq,))[where]
+    which = f" (state {where} of the batch; `error.result` has the others)" if where else ""
+    for result in results:
+        result[status[..., 0] != 0] = np.nan
+    return k, body, q, which
+
+
+def _at(body: Body, q: np.ndarray) -> str:
+    return ", ".join(
+        f"{c.name} = {x:.6g}" for c, x in zip((body.follows or body).coordinates, q[body.q], strict=True)
+    )
+
+
+def _is_finite(body: Body, q: np.ndarray) -> bool:
+    """Whether a mobilizer's equations give numbers at its coordinates, at rest, Parameters and time at their
+    defaults."""
+    return all(np.isfinite(x).all() for x in motion_at(body.mobilizer, 0.0, q, np.zeros(body.mobilizer.nu)))
+
+
+def refuse_accelerations(
+    model: Model,
+    name: str,
+    tail: int,
+    arguments: tuple[Any, ...],
+    results: list[np.ndarray],
+    status: np.ndarray,
+) -> None:
+    """SingularError where a mobilizer has lost rank; ConstraintError where constraints are unmet or not
+    finite.
+
+    Args:
+        tail: which of the arguments q, u, tau, ... is the tail.
+        arguments: of an operator.
+        results: of the operator.
+        status: of each state, (..., 1).
+    """
+    tree, codes = model.tree, status[..., 0]
+    bad = codes == tree.nu + 1
+    # a lost speed comes before
+    lost = np.where(bad, 0, np.where(codes > tree.nu + 1, codes - tree.nu - 1, codes))
+    if lost.any():
+        for result in results:
+            result[codes != 0] = np.nan
+        refuse_singular(tree, name, arguments, results, lost[..., None])
+    finite = np.all([np.isfinite(x).all(axis=-1) for x in results], axis=0)
+    for part in (bad & finite, bad & ~finite):
+        if not part.any():
+            continue
+        where = tuple(int(i[0]) for i in np.nonzero(part)) if part.ndim else ()
+        here = [
+            np.broadcast_to(arguments[k], (*codes.shape, np.shape(arguments[k])[-1]))[where]
+            for k in (0, 1, 2, tail)
+        ]
+        which = f" (state {where} of the batch; `error.result` has the others)" if where else ""
+        q, u, tau, more = here
+        if words := unmet(model, q, u, tau, more):
+            for result in results:
+                result[codes != 0] = np.nan
+            raise ConstraintError(f"{name}: {words[0]}{which}. {words[1]}", words[2], None, results[0])
+
+
+def refuse_undefined(model: Model, name: str, values: np.ndarray, levels: Sequence[str] = ()) -> NoReturn:
+    """ConstraintError for values (..., m) of the equations of some levels, all by default, that are not
+    finite."""
+    owners = [
+        c
+        for c, constraint in model.constraints.items()
+        for part in constraint.parts
+        if not levels or part.level in levels
+        for _ in range(part.size)
+    ]
+    *where, row = (int(i[0]) for i in np.nonzero(~np.isfinite(values)))
+    which = f" (state {tuple(where)} of the batch; `error.result` has all)" if where else ""
+    raise ConstraintError(
+        f"{name}: constraint {owners[row]!r} is not a number or infinite{which}. "
+        f"{model.constraints[owners[row]].undefined or _LOOK}; system.explain(state) shows "
+        "all",
+        {owners[row]: float("nan")},
+        None,
+        values,
+    )
+
+
+def refuse_unmet(name: str, equations: Sequence[str], left: np.ndarray, allowed: np.ndarray) -> None:
+    """ConstraintError where what is left (..., m) of the errors of velocities is more than allowed."""
+    bad = ~(np.abs(left) <= allowed)
+    if not bad.any():
+        return
+    where = tuple(int(i[0]) for i in np.nonzero(bad.any(axis=-1))) if bad.ndim > 1 else ()
+    amounts = {name: float(x) for name, x, b in zip(equations, left[where], bad[where], strict=True) if b}
+    listed = ", ".join(f"{label} by {x:.3g}" for label, x in list(amounts.items())[:5])
+    which = f" (state {where} of the batch)" if where else ""
+    raise ConstraintError(
+        f"{name}: no speeds satisfy the constraints; violated: {listed}{which}. Do they "
+        "contradict each other, a lock or a motion? Disable one or free a "
+        "speed",
+        amounts,
+        None,
+    )
+
+
+def unmet(
+    model: Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: np.ndarray
+) -> tuple[str, str, dict[str, float]] | None:
+    """Which constraints are unmet or not finite at one state, what to do, and amounts by equation; None if
+    all are met, or if something else is not finite."""
+    found = explain(model, q, u, tau, tail)
+    if found.first is not None:
+        broken = next((c for c in model.constraints if found.first.startswith(f"constraint {c!r}: ")), None)
+        if broken is None:
+            return None
+        return (
+            f"{found.first} is not a number or infinite",
+            f"{model.constraints[broken].undefined or _LOOK}; system.explain(state) shows all",
+            {broken: float("nan")},
+        )
+    udot = np.concatenate([found.values[f"udot of {speed!r}"] for speed in model.tree.speeds])
+    amounts, size = {}, {}
+    for name, at in row_slices(model.constraints).items():
+        G = np.reshape(found.values[f"constraint {name!r}: G"], (-1, udot.size), order="F")
+        bias = found.values[f"constraint {name!r}: bias"]
+        r, s = G @ udot + bias, np.abs(G) @ np.abs(udot) + np.abs(bias)
+        for k in range(at.stop - at.start):
+            label = name if len(r) == 1 else f"{name}[{k}]"
+            amounts[label], size[label] = float(r[k]), float(s[k])
+    large = [label for label, r in amounts.items() if abs(r) > UNMET * size[label]]
+    most = max((abs(amounts[label]) for label in large), default=0.0)
+    worst = sorted(
+        (label for label in large if abs(amounts[label]) > ROUNDING * most),
+        key=lambda label: -abs(amounts[label]),
+    )
+    worst = worst[:5]
+    if not worst:
+        return None
+    listed = ", ".join(
+        f"{label} by {amounts[label]:.3g} (a sum of terms of {size[label]:.3g})" for label in worst
+    )
+    return (
+        f"no accelerations satisfy the constraints; violated: {listed}; allowed {UNMET:g} of the terms",
+        "Do they contradict each other, a lock or a motion? Disable one or free a speed; where "
+        "constraints are redundant, take the state to them first "
+        "(system.project)",
+        {label: amounts[label] for label in worst},
+    )
+
+
+_LOOK = "Look in its equations for a root of a negative number or a division by zero"
+
+
+@lookup_context()
+def unsolved(compiled: Compiled, q: Array, tail: Array) -> tuple[str, str, tuple[str, ...]] | None:
+    """Words, the name of a path or contact and of its surfaces, at one state q (nq,); None if all are
+    found."""
+    model = compiled.model
+    if not model.over_surfaces or not np.isfinite(q).all():
+        return None
+    pose = ", ".join(f"{name} = {x:.6g}" for name, x in zip(model.tree.coordinates, q, strict=True))
+    lengths = compiled.function("path_lengths")(q, tail) if model.paths else np.zeros(0)
+    lost = [name for name, L in zip(model.paths, lengths, strict=True) if np.isnan(L)]
+    if not lost:
+        return _apart(compiled, q, tail, pose) if model.all_contacts else None
+    s = Symbols(model)
+    view, spans = s.view(s.kinematics(moving=False)), model.paths[lost[0]].length.spans
+    made = Staged("spans", [s["q"], s["tail"]], [span.at(view) for span in spans])
+    values = made.evaluate([q[:, None], tail[:, None]])
+    wraps = [w for span, L in zip(spans, values, strict=True) if np.isnan(L[0, 0]) for w in span.wraps]
+    names = tuple(w.name or f"{type(w.surface).__name__} on {w.body!r}" for w in wraps)
+    over = " and ".join(map(repr, names)) or "no surface"
+    return f"the path of {lost[0]!r} finds no way over {over} at {pose}", lost[0], names
+
+
+def _apart(compiled: Compiled, q: Array, tail: Array, pose: str) -> tuple[str, str, tuple[str, ...]] | None:
+    """The same of contacts."""
+    depths = np.atleast_1d(compiled.function("contacts.depths")(q, tail))
+    for (name, law), x in zip(compiled.model.all_contacts.items(), depths, strict=True):
+        if np.isnan(x):
+            a, b = (f"{type(s).__name__} on {s.body!r}" for s in law.surfaces())
+            return f"contact {name!r} finds no closest points of {a} and {b} at {pose}", name, (a, b)
+    return None
+
+
+def report_unsolved(compiled: Compiled, name: str, q: Any, tail: Array, result: Any) -> None:
+    """Where a NaN in a result comes from a path or a contact: PathError or ContactError for one state; for
+    many a RuntimeWarning that lists them, and the other states have their results.
+
+    Args:
+        name: of the operator.
+        q: (..., nq).
+        tail: (..., n).
+        result: an array (..., m), or a tuple of such.
+    """
+    parts = result if isinstance(result, tuple) else (result,)
+    q = compiled.vector("q", q, name)
+    batch = np.broadcast_shapes(q.shape[:-1], tail.shape[:-1])
+    bad = np.zeros(batch, dtype=bool)
+    for part in parts:
+        lost = np.isnan(part)
+        bad |= lost.reshape(*batch, -1).any(axis=-1) if lost.shape[: len(batch)] == batch else lost.any()
+    q, tail = (np.broadcast_to(x, batch + x.shape[-1:]).reshape(-1, x.shape[-1]) for x in (q, tail))
+    flat = np.flatnonzero(bad.ravel() & np.isfinite(q).all(axis=1))
+    if not flat.size or not (words := unsolved(compiled, q[flat[0]], tail[flat[0]])):
+        return
+    error, status = (
+        (ContactError, Status.CONTACT)
+        if words[1] in compiled.model.all_contacts
+        else (PathError, Status.PATH)
+    )
+    advice = status.advice[0].upper() + status.advice[1:]
+    if not batch:
+        raise error(f"{name}: {words[0]}. {advice}", words[1], words[2], q[0], result)
+    first = np.unravel_index(flat[0], batch)
+    which = int(flat[0]) if len(batch) == 1 else tuple(map(int, first))
+    where = f" ({ranges(flat)})" if len(batch) == 1 else ""
+    warn(
+        f"{name}: {len(flat)} of {bad.size} states{where} are NaN: in state {which} {words[0]}. {advice}",
+        RuntimeWarning,
+    )
+
+
+def unsolved_frames(
+    compiled: Compiled, name: str, t: Array, q: Array, tail: Array, result: Array
+) -> dict[int, Outcome]:
+    """Frames of a study in which a NaN of the result, shape (m, ...), comes from a path or a contact, and
+    why. A warning says so; other frames still have their results.
+
+    Args:
+        name: of the study.
+        t: [s], shape (m,).
+        q: shape (m, nq).
+        tail: shape (n,) or (m, n).
+    """
+    total = result.sum()
+    if total == total or not compiled.model.over_surfaces:  # nothing is NaN
+        return {}
+    bad = np.flatnonzero(np.isnan(result).reshape(len(t), -1).any(axis=1) & np.isfinite(q).all(axis=1))
+    tails = np.broadcast_to(tail, (len(t), tail.shape[-1]))[bad]
+    model, out = compiled.model, {}
+    for kind, operator, names, what in (
+        (Status.PATH, "path_lengths", tuple(model.paths), "the path of"),
+        (Status.CONTACT, "contacts.depths", tuple(model.all_contacts), "contact"),
+    ):
+        found = compiled.function(operator).fast(q[bad], tails) if names and len(bad) else np.zeros((0, 0))
+        for i, lost in zip(bad.tolist(), np.isnan(found), strict=False):
+            if lost.any() and i not in out:
+                which = ", ".join(repr(n) for n, x in zip(names, lost, strict=True) if x)
+                out[i] = Outcome(kind, f"frame {i} (t = {t[i]:.6g} s): {what} {which}: {kind}")
+    if out:
+        first, kind = next((i, text.kind) for i, text in sorted(out.items()))
+        words = unsolved(compiled, q[first], tails[int(np.searchsorted(bad, first))])
+        said = words[0] if words else str(out[first])
+        warn(
+            f"{name}: {len(out)} of {len(t)} frames ({ranges(sorted(out))}) are NaN: at t = {t[first]:.6g} "
+            f"s {said}; {kind.advice}",
+            RuntimeWarning,
+        )
+    return dict(sorted(out.items()))
+
+
+def with_failures(status: Outcome, failures: dict[int, Outcome], count: int) -> Outcome:
+    """The status of a study of `count` frames, some of which failed."""
+    if not failures:
+        return status
+    text = f"{len(failures)} of {count} frames failed ({ranges(list(failures))}); the first: "
+    return Outcome(
+        Status.SOME_FAILED,
+        f"{text}{next(iter(failures.values()))}{status.removeprefix(Status.FINISHED.value)}",
+    )
+
+
+def ranges(numbers: Any, most: int = 4) -> str:
+    """Numbers that increase, as ranges: 5 to 7, 12."""
+    x = np.asarray(numbers)
+    ends = np.flatnonzero(np.diff(x) != 1)
+    pairs = zip(
+        x[np.concatenate([[0], ends + 1])].tolist(),
+        x[np.concatenate([ends, [len(x) - 1]])].tolist(),
+        strict=True,
+    )
+    return cut((str(a) if a == b else f"{a} to {b}" for a, b in pairs), most)
