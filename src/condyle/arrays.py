@@ -16,7 +16,7 @@ import reprlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,11 @@ from condyle.records import dataclass
 _FLOAT = np.dtype(np.float64)
 _LONG = 20
 
+if TYPE_CHECKING:
+    from casadi import SX
+else:
+    SX = "an expression of CasADi"
+"""In annotations: an expression, scalar or matrix. CasADi itself is loaded where it computes."""
 Array: TypeAlias = NDArray[np.float64]
 """Numbers, as they come out."""
 Scalar: TypeAlias = Any

@@ -22,10 +22,10 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, ClassVar
 
-import casadi as ca
 import numpy as np
 
 from condyle.arguments import missing
+from condyle.arrays import SX
 from condyle.errors import DescriptionError, TraceError
 from condyle.forces.user import UserForce
 from condyle.laws.ask import AskedState, answers, traced_law
@@ -68,7 +68,7 @@ class Measure(UserForce):
     def apply(self, s: View, loads: Loads) -> None:
         """Nothing."""
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         """g."""
         return self.law.apply(*answers(self.asks, s))
 
@@ -101,7 +101,7 @@ class Integral(Measure):
     def states(self) -> tuple[tuple[str, float], ...]:  # type: ignore[override]
         return (("", self.initial),)
 
-    def rates(self, s: View) -> list[ca.SX]:
+    def rates(self, s: View) -> list[SX]:
         return [self.value(s)]
 
     def description(self) -> str:

@@ -21,7 +21,7 @@ import casadi as ca
 import numpy as np
 
 import condyle.shapes as shapes
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force
 from condyle.laws.described import Described, Role, sx
@@ -90,7 +90,7 @@ class Constraint(Described):
         """The quantities that the equations are about."""
         raise TypeError(f"{type(self).__name__} does not say what it is about: it needs a property leaves")
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         """What must be zero, shape (m,), from the leaves' values: columns, rotations R_GB of shape (3, 3)."""
         raise TypeError(
             f"{type(self).__name__} does not say what it requires: it needs a method equations(x)"
@@ -155,7 +155,7 @@ class Constraint(Described):
         """Number of equations m."""
         return self.zeroth.function.numel_out(0)
 
-    def _symbols(self) -> tuple[list[ca.SX], list[ca.SX], ca.SX]:
+    def _symbols(self) -> tuple[list[SX], list[SX], SX]:
         """Values of the leaves as columns, the same as the equations take them, and the equations."""
         x = [ca.SX.sym(f"x{i}", leaf.size) for i, leaf in enumerate(self.leaves)]
         shaped = [leaf.shaped(v) for v, leaf in zip(x, self.leaves, strict=True)]
@@ -232,12 +232,12 @@ def _column(kept: Any) -> Array:
     return column
 
 
-def where(condition: ca.SX, x: ca.SX) -> ca.SX:
+def where(condition: SX, x: SX) -> SX:
     """x, not a number unless a condition holds; its derivatives neither."""
     return x * ca.if_else(condition, 1, float("nan"))
 
 
-def unit(direction: Any) -> ca.SX:
+def unit(direction: Any) -> SX:
     """A kept direction as an expression of length one."""
     v = sx(direction)
     return v / ca.norm_2(v)

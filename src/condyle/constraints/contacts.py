@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.constraints.base import (
     Constraint,
     Direction,
@@ -44,7 +45,7 @@ def moving(body: str, station: Any) -> tuple[Leaf, ...]:
     )
 
 
-def slip(at: ca.SX, a: Sequence[ca.SX], b: Sequence[ca.SX]) -> ca.SX:
+def slip(at: SX, a: Sequence[SX], b: Sequence[SX]) -> SX:
     """Velocity of b's material at a point less that of a's; a, b: values of `moving`."""
     (p_a, v_a, _, w_a), (p_b, v_b, _, w_b) = a, b
     return v_b + ca.cross(w_b, at - p_b) - v_a - ca.cross(w_a, at - p_a)
@@ -98,7 +99,7 @@ class NoSlipOnPlane(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return *moving(self.a, ORIGIN), *moving(self.b, self.center)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         a, b = x[:4], x[4:]
         velocity = slip(b[0] - sx(self.radius) * (a[2] @ unit(self.normal)), a, b)
         return ca.vertcat(*(ca.dot(a[2] @ e, velocity) for e in across(self.normal)))  # (22)
@@ -186,7 +187,7 @@ class NoSlipOnSphere(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return *moving(self.a, self.center_a), *moving(self.b, self.center_b)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         a, b = x[:4], x[4:]
         n = (b[0] - a[0]) / ca.norm_2(b[0] - a[0])  # its Rod says where the centers coincide
         share = sx(self.radius_a) / (sx(self.radius_a) + sx(self.radius_b))
@@ -260,7 +261,7 @@ class LinesMeet(Constraint):
             Rotation(self.b),
         )
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         n = ca.cross(x[1] @ unit(self.direction_a), x[3] @ unit(self.direction_b))
         return where(ca.sumsqr(n) > PARALLEL**2, ca.dot(n, x[2] - x[0]) / ca.norm_2(n))  # (24)
 
@@ -275,7 +276,7 @@ class NoSlipOnLines(LinesMeet):
     def leaves(self) -> tuple[Leaf, ...]:
         return *moving(self.a, self.p_a), *moving(self.b, self.p_b)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         a, b = x[:4], x[4:]
         d_a, d_b = a[2] @ unit(self.direction_a), b[2] @ unit(self.direction_b)
         n = ca.cross(d_a, d_b)
@@ -366,7 +367,7 @@ class NoSlip1D(Constraint):
         ]
         return Rotation(self.case), StationPosition(self.case, self.point), *of[0], *of[1]
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         R, point, p_a, v_a, w_a, p_b, v_b, w_b = x
         slip = v_b + ca.cross(w_b, point - p_b) - v_a - ca.cross(w_a, point - p_a)
         return ca.dot(R @ unit(self.direction), slip)  # (20)

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Self
 
-import casadi as ca
-
+from condyle.arrays import SX
 from condyle.constraints.base import Constraint
 from condyle.constraints.user import UserConstraint, sequence
 from condyle.errors import DescriptionError
@@ -54,7 +53,7 @@ class ConstantCoordinate(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return (CoordinateValue(self.coordinate),)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         return x[0] - sx(self.value)  # (15)
 
     def measures(self, tree: Tree) -> list[str]:
@@ -79,7 +78,7 @@ class ConstantSpeed(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return (SpeedValue(self.speed),)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         return x[0] - sx(self.value)  # (16)
 
     def measures(self, tree: Tree) -> list[str]:
@@ -104,7 +103,7 @@ class ConstantAcceleration(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return (SpeedRate(self.speed),)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         return x[0] - sx(self.value)  # (16)
 
     def measures(self, tree: Tree) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.constraints.base import Constraint, Direction, unit, where
 from condyle.constraints.points import frame_leaves
 from condyle.errors import DescriptionError
@@ -66,11 +67,11 @@ class ConstantAngle(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return Rotation(self.a), Rotation(self.b)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         return ca.dot(x[0] @ unit(self.axis_a), x[1] @ unit(self.axis_b)) - ca.cos(sx(self.angle))  # (12)
 
 
-def turned(R: ca.SX) -> ca.SX:
+def turned(R: SX) -> SX:
     """2 tan(theta / 2) about the axis of R, shape (3,): zero for R = 1 only, its rate there is the angular
     velocity (13)."""
     antisymmetric = ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
@@ -112,7 +113,7 @@ class ConstantOrientation(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return Rotation(self.a), Rotation(self.b)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         return turned((x[0] @ placed(self.R_a)[0]).T @ (x[1] @ placed(self.R_b)[0]))  # (13)
 
 
@@ -139,7 +140,7 @@ class Weld(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return *frame_leaves(self.a), *frame_leaves(self.b)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         (R_a, p_a), (R_b, p_b) = placed(self.X_a), placed(self.X_b)
         turn = turned((x[0] @ R_a).T @ (x[2] @ R_b))
         return ca.vertcat(turn, x[3] + x[2] @ p_b - x[1] - x[0] @ p_a)  # (14)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.constraints.base import (
     Constraint,
     Direction,
@@ -66,7 +67,7 @@ class Rod(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return StationPosition(self.a, self.p_a), StationPosition(self.b, self.p_b)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         d = x[1] - x[0]
         return where(
             ca.sumsqr(d) > (COINCIDENT * sx(self.length)) ** 2, ca.norm_2(d) - sx(self.length)
@@ -98,7 +99,7 @@ class Ball(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return StationPosition(self.a, self.p_a), StationPosition(self.b, self.p_b)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         return x[1] - x[0]  # (9)
 
 
@@ -129,7 +130,7 @@ class PointInPlane(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return *frame_leaves(self.a), StationPosition(self.b, self.p_b)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         R, origin, point = x
         return ca.dot(R @ unit(self.normal), point - origin) - sx(self.height)  # (10)
 
@@ -163,13 +164,13 @@ class PointOnLine(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return Rotation(self.a), StationPosition(self.a, self.p_a), StationPosition(self.b, self.p_b)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         R, origin, point = x
         d = R.T @ (point - origin)
         return ca.vertcat(*(ca.dot(e, d) for e in across(self.direction)))  # (11)
 
 
-def across(direction: Any) -> tuple[ca.SX, ca.SX]:
+def across(direction: Any) -> tuple[SX, SX]:
     """Two unit vectors at right angles to a kept direction and to each other."""
     now = direction.at().ravel() if isinstance(direction, Expression) else np.array(direction)
     # an axis well away from it, whatever its parameters do nearby

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Self
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.constraints.base import LEVELS, Constraint
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.ask import AskedMotion, AskedState, traced_law
@@ -96,7 +97,7 @@ class UserConstraint(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return self.asks
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         flat = (ca.vec(v.T) if v.shape == (3, 3) else v for v in x)
         return self.law.apply(*(e for v in flat for e in ca.vertsplit(v)))
 

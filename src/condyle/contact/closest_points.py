@@ -9,6 +9,7 @@ from typing import Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.contact.implicit_overlap import (
     ellipsoid_implicit,
     implicit_implicit,
@@ -121,7 +122,7 @@ def sphere_box(a: Sphere, A: SurfacePose, b: Box, B: SurfacePose) -> Touch:
     return Touch(x, n, a.center_at(A) + sx(a.radius) * n, sx(a.radius))
 
 
-def length_and_direction(v: ca.SX) -> tuple[ca.SX, ca.SX]:
+def length_and_direction(v: SX) -> tuple[SX, SX]:
     """Length and direction; zero of zero, with finite derivatives."""
     square = ca.sumsqr(v)
     some = square > 0

@@ -9,6 +9,7 @@ from typing import ClassVar
 import casadi as ca
 
 from condyle.arguments import ExplainsCalls
+from condyle.arrays import SX
 from condyle.contact.closest_points import check_pair, touch
 from condyle.contact.elastic_foundation import check_foundation, deepest
 from condyle.contact.hunt_crossley import ContactLaw
@@ -50,7 +51,7 @@ class SurfacePair(Composed):
     def parameters(self) -> list[Parameter]:
         return [*super().parameters(), *self.a.parameters(), *self.b.parameters()]
 
-    def closest(self, R_a: ca.SX, p_a: ca.SX, R_b: ca.SX, p_b: ca.SX) -> Touch:
+    def closest(self, R_a: SX, p_a: SX, R_b: SX, p_b: SX) -> Touch:
         """Where they are closest, from its parts."""
         find = deepest if self.a.by_points or self.b.by_points else touch
         return find(self.a, GivenPose(R_a, p_a), self.b, GivenPose(R_b, p_b))
@@ -72,7 +73,7 @@ class Depth(ExplainsCalls, SurfacePair):
         meshes = any(getattr(surface, "by_points", False) for surface in (self.a, self.b))
         (check_foundation if meshes else check_pair)(self.a, self.b, "Depth")
 
-    def of(self, *y: ca.SX) -> ca.SX:
+    def of(self, *y: SX) -> SX:
         return self.closest(*y).x
 
 
@@ -110,6 +111,6 @@ class Loss(ExplainsCalls, Leaf):
     def check(self, tree: Tree, where: str) -> None:
         self.law.check(tree)
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         on = getattr(s, "enabled_contacts", {}).get(self.law.description(), 1)
         return ca.if_else(on, self.law.forces(s).lost, 0)

@@ -40,6 +40,7 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.contact.closest_points import check_surfaces, check_yielding
 from condyle.contact.hunt_crossley import (
     ContactLaw,
@@ -90,36 +91,36 @@ class Springs:
     def smooth(self) -> bool:
         return self.curve is smoothed
 
-    def reach(self, d: ca.SX) -> ca.SX:
+    def reach(self, d: SX) -> SX:
         """How far above the surface they act [m]."""
         return REACH * d if self.smooth else ca.SX(0)
 
-    def touching(self, x: ca.SX, d: ca.SX, terms: ca.SX) -> ca.SX:
+    def touching(self, x: SX, d: SX, terms: SX) -> SX:
         """Terms where springs act; NaN stays."""
         return ca.if_else(x <= -self.reach(d), 0, terms)
 
-    def pressed_depth(self, x: ca.SX, d: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def pressed_depth(self, x: SX, d: SX) -> tuple[SX, SX, SX]:
         """Depth, its integral and its slope where springs act: x, x^2 / 2 and 1, or (56a), (56b)."""
         return smooth_depth(x, d) if self.smooth else (x, x * x / 2, ca.SX(1))
 
-    def spring(self, given: ca.SX, layer: ca.SX, item: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+    def spring(self, given: SX, layer: SX, item: SX) -> tuple[SX, SX, SX, SX]:
         """x, n, P and f_e of (49), (50); item = y, A."""
         x, n = self.where.close(given, item[:3], self.reach(layer[8]))
         return x, n, item[:3] + layer[1] * x * n, layer[0] * item[3] * self.pressed_depth(x, layer[8])[0]
 
-    def normal_force(self, f_e: ca.SX, n: ca.SX, v: ca.SX, c: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def normal_force(self, f_e: SX, n: SX, v: SX, c: SX) -> tuple[SX, SX]:
         """xdot and f_n of (51)."""
         xdot = -ca.dot(n, v)
         return xdot, f_e * damped(1 + c * xdot, self.smooth)
 
-    def moving(self, p: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+    def moving(self, p: SX) -> tuple[SX, SX, SX, SX]:
         """Numbers of the other, w and v of the mesh on it, layer: p of all below but `stored`."""
         g = self.where.size
         return p[:g], p[g : g + 3], p[g + 3 : g + 6], p[g + 6 :]
 
     # what is summed over triangles, by name; `pressure` is of one
 
-    def exerted(self, p: ca.SX, item: ca.SX) -> ca.SX:
+    def exerted(self, p: SX, item: SX) -> SX:
         """Moment and force of (53), and power lost of (54)."""
         given, w, v, layer = self.moving(p)
         m = MaterialPair(*ca.vertsplit(layer[:7]))
@@ -132,21 +133,21 @@ class Springs:
         lost = (f_n - f_e) * xdot - ca.dot(f_t, v_t)  # (54)
         return self.touching(x, layer[8], ca.vertcat(ca.cross(P, f), f, lost))
 
-    def pressed(self, p: ca.SX, item: ca.SX) -> ca.SX:
+    def pressed(self, p: SX, item: SX) -> SX:
         """f_n n, f_n P and f_n of (55)."""
         given, w, v, layer = self.moving(p)
         x, n, P, f_e = self.spring(given, layer, item)
         _, f_n = self.normal_force(f_e, n, v + ca.cross(w, P), layer[2])
         return self.touching(x, layer[8], ca.vertcat(f_n * n, f_n * P, f_n))
 
-    def pressure(self, p: ca.SX, item: ca.SX) -> ca.SX:
+    def pressure(self, p: SX, item: SX) -> SX:
         """(56)."""
         given, w, v, layer = self.moving(p)
         x, n, P, _ = self.spring(given, layer, item)
         elastic = layer[7] * self.pressed_depth(x, layer[8])[0]
         return self.touching(x, layer[8], self.normal_force(elastic, n, v + ca.cross(w, P), layer[2])[1])
 
-    def stored(self, p: ca.SX, item: ca.SX) -> ca.SX:
+    def stored(self, p: SX, item: SX) -> SX:
         """V of (54), f_e n, f_e P, f_e and the area that touches, A Phi where springs are smooth: of p =
         numbers of the other, layer."""
         g = self.where.size
@@ -155,7 +156,7 @@ class Springs:
         return self.touching(x, p[-1], ca.vertcat(p[g] * item[3] * V, f_e * n, f_e * P, f_e, item[3] * share))
 
 
-def smooth_depth(x: ca.SX, d: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+def smooth_depth(x: SX, d: SX) -> tuple[SX, SX, SX]:
     """x_s, its integral and its slope Phi: (56a), (56b)."""
     z = x / d
     phi = ca.exp(-z * z / 2) / math.sqrt(2 * math.pi)
@@ -178,7 +179,7 @@ MATERIAL = LAYER - 1
 # all triangles
 
 
-def _near(springs: Springs, ask: Near) -> Callable[[ca.SX, ca.SX], ca.SX]:
+def _near(springs: Springs, ask: Near) -> Callable[[SX, SX], SX]:
     """A ball of centroids may touch: its center is less than its radius, and what springs reach, away."""
     size = springs.where.size
     return lambda p, ball: ask(p[:size], ball[:3], ball[3] + springs.reach(p[-1]))
@@ -199,7 +200,7 @@ def _sum(
     """Of terms, or of their slopes by some elements of p."""
     term = getattr(springs, which)
 
-    def slopes(p: ca.SX, item: ca.SX) -> ca.SX:
+    def slopes(p: SX, item: SX) -> SX:
         return ca.vec(ca.densify(ca.jacobian(term(p, item), p)[:, list(columns or ())]))
 
     name, f = (f"foundation_{which}", term) if columns is None else (f"foundation_{which}_slopes", slopes)
@@ -215,7 +216,7 @@ def _sum(
     )
 
 
-def _summed(which: str, mesh: Triangles, springs: Springs, p: ca.SX) -> ca.SX:
+def _summed(which: str, mesh: Triangles, springs: Springs, p: SX) -> SX:
     """A sum with derivatives by all of p that is not constant."""
     p = ca.densify(p)
     columns = tuple(k for k in range(p.numel()) if not p[k].is_constant())
@@ -269,18 +270,18 @@ class Side:
     def springs(self) -> Springs:
         return Springs(self.where, self.curve)
 
-    def placed(self, mesh: SurfacePose, other: SurfacePose) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def placed(self, mesh: SurfacePose, other: SurfacePose) -> tuple[SX, SX, SX]:
         """Rotation and origin of the mesh's frame in ground, and the other's numbers in it."""
         R, p = self.mesh.frame(mesh)
         return R, p, numbers_of(self.other, other, R, p)
 
-    def motion(self, s: View, R: ca.SX, p: ca.SX) -> ca.SX:
+    def motion(self, s: View, R: SX, p: SX) -> SX:
         """Angular velocity of the mesh on the other, and velocity at its origin, in its frame."""
         mesh, other = self.mesh.body, self.other.body
         w = s.angular_velocity(mesh) - s.angular_velocity(other)
         return ca.vertcat(R.T @ w, R.T @ relative_velocity(s, other, mesh, p))
 
-    def numbers(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def numbers(self, s: View) -> tuple[SX, SX, SX]:
         """Rotation and origin of the mesh's frame in ground, and all that its springs need."""
         R, p, given = self.placed(BodyPose(s, self.mesh.body), BodyPose(s, self.other.body))
         return R, p, ca.vertcat(given, self.motion(s, R, p), self.layer)
@@ -290,12 +291,12 @@ class Side:
         """Of `numbers`."""
         return self.where.size + 6 + LAYER
 
-    def moving(self, s: View, *which: str) -> tuple[ca.SX, ...]:
+    def moving(self, s: View, *which: str) -> tuple[SX, ...]:
         """Rotation and origin of the mesh's frame in ground, and sums of (53)-(55)."""
         R, p, given = self.numbers(s)
         return R, p, *(_summed(w, self.mesh.triangles, self.springs, given) for w in which)
 
-    def stored(self, mesh: SurfacePose, other: SurfacePose) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def stored(self, mesh: SurfacePose, other: SurfacePose) -> tuple[SX, SX, SX]:
         """The same of what positions alone tell."""
         R, p, given = self.placed(mesh, other)
         return R, p, _summed("stored", self.mesh.triangles, self.springs, ca.vertcat(given, self.layer))
@@ -310,7 +311,7 @@ class Side:
         return out if self.sign > 0 else out.flipped
 
 
-def sides(a: ContactSurface, b: ContactSurface, layers: tuple[ca.SX, ca.SX], curve: Curve) -> list[Side]:
+def sides(a: ContactSurface, b: ContactSurface, layers: tuple[SX, SX], curve: Curve) -> list[Side]:
     """Of the surfaces that are meshes."""
     both = (
         Side(a, b, 1, layers[0], curve) if isinstance(a, Mesh) else None,
@@ -390,7 +391,7 @@ class ElasticFoundation(ContactLaw):
         """w of (50)."""
         return 0.5 if isinstance(self.a, Mesh) and isinstance(self.b, Mesh) else 1.0
 
-    def _layer(self, mesh: Any, other: Any) -> ca.SX:
+    def _layer(self, mesh: Any, other: Any) -> SX:
         """Numbers of (48) for the springs of a mesh; none where it is no mesh."""
         if not isinstance(mesh, Mesh):
             return ca.SX(MATERIAL, 1)
@@ -468,7 +469,7 @@ class ElasticFoundation(ContactLaw):
         f_t, moment = f - f_n * n, moment - ca.cross(P, f)
         return Forces(where, P, v, across(n, v), total, f_n, f_t, moment, lost, f)
 
-    def potential(self, s: View) -> ca.SX:
+    def potential(self, s: View) -> SX:
         poses = BodyPose(s, self.a.body), BodyPose(s, self.b.body)
         each = [side.stored(*(poses if side.sign > 0 else poses[::-1])) for side in self.sides]
         return sum((found[0] for _, _, found in each), ca.SX(0))
@@ -510,7 +511,7 @@ class OpenSimElasticFoundation(ElasticFoundation):
 
     curve: ClassVar[Any] = staticmethod(hollars)
 
-    def _layer(self, mesh: Any, other: Any) -> ca.SX:
+    def _layer(self, mesh: Any, other: Any) -> SX:
         if not isinstance(mesh, Mesh):
             return ca.SX(MATERIAL, 1)
         m = mesh.material

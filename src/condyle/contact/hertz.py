@@ -30,6 +30,8 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
+from condyle.arrays import SX
+
 if TYPE_CHECKING:
     from condyle.contact.surfaces import Touch
 
@@ -41,7 +43,7 @@ FIRST = (2 / 3, 0.0235571415, 7.00297783e-05), (1.0, 0.0397152987, 1.31554615e-0
 """Powers of y^2, y = ln(B/A), in ln k = y P / Q: fitted, exact at the circle."""
 
 
-def _means(g: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _means(g: SX) -> tuple[SX, SX]:
     """1 / K, and T of (28), (29)."""
     a, other = ca.SX(1), g
     share, c = 1 / (4 * (1 + g) ** 2), (1 - g) / 2  # c_1^2 / m^2
@@ -55,7 +57,7 @@ def _means(g: ca.SX) -> tuple[ca.SX, ca.SX]:
     return 2 * a / math.pi, total
 
 
-def _step(g: ca.SX, ratio: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+def _step(g: SX, ratio: SX) -> tuple[SX, SX, SX, SX]:
     """What ln g has to change by for (25); with 1 / K, D / K and E / K."""
     per_K, T = _means(g)
     m = (1 - g) * (1 + g)
@@ -65,13 +67,13 @@ def _step(g: ca.SX, ratio: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
     return off * (1 - off * (0.5 - off / 3)) / slope, per_K, d, 1 - m * d
 
 
-def _start(ratio: ca.SX) -> ca.SX:
+def _start(ratio: SX) -> SX:
     y = ca.log(ratio)
     top, low = (c[0] + y * y * (c[1] + y * y * c[2]) for c in FIRST)
     return ca.exp(-y * top / low)
 
 
-def _ellipse(ratio: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+def _ellipse(ratio: SX) -> tuple[SX, SX, SX]:
     """sigma, 1 / k and E / K for a ratio of curvatures of at least 1: (25), (26)."""
     g = _start(ratio)
     by = _step(g, ratio)[0]
@@ -88,7 +90,7 @@ def _function() -> ca.Function:
     return ca.Function("ellipse", [ratio], list(_ellipse(ratio)), {"cse": True})
 
 
-def _curvatures(where: Touch) -> tuple[ca.SX, ca.SX]:
+def _curvatures(where: Touch) -> tuple[SX, SX]:
     """Sum of the principal curvatures [1/m], and the larger over the smaller one."""
     assert where.gap is not None
     total = ca.trace(where.gap)
@@ -101,7 +103,7 @@ def _curvatures(where: Touch) -> tuple[ca.SX, ca.SX]:
     return total, (total + difference) / ca.fmax(total - difference, total * (2 / LONGEST))
 
 
-def hertz_factor(where: Touch) -> ca.SX:
+def hertz_factor(where: Touch) -> SX:
     """sigma sqrt(R) of (12) [m^(1/2)]."""
     if where.gap is None:
         return ca.sqrt(where.R)
@@ -109,7 +111,7 @@ def hertz_factor(where: Touch) -> ca.SX:
     return _function().call([ratio], True, False)[0] * ca.sqrt(2 / total)
 
 
-def patch(where: Touch) -> ca.SX:
+def patch(where: Touch) -> SX:
     """Semi-axes of the contact ellipse [m], the larger one first: (27)."""
     x = ca.fmax(where.x, 0)
     if where.gap is None:

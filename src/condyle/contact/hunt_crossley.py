@@ -38,6 +38,7 @@ from typing import Annotated, Any, ClassVar, Self
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.contact.closest_points import SOLVED, check_pair, check_yielding, touch
 from condyle.contact.hertz import hertz_factor
 from condyle.contact.materials import COMBINED, MaterialPair, combined
@@ -60,13 +61,13 @@ from condyle.records import dataclass
 from condyle.trace import Number, Numbers
 
 
-def _slip(square: ca.SX, m: MaterialPair) -> tuple[ca.SX, ca.SX]:
+def _slip(square: SX, m: MaterialPair) -> tuple[SX, SX]:
     """s^2, and s where it is above zero, else 1."""
     s2 = square * (1 / m.v_t**2)
     return s2, ca.sqrt(ca.if_else(s2 > 0, s2, 1))
 
 
-def stribeck(square: ca.SX, m: MaterialPair) -> ca.SX:
+def stribeck(square: SX, m: MaterialPair) -> SX:
     """(9) over v, of v^2 [m^2/s^2]."""
     s2, s = _slip(square, m)
     falling = m.mu_s - (m.mu_s - m.mu_d) * step((s - 1) / 2)
@@ -74,20 +75,20 @@ def stribeck(square: ca.SX, m: MaterialPair) -> ca.SX:
     return per_s * (1 / m.v_t) + m.mu_v
 
 
-def hollars(square: ca.SX, m: MaterialPair) -> ca.SX:
+def hollars(square: SX, m: MaterialPair) -> SX:
     """(10) over v, of v^2 [m^2/s^2]; over one denominator: a division takes longer than all else."""
     s2 = square * (1 / m.v_t**2)
     level = (m.mu_d * (1 + s2) + 2 * (m.mu_s - m.mu_d)) * (1 / m.v_t)
     return level / ((1 + s2) * ca.sqrt(ca.fmax(s2, 1))) + m.mu_v
 
 
-def smoothed(square: ca.SX, m: MaterialPair) -> ca.SX:
+def smoothed(square: SX, m: MaterialPair) -> SX:
     """(11) over v, of v^2 [m^2/s^2]."""
     s2 = square / m.v_t**2
     return (m.mu_d / ca.sqrt(1 + s2) + 2 * (m.mu_s - m.mu_d) / (1 + s2)) / m.v_t + m.mu_v
 
 
-def step(x: ca.SX) -> ca.SX:
+def step(x: SX) -> SX:
     """From 0 at 0 to 1 at 1, with first and second derivatives zero at both."""
     return x**3 * (10 + x * (6 * x - 15))
 
@@ -194,7 +195,7 @@ class ContactLaw(Law):
         return touch(a, BodyPose(s, a.body), b, BodyPose(s, b.body))
 
     @property
-    def share(self) -> ca.SX:
+    def share(self) -> SX:
         """s_1 of (8), the share of the depth in a."""
         return ca.SX(0.5)
 
@@ -207,7 +208,7 @@ class ContactLaw(Law):
         """What it exerts."""
         raise TypeError(f"{type(self).__name__} does not say what it exerts")
 
-    def stored(self, s: View) -> ca.SX | None:
+    def stored(self, s: View) -> SX | None:
         """What it stores [J], also of laws that have no potential; None if it is not known."""
         return self.potential(s)
 
@@ -275,10 +276,10 @@ class HuntCrossley(ContactLaw):
         return self.a, self.b
 
     @property
-    def share(self) -> ca.SX:
+    def share(self) -> SX:
         return MaterialPair.from_kept(self.material).s_1
 
-    def _elastic(self, where: Touch, m: MaterialPair) -> tuple[ca.SX, ca.SX]:
+    def _elastic(self, where: Touch, m: MaterialPair) -> tuple[SX, SX]:
         """f_Hz of (12) [N] and V of (17) [J]."""
         k = 4 / 3 * m.E * hertz_factor(where)
         if "smooth" in self.extras:
@@ -307,7 +308,7 @@ class HuntCrossley(ContactLaw):
             lost -= ca.dot(moment, s.angular_velocity(self.b.body) - s.angular_velocity(self.a.body))
         return Forces(where, P, v, v_t, f_Hz, f_n, f_t, moment, lost, f_n * n + f_t)
 
-    def _resistance(self, s: View, where: Touch, f_n: ca.SX, m: MaterialPair) -> ca.SX:
+    def _resistance(self, s: View, where: Touch, f_n: SX, m: MaterialPair) -> SX:
         """Moments (15), (16) on b [N m]."""
         if not self.extras - {"smooth"}:
             return ca.SX(3, 1)
@@ -322,26 +323,26 @@ class HuntCrossley(ContactLaw):
             out -= sx(self.spin_friction) * f_n * curve(spin * spin, one) * spin * n
         return out
 
-    def potential(self, s: View) -> ca.SX:
+    def potential(self, s: View) -> SX:
         return self._elastic(self.touch(s), MaterialPair.from_kept(self.material))[1]
 
 
-def relative_velocity(s: View, a: str, b: str, P: ca.SX) -> ca.SX:
+def relative_velocity(s: View, a: str, b: str, P: SX) -> SX:
     """Velocity of b's material at a point of ground less that of a's [m/s]."""
 
-    def velocity(body: str) -> ca.SX:
+    def velocity(body: str) -> SX:
         arm = P - s.station_position(body, ca.SX(3, 1))
         return s.station_velocity(body, ca.SX(3, 1)) + ca.cross(s.angular_velocity(body), arm)
 
     return velocity(b) - velocity(a)
 
 
-def across(n: ca.SX, v: ca.SX) -> ca.SX:
+def across(n: SX, v: SX) -> SX:
     """The part of v in the contact plane; zero where there is no normal."""
     return ca.cross(n, ca.cross(v, n))
 
 
-def damped(d: ca.SX, smooth: bool) -> ca.SX:
+def damped(d: SX, smooth: bool) -> SX:
     """max(d, 0), or (19), which is 1 at 1 as well: what is lost is never negative."""
     return (d + ca.sqrt(d * d + BLEND**2)) / (1 + (1 + BLEND**2) ** 0.5) if smooth else ca.fmax(d, 0)
 
@@ -433,7 +434,7 @@ class SmoothSphereHalfSpace(ContactLaw):
             bare(Sphere, body=self.b, center=self.center, radius=self.radius),
         )
 
-    def _elastic(self, where: Touch) -> tuple[ca.SX, ca.SX]:
+    def _elastic(self, where: Touch) -> tuple[SX, SX]:
         """f_Hz of (22) [N], and k."""
         x, k = where.x, sx(self.stiffness) ** (2 / 3) / 2
         return (
@@ -446,7 +447,7 @@ class SmoothSphereHalfSpace(ContactLaw):
             / 2
         ), k  # (22)
 
-    def stored(self, s: View) -> ca.SX:
+    def stored(self, s: View) -> SX:
         """As OpenSim reports it, 2/5 f_Hz x."""
         where = self.touch(s)
         return 2 / 5 * self._elastic(where)[0] * where.x

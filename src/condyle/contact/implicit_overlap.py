@@ -31,6 +31,7 @@ from functools import lru_cache
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.contact.implicit_surface import Implicit, Rounded
 from condyle.contact.solids import Ellipsoid
 from condyle.contact.surfaces import HalfSpace, Sphere, SurfacePose, Touch, tangents
@@ -54,15 +55,15 @@ LEAST = 0.1
 Level = Callable[[ca.SX, ca.SX], ca.SX]
 
 
-def _sphere(z: ca.SX, numbers: ca.SX) -> ca.SX:
+def _sphere(z: SX, numbers: SX) -> SX:
     return (ca.sumsqr(z) - numbers[0] ** 2) / 2
 
 
-def _plane(z: ca.SX, numbers: ca.SX) -> ca.SX:
+def _plane(z: SX, numbers: SX) -> SX:
     return z[0]
 
 
-def _ellipsoid(z: ca.SX, numbers: ca.SX) -> ca.SX:
+def _ellipsoid(z: SX, numbers: SX) -> SX:
     return (ca.sumsqr(z / numbers[:3]) - 1) / 2
 
 
@@ -91,19 +92,19 @@ class LevelPair:
     def __init__(self, a: Traced | str, b: Traced | str) -> None:
         self.f_a, self.f_b, self.which = _level(a), _level(b), b
 
-    def value(self, z: ca.SX, given: ca.SX, first: bool) -> ca.SX:
+    def value(self, z: SX, given: SX, first: bool) -> SX:
         if first:
             return self.f_a(z, given)
         return self.f_b(ca.reshape(given[1:10], 3, 3).T @ (z - given[10:13]), given[13:])
 
-    def derivatives(self, z: ca.SX, given: ca.SX, first: bool) -> list[ca.SX]:
+    def derivatives(self, z: SX, given: SX, first: bool) -> list[SX]:
         """Value, gradient and Hessian of a level at z."""
         y = ca.SX.sym("y", 3)
         f = self.value(y, given, first)
         H, g = ca.hessian(f, y)
         return ca.substitute([f, ca.densify(g), ca.densify(H)], [y], [ca.densify(z)])
 
-    def surface(self, z: ca.SX, given: ca.SX, first: bool) -> tuple[ca.SX, ca.SX]:
+    def surface(self, z: SX, given: SX, first: bool) -> tuple[SX, SX]:
         """Normal and curvature tensor [1/m] at z."""
         _, g, H = self.derivatives(z, given, first)
         length = ca.norm_2(g)
@@ -111,7 +112,7 @@ class LevelPair:
         P = ca.SX.eye(3) - n @ n.T
         return n, P @ H @ P / length
 
-    def residual(self, y: ca.SX, given: ca.SX) -> ca.SX:
+    def residual(self, y: SX, given: SX) -> SX:
         """(37), (38), of y = (p, x); (38a) where b has a support."""
         f_a, g_a, _ = self.derivatives(y[:3], given, True)
         n_a = g_a / ca.norm_2(g_a)
@@ -124,7 +125,7 @@ class LevelPair:
         t = tangents(n_a)
         return ca.vertcat(f_a / ca.norm_2(g_a), f_b / ca.norm_2(g_b), *(given[0] * ca.dot(e, n_b) for e in t))
 
-    def sharpness(self, p: ca.SX, r: ca.SX, given: ca.SX) -> ca.SX:
+    def sharpness(self, p: SX, r: SX, given: SX) -> SX:
         """The largest eigenvalue of S in (39a) [1/m], at points of both."""
         n, K_a = self.surface(p, given, True)
         _, K_b = self.surface(r, given, False)
@@ -140,18 +141,18 @@ class LevelPair:
         half = ca.sqrt(ca.fmax(((S[0, 0] - S[1, 1]) / 2) ** 2 + S[0, 1] * S[1, 0], 0))
         return (S[0, 0] + S[1, 1]) / 2 + half
 
-    def found(self, p: ca.SX, r: ca.SX, x: ca.SX, error: ca.SX, given: ca.SX) -> ca.SX:
+    def found(self, p: SX, r: SX, x: SX, error: SX, given: SX) -> SX:
         """Whether a root is a minimum: the near sides face each other, and (39a)."""
         n_a, n_b = self.surface(p, given, True)[0], self.surface(r, given, False)[0]
         least = x * self.sharpness(p, r, given) < 1 + 1e-6
         return all_of(error < 1e-6 * given[0], least, ca.dot(n_a, n_b) < 0)
 
-    def furthest(self, n: ca.SX, given: ca.SX) -> ca.SX:
+    def furthest(self, n: SX, given: SX) -> SX:
         """The point of b furthest along -n, where that is known."""
         R = ca.reshape(given[1:10], 3, 3)
         return given[10:13] + R @ SUPPORTS[self.which](-R.T @ n, given[13:])
 
-    def stepped(self, given: ca.SX, state: ca.SX, down: bool = False) -> tuple[ca.SX, ca.SX]:
+    def stepped(self, given: SX, state: SX, down: bool = False) -> tuple[SX, SX]:
         """The state after a step, and whether another one is needed. `down`: to minima, of (38a)."""
         z = ca.SX.sym("z", 4)
         r = self.residual(z, given)
@@ -162,13 +163,13 @@ class LevelPair:
             J[2:, :3] += less * ca.horzcat(*tangents(n)).T @ K
         return _stepped(state, z, (r, J, bent), lambda s: ca.norm_2(s) / given[0])
 
-    def less(self, p: ca.SX, r: ca.SX, x: ca.SX, given: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def less(self, p: SX, r: SX, x: SX, given: SX) -> tuple[SX, SX]:
         """How much less x is to be in the matrix, and whether it is."""
         sharp = self.sharpness(p, r, given)
         bent = x * sharp > 1
         return ca.if_else(bent, x - (1 - LEAST) / sharp, 0), bent
 
-    def ended(self, given: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def ended(self, given: SX, state: SX) -> tuple[SX, SX]:
         """The root, and whether it is a minimum."""
         y, error = _ended(state, 4, lambda s: ca.norm_2(s) / given[0])
         r = y[:3] - y[3] * self.surface(y[:3], given, True)[0]
@@ -178,7 +179,7 @@ class LevelPair:
 class TwoPointPair(LevelPair):
     """The same with points of both as unknowns, y = (p, x, r): (40a)."""
 
-    def residual(self, y: ca.SX, given: ca.SX) -> ca.SX:
+    def residual(self, y: SX, given: SX) -> SX:
         f_a, g_a, _ = self.derivatives(y[:3], given, True)
         f_b, g_b, _ = self.derivatives(y[4:], given, False)
         n_a, n_b = g_a / ca.norm_2(g_a), g_b / ca.norm_2(g_b)
@@ -189,31 +190,29 @@ class TwoPointPair(LevelPair):
             *(given[0] * ca.dot(e, n_b) for e in tangents(n_a)),
         )
 
-    def length(self, s: ca.SX, given: ca.SX) -> ca.SX:
+    def length(self, s: SX, given: SX) -> SX:
         """Of a step, over the sizes."""
         return ca.fmax(ca.norm_2(s[:4]) / given[0], ca.norm_2(s[4:7]) / given[13])
 
-    def stepped(self, given: ca.SX, state: ca.SX, down: bool = True) -> tuple[ca.SX, ca.SX]:
+    def stepped(self, given: SX, state: SX, down: bool = True) -> tuple[SX, SX]:
         z = ca.SX.sym("z", 7)
         r = self.residual(z, given)
         J, (less, bent) = ca.densify(ca.jacobian(r, z)), self.less(z[:3], z[4:], z[3], given)
         J[2:5, :3] += less * self.surface(z[:3], given, True)[1]
         return _stepped(state, z, (r, J, bent), lambda s: self.length(s, given))
 
-    def ended(self, given: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def ended(self, given: SX, state: SX) -> tuple[SX, SX]:
         y, error = _ended(state, 7, lambda s: self.length(s, given))
         return y[:4], self.found(y[:3], y[4:], y[3], error, given)
 
 
-def _began(y: ca.SX) -> ca.SX:
+def _began(y: SX) -> SX:
     """State: y, the residual's size there, the step from it, the number of steps, whether the step may make
     the residual larger."""
     return ca.vertcat(y, ca.inf, ca.SX(y.numel() + 2, 1))
 
 
-def _stepped(
-    state: ca.SX, z: ca.SX, linear: tuple[ca.SX, ca.SX, ca.SX], length: Callable[[ca.SX], ca.SX]
-) -> tuple[ca.SX, ca.SX]:
+def _stepped(state: SX, z: SX, linear: tuple[SX, SX, SX], length: Callable[[SX], SX]) -> tuple[SX, SX]:
     """The next state, with the residual at z, its matrix, and whether it is not that of the residual."""
     n = z.numel()
     y, before, s, steps, free = state[:n], state[n], state[n + 1 : 2 * n + 1], state[-2], state[-1]
@@ -230,15 +229,15 @@ def _stepped(
     return ca.vertcat(kept, steps + 1, ca.if_else(worse, free, other)), far
 
 
-def _ended(state: ca.SX, n: int, length: Callable[[ca.SX], ca.SX]) -> tuple[ca.SX, ca.SX]:
+def _ended(state: SX, n: int, length: Callable[[SX], SX]) -> tuple[SX, SX]:
     """y after the last step, and the residual's size, infinite where that was not short."""
     s = state[n + 1 : 2 * n + 1]
     return state[:n] + s, ca.if_else(length(s) <= NEAR, state[n], ca.inf)
 
 
 def _facing(
-    which: str, item: ca.SX, given: ca.SX, mine: Rounded, other: Rounded | None, of_b: bool = False
-) -> tuple[ca.SX, ca.SX, ca.SX]:
+    which: str, item: SX, given: SX, mine: Rounded, other: Rounded | None, of_b: bool = False
+) -> tuple[SX, SX, SX]:
     """n, a's point furthest along it, and the way there from b's furthest along -n, along n the overlap. The
     item has point and normal of a, or `of_b`."""
     R = ca.reshape(given[1:10], 3, 3)
@@ -259,12 +258,12 @@ def _around(which: str, mine: Rounded, other: Rounded | None, needs: int, of_b: 
     facing = lambda p, item: _facing(which, item, p[:needs], mine, other, of_b)
     whose, table = (other, mine) if of_b and other is not None else (mine, other)
 
-    def value(p: ca.SX, item: ca.SX) -> ca.SX:
+    def value(p: SX, item: SX) -> SX:
         n, _, g = facing(p, item)
         known = ca.mmax(ca.reshape(p[needs:-1], 3, LOOKS).T @ n)
         return ca.if_else(known > (AWAY if other is None else AWAY_BOTH), ca.inf, ca.dot(n, g))
 
-    def bound(p: ca.SX, cap: ca.SX) -> ca.SX:
+    def bound(p: SX, cap: SX) -> SX:
         """Along other normals n their points are further, so that the overlap is at least g . n with the
         difference g of those two points; the least of that within an angle."""
         (n, _, g), cos, sin = facing(p, cap), cap[6], cap[7]
@@ -307,7 +306,7 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
     """given, a root, whether it is a minimum -> p and x of the least minimum, or NaN (40)."""
     which = b if isinstance(b, str) else ""
 
-    def alone(given: ca.SX, x: ca.SX, good: ca.SX) -> ca.SX:
+    def alone(given: SX, x: SX, good: SX) -> SX:
         """A minimum that is the only one: (36a)."""
         numbers = given[13:]
         sharp = (
@@ -319,7 +318,7 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
         )
         return all_of(good, x < mine.sharpest + sharp)
 
-    def looked(given: ca.SX, state: ca.SX, last: bool, of_b: bool = False) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def looked(given: SX, state: SX, last: bool, of_b: bool = False) -> tuple[SX, SX, SX]:
         """The state after steps from the best normal that is away from those known, or `last` of all that
         have a smaller overlap; whether there is one, and whether the steps found a minimum."""
         y, good, least, known = state[:4], state[4], state[5], state[7:]
@@ -350,11 +349,11 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
             found,
         )
 
-    def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def step(p: SX, state: SX) -> tuple[SX, SX]:
         state, some, _ = looked(p[:needs], state, False)
         return state, all_of(some, state[6] < LOOKS)
 
-    def finish(p: ca.SX, state: ca.SX) -> ca.SX:
+    def finish(p: SX, state: SX) -> SX:
         lost = ca.SX(0)  # a smaller overlap, and no minimum near it
         for of_b in (False, True)[: 1 if other is None else 2]:
             state, some, found = looked(p[:needs], state, True, of_b)
@@ -379,7 +378,7 @@ def solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
     """given -> p, x."""
     pair = LevelPair(a, b)
 
-    def start(given: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def start(given: SX) -> tuple[SX, SX]:
         c, size = given[10:13], given[0]
         away = ca.norm_2(c)
         # toward b; where its origin is inside, toward its surface
@@ -394,7 +393,7 @@ def solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
         f, g, _ = pair.derivatives(p, given, False)
         return _began(ca.vertcat(p, -f / ca.norm_2(g))), ca.if_else(away < ca.inf, 1, ca.SX.nan())
 
-    def finish(given: ca.SX, state: ca.SX) -> ca.SX:
+    def finish(given: SX, state: SX) -> SX:
         y, good = pair.ended(given, state)
         if b == "plane":  # one minimum
             return ca.if_else(good, y, ca.SX.nan())
@@ -426,9 +425,9 @@ def implicit_implicit(a: Implicit, A: SurfacePose, b: Implicit, B: SurfacePose) 
 def _overlap(
     a: Implicit,
     A: SurfacePose,
-    R_b: ca.SX,
-    p_b: ca.SX,
-    numbers: ca.SX,
+    R_b: SX,
+    p_b: SX,
+    numbers: SX,
     which: Traced | str,
     other: Rounded | None = None,
 ) -> Touch:

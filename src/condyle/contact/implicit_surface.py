@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.contact.solids import Framed
 from condyle.contact.surfaces import Folded, Length, even_directions
 from condyle.errors import DescriptionError, TraceError
@@ -123,7 +123,7 @@ class Rounded:
         """Another point may be so much further than `furthest` [m]."""
         return self._cells[1]
 
-    def furthest(self, m: ca.SX) -> ca.SX:
+    def furthest(self, m: SX) -> SX:
         """The point furthest along m, of those in the table."""
         size = ca.fabs(m)
         first = all_of(size[0] >= size[1], size[0] >= size[2])
@@ -302,7 +302,7 @@ class Implicit(Framed):
                 f"of its points, got {size.at(values)[0, 0]:g}"
             )
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         return ca.vertcat(super().conditions(), sx(self.size) >= self.points.least)
 
     @property

@@ -17,6 +17,7 @@ import casadi as ca
 
 import condyle.plausible as plausible
 from condyle.arguments import with_call_hints
+from condyle.arrays import SX
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.laws.described import Described, quantity, sx
 from condyle.records import dataclass
@@ -133,7 +134,7 @@ class Material(Described):
             transition_speed,
         )
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         return ca.vertcat(super().conditions(), sx(self.static_friction) >= sx(self.dynamic_friction))
 
     def check_values(self, values: Mapping[str, float]) -> None:
@@ -175,14 +176,14 @@ class MaterialPair:
 COMBINED = quantity("", 7)
 
 
-def combined(a: Material, b: Material) -> ca.SX:
+def combined(a: Material, b: Material) -> SX:
     """The numbers of `MaterialPair`."""
     e_1, e_2 = (sx(m.modulus) ** (2 / 3) for m in (a, b))
     s_1 = e_2 / (e_1 + e_2)  # (1)
     return ca.vertcat((s_1 * e_1) ** 1.5, s_1, losses(a, b, s_1))  # (2)
 
 
-def losses(a: Material, b: Material, s_1: ca.SX) -> ca.SX:
+def losses(a: Material, b: Material, s_1: SX) -> SX:
     """c*, friction and transition speed of two materials, of which a has the share s_1: (3), (4)."""
     return ca.vertcat(
         s_1 * sx(a.dissipation) + (1 - s_1) * sx(b.dissipation),
@@ -191,7 +192,7 @@ def losses(a: Material, b: Material, s_1: ca.SX) -> ca.SX:
     )
 
 
-def harmonic(a: Material | Rigid, b: Material | Rigid, name: str) -> ca.SX:
+def harmonic(a: Material | Rigid, b: Material | Rigid, name: str) -> SX:
     """A number of two materials together, (4); 0 where both are."""
     x, y = sx(getattr(a, name)), sx(getattr(b, name))
     some = x + y > 0
@@ -239,7 +240,7 @@ class Rigid(Described):
     def check_values(self, values: Mapping[str, float]) -> None:
         check_restitution(self.restitution, "Rigid", values)
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         return ca.vertcat(super().conditions(), sx(self.restitution) <= 1)
 
 

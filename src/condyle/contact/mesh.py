@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.contact.materials import Material
 from condyle.contact.solids import Framed
 from condyle.contact.surfaces import Folded, Length, plain_numbers
@@ -29,7 +30,7 @@ from condyle.shapes import Mesh as MeshShape
 from condyle.spatial.algebra import all_of
 
 
-def _weights(corners: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
+def _weights(corners: SX, y: SX) -> tuple[SX, SX, list[SX]]:
     """v, w of the nearest point a + v (b - a) + w (c - a), and whether it is at a, b, c, on ab, bc, ca."""
     a, b, c = corners[:3], corners[3:6], corners[6:9]
     ab, ac, ap = b - a, c - a, y - a
@@ -58,7 +59,7 @@ def _weights(corners: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
     return v, w, [at_a, at_b, at_c, on_ab, on_bc, on_ca]
 
 
-def _nearest(corners: ca.SX, y: ca.SX) -> tuple[ca.SX, list[ca.SX]]:
+def _nearest(corners: SX, y: SX) -> tuple[SX, list[SX]]:
     a, b, c = corners[:3], corners[3:6], corners[6:9]
     v, w, places = _weights(corners, y)
     return a + v * (b - a) + w * (c - a), places
@@ -93,17 +94,17 @@ def nearest_triangle(mesh: Triangles, together: bool = False) -> TreeMinimum:
     )
 
 
-def most(x: Any, y: Any) -> ca.SX:
+def most(x: Any, y: Any) -> SX:
     """As fmax in one instruction; y where one is NaN."""
     return ca.if_else(x > y, x, y)
 
 
-def _least(x: Any, y: Any) -> ca.SX:
+def _least(x: Any, y: Any) -> SX:
     """As fmin in one instruction; y where one is NaN."""
     return ca.if_else(x < y, x, y)
 
 
-def _box_distance(p: ca.SX, box: ca.SX) -> ca.SX:
+def _box_distance(p: SX, box: SX) -> SX:
     """Square of the distance to a box with axes of its own: Triangles.boxes."""
     y = ca.reshape(box[:9], 3, 3).T @ p[:3] - box[9:12]
     return ca.sumsqr(most(ca.SX(3, 1), ca.fabs(y) - box[12:15]))
@@ -131,7 +132,7 @@ def _faces(mesh: Triangles) -> np.ndarray:
     )
 
 
-def _face_distance(p: ca.SX, face: ca.SX) -> ca.SX:
+def _face_distance(p: SX, face: SX) -> SX:
     """Square of the distance to a triangle: to its plane where the foot is within, else to its nearest side.
     As `_nearest` without divisions, for searches."""
     ab, ac, n, over = face[3:6], face[6:9], face[9:12], face[12:15]
@@ -147,7 +148,7 @@ def _face_distance(p: ca.SX, face: ca.SX) -> ca.SX:
     return ca.if_else(within, ca.dot(n, ap) ** 2, side)
 
 
-def on_triangle(row: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+def on_triangle(row: SX, y: SX) -> tuple[SX, SX]:
     """Depth below the nearest face and the way out: x and n of (44)."""
     S, places = _nearest(row[:9], y)
     normal, of_place = row[9:12], row[12:30]

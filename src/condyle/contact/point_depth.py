@@ -28,6 +28,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.contact.closest_points import length_and_direction, sphere_box, sphere_cylinder, sphere_torus
 from condyle.contact.implicit_overlap import OUTWARDS
 from condyle.contact.implicit_surface import Implicit
@@ -94,20 +95,20 @@ class PointDepth:
     known: Near | None = None
     framed: bool = True
 
-    def _local(self, given: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def _local(self, given: SX, y: SX) -> tuple[SX, SX, SX]:
         """R_S, the sizes, and y in S."""
         if not self.framed:
             return ca.SX.eye(3), given, y
         R = ca.reshape(given[:9], 3, 3)
         return R, given[12:], R.T @ (y - given[9:12])
 
-    def where(self, given: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def where(self, given: SX, y: SX) -> tuple[SX, SX]:
         """x and n of (44), of its numbers."""
         R, sizes, y = self._local(given, y)
         x, n = self.find(sizes, y)
         return x, R @ n
 
-    def close(self, given: ca.SX, y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def close(self, given: SX, y: SX, r: SX) -> tuple[SX, SX]:
         """As `where` where y may be inside, or less than r outside; elsewhere x is any number below -r."""
         if self.within is None:
             return self.where(given, y)
@@ -115,12 +116,12 @@ class PointDepth:
         x, n = self.within(sizes, y, r)
         return x, R @ n
 
-    def above(self, given: ca.SX, y: ca.SX) -> ca.SX:
+    def above(self, given: SX, y: SX) -> SX:
         """At least x; it grows at most as fast as y moves."""
         _, sizes, y = self._local(given, y)
         return self.find(sizes, y)[0] if self.bound is None else self.bound(sizes, y)
 
-    def reach(self, given: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
+    def reach(self, given: SX, y: SX, r: SX) -> SX:
         """Above 0 where a point at most r from y may be inside."""
         return self.above(given, y) + r if self.near is None else self.near(*self._local(given, y)[1:], r)
 
@@ -137,7 +138,7 @@ class PointDepth:
         return hash(self.key)
 
 
-def numbers_of(surface: ContactSurface, pose: SurfacePose, R: ca.SX, p: ca.SX) -> ca.SX:
+def numbers_of(surface: ContactSurface, pose: SurfacePose, R: SX, p: SX) -> SX:
     """The numbers of a surface in a frame that has the rotation R and the origin p in ground [m]."""
     if isinstance(surface, HalfSpace):
         n, height = surface.plane(pose)
@@ -173,11 +174,11 @@ def point_depth(surface: ContactSurface) -> PointDepth:
     return _framed(kind)
 
 
-def _in_plane(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _in_plane(g: SX, y: SX) -> tuple[SX, SX]:
     return g[3] - ca.dot(g[:3], y), g[:3]
 
 
-def _in_sphere(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _in_sphere(g: SX, y: SX) -> tuple[SX, SX]:
     """At the center there is no way out: n is zero there."""
     distance, n = length_and_direction(y - g[:3])
     return g[3] - distance, n
@@ -209,7 +210,7 @@ def _framed(kind: type) -> PointDepth:
         return PointDepth(("ellipsoid",), 15, _in_ellipsoid, _above_ellipsoid, True)
     pair, sizes = CLOSED[kind]
 
-    def where(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def where(g: SX, y: SX) -> tuple[SX, SX]:
         fields, start = {}, 0
         for name in SIZES[kind]:
             n = 3 if name == "half_lengths" else 1
@@ -229,18 +230,18 @@ def _framed(kind: type) -> PointDepth:
 # ellipsoids
 
 
-def _above_ellipsoid(radii: ca.SX, y: ca.SX) -> ca.SX:
+def _above_ellipsoid(radii: SX, y: SX) -> SX:
     """|y / a| has at most the slope 1 / a_m."""
     return ca.mmin(radii) * (1 - ca.norm_2(y / radii))
 
 
-def _roots(tau: ca.SX, p: ca.SX) -> ca.SX:
+def _roots(tau: SX, p: SX) -> SX:
     """S / a of (45), p = radii, y."""
     a, y = p[:3], p[3:6]
     return a * y / (tau + a**2 - ca.mmin(a) ** 2)
 
 
-def _in_ellipsoid(radii: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _in_ellipsoid(radii: SX, y: SX) -> tuple[SX, SX]:
     least = TINY * ca.mmin(radii)
     away = ca.if_else(ca.fabs(y) < least, ca.if_else(y < 0, -least, least), y)
     p = ca.vertcat(radii, away)
@@ -255,12 +256,12 @@ def _in_ellipsoid(radii: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
 def _ellipsoid() -> Solver:
     """Radii, y -> tau of (45)."""
 
-    def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def start(p: SX) -> tuple[SX, SX]:
         a, y = p[:3], p[3:6]
         tau = ca.mmax(a * ca.fabs(y) - a**2) + ca.mmin(a) ** 2  # one term is 1, the sum is more
         return tau, ca.if_else(ca.sumsqr(p) < ca.inf, 1, ca.SX.nan())
 
-    def step(p: ca.SX, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def step(p: SX, tau: SX) -> tuple[SX, SX]:
         a = p[:3]
         root = _roots(tau, p)
         g = ca.sumsqr(root) - 1
@@ -278,20 +279,20 @@ def _ellipsoid() -> Solver:
 def _implicit(law: Traced) -> PointDepth:
     f = law.function
 
-    def derivatives(z: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def derivatives(z: SX) -> tuple[SX, SX]:
         """Value and gradient."""
         y = ca.SX.sym("y", 3)
         value = f.call([y[0], y[1], y[2]], True, False)[0]
         g = ca.gradient(value, y)
         return tuple(ca.substitute([value, ca.densify(g)], [y], [ca.densify(z)]))  # type: ignore[return-value]
 
-    def residual(z: ca.SX, p: ca.SX) -> ca.SX:
+    def residual(z: SX, p: SX) -> SX:
         """(46), p = size, y."""
         value, g = derivatives(z)
         long = ca.norm_2(g)
         return ca.vertcat(value / long, *(ca.dot(t, z - p[1:4]) for t in tangents(g / long)))
 
-    def outwards(size: ca.SX, y: ca.SX) -> ca.SX:
+    def outwards(size: SX, y: SX) -> SX:
         """Where the line from the origin through y leaves the surface."""
         distance, w = length_and_direction(y)
         w = ca.if_else(distance > 0, w, ca.SX([1, 0, 0]))
@@ -301,11 +302,11 @@ def _implicit(law: Traced) -> PointDepth:
             rho = ca.fmax(rho - value / ca.dot(g, w), 1e-3 * size)
         return rho * w
 
-    def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def start(p: SX) -> tuple[SX, SX]:
         z = outwards(p[0], p[1:4])
         return ca.vertcat(z, ca.inf, ca.SX(3, 1)), ca.if_else(ca.sumsqr(p) < ca.inf, 1, ca.SX.nan())
 
-    def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def step(p: SX, state: SX) -> tuple[SX, SX]:
         z, before, s, size = state[:3], state[3], state[4:], p[0]
         trial = z + s
         at = ca.SX.sym("z", 3)
@@ -322,13 +323,13 @@ def _implicit(law: Traced) -> PointDepth:
 
     solver = Solver.trace("point_in_implicit", 4, start, step, lambda p, state: state[:3] + state[4:], LIMIT)
 
-    def where(sizes: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def where(sizes: SX, y: SX) -> tuple[SX, SX]:
         S = implicit(solver, residual, ca.vertcat(sizes[0], y), unknowns=3)[:3]
         g = derivatives(S)[1]
         n = g / ca.norm_2(g)
         return ca.dot(n, S - y), n
 
-    def above(sizes: ca.SX, y: ca.SX) -> ca.SX:
+    def above(sizes: SX, y: SX) -> SX:
         """A convex surface is below each of its tangent planes, and within its ball."""
         z = outwards(sizes[0], y)
         g = derivatives(z)[1]
@@ -348,16 +349,16 @@ def _ground(ground: HeightField) -> PointDepth:
     x0, y0, dx, dy, m, n = ground.grid()
     per = (1 + ground.steepest**2) ** 0.5
 
-    def where(_: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def where(_: SX, y: SX) -> tuple[SX, SX]:
         Q, out = nearest_ground(ground, y)[:2]
         return ca.dot(out, Q - y), out
 
-    def below(y: ca.SX) -> ca.SX:
+    def below(y: SX) -> SX:
         """How far the ground is above y; beyond the grid it goes on as at its border, and may be as steep."""
         s, t = ca.fmin(ca.fmax(y[0], x0), x0 + m * dx), ca.fmin(ca.fmax(y[1], y0), y0 + n * dy)
         return height(ground, s, t) - y[2] + ground.steepest * ca.norm_2(ca.vertcat(y[0] - s, y[1] - t))
 
-    def above(_: ca.SX, y: ca.SX) -> ca.SX:
+    def above(_: SX, y: SX) -> SX:
         z = below(y)
         return ca.if_else(z < 0, z / per, z)
 
@@ -379,7 +380,7 @@ def _mesh(triangles: Any) -> PointDepth:
     low, high = heights.min(axis=1), heights.max(axis=1)
     middles, halves = (low + high) / 2, (high - low) / 2 + 1e-12 * extent.max()
 
-    def beyond(y: ca.SX) -> ca.SX:
+    def beyond(y: SX) -> SX:
         """At most how far y is from the mesh."""
         each = ca.fabs(ca.DM(out) @ y - ca.DM(middles)) - ca.DM(halves)
         while each.numel() > 1:  # pairs: none waits for all others
@@ -387,10 +388,10 @@ def _mesh(triangles: Any) -> PointDepth:
             each = ca.vertcat(most(each[:half], each[half : 2 * half]), each[2 * half :])
         return each
 
-    def where(_: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def where(_: SX, y: SX) -> tuple[SX, SX]:
         return on_triangle(look_up(of_one, ca.vertcat(y, ca.inf)), y)
 
-    def close(_: ca.SX, y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def close(_: SX, y: SX, r: SX) -> tuple[SX, SX]:
         off = beyond(y)
         far = off > r
         row = look_up(search, ca.vertcat(y, ca.if_else(far, -ca.inf, ca.inf)))
@@ -398,12 +399,12 @@ def _mesh(triangles: Any) -> PointDepth:
         x, n = on_triangle(row, y)
         return ca.if_else(far, -off, x), ca.if_else(far, 0, n)
 
-    def soon(y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def soon(y: SX, r: SX) -> tuple[SX, SX]:
         """How far beyond, and whether that is all to know: where there are no points r is -inf."""
         off = beyond(y)
         return off, any_of(off > 0, r < 0)
 
-    def near(_: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
+    def near(_: SX, y: SX, r: SX) -> SX:
         """Beyond a plane, that one tells. A point that is further from all faces than half the mesh's
         smallest side is outside."""
         off, known = soon(y, r)
@@ -414,7 +415,7 @@ def _mesh(triangles: Any) -> PointDepth:
         sure = ca.if_else(all_of(found, ca.logic_not(known)), x - r, -1)
         return ca.vertcat(ca.if_else(known, r - off, searched), sure)
 
-    def quick(_: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
+    def quick(_: SX, y: SX, r: SX) -> SX:
         off, known = soon(y, r)
         return ca.if_else(known, r - off, ca.inf)
 

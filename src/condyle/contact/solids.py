@@ -12,7 +12,7 @@ import numpy as np
 
 import condyle.shapes as shapes
 import condyle.shapes.meshes as meshes
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.contact.materials import Material
 from condyle.contact.surfaces import (
     ContactSurface,
@@ -44,7 +44,7 @@ class Framed(ContactSurface):
         R, p = (np.asarray(numbers_at(x), dtype=float) for x in self.X)
         return Transform(R.reshape(3, 3), p.reshape(3))
 
-    def frame(self, pose: SurfacePose) -> tuple[ca.SX, ca.SX]:
+    def frame(self, pose: SurfacePose) -> tuple[SX, SX]:
         """R_GS and the origin of S in ground [m]."""
         R, p = placed(self.X)
         return pose.R @ R, pose.point(p)
@@ -115,7 +115,7 @@ class Torus(Framed):
         around = (size / (numbers_at(self.radius) + r * size))[:, None, None]
         return (across_all(n) - ring) / r + around * ring
 
-    def curvature(self, u: ca.SX, cos: ca.SX) -> ca.SX:
+    def curvature(self, u: SX, cos: SX) -> SX:
         """Curvature tensor [1/m] in S where the normal is u, which has the cosine with the plane of the
         circle. Its axes are any two across u, which are smooth where the ring is flat: the directions of the
         larger and the smaller curvature are not needed."""
@@ -167,7 +167,7 @@ class Cylinder(Framed):
     def curvature_at(self, n: Array) -> Array:
         return _around_z(n)[0] / numbers_at(self.radius)
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         sides = ca.vertcat(sx(self.radius), sx(self.length) / 2) - sx(self.rim)
         least, most = ca.mmin(sides), ca.mmax(sides)
         return ca.vertcat(super().conditions(), least > 0, sx(self.flat) * most < least)
@@ -232,7 +232,7 @@ class Box(Framed):
     def drawn(self, size: float) -> list[Drawing]:
         return [Drawing(shapes.Box(np.ravel(numbers_at(self.half_lengths))), self.X_BS)]  # type: ignore[arg-type]
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         return ca.vertcat(super().conditions(), sx(self.edge) < ca.mmin(sx(self.half_lengths)))
 
     def check_values(self, values: Mapping[str, float]) -> None:

@@ -33,6 +33,7 @@ from functools import cache, partial
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.contact.solids import Cylinder, Ellipsoid
 from condyle.contact.surfaces import (
     ContactSurface,
@@ -92,7 +93,7 @@ class ConvexBody:
         disc, needle = (out - f * up) / (1 - f * f), (up - f * out) / (1 - f * f)
         return ConvexBody((ca.vertcat(disc, disc, f * disc), ca.vertcat(f * needle, f * needle, needle)), rim)
 
-    def terms(self, n: ca.SX, R: ca.SX | None = None) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def terms(self, n: SX, R: SX | None = None) -> tuple[SX, SX, SX]:
         """h, p and h'' of (31), (31a) at a normal in axes to which R turns those of S; without R in S. Of h''
         what is along n does not count."""
         h, p, bent = ca.SX(0), ca.SX(3, 1), ca.SX(3, 3)
@@ -109,24 +110,24 @@ class ConvexBody:
         return h, p, bent
 
     @property
-    def sharpest(self) -> ca.SX:
+    def sharpest(self) -> SX:
         """At most the smallest radius of curvature [m]."""
         least = sum((ca.mmin(r) ** 2 / ca.mmax(r) for r in self.radii), ca.SX(0))
         return least if self.ball is None else least + self.ball
 
     @property
-    def furthest(self) -> ca.SX:
+    def furthest(self) -> SX:
         """No point is further from the center [m]."""
         most = sum((ca.mmax(r) for r in self.radii), ca.SX(0))
         return most if self.ball is None else most + self.ball
 
 
-def _inverse(W: ca.SX) -> ca.SX:
+def _inverse(W: SX) -> SX:
     """Of a symmetric matrix of two rows."""
     return ca.blockcat([[W[1, 1], -W[0, 1]], [-W[0, 1], W[0, 0]]]) / (W[0, 0] * W[1, 1] - W[0, 1] ** 2)
 
 
-def _placed(surface: ContactSurface, pose: SurfacePose) -> tuple[ca.SX, ca.SX]:
+def _placed(surface: ContactSurface, pose: SurfacePose) -> tuple[SX, SX]:
     """Axes and center in ground."""
     if isinstance(surface, Sphere):
         return ca.SX.eye(3), surface.center_at(pose)
@@ -187,7 +188,7 @@ class _Counts:
     def exchanged(self) -> _Counts:
         return _Counts(self.other, self.one, self.ball)
 
-    def pair(self, p: ca.SX) -> tuple[_Pair, ca.SX | None, ca.SX]:
+    def pair(self, p: SX) -> tuple[_Pair, SX | None, SX]:
         """The pair, R and c of its numbers; the ball counts as a's."""
         radii = [p[3 * k : 3 * k + 3] for k in range(self.one + self.other)]
         at = 3 * len(radii) + self.ball
@@ -203,12 +204,12 @@ class _Pair:
         self.a, self.b = a, b
         self.counts = _Counts(len(a.radii), len(b.radii), a.ball is not None or b.ball is not None)
 
-    def numbers(self, R: ca.SX | None, c: ca.SX) -> ca.SX:
+    def numbers(self, R: SX | None, c: SX) -> SX:
         balls = [x.ball for x in (self.a, self.b) if x.ball is not None]
         ball = [sum(balls, ca.SX(0))] if balls else []
         return ca.vertcat(*self.a.radii, *self.b.radii, *ball, c, ca.SX(0, 1) if R is None else ca.vec(R))
 
-    def overlap(self, n: ca.SX, R: ca.SX | None, c: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def overlap(self, n: SX, R: SX | None, c: SX) -> tuple[SX, SX, SX]:
         """d, its gradient and Hessian in space without the last term of (34)."""
         (h_a, p_a, bent_a), (h_b, p_b, bent_b) = self.a.terms(n), self.b.terms(n, R)
         return h_a + h_b - ca.dot(c, n), p_a + p_b - c, bent_a + bent_b
@@ -234,12 +235,12 @@ def _around(counts: _Counts, ahead: bool) -> TreeMinimum:
         center = ways[some].mean(axis=0)
         return np.append(center, np.linalg.norm(ways[some] - center, axis=1).max() * (1 + 1e-9))
 
-    def bound(p: ca.SX, cap: ca.SX) -> ca.SX:
+    def bound(p: SX, cap: SX) -> SX:
         pair, R, c = counts.pair(p)
         most = pair.a.furthest + pair.b.furthest + ca.norm_2(c)
         return pair.overlap(cap[:3], R, c)[0] - most * (cap[3] + (APART if ahead else 0))
 
-    def value(p: ca.SX, way: ca.SX) -> ca.SX:
+    def value(p: SX, way: SX) -> SX:
         pair, R, c = counts.pair(p)
         d, g, hessian = pair.overlap(way, R, c)
         if not ahead:
@@ -265,12 +266,12 @@ def _around(counts: _Counts, ahead: bool) -> TreeMinimum:
     )
 
 
-def _began(n: ca.SX, most: ca.SX | float) -> ca.SX:
+def _began(n: SX, most: SX | float) -> SX:
     """State: n, d there, the step from it, the longest one."""
     return ca.vertcat(n, ca.SX([ca.inf, 0, 0, 0]), most)
 
 
-def _stepped(pair: _Pair, R: ca.SX | None, c: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _stepped(pair: _Pair, R: SX | None, c: SX, state: SX) -> tuple[SX, SX]:
     """The state after a step, and whether another one is needed: (35), (36)."""
     n, d_old, s, most = state[:3], state[3], state[4:7], state[7]
     trial = n + s
@@ -291,7 +292,7 @@ def _stepped(pair: _Pair, R: ca.SX | None, c: ca.SX, state: ca.SX) -> tuple[ca.S
     return ca.vertcat(kept, most), ca.if_else(d < ca.inf, ca.sumsqr(kept[4:7]) > NEAR**2, ca.SX.nan())
 
 
-def _ended(state: ca.SX) -> ca.SX:
+def _ended(state: SX) -> SX:
     n = state[:3] + state[4:7]
     return n / ca.norm_2(n)
 
@@ -315,11 +316,11 @@ def _again(counts: _Counts) -> Solver:
 def _solver(counts: _Counts) -> Solver:
     """Numbers of a pair -> n."""
 
-    def look(p: ca.SX, away: ca.SX, most: ca.SX, ahead: bool = True) -> tuple[ca.SX, ca.SX]:
+    def look(p: SX, away: SX, most: SX, ahead: bool = True) -> tuple[SX, SX]:
         best = look_up(_around(counts, ahead), ca.vertcat(p, away, most))
         return best[:3], best[0] >= -1
 
-    def from_b(p: ca.SX, away: ca.SX, most: ca.SX, ahead: bool = True) -> tuple[ca.SX, ca.SX]:
+    def from_b(p: SX, away: SX, most: SX, ahead: bool = True) -> tuple[SX, SX]:
         """The same among directions that turn with b."""
         pair, R, c = counts.pair(p)
         assert R is not None
@@ -328,7 +329,7 @@ def _solver(counts: _Counts) -> Solver:
         best = look_up(_around(counts.exchanged, ahead), ca.vertcat(turned, R.T @ away, most))
         return R @ best[:3], best[0] >= -1
 
-    def axes(p: ca.SX, away: ca.SX, most: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def axes(p: SX, away: SX, most: SX) -> tuple[SX, SX]:
         """The best of both bodies' axes, and of what is across them: ends, and where sides meet."""
         R = counts.pair(p)[1]
         assert R is not None
@@ -342,12 +343,12 @@ def _solver(counts: _Counts) -> Solver:
             best, least = ca.if_else(some, n, best), ca.if_else(some, d, least)
         return best, least < most
 
-    def overlap(p: ca.SX, n: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def overlap(p: SX, n: SX) -> tuple[SX, SX]:
         pair, R, c = counts.pair(p)
         d = pair.overlap(n, R, c)[0]
         return d, ca.logic_not(d < pair.a.sharpest + pair.b.sharpest)
 
-    def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def start(p: SX) -> tuple[SX, SX]:
         c = counts.pair(p)[2]
         square = ca.sumsqr(c)
         n = ca.if_else(square > 0, c / ca.sqrt(ca.if_else(square > 0, square, 1)), ca.SX([1, 0, 0]))
@@ -358,7 +359,7 @@ def _solver(counts: _Counts) -> Solver:
             ca.if_else(square < ca.inf, 1, ca.SX.nan()),
         )
 
-    def finish(p: ca.SX, state: ca.SX) -> ca.SX:
+    def finish(p: SX, state: SX) -> SX:
         n = _ended(state)
         d, deep = overlap(p, n)
         last = partial(look, ahead=False), partial(from_b, ahead=False)

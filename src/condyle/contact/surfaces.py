@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import condyle.shapes as shapes
-from condyle.arrays import Array, real
+from condyle.arrays import SX, Array, real
 from condyle.contact.materials import Material, Rigid
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Described, Role, Station, quantity, sx
@@ -43,10 +43,10 @@ class SurfacePose(Protocol):
     """Where a body is, as surfaces see it: results in ground."""
 
     @property
-    def R(self) -> ca.SX:
+    def R(self) -> SX:
         """R_GB."""
 
-    def point(self, p: Any) -> ca.SX:
+    def point(self, p: Any) -> SX:
         """Position of a station [m]."""
 
 
@@ -57,10 +57,10 @@ class BodyPose:
         self.s, self.body = s, body
 
     @property
-    def R(self) -> ca.SX:
+    def R(self) -> SX:
         return self.s.rotation(self.body)
 
-    def point(self, p: Any) -> ca.SX:
+    def point(self, p: Any) -> SX:
         return self.s.station_position(self.body, p)
 
 
@@ -71,7 +71,7 @@ class GivenPose:
     R: ca.SX
     p: ca.SX
 
-    def point(self, p: Any) -> ca.SX:
+    def point(self, p: Any) -> SX:
         return self.p + self.R @ ca.SX(p)
 
 
@@ -217,7 +217,7 @@ class HalfSpace(ContactSurface):
     def check_values(self, values: Mapping[str, float]) -> None:
         object.__setattr__(self, "normal", directed(self.normal, "HalfSpace: normal", values))
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         return ca.vertcat(super().conditions(), ca.sumsqr(sx(self.normal)) > 0)
 
     @property
@@ -238,7 +238,7 @@ class HalfSpace(ContactSurface):
     def curvature_at(self, n: Array) -> Array:
         return np.zeros((len(n), 3, 3))
 
-    def plane(self, pose: SurfacePose) -> tuple[ca.SX, ca.SX]:
+    def plane(self, pose: SurfacePose) -> tuple[SX, SX]:
         """Its unit normal in ground, and the distance along it from ground's origin [m]."""
         given: Any = self.normal
         n = sx(given)
@@ -280,7 +280,7 @@ class Sphere(ContactSurface):
     def curvature_at(self, n: Array) -> Array:
         return across_all(n) / numbers_at(self.radius)
 
-    def center_at(self, pose: SurfacePose) -> ca.SX:
+    def center_at(self, pose: SurfacePose) -> SX:
         """In ground [m]."""
         return pose.point(sx(self.center))
 
@@ -306,7 +306,7 @@ def even_directions(count: int) -> Array:
     return np.stack([np.sqrt(1 - z**2) * np.cos(turn), np.sqrt(1 - z**2) * np.sin(turn), z], axis=1)
 
 
-def tangents(n: ca.SX) -> tuple[ca.SX, ca.SX]:
+def tangents(n: SX) -> tuple[SX, SX]:
     """Two unit vectors across n, without a branch that is singular."""
     s = ca.if_else(n[2] < 0, -1, 1)
     k = -1 / (s + n[2])
@@ -340,7 +340,7 @@ class Touch:
         """The same with a and b exchanged."""
         return Touch(self.x, -self.n, self.Q - self.x * self.n, self.R, self.gap, self.solved)
 
-    def at(self, s_1: ca.SX) -> ca.SX:
+    def at(self, s_1: SX) -> SX:
         """P of (8) [m]."""
         return self.Q - s_1 * self.x * self.n
 
@@ -379,7 +379,7 @@ class Point(ContactSurface):
     def X_BS(self) -> Transform:
         return Transform(p=np.ravel(numbers_at(self.station)))
 
-    def center_at(self, pose: SurfacePose) -> ca.SX:
+    def center_at(self, pose: SurfacePose) -> SX:
         """In ground [m]."""
         return pose.point(sx(self.station))
 

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.contact.solids import Framed
 from condyle.contact.surfaces import Folded, Sphere, SurfacePose, Touch, plain_numbers
 from condyle.errors import DescriptionError
@@ -158,7 +159,7 @@ def _coefficients(h: np.ndarray) -> np.ndarray:
     return np.linalg.solve(A, np.vstack([np.zeros_like(h[:1]), h, np.zeros_like(h[:1])]))
 
 
-def _spline(field: HeightField, s: ca.SX, t: ca.SX) -> list[ca.SX]:
+def _spline(field: HeightField, s: SX, t: SX) -> list[SX]:
     """h, h_s, h_t, h_ss, h_st, h_tt, h_sss, h_sst, h_stt, h_ttt at a point of the grid; NaN outside of it."""
     x0, y0, dx, dy, m, n = field.grid()
     u, v = (s - x0) / dx, (t - y0) / dy
@@ -177,18 +178,18 @@ def _spline(field: HeightField, s: ca.SX, t: ca.SX) -> list[ca.SX]:
     return [ca.if_else(inside, ca.dot(U[a], C @ V[b]) / (dx**a * dy**b), ca.SX.nan()) for a, b in orders]
 
 
-def height(field: HeightField, s: ca.SX, t: ca.SX) -> ca.SX:
+def height(field: HeightField, s: SX, t: SX) -> SX:
     """At a point of the grid [m]; NaN outside of it."""
     return _spline(field, s, t)[0]
 
 
-def _bent(y: ca.SX, h: list[ca.SX]) -> tuple[ca.SX, ca.SX, ca.SX]:
+def _bent(y: SX, h: list[SX]) -> tuple[SX, SX, SX]:
     """Slopes of (42) by s and t."""
     up = y[2] - h[0]
     return -1 + up * h[3] - h[1] ** 2, up * h[4] - h[1] * h[2], -1 + up * h[5] - h[2] ** 2
 
 
-def _newton(y: ca.SX, s: ca.SX, t: ca.SX, h: list[ca.SX]) -> ca.SX:
+def _newton(y: SX, s: SX, t: SX, h: list[SX]) -> SX:
     """Newton's step for (42)."""
     up, (a, b, c) = y[2] - h[0], _bent(y, h)
     r = ca.vertcat(y[0] - s + up * h[1], y[1] - t + up * h[2])
@@ -200,7 +201,7 @@ def _solver(ground: HeightField) -> Solver:
     x0, y0, dx, dy, m, n = ground.grid()
     cell = min(dx, dy)
 
-    def step(y: ca.SX, at: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def step(y: SX, at: SX) -> tuple[SX, SX]:
         by = _newton(y, at[0], at[1], _spline(ground, at[0], at[1]))
         long = ca.norm_2(by)
         by = by * ca.if_else(long > cell, cell / long, 1)
@@ -210,7 +211,7 @@ def _solver(ground: HeightField) -> Solver:
         moved = ca.norm_2(after - at)
         return after, ca.if_else(long < ca.inf, moved > NEAR * cell, ca.SX.nan())
 
-    def finish(y: ca.SX, at: ca.SX) -> ca.SX:
+    def finish(y: SX, at: SX) -> SX:
         """Not a number where a border held it, or where it is not the nearest point around."""
         h = _spline(ground, at[0], at[1])
         a, b, c = _bent(y, h)
@@ -221,7 +222,7 @@ def _solver(ground: HeightField) -> Solver:
     return Solver.trace("nearest_ground", 3, lambda y: (y[:2], ca.SX(1)), step, finish, LIMIT)
 
 
-def nearest_ground(a: HeightField, y: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, tuple[ca.SX, ...]]:
+def nearest_ground(a: HeightField, y: SX) -> tuple[SX, SX, SX, tuple[SX, ...]]:
     """The point nearest to y, the unit normal there, the length of (h', -1), and h'': (42)."""
     row = ca.vertsplit(look_up(a.solver, y))[:12]
     s, t, h = row[0], row[1], row[2:]

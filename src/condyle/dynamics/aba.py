@@ -40,6 +40,7 @@ from typing import Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.dynamics.inertia import (
     Inertia,
     add,
@@ -121,14 +122,14 @@ def pivot(P, h):
 def inward(
     P: Inertia,
     z: Pair,
-    r: ca.SX,
+    r: SX,
     H: list[Pair],
-    tau: list[ca.SX],
-    lock: list[ca.SX],
-    held: list[ca.SX] | None,
-    status: ca.SX,
+    tau: list[SX],
+    lock: list[SX],
+    held: list[SX] | None,
+    status: SX,
     number: Any,
-) -> tuple[Inertia, Pair, list[tuple[Pair, ca.SX]], list[ca.SX], ca.SX]:
+) -> tuple[Inertia, Pair, list[tuple[Pair, SX]], list[SX], SX]:
     """One body with all that it carries: P and z that it adds to its parent (4), U / D and eps of each speed,
     its D, and the status (6). held None is zero; `number` is 1 + its first speed.
 
@@ -156,8 +157,8 @@ def inward(
 
 
 def inward_again(
-    z: Pair, H: list[Pair], f: list[ca.SX], steps: list[tuple[Pair, ca.SX]], pivots: list[ca.SX]
-) -> tuple[Pair, list[tuple[Pair, ca.SX]]]:
+    z: Pair, H: list[Pair], f: list[SX], steps: list[tuple[Pair, SX]], pivots: list[SX]
+) -> tuple[Pair, list[tuple[Pair, SX]]]:
     """The same body for a second right-hand side: z as its parent feels it, U / D and eps of each speed."""
     again = []
     for h, x, (U_D, _), D in zip(H, f, steps, pivots, strict=True):
@@ -166,7 +167,7 @@ def inward_again(
     return z, again
 
 
-def outward(X_P: Pair, r: ca.SX, H: list[Pair], steps: list[tuple[Pair, ca.SX]]) -> tuple[list[ca.SX], Pair]:
+def outward(X_P: Pair, r: SX, H: list[Pair], steps: list[tuple[Pair, SX]]) -> tuple[list[SX], Pair]:
     """One body: udot of its speeds and its motion X (5)."""
     X, udot = shift_motion(X_P, r), []
     for h, (U_D, eps) in zip(reversed(H), reversed(steps), strict=True):
@@ -183,7 +184,7 @@ def follow_parent(eps, U_D, X):
 # ---- the passes, for any layout (row.py)
 
 
-def bias_pass(d: Row, new: BodyKinematics, moving: bool = True) -> tuple[Inertia, ca.SX]:
+def bias_pass(d: Row, new: BodyKinematics, moving: bool = True) -> tuple[Inertia, SX]:
     """Outward: P of the body alone, A_0 and z of (1) without loads; zero at rest. Returns P and the mass
     center."""
     P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
@@ -199,10 +200,10 @@ def bias_pass(d: Row, new: BodyKinematics, moving: bool = True) -> tuple[Inertia
 
 def inward_pass(
     d: Row,
-    tau: list[ca.SX],
-    lock: list[ca.SX],
-    held: list[ca.SX] | None,
-    f: list[ca.SX] | None = None,
+    tau: list[SX],
+    lock: list[SX],
+    held: list[SX] | None,
+    f: list[SX] | None = None,
     acts: bool = True,
 ) -> None:
     """Inward: (2)-(4) and (6). It keeps U_D, D and eps of each speed, and eps_f of a second right-hand
@@ -223,7 +224,7 @@ def inward_pass(
         d.parent.z_f = add(d.parent.z_f, shift_force(z_f, r))
 
 
-def outward_pass(d: Row, eps: Any = BodyFields.eps, motion: Any = BodyFields.X) -> tuple[list[ca.SX], Pair]:
+def outward_pass(d: Row, eps: Any = BodyFields.eps, motion: Any = BodyFields.X) -> tuple[list[SX], Pair]:
     """Outward: (5). udot of the body's speeds and its motion, which it leaves too. eps, motion: the fields."""
     steps = list(zip(d.me.U_D, d.me[eps], strict=True))
     udot, X = outward(d.parent[motion], d.me.r, d.me.H, steps)
@@ -249,8 +250,8 @@ class TreeSolution:
 
 
 def forward_dynamics(
-    tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: TreeLoads, held: ca.SX
-) -> tuple[ca.SX, ca.SX]:
+    tree: Tree, kin: Kinematics, tau: SX, lock: SX, gravity: SX, loads: TreeLoads, held: SX
+) -> tuple[SX, SX]:
     """udot, shape (nu,), under loads and generalized forces tau, and the status (6).
 
     lock: 0, or infinity where a speed is held.   held: a_k of (2).
@@ -262,12 +263,12 @@ def forward_dynamics(
 def forward_dynamics_and(
     tree: Tree,
     kin: Kinematics,
-    tau: ca.SX,
-    f: ca.SX | None,
-    lock: ca.SX,
-    gravity: ca.SX,
+    tau: SX,
+    f: SX | None,
+    lock: SX,
+    gravity: SX,
     loads: TreeLoads,
-    held: ca.SX,
+    held: SX,
 ) -> TreeSolution:
     """Forward dynamics and x = M^-1 f with one elimination; f None is zero."""
     if tree.shares:  # by mass_matrix.py; P is empty
@@ -293,7 +294,7 @@ def _begin(d: StraightRow, loads: TreeLoads) -> None:
         d.me.z = add_scaled(d.me.z, load, -1)
 
 
-def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX]:
+def solve_mass_matrix(tree: Tree, kin: Kinematics, f: SX, lock: SX) -> tuple[SX, SX]:
     """M^-1 f, shape (nu,), and the status: the same recursion without velocities and forces. Held speeds
     answer zero."""
     if tree.shares:
@@ -303,7 +304,7 @@ def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> tup
     return solved.udot, solved.status
 
 
-def articulated_inertias(tree: Tree, kin: Kinematics, lock: ca.SX) -> tuple[dict[int, Inertia], ca.SX]:
+def articulated_inertias(tree: Tree, kin: Kinematics, lock: SX) -> tuple[dict[int, Inertia], SX]:
     """P of each body with all that it carries and that may move, about M's origin, in ground; and the status
     (6)."""
     if tree.shares:
@@ -323,7 +324,7 @@ def _at_rest(tree: Tree, kin: Kinematics) -> StraightTree:
 
 
 def _solve(
-    line: StraightTree, taus: list[ca.SX], lock: ca.SX, held: ca.SX | None, f: ca.SX | None = None
+    line: StraightTree, taus: list[SX], lock: SX, held: SX | None, f: SX | None = None
 ) -> TreeSolution:
     """(2)-(6), from P and z (1) of each body. A of the result is X of (5)."""
     tree = line.tree
@@ -342,7 +343,7 @@ def _solve(
     )
 
 
-def _outward(line: StraightTree, eps: Any, motion: Any) -> ca.SX:
+def _outward(line: StraightTree, eps: Any, motion: Any) -> SX:
     udot: list[ca.SX] = []
     line.outward(lambda d: udot.extend(outward_pass(d, eps, motion)[0]))
     return ca.vertcat(ca.SX(0, 1), *udot)

@@ -37,6 +37,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.dynamics.inertia import add, inner, rigid, shift_force, shift_motion, symmetric
 from condyle.dynamics.inline import inlined
 from condyle.dynamics.kinematics import Kinematics, Pair
@@ -119,13 +120,13 @@ def summed(a, b):
     return *(x + y for x, y in zip(a[:-1], b[:-1], strict=True)), (a[-1][0] + b[-1][0], a[-1][1] + b[-1][1])
 
 
-def own(R_GM: ca.SX, body: BodyConstants, V: Pair, a: Pair) -> Subtree:
+def own(R_GM: SX, body: BodyConstants, V: Pair, a: Pair) -> Subtree:
     """What one body has alone."""
     P, p_c = rigid(R_GM, body.mass, body.com, body.I)
     return Subtree(*of_one(P[0], body.mass, p_c, V, a))
 
 
-def with_child(carried: Subtree, child: Subtree, r: ca.SX) -> Subtree:
+def with_child(carried: Subtree, child: Subtree, r: SX) -> Subtree:
     """What a body carries with what one of its children carries, whose origin is at r."""
     return Subtree(*summed(tuple(carried), to_parent(tuple(child), r)))
 
@@ -174,7 +175,7 @@ def beyond(row_I, row_Q, S, g, E, K):
     return inner(row_I, E) + ca.dot(row_Q, g), inner(row_I, K) + ca.dot(row_Q, S[0])
 
 
-def of_pair(near: Column, far: Column) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
+def of_pair(near: Column, far: Column) -> tuple[SX, SX, SX, SX, SX]:
     """(7) of a speed and one of an ancestor, j and k: d tau_k/dq_j, d tau_k/du_j, d tau_j/dq_k, d tau_j/du_k,
     and M_jk."""
     return (
@@ -209,7 +210,7 @@ def _local(mobilizer: Mobilizer) -> Closure:
     return _LOCAL[text]
 
 
-def _pair(a: ca.SX) -> Pair:
+def _pair(a: SX) -> Pair:
     return a[:3], a[3:]
 
 
@@ -231,14 +232,14 @@ def is_plain(mobilizer: Mobilizer) -> bool:
 
 def columns(
     mobilizer: Mobilizer,
-    t: ca.SX,
-    q: ca.SX,
-    u: ca.SX,
-    udot: ca.SX,
+    t: SX,
+    q: SX,
+    u: SX,
+    udot: SX,
     joint: MobilizerState,
     a: Pair,
     carried: Subtree,
-) -> tuple[list[Column], ca.SX, ca.SX, ca.SX]:
+) -> tuple[list[Column], SX, SX, SX]:
     """The columns of one body's speeds; and (7) among themselves by q and by u, and their part of M, each
     (nu, nu)."""
     nu, V, V_P, H = mobilizer.nu, joint.V, joint.V_P, joint.H
@@ -268,13 +269,13 @@ def columns(
 def inverse_dynamics_derivatives(
     tree: Tree,
     kin: Kinematics,
-    t: ca.SX,
-    q: ca.SX,
-    u: ca.SX,
-    udot: ca.SX,
+    t: SX,
+    q: SX,
+    u: SX,
+    udot: SX,
     A: Mapping[int | None, Pair],
     loads: TreeLoads,
-) -> tuple[ca.SX, ca.SX, ca.SX]:
+) -> tuple[SX, SX, SX]:
     """d tau/d q and d tau/d u, and M, each (nu, nu). A: accelerations of the bodies, ground's that of gravity
     upwards."""
     nu = tree.nu

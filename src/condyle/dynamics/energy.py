@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.dynamics.inertia import add, apply, inner, rigid, shift_force, shift_motion
 from condyle.dynamics.kinematics import Kinematics, Pair
 from condyle.dynamics.view import TreeLoads
@@ -24,23 +25,23 @@ from condyle.tree.body_constants import BodyConstants
 cross = ca.cross
 
 
-def kinetic_of(body: BodyConstants, R_GM: ca.SX, V: Pair) -> ca.SX:
+def kinetic_of(body: BodyConstants, R_GM: SX, V: Pair) -> SX:
     M_B, _ = rigid(R_GM, body.mass, body.com, body.I)
     return inner(V, apply(M_B, V)) / 2
 
 
-def potential_of(body: BodyConstants, R_GM: ca.SX, p_GM: ca.SX, gravity: ca.SX) -> ca.SX:
+def potential_of(body: BodyConstants, R_GM: SX, p_GM: SX, gravity: SX) -> SX:
     return -body.mass * ca.dot(gravity, p_GM + R_GM @ body.com)
 
 
-def momentum_of(body: BodyConstants, R_GM: ca.SX, p_GM: ca.SX, V: Pair) -> Pair:
+def momentum_of(body: BodyConstants, R_GM: SX, p_GM: SX, V: Pair) -> Pair:
     M_B, _ = rigid(R_GM, body.mass, body.com, body.I)
     return shift_force(apply(M_B, V), p_GM)
 
 
 def center_of(
-    body: BodyConstants, R_GM: ca.SX, p_GM: ca.SX, V: Pair | None = None, A: Pair | None = None
-) -> list[ca.SX]:
+    body: BodyConstants, R_GM: SX, p_GM: SX, V: Pair | None = None, A: Pair | None = None
+) -> list[SX]:
     """Position of a body's mass center, with V also velocity, with A also acceleration."""
     p_c = R_GM @ body.com
     values = [p_GM + p_c]
@@ -51,12 +52,12 @@ def center_of(
     return values
 
 
-def weight_of(body: BodyConstants, R_GM: ca.SX, gravity: ca.SX) -> Pair:
+def weight_of(body: BodyConstants, R_GM: SX, gravity: SX) -> Pair:
     f = body.mass * gravity
     return cross(R_GM @ body.com, f), f
 
 
-def energy(kin: Kinematics, gravity: ca.SX) -> tuple[ca.SX, ca.SX]:
+def energy(kin: Kinematics, gravity: SX) -> tuple[SX, SX]:
     """KE and PE [J] (1), all bodies being heavy."""
     kinetic, potential = ca.SX(0), ca.SX(0)
     for B, body in enumerate(kin.placed):
@@ -73,7 +74,7 @@ def momentum(kin: Kinematics) -> Pair:
     return total
 
 
-def mass_center(kin: Kinematics, A: dict[int | None, Pair] | None = None) -> list[ca.SX]:
+def mass_center(kin: Kinematics, A: dict[int | None, Pair] | None = None) -> list[SX]:
     """Position, with velocities also velocity, with A also acceleration of the mass center (3), in ground;
     NaN without mass."""
     sums, total = [ca.SX(3, 1) for _ in range(1 + bool(kin.V_GM) + (A is not None))], ca.SX(0)
@@ -84,15 +85,13 @@ def mass_center(kin: Kinematics, A: dict[int | None, Pair] | None = None) -> lis
     return [ca.SX(ca.DM.nan(3, 1)) if total.is_zero() else x / total for x in sums]
 
 
-def power(kin: Kinematics, loads: TreeLoads, u: ca.SX) -> ca.SX:
+def power(kin: Kinematics, loads: TreeLoads, u: SX) -> SX:
     """Power [W] of some loads (4)."""
     bodies = sum((inner(F, kin.V_GM[B]) for B, F in loads.bodies.items()), ca.SX(0))
     return bodies + sum((f * u[k] for k, f in loads.mobility.items()), ca.SX(0))
 
 
-def timed_power(
-    kin: Kinematics, F: dict[int, Pair], timed: Iterable[Body], t: ca.SX, q: ca.SX, u: ca.SX
-) -> ca.SX:
+def timed_power(kin: Kinematics, F: dict[int, Pair], timed: Iterable[Body], t: SX, q: SX, u: SX) -> SX:
     """Power [W] that joints which time moves add through their reactions F, the second part of (5): shape
     (nu,), at the first speed of each."""
     out = ca.SX(*u.shape)
@@ -109,7 +108,7 @@ def timed_power(
     return out
 
 
-def weight(kin: Kinematics, gravity: ca.SX, loads: TreeLoads) -> None:
+def weight(kin: Kinematics, gravity: SX, loads: TreeLoads) -> None:
     """Add each body's weight to the loads, as forces."""
     for B, body in enumerate(kin.placed):
         F = weight_of(body, kin.R_GM[B], gravity)

@@ -39,6 +39,7 @@ from typing import Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.dynamics.aba import ZERO, TreeSolution
 from condyle.dynamics.inertia import add, inner, rigid, shift_force
 from condyle.dynamics.inline import inlined
@@ -120,7 +121,7 @@ def turned_back(R_GF, a):
     return R_GF.T @ a[0], R_GF.T @ a[1]
 
 
-def to_parent(bars: Bars, r: ca.SX, w_P: ca.SX, V_FM: Pair) -> Bars:
+def to_parent(bars: Bars, r: SX, w_P: SX, V_FM: Pair) -> Bars:
     """What a child adds to the bars of its parent: (2), (3), (5), (11)."""
     w = handed_on(bars.A, bars.w, r, w_P, V_FM) + cross(r, bars.v)
     return Bars(shift_force(bars.F, r), shift_force(bars.A, r), w, bars.v, shift_force(bars.T, r))
@@ -164,18 +165,18 @@ def is_plain(mobilizer: Mobilizer) -> bool:
 
 def of_mobilizer(
     mobilizer: Mobilizer,
-    t: ca.SX,
-    q: ca.SX,
-    u: ca.SX,
-    udot: ca.SX,
-    x: ca.SX,
-    R_GF: ca.SX | None,
+    t: SX,
+    q: SX,
+    u: SX,
+    udot: SX,
+    x: SX,
+    R_GF: SX | None,
     H: Sequence[Pair],
     at: BodyMotion,
     bars: Bars,
     r_bar: Any = 0,
     H_bar: Sequence[Pair] = (),
-) -> tuple[ca.SX, ca.SX]:
+) -> tuple[SX, SX]:
     """(9) and (10) for one mobilizer, each (nu,). R_GF is not used where the mobilizer `is_plain`. r_bar and
     H_bar: what loads add to these; none by default."""
     R_bar = turned(at.V, at.A, at.X, bars.F, bars.A, bars.w) + bars.T[0] - cross(at.V[1], bars.v)  # (6), (11)
@@ -198,12 +199,12 @@ def of_mobilizer(
 def gradient(
     tree: Tree,
     kin: Kinematics,
-    t: ca.SX,
-    q: ca.SX,
-    u: ca.SX,
+    t: SX,
+    q: SX,
+    u: SX,
     solved: TreeSolution,
     loads: LoadGradient | None,
-) -> tuple[ca.SX, ca.SX]:
+) -> tuple[SX, SX]:
     """d (x . tau)/dq and /du, each (nu,), over the whole tree; udot, x, A and X are those of `solved`."""
     loads = loads or LoadGradient()
     bars: dict[int, Bars] = {}

@@ -27,6 +27,7 @@ from typing import Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.dynamics.inertia import add, add_cross, add_scaled, shift_motion
 from condyle.dynamics.inline import inlined
 from condyle.mobilizers import Mobilizer, motion
@@ -92,13 +93,13 @@ class BodyKinematics:
 def step(
     mobilizer: Mobilizer,
     constants: BodyConstants,
-    R_GP: ca.SX,
-    p_GP: ca.SX,
+    R_GP: SX,
+    p_GP: SX,
     V_GP: Pair | None,
-    t: ca.SX,
-    q: ca.SX,
-    u: ca.SX,
-    moved: list[ca.SX] | None = None,
+    t: SX,
+    q: SX,
+    u: SX,
+    moved: list[SX] | None = None,
 ) -> BodyKinematics:
     """One body on its parent. V_GP = None: positions only. `moved`: what `motion` gives, if it is known."""
     R_FM, p_FM, H_w, H_v, w_t, v_t, bias_w, bias_v, _ = motion(mobilizer, t, q, u) if moved is None else moved
@@ -117,9 +118,9 @@ def step(
 def kinematics(
     tree: Tree,
     placed: list[BodyConstants],
-    t: ca.SX,
-    q: ca.SX,
-    u: ca.SX | None,
+    t: SX,
+    q: SX,
+    u: SX | None,
     only: Iterable[int] | None = None,
 ) -> Kinematics:
     """Kinematics of all bodies, or of those in `only` (which must hold their ancestors too). u = None:
@@ -139,13 +140,13 @@ def kinematics(
     return kin
 
 
-def _turned(R_GF: ca.SX, a: ca.SX) -> ca.SX:
+def _turned(R_GF: SX, a: SX) -> SX:
     """R_GF a, keeping columns that are structurally zero so."""
     return turn(R_GF, a) if a.nnz() else a
 
 
 def accelerations(
-    tree: Tree, kin: Kinematics, udot: ca.SX | None, ground: Pair | None = None
+    tree: Tree, kin: Kinematics, udot: SX | None, ground: Pair | None = None
 ) -> dict[int | None, Pair]:
     """Spatial acceleration of every body about M's origin (6). `udot` None: zero. `ground`: what ground
     itself does."""
@@ -163,7 +164,7 @@ def accelerations(
     return A
 
 
-def acceleration(A_P: Pair, r: ca.SX, c: Pair | None, H: list[Pair], udot: list[ca.SX]) -> Pair:
+def acceleration(A_P: Pair, r: SX, c: Pair | None, H: list[Pair], udot: list[SX]) -> Pair:
     """(6) for one body; c None is zero."""
     a = shift_motion(A_P, r)
     a = a if c is None else add(a, c)
@@ -172,24 +173,24 @@ def acceleration(A_P: Pair, r: ca.SX, c: Pair | None, H: list[Pair], udot: list[
     return a
 
 
-def body_pose(body: BodyConstants, R_GM: ca.SX, p_GM: ca.SX) -> Pair:
+def body_pose(body: BodyConstants, R_GM: SX, p_GM: SX) -> Pair:
     """R_GB and p_GB of the user's body frame."""
     return R_GM @ body.R_MB, p_GM + R_GM @ body.p_MB
 
 
-def body_velocity(body: BodyConstants, R_GM: ca.SX, V_GM: Pair) -> Pair:
+def body_velocity(body: BodyConstants, R_GM: SX, V_GM: Pair) -> Pair:
     """V_GB, at the body's origin."""
     return shift_motion(V_GM, R_GM @ body.p_MB)
 
 
-def body_acceleration(body: BodyConstants, R_GM: ca.SX, V_GM: Pair, A_GM: Pair) -> Pair:
+def body_acceleration(body: BodyConstants, R_GM: SX, V_GM: Pair, A_GM: Pair) -> Pair:
     """A_GB, at the body's origin."""
     r, w = R_GM @ body.p_MB, V_GM[0]
     alpha, a = shift_motion(A_GM, r)
     return alpha, a + cross(w, cross(w, r))
 
 
-def frame_jacobian(tree: Tree, kin: Kinematics, B: int, p_MS: ca.SX) -> ca.SX:
+def frame_jacobian(tree: Tree, kin: Kinematics, B: int, p_MS: SX) -> SX:
     """J, shape (6, nu), of a frame at p_MS in B's frame M: its spatial velocity in ground is J u."""
     p_GS = kin.p_GM[B] + kin.R_GM[B] @ p_MS
     J = ca.SX(6, tree.nu)

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.dynamics.inertia import Inertia, add_inertia, apply, inner, rigid, shift_force, shift_inertia
 from condyle.dynamics.kinematics import Kinematics
 from condyle.tree.tree import Tree
@@ -44,7 +45,7 @@ def composite_inertias(tree: Tree, kin: Kinematics) -> dict[int, Inertia]:
     return C
 
 
-def mass_matrix(tree: Tree, kin: Kinematics) -> ca.SX:
+def mass_matrix(tree: Tree, kin: Kinematics) -> SX:
     """M(q), shape (nu, nu), symmetric."""
     C = composite_inertias(tree, kin)
     M = ca.SX(tree.nu, tree.nu)
@@ -66,7 +67,7 @@ def mass_matrix(tree: Tree, kin: Kinematics) -> ca.SX:
     return M
 
 
-def factorization(tree: Tree, M: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.Function]:
+def factorization(tree: Tree, M: SX, lock: SX) -> tuple[SX, ca.Function]:
     """Factors of M, and solve(factors, b) -> M^-1 b; locked speeds answer zero."""
     before, places = before_each(tree), entries_of(tree)
     M = M + ca.diag(lock)
@@ -118,7 +119,7 @@ def _chains(tree: Tree) -> list[list[int]]:
     return out
 
 
-def _factor(n: int, before: list[list[int]], m: dict[tuple[int, int], ca.SX]) -> ca.SX:
+def _factor(n: int, before: list[list[int]], m: dict[tuple[int, int], SX]) -> SX:
     """L below and D on the diagonal, in the order of m: Featherstone's L' D L without fill-in."""
     for k in reversed(range(n)):
         for depth, j in enumerate(before[k]):
@@ -129,7 +130,7 @@ def _factor(n: int, before: list[list[int]], m: dict[tuple[int, int], ca.SX]) ->
     return ca.vertcat(*m.values())
 
 
-def _solve(n: int, before: list[list[int]], L: dict[tuple[int, int], ca.SX], b: ca.SX) -> ca.SX:
+def _solve(n: int, before: list[list[int]], L: dict[tuple[int, int], SX], b: SX) -> SX:
     x = ca.vertsplit(b)
     for k in reversed(range(n)):
         for j in before[k]:
@@ -156,7 +157,7 @@ class MassMatrixFactors:
         status: (4).
     """
 
-    def __init__(self, tree: Tree, kin: Kinematics, lock: ca.SX) -> None:
+    def __init__(self, tree: Tree, kin: Kinematics, lock: SX) -> None:
         self.M = M = mass_matrix(tree, kin)
         self._factor, self._solve = factorization(tree, M, lock)
         self.status = ca.SX(0)
@@ -164,6 +165,6 @@ class MassMatrixFactors:
             if j == k:
                 self.status = ca.if_else(SMALLEST_PIVOT * M[k, k] < D, self.status, k + 1)  # (4)
 
-    def solve(self, f: ca.SX) -> ca.SX:
+    def solve(self, f: SX) -> SX:
         """M^-1 f, (nu,); held speeds answer zero (3)."""
         return self._solve.call([self._factor, ca.densify(f)], True, False)[0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
@@ -24,9 +25,7 @@ class Prescription:
         lock: 0, or infinity where a speed is held: locked or prescribed.
     """
 
-    def __init__(
-        self, tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, enabled: ca.SX, lock: ca.SX, held: ca.SX
-    ) -> None:
+    def __init__(self, tree: Tree, t: SX, q: SX, u: SX, enabled: SX, lock: SX, held: SX) -> None:
         self.tree, self.t, self.q, self.u = tree, t, q, u
         self._enabled, self._lock, self._held = enabled, lock, held
         driven = enumerate(tree.driven)
@@ -35,7 +34,7 @@ class Prescription:
         }
         self.lock = _changed(lock, {k: ca.if_else(flag, ca.inf, lock[k]) for k, flag in self.acts.items()})
 
-    def _given(self, body: Body) -> list[list[ca.SX]]:
+    def _given(self, body: Body) -> list[list[SX]]:
         """Coordinates, speeds and accelerations that a motion gives."""
         assert body.motion is not None
         return [
@@ -43,7 +42,7 @@ class Prescription:
             for x in body.motion.closure(self.t, self.q[body.q], self.u[body.u])
         ]
 
-    def held(self) -> ca.SX:
+    def held(self) -> SX:
         """Accelerations of held speeds, 0 where a speed is free, (nu,)."""
         out = {
             k: ca.if_else(self.acts[k], a, self._held[k])
@@ -52,7 +51,7 @@ class Prescription:
         }
         return _changed(self._held, out)
 
-    def _prescribed(self) -> tuple[dict[int, tuple[ca.SX, ca.SX]], dict[int, tuple[ca.SX, ca.SX]]]:
+    def _prescribed(self) -> tuple[dict[int, tuple[SX, SX]], dict[int, tuple[SX, SX]]]:
         """Coordinates and speeds that are prescribed: by number, whether, and what."""
         q: dict[int, tuple[ca.SX, ca.SX]] = {}
         u: dict[int, tuple[ca.SX, ca.SX]] = {}
@@ -72,7 +71,7 @@ class Prescription:
                 u |= {k: (self.acts[k], x) for k, x in zip(body.prescribed_speeds, speeds, strict=True)}
         return q, u
 
-    def state(self) -> tuple[ca.SX, ca.SX]:
+    def state(self) -> tuple[SX, SX]:
         """q and u with what motions prescribe in its place."""
         q, u = self._prescribed()
         return (
@@ -84,7 +83,7 @@ class Prescription:
         """The same motions at the state that they prescribe."""
         return Prescription(self.tree, self.t, *self.state(), self._enabled, self._lock, self._held)
 
-    def without(self, e: ca.SX) -> ca.SX:
+    def without(self, e: SX) -> SX:
         """Errors of q, u and more with zeros where q and u are prescribed."""
         q, u = self._prescribed()
         flags = {i: flag for i, (flag, _) in q.items()} | {
@@ -93,5 +92,5 @@ class Prescription:
         return _changed(e, {i: ca.if_else(flag, 0, e[i]) for i, flag in flags.items()})
 
 
-def _changed(x: ca.SX, entries: dict[int, ca.SX]) -> ca.SX:
+def _changed(x: SX, entries: dict[int, SX]) -> SX:
     return ca.vertcat(*(entries.get(k, old) for k, old in enumerate(ca.vertsplit(x)))) if entries else x

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.mobilizers import Mobilizer, motion
 from condyle.native.tables.lookup import Closure
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
 
-def rates(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
+def rates(mobilizer: Mobilizer, t: SX, q: SX, u: SX, f: SX) -> tuple[SX, SX]:
     """N u of one mobilizer (1), and Ndot f (2)."""
     s_t, s_q, s_u, s_f = (ca.SX.sym(name, x.numel()) for name, x in (("t", t), ("q", q), ("u", u), ("f", f)))
     qdot = motion(mobilizer, s_t, s_q, s_u).qdot
@@ -30,7 +31,7 @@ def _moving(tree: Tree) -> list[Body]:
     return [b for b in tree.owners if b.mobilizer.nq]
 
 
-def second_rates(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX) -> ca.SX:
+def second_rates(tree: Tree, t: SX, q: SX, u: SX, udot: SX) -> SX:
     """qddot (2), shape (nq,)."""
     out = []
     for b in _moving(tree):
@@ -39,17 +40,17 @@ def second_rates(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX) -> ca.SX
     return ca.vertcat(ca.SX(0, 1), *out)
 
 
-def speeds(tree: Tree, q: ca.SX, qdot: ca.SX) -> ca.SX:
+def speeds(tree: Tree, q: SX, qdot: SX) -> SX:
     """u (3), shape (nu,)."""
     return ca.vertcat(ca.SX(0, 1), *(b.mobilizer.N_inverse(q[b.q]) @ qdot[b.q] for b in _moving(tree)))
 
 
-def speed_rates(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, qddot: ca.SX) -> ca.SX:
+def speed_rates(tree: Tree, t: SX, q: SX, u: SX, qddot: SX) -> SX:
     """udot (4), shape (nu,)."""
     return speeds(tree, q, qddot - second_rates(tree, t, q, u, ca.SX(tree.nu, 1)))
 
 
-def matrix(tree: Tree, t: ca.SX, q: ca.SX) -> ca.SX:
+def matrix(tree: Tree, t: SX, q: SX) -> SX:
     """N, shape (nq, nu)."""
     blocks = [
         ca.horzcat(*(motion(b.mobilizer, t, q[b.q], e).qdot for e in ca.horzsplit(ca.SX.eye(b.mobilizer.nu))))
@@ -58,7 +59,7 @@ def matrix(tree: Tree, t: ca.SX, q: ca.SX) -> ca.SX:
     return ca.diagcat(ca.SX(0, 0), *blocks)
 
 
-def matrix_rate(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX) -> ca.SX:
+def matrix_rate(tree: Tree, t: SX, q: SX, u: SX) -> SX:
     """Ndot (2), shape (nq, nu)."""
     blocks = [
         ca.horzcat(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.dynamics.inertia import add, add_scaled, apply, inner, newton_euler, rigid, shift_force
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair, acceleration
 from condyle.dynamics.row import BodyFields, Row, StraightTree
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from condyle.dynamics.view import TreeLoads
 
 
-def force_pass(d: Row, new: BodyKinematics, udot: list[ca.SX] | None, moving: bool = True) -> None:
+def force_pass(d: Row, new: BodyKinematics, udot: list[SX] | None, moving: bool = True) -> None:
     """Outward: A of kinematics.py (6), and F of (1) without loads and children. `udot` None is zero."""
     A = acceleration(d.parent.A, new.p_PM, new.c, new.H if udot is not None else [], udot or [])
     M_B, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
@@ -39,7 +40,7 @@ def sum_pass(d: Row) -> Pair:
 
 
 def mobilizer_forces(
-    tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX, loads: TreeLoads | None
+    tree: Tree, kin: Kinematics, udot: SX | None, gravity: SX, loads: TreeLoads | None
 ) -> dict[int, Pair]:
     """F of (1) for every body. `udot` None is zero, `loads` None are none; kinematics without velocities are
     at rest."""
@@ -56,19 +57,19 @@ def mobilizer_forces(
 
 
 def inverse_dynamics(
-    tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX, loads: TreeLoads | None
-) -> ca.SX:
+    tree: Tree, kin: Kinematics, udot: SX | None, gravity: SX, loads: TreeLoads | None
+) -> SX:
     """tau, shape (nu,): what must be added to the forces that act for udot to happen."""
     return projected(tree, kin, mobilizer_forces(tree, kin, udot, gravity, loads), loads)
 
 
-def projected(tree: Tree, kin: Kinematics, F: dict[int, Pair], loads: TreeLoads | None) -> ca.SX:
+def projected(tree: Tree, kin: Kinematics, F: dict[int, Pair], loads: TreeLoads | None) -> SX:
     """tau of (2) from F of every body, shape (nu,)."""
     tau, mobility = on_speeds(tree, kin, F), {} if loads is None else loads.mobility  # (2)
     return ca.vertcat(ca.SX(0, 1), *(tau[k] - mobility.get(k, 0) for k in range(tree.nu)))
 
 
-def on_speeds(tree: Tree, kin: Kinematics, F: dict[int, Pair]) -> dict[int, ca.SX]:
+def on_speeds(tree: Tree, kin: Kinematics, F: dict[int, Pair]) -> dict[int, SX]:
     """H' F by speed."""
     out: dict[int, ca.SX] = {}
     for B in tree.base_to_tip:
@@ -77,13 +78,13 @@ def on_speeds(tree: Tree, kin: Kinematics, F: dict[int, Pair]) -> dict[int, ca.S
     return out
 
 
-def generalized(tree: Tree, kin: Kinematics, loads: TreeLoads) -> ca.SX:
+def generalized(tree: Tree, kin: Kinematics, loads: TreeLoads) -> SX:
     """Generalized forces, shape (nu,), of loads on bodies and speeds: J' F."""
     f = carried_on_speeds(tree, kin, loads.bodies)
     return ca.vertcat(ca.SX(0, 1), *(f[k] + loads.mobility.get(k, 0) for k in range(tree.nu)))
 
 
-def carried_on_speeds(tree: Tree, kin: Kinematics, F: Mapping[int, Pair]) -> dict[int, ca.SX]:
+def carried_on_speeds(tree: Tree, kin: Kinematics, F: Mapping[int, Pair]) -> dict[int, SX]:
     """H' of the sums of F over what each body carries, by speed."""
     line = StraightTree(tree, kin)
     for B, load in F.items():

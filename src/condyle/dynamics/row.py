@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.dynamics.inertia import Inertia
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair
 from condyle.tree.body_constants import BodyConstants
@@ -141,7 +142,7 @@ class Row(Protocol):
     @property
     def body(self) -> BodyConstants: ...
     @property
-    def number(self) -> ca.SX:
+    def number(self) -> SX:
         """1 + its first speed."""
 
 
@@ -183,7 +184,7 @@ class StraightTree:
         return {B: self.load(B, field) for B in bodies}
 
     @property
-    def status(self) -> ca.SX:
+    def status(self) -> SX:
         return BodyFields(self, None).status
 
 
@@ -214,7 +215,7 @@ class StraightRow:
         return self.line.tree.bodies[self.B].u
 
     @property
-    def number(self) -> ca.SX:
+    def number(self) -> SX:
         return ca.SX(self.u.start + 1)
 
     def kinematics(self) -> BodyKinematics:

@@ -6,6 +6,7 @@ from typing import Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.dynamics.inertia import add, apply, rigid, shift_motion
 from condyle.dynamics.kinematics import Kinematics, Pair, accelerations
 from condyle.dynamics.rates import rates
@@ -29,7 +30,7 @@ class TreeView:
     plain = False
     straight = False
 
-    def __init__(self, tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX) -> None:
+    def __init__(self, tree: Tree, kin: Kinematics, t: SX, q: SX, u: SX) -> None:
         self.tree, self.kin, self.t, self.q, self.u = tree, kin, t, q, u
         self.z, self.law = ca.SX(0, 1), ""
         self.states: dict[str, ca.SX] = {}
@@ -40,28 +41,28 @@ class TreeView:
     def _index(self, body: str) -> int:
         return self.tree.body(body).index
 
-    def coordinate(self, name: str) -> ca.SX:
+    def coordinate(self, name: str) -> SX:
         return self.q[self.tree.coordinate_index(name)]
 
-    def speed(self, name: str) -> ca.SX:
+    def speed(self, name: str) -> SX:
         return self.u[self.tree.speed_index(name)]
 
-    def state_variable(self, k: int) -> ca.SX:
+    def state_variable(self, k: int) -> SX:
         return self.z[k]
 
-    def state_named(self, name: str) -> ca.SX:
+    def state_named(self, name: str) -> SX:
         return state_named(self.states, self.law, name, f"force {self.law!r}" if self.law else "s.z")
 
-    def mass_center(self, body: str) -> tuple[Any, ca.SX]:
+    def mass_center(self, body: str) -> tuple[Any, SX]:
         """Mass and mass center in the body's frame."""
         placed = self.kin.placed[self._index(body)]
         return placed.mass, placed.R_MB.T @ (placed.com - placed.p_MB)
 
-    def rotation(self, body: str) -> ca.SX:
+    def rotation(self, body: str) -> SX:
         B = self._index(body)
         return ca.SX.eye(3) if B < 0 else self.kin.R_GM[B] @ self.kin.placed[B].R_MB
 
-    def from_M(self, body: str, p: Any) -> ca.SX:
+    def from_M(self, body: str, p: Any) -> SX:
         """The vector in ground from M's origin (or ground's) to a station."""
         B = self._index(body)
         if B < 0:
@@ -69,15 +70,15 @@ class TreeView:
         placed = self.kin.placed[B]
         return self.kin.R_GM[B] @ (placed.p_MB + placed.R_MB @ ca.SX(p))
 
-    def station_position(self, body: str, p: Any) -> ca.SX:
+    def station_position(self, body: str, p: Any) -> SX:
         B = self._index(body)
         return self.from_M(body, p) if B < 0 else self.kin.p_GM[B] + self.from_M(body, p)
 
-    def station_velocity(self, body: str, p: Any) -> ca.SX:
+    def station_velocity(self, body: str, p: Any) -> SX:
         B = self._index(body)
         return ca.SX(3, 1) if B < 0 else shift_motion(self.kin.V_GM[B], self.from_M(body, p))[1]
 
-    def angular_velocity(self, body: str) -> ca.SX:
+    def angular_velocity(self, body: str) -> SX:
         B = self._index(body)
         return ca.SX(3, 1) if B < 0 else self.kin.V_GM[B][0]
 
@@ -87,21 +88,21 @@ class TreeView:
             self.biases = accelerations(self.tree, self.kin, None)
         return self.biases[B]
 
-    def coordinate_rate(self, name: str) -> ca.SX:
+    def coordinate_rate(self, name: str) -> SX:
         """qdot = N u of a coordinate."""
         return self._coordinate_rates(name)[0]
 
-    def coordinate_bias(self, name: str) -> ca.SX:
+    def coordinate_bias(self, name: str) -> SX:
         """qddot = (N u)_q N u of a coordinate at udot = 0."""
         return self._coordinate_rates(name)[1]
 
-    def _coordinate_rates(self, name: str) -> tuple[ca.SX, ca.SX]:
+    def _coordinate_rates(self, name: str) -> tuple[SX, SX]:
         body, j = owner(self.tree, name, "coordinate_rate")
         u = self.u[body.u]
         qdot, qddot = rates(body.mobilizer, self.t, self.q[body.q], u, u)
         return qdot[j], qddot[j]
 
-    def station_bias(self, body: str, p: Any) -> ca.SX:
+    def station_bias(self, body: str, p: Any) -> SX:
         """Acceleration of a station at udot = 0: a + alpha x r + w x (w x r)."""
         B = self._index(body)
         if B < 0:
@@ -109,12 +110,12 @@ class TreeView:
         r, w, (alpha, a) = self.from_M(body, p), self.kin.V_GM[B][0], self._bias(B)
         return a + cross(alpha, r) + cross(w, cross(w, r))
 
-    def angular_bias(self, body: str) -> ca.SX:
+    def angular_bias(self, body: str) -> SX:
         """Angular acceleration of a body at udot = 0."""
         B = self._index(body)
         return ca.SX(3, 1) if B < 0 else self._bias(B)[0]
 
-    def generalized_momentum(self) -> ca.SX:
+    def generalized_momentum(self) -> SX:
         """M u, shape (nu,): the momentum M_B V_B that each speed carries, along its hinge axis. Where
         mobilizers move with time by themselves, that motion is part of V_B."""
         h = {
@@ -135,7 +136,7 @@ class TreeLoads:
         self.mobility: dict[int, ca.SX] = {}
         self._speeds = {name: k for k, name in enumerate(tree.speeds)}
 
-    def _if_enabled(self, value: ca.SX) -> ca.SX:
+    def _if_enabled(self, value: SX) -> SX:
         """The value, or zero: what a disabled force computes, be it NaN, does not matter."""
         return ca.if_else(self.enabled, value, 0)
 
@@ -145,13 +146,13 @@ class TreeLoads:
             F = self._if_enabled(F[0]), self._if_enabled(F[1])
             self.bodies[B] = add(self.bodies[B], F) if B in self.bodies else F
 
-    def add_force(self, body: str, p: Any, force: ca.SX) -> None:
+    def add_force(self, body: str, p: Any, force: SX) -> None:
         self._add(body, (cross(self.view.from_M(body, p), force), force))
 
-    def add_torque(self, body: str, torque: ca.SX) -> None:
+    def add_torque(self, body: str, torque: SX) -> None:
         self._add(body, (torque, ca.SX(3, 1)))
 
-    def add_mobility(self, speed: str, value: ca.SX) -> None:
+    def add_mobility(self, speed: str, value: SX) -> None:
         if speed not in self._speeds:
             raise UnknownNameError("speed", speed, self._speeds)
         k = self._speeds[speed]

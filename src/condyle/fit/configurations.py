@@ -8,7 +8,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.model.model import description
 from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import NativeFunction
@@ -66,7 +66,7 @@ class Configurations:
     def evaluate(
         self,
         code: str,
-        expression: Callable[[Symbols, ca.SX], ca.SX],
+        expression: Callable[[Symbols, SX], SX],
         numbers: Array,
         size: int,
     ) -> Array:

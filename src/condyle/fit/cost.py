@@ -27,7 +27,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.dynamics import mass_matrix, rnea
 from condyle.dynamics.kinematics import Kinematics
 from condyle.dynamics.view import TreeLoads
@@ -109,30 +109,30 @@ class GoalCost:
         self._bodies = [replace(b, mass=ca.SX(1, 1), com=ca.SX(3, 1), I=ca.SX(3, 3)) for b in kin.placed]
         self._rows: list[tuple[ca.SX, ca.SX, ca.SX]] = []
 
-    def add_rows(self, error: ca.SX, J: ca.SX, w: ca.SX) -> None:
+    def add_rows(self, error: SX, J: SX, w: SX) -> None:
         """A goal by its errors (k,), their Jacobian along the manifold (k, nu), and its weight."""
         self.value += w * ca.dot(error, error) / 2
         self._rows.append((error, ca.sparsify(J), w))
 
-    def add_load(self, B: int, moment: ca.SX, force: ca.SX, cost: ca.SX) -> None:
+    def add_load(self, B: int, moment: SX, force: SX, cost: SX) -> None:
         """What pulls at a body: moment about M's origin and force, in ground, and the cost that they
         lower."""
         now = self._loads.bodies.get(B)
         self._loads.bodies[B] = (moment, force) if now is None else (now[0] + moment, now[1] + force)
         self.value += cost
 
-    def add_points(self, B: int, W: ca.SX, m: ca.SX, S: ca.SX) -> None:
+    def add_points(self, B: int, W: SX, m: SX, S: SX) -> None:
         """Point masses on a body: sums of w, w s and w s s' over stations s in the body's frame. Once per
         body."""
         b = self._bodies[B]
         mass, com, I = point_masses(b.R_MB, b.p_MB, W, m, S)
         self._bodies[B] = replace(b, mass=mass, com=com, I=b.I + I)
 
-    def add_inertia(self, B: int, w: ca.SX) -> None:
+    def add_inertia(self, B: int, w: SX) -> None:
         """Inertia w against rotation of a body, about any axis."""
         self._bodies[B] = replace(self._bodies[B], I=self._bodies[B].I + w * ca.SX.eye(3))
 
-    def total(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def total(self) -> tuple[SX, SX, SX]:
         """The cost, g (nu,) and H (nu, nu) of (1)."""
         tree = self.symbols.model.tree
         g = -rnea.generalized(tree, self.kin, self._loads)
@@ -142,7 +142,7 @@ class GoalCost:
         return self.value, g, H
 
 
-def point_masses(R_MB: Any, p_MB: Any, W: ca.SX, m: ca.SX, S: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+def point_masses(R_MB: Any, p_MB: Any, W: SX, m: SX, S: SX) -> tuple[SX, SX, SX]:
     """Mass, mass center and inertia about M's origin, in M, of sums over stations in the body's frame: see
     `GoalCost.add_points`."""
     R, p = ca.SX(ca.DM(R_MB)) if not isinstance(R_MB, ca.SX) else R_MB, ca.SX(p_MB)

@@ -52,6 +52,7 @@ from collections.abc import Mapping, Sequence
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.fit.cost import HEAD
 from condyle.fit.kernels import FitExpressions
 from condyle.native.programs.nodes import Call, If, Ints, Node, Put, Scan, Stream, While, kernel
@@ -221,7 +222,7 @@ class FitLoop:
             ]
         return out
 
-    def free(self, d: ca.SX, held: ca.SX, active: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def free(self, d: SX, held: SX, active: SX) -> tuple[SX, SX]:
         """d without fixed speeds, shortened if need be, and the part of it that this is."""
         d = ca.if_else(any_of(held, active != 0), 0, d)
         turn = ca.vertcat(
@@ -258,7 +259,7 @@ class FitLoop:
         """A of (1), factored; d <- g."""
         n = self.n
 
-        def damp(A: ca.SX, mu: ca.SX, held: ca.SX, active: ca.SX, goals: ca.SX) -> ca.SX:
+        def damp(A: SX, mu: SX, held: SX, active: SX, goals: SX) -> SX:
             largest = ca.mmax(ca.vertcat(*(A[i * n + i] for i in range(n))))
             s = ca.if_else(all_of(goals, largest > 0), largest, 1)
             return 1 - goals + mu * s + ca.if_else(any_of(held, active != 0), FIXED * s, 0)  # (1), (6)
@@ -281,7 +282,7 @@ class FitLoop:
         if not m:
             return [self.solve("A", "d"), negative]
 
-        def regular(Y: ca.SX, mu: ca.SX, goals: ca.SX) -> ca.SX:
+        def regular(Y: SX, mu: SX, goals: SX) -> SX:
             largest = ca.mmax(ca.vertcat(*(Y[i * m + i] for i in range(m))))
             least = ca.if_else(goals, REGULAR, LEAST_REGULAR)
             return ca.fmax(least, mu * mu) * ca.if_else(largest > 0, largest, 1) * ca.SX.ones(m)
@@ -316,30 +317,30 @@ class FitLoop:
 
     def _control(
         self,
-        c: ca.SX,
-        c_t: ca.SX,
-        p: ca.SX,
-        p_t: ca.SX,
-        g: ca.SX,
-        d: ca.SX,
-        d_free: ca.SX,
-        lambda_: ca.SX,
-        mu: ca.SX,
-        rho: ca.SX,
-        q_t: ca.SX,
-        low: ca.SX,
-        high: ca.SX,
-        active: ca.SX,
-        accuracy: ca.SX,
-        tolerance: ca.SX,
-        scale: ca.SX,
-        iterations: ca.SX,
-        goals: ca.SX,
-        tries: ca.SX,
-        part: ca.SX,
-        refused: ca.SX,
-        flat: ca.SX,
-    ) -> tuple[ca.SX, ...]:
+        c: SX,
+        c_t: SX,
+        p: SX,
+        p_t: SX,
+        g: SX,
+        d: SX,
+        d_free: SX,
+        lambda_: SX,
+        mu: SX,
+        rho: SX,
+        q_t: SX,
+        low: SX,
+        high: SX,
+        active: SX,
+        accuracy: SX,
+        tolerance: SX,
+        scale: SX,
+        iterations: SX,
+        goals: SX,
+        tries: SX,
+        part: SX,
+        refused: SX,
+        flat: SX,
+    ) -> tuple[SX, ...]:
         """Whether the step is taken, and what comes next: the slices _CONTROLLED."""
         c, c_t, h, h_t = goals * c, goals * c_t, _norm(p), _norm(p_t)
         slope = goals * ca.dot(g, d_free) / part
@@ -385,7 +386,7 @@ class FitLoop:
         """S of (7) after a step that is taken."""
         n = self.n
 
-        def update(s: ca.SX, y: ca.SX, Hs: ca.SX, Ss: ca.SX) -> tuple[ca.SX, ...]:
+        def update(s: SX, y: SX, Hs: SX, Ss: SX) -> tuple[SX, ...]:
             known, left = ca.fabs(ca.dot(s, Ss)), ca.fabs(ca.dot(s, y - Hs))
             size = ca.if_else(known > left, left / known, 1)
             Bs = Hs + size * Ss
@@ -433,9 +434,7 @@ class FitLoop:
         )
         names |= {"goals": 1, "mu": MU_FIRST}
 
-        def begin(
-            tail: ca.SX, row: ca.SX, q: ca.SX, own: ca.SX, active: ca.SX, low: ca.SX, high: ca.SX
-        ) -> tuple[ca.SX, ...]:
+        def begin(tail: SX, row: SX, q: SX, own: SX, active: SX, low: SX, high: SX) -> tuple[SX, ...]:
             t, scale, place, start = ca.vertsplit(row[:HEAD])
             there = start > 0  # it starts from a pose of its own
             q = ca.if_else(there, own, q)
@@ -468,7 +467,7 @@ class FitLoop:
             *self.evaluate(),
         ]
 
-    def _at_end(self, q: ca.SX, low: ca.SX, high: ca.SX) -> ca.SX:
+    def _at_end(self, q: SX, low: SX, high: SX) -> SX:
         """1 and -1 for speeds whose coordinate is at its upper and lower limit, shape (n,)."""
         return ca.vertcat(
             *(ca.SX(0) if i < 0 else (q[i] >= high[i]) - (q[i] <= low[i]) for i in self.rate_of)
@@ -476,15 +475,15 @@ class FitLoop:
 
     def _end(self) -> Node:
         def end(
-            q: ca.SX,
-            q_good: ca.SX,
-            code: ca.SX,
-            iterations: ca.SX,
-            c: ca.SX,
-            worst: ca.SX,
-            flat: ca.SX,
-            frame: ca.SX,
-        ) -> tuple[ca.SX, ...]:
+            q: SX,
+            q_good: SX,
+            code: SX,
+            iterations: SX,
+            c: SX,
+            worst: SX,
+            flat: SX,
+            frame: SX,
+        ) -> tuple[SX, ...]:
             return (
                 q,
                 ca.vertcat(code, iterations, c, worst, flat),
@@ -497,10 +496,10 @@ class FitLoop:
         )
 
 
-def _norm(x: ca.SX) -> ca.SX:
+def _norm(x: SX) -> SX:
     return ca.norm_2(x) if x.numel() else ca.SX(0)
 
 
-def _largest(x: ca.SX) -> ca.SX:
+def _largest(x: SX) -> SX:
     """max |x|."""
     return ca.mmax(ca.fabs(x)) if x.numel() else ca.SX(0)

@@ -21,6 +21,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.constraints.solve.corrections import moved, normalized
 from condyle.dynamics import inertia
 from condyle.dynamics.aba import ZERO
@@ -152,14 +153,14 @@ class _RowCost:
         )
         self.R = self.kin.R_GM[B]
 
-    def add_load(self, B: int, moment: ca.SX, force: ca.SX, cost: ca.SX) -> None:
+    def add_load(self, B: int, moment: SX, force: SX, cost: SX) -> None:
         self.F, self.value = inertia.add(self.F, (moment, force)), self.value + cost
 
-    def add_points(self, B: int, W: ca.SX, m: ca.SX, S: ca.SX) -> None:
+    def add_points(self, B: int, W: SX, m: SX, S: SX) -> None:
         mass, com, I = point_masses(self.placed.R_MB, self.placed.p_MB, W, m, S)
         self.P = inertia.add_inertia(self.P, inertia.rigid(self.R, mass, com, I)[0])
 
-    def add_inertia(self, B: int, w: ca.SX) -> None:
+    def add_inertia(self, B: int, w: SX) -> None:
         self.P = inertia.add_inertia(self.P, (w * ca.SX.eye(3), ca.SX(3, 3), ca.SX(3, 3)))
 
 
@@ -170,7 +171,7 @@ class _LineCost:
         self.view, self.value = line.symbols.view(line.kin), ca.SX(0)
         self.rows: list[tuple[ca.SX, ca.SX, ca.SX]] = []
 
-    def add_rows(self, error: ca.SX, J: ca.SX, w: ca.SX) -> None:
+    def add_rows(self, error: SX, J: SX, w: SX) -> None:
         self.value += w * ca.dot(error, error) / 2
         self.rows.append((error, ca.sparsify(J), w))
 

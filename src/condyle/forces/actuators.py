@@ -16,6 +16,7 @@ from typing import Annotated, Any, Self
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.forces.base import Law
 from condyle.forces.external import FRAMES, Signal, at_time
@@ -63,7 +64,7 @@ class Actuator(Law):
         """What exerts the force at a control of 1 that has acted for long."""
         return replace(self, control=1.0)
 
-    def actuation(self, s: View) -> ca.SX:
+    def actuation(self, s: View) -> SX:
         """f of (27)."""
         return sx(self.optimal_force) * at_time(self.control, s)  # type: ignore[attr-defined]
 
@@ -88,7 +89,7 @@ class PathActuator(PathLaw, Actuator):
     optimal_force: Annotated[Number, quantity("N")]
     group: str = field(default="actuator", kw_only=True)  # the other base would say passive
 
-    def tension(self, s: View) -> ca.SX:
+    def tension(self, s: View) -> SX:
         return self.actuation(s)  # (28)
 
 
@@ -274,5 +275,5 @@ class ActivationCoordinateActuator(CoordinateActuator):
     def at_one(self) -> Actuator:
         return CoordinateActuator(self.coordinate, self.optimal_force, control=1.0)
 
-    def rates(self, s: View) -> list[ca.SX]:
+    def rates(self, s: View) -> list[SX]:
         return [(at_time(self.control, s) - s.state_variable(0)) / sx(self.activation_time_constant)]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import casadi as ca
 
 from condyle.arguments import ExplainsCalls
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.laws.described import Described, class_code, state_named
 from condyle.laws.factors import BodyFactors
@@ -54,7 +55,7 @@ class Force(ExplainsCalls):
         """What to ask about numbers that are possible but implausible, in words: `condyle.plausible`."""
         return ()
 
-    def conditions(self) -> ca.SX | None:
+    def conditions(self) -> SX | None:
         """The same in expressions, a column: all not zero where values are possible. None: `check_parameters`
         must be asked. A class that writes `check_parameters` and not this is always asked."""
         return ca.SX(0, 1)
@@ -65,11 +66,11 @@ class Force(ExplainsCalls):
             f"{type(self).__name__} does not say what it exerts: it needs a method apply(s, loads)"
         )
 
-    def potential(self, s: View) -> ca.SX | None:
+    def potential(self, s: View) -> SX | None:
         """Potential energy [J], or None for a force that has none."""
         return None
 
-    def rates(self, s: View) -> list[ca.SX]:
+    def rates(self, s: View) -> list[SX]:
         """Time derivatives of its auxiliary states."""
         return []
 

@@ -20,6 +20,7 @@ from typing import Annotated, Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.forces.base import Law
 from condyle.functions import Formula, Function
@@ -39,14 +40,14 @@ class _Bushing(Law):
     b: BodyName
     X_b: Frame
 
-    def _displaced(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def _displaced(self, s: View) -> tuple[SX, SX, SX]:
         """R_GF, R_FM and p_FM in F."""
         (R_aF, p_aF), (R_bM, p_bM) = placed(self.X_a), placed(self.X_b)
         R_GF = s.rotation(self.a) @ R_aF
         p_FM = s.station_position(self.b, p_bM) - s.station_position(self.a, p_aF)
         return R_GF, R_GF.T @ s.rotation(self.b) @ R_bM, R_GF.T @ p_FM
 
-    def forces(self, x: ca.SX, xdot: ca.SX) -> ca.SX:
+    def forces(self, x: SX, xdot: SX) -> SX:
         """f of (13), shape (6,)."""
         raise TypeError(f"{type(self).__name__} needs forces")
 
@@ -90,10 +91,10 @@ class LinearBushing(_Bushing):
     stiffness: Annotated[Numbers, quantity("N m/rad, N/m", 6, lowest=0.0)]
     damping: Annotated[Numbers, quantity("N m s/rad, N s/m", 6, lowest=0.0)] = (0.0,) * 6
 
-    def forces(self, x: ca.SX, xdot: ca.SX) -> ca.SX:
+    def forces(self, x: SX, xdot: SX) -> SX:
         return -(sx(self.stiffness) * x + sx(self.damping) * xdot)
 
-    def potential(self, s: View) -> ca.SX:
+    def potential(self, s: View) -> SX:
         _, R, p = self._displaced(s)
         return ca.dot(sx(self.stiffness), ca.vertcat(_angles(R), p) ** 2) / 2
 
@@ -141,7 +142,7 @@ class FunctionBushing(_Bushing):
         kept = (_law(g, i) for i, g in enumerate(given))
         object.__setattr__(self, "functions", tuple(kept))
 
-    def forces(self, x: ca.SX, xdot: ca.SX) -> ca.SX:
+    def forces(self, x: SX, xdot: SX) -> SX:
         each = ca.vertsplit(x)
         g = [
             law.at(*(each if len(law.law.names) > 1 else each[i : i + 1]))
@@ -172,13 +173,13 @@ def arguments_of(function: Any) -> int:
         return 1
 
 
-def _angles(R: ca.SX) -> ca.SX:
+def _angles(R: SX) -> SX:
     """Body-fixed x-y-z angles (11)."""
     c2 = ca.sqrt(R[0, 0] ** 2 + R[0, 1] ** 2)
     return ca.vertcat(ca.atan2(-R[1, 2], R[2, 2]), ca.atan2(R[0, 2], c2), ca.atan2(-R[0, 1], R[0, 0]))
 
 
-def _rates(R: ca.SX) -> ca.SX:
+def _rates(R: SX) -> SX:
     """N of (12), for w in F."""
     c2 = ca.sqrt(R[0, 0] ** 2 + R[0, 1] ** 2)
     s1, c1, s2 = -R[1, 2] / c2, R[2, 2] / c2, R[0, 2]

@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arguments import ExplainsCalls
-from condyle.arrays import real
+from condyle.arrays import SX, real
 from condyle.errors import DescriptionError, warn
 from condyle.forces.base import Law
 from condyle.functions import Function, Spline
@@ -130,7 +130,7 @@ class TimeSeries(ExplainsCalls):
         object.__setattr__(self, "times", tuple(t.tolist()))
         object.__setattr__(self, "values", tuple(map(tuple, y.tolist())))
 
-    def __call__(self, t: Any) -> ca.SX:
+    def __call__(self, t: Any) -> SX:
         """The values at time t, an SX column."""
         t = ca.fmin(ca.fmax(t, self.times[0]), self.times[-1])
         row = self._pieces.at(t, look_up=True)
@@ -179,7 +179,7 @@ class TimeFunctions:
     def parameters(self) -> tuple[Parameter, ...]:
         return tuple(p for f in self.functions for p in f.parameters)
 
-    def __call__(self, t: Any) -> ca.SX:
+    def __call__(self, t: Any) -> SX:
         """The values at time t, an SX column."""
         return ca.vertcat(*(f.at(t) for f in self.functions))
 
@@ -226,7 +226,7 @@ class Signal(Role):
         return super().take(value, what)
 
 
-def at_time(value: Any, s: View) -> ca.SX:
+def at_time(value: Any, s: View) -> SX:
     """A kept signal at the state's time."""
     return value(s.t) if isinstance(value, (TimeSeries, TimeFunctions)) else sx(value)
 

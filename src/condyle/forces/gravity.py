@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.forces.base import Law
 from condyle.laws.described import body_name, known_body, quantity, sx
@@ -66,7 +67,7 @@ class Gravity(Law):
         super().__post_init__()
 
     @property
-    def g(self) -> ca.SX:
+    def g(self) -> SX:
         return sx(self.acceleration)
 
     def __repr__(self) -> str:
@@ -75,7 +76,7 @@ class Gravity(Law):
         shares = dict(zip(self.excluded, self.shares, strict=True))
         return f"Gravity(acceleration={self.acceleration!r}, excluded={shares!r})"
 
-    def taken(self) -> dict[str, ca.SX]:
+    def taken(self) -> dict[str, SX]:
         """The share of its weight that each excluded body gets back."""
         return {name: sx(share) for name, share in zip(self.excluded, self.shares, strict=True)}
 
@@ -98,7 +99,7 @@ class Gravity(Law):
         g = self.acceleration
         return of_gravity(np.ravel(g.at() if isinstance(g, Expression) else g))
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         shares = [c for x in self.shares if isinstance(x, Expression) for c in SHARE.conditions(x.sx)]
         return ca.vertcat(super().conditions(), *shares)
 
@@ -108,7 +109,7 @@ class Gravity(Law):
             mass, com = s.mass_center(name)
             loads.add_force(name, com, -share * mass * self.g)
 
-    def potential(self, s: View) -> ca.SX | None:
+    def potential(self, s: View) -> SX | None:
         """What is to be added to -sum m g . p, the potential of all weights about ground's origin."""
         taken = self.taken()
         if not taken and self.zero_height == 0.0:

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces.base import Law
 from condyle.forces.external import Signal, at_time
@@ -89,7 +90,7 @@ class MobilitySpring(OnCoordinate):
             f -= sx(self.damping) * s.speed(speed)
         loads.add_mobility(speed, f)  # (6)
 
-    def potential(self, s: View) -> ca.SX | None:
+    def potential(self, s: View) -> SX | None:
         if self.speed is not None:
             return None
         return sx(self.stiffness) * (s.coordinate(self.coordinate) - sx(self.rest)) ** 2 / 2
@@ -167,7 +168,7 @@ class MobilityStop(OnCoordinate):
         super().check_parameters(values)
         self._check_limits(values)
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         return ca.vertcat(super().conditions(), sx(self.low) < sx(self.high))
 
     def _check_limits(self, values: Mapping[str, float]) -> None:
@@ -179,7 +180,7 @@ class MobilityStop(OnCoordinate):
                 f"MobilityStop on {self.coordinate!r}: low must be less than high, got {low:g} and {high:g}"
             )
 
-    def _beyond(self, s: View) -> tuple[ca.SX, ca.SX]:
+    def _beyond(self, s: View) -> tuple[SX, SX]:
         """How far q is above high and below low, both at least 0."""
         q, no = s.coordinate(self.coordinate), ca.SX(0)
         return (
@@ -195,7 +196,7 @@ class MobilityStop(OnCoordinate):
             speed, k * (below * ca.fmax(1 - d_qdot, 0) - above * ca.fmax(1 + d_qdot, 0))
         )  # (9)
 
-    def potential(self, s: View) -> ca.SX | None:
+    def potential(self, s: View) -> SX | None:
         if self.speed is not None:
             return None
         above, below = self._beyond(s)
@@ -265,7 +266,7 @@ class CoordinateLimitForce(OnCoordinate):
         super().check_parameters(values)
         self._check_limits(values)
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         return ca.vertcat(super().conditions(), sx(self.low) <= sx(self.high))
 
     def _check_limits(self, values: Mapping[str, float]) -> None:
@@ -278,7 +279,7 @@ class CoordinateLimitForce(OnCoordinate):
                 f"high, got {low:g} and {high:g}"
             )
 
-    def _shares(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+    def _shares(self, s: View) -> tuple[SX, SX, SX, SX]:
         """How far q is above high and below low, and s and r of (38)."""
         q = s.coordinate(self.coordinate)
         above, below = q - sx(self.high), sx(self.low) - q
@@ -290,7 +291,7 @@ class CoordinateLimitForce(OnCoordinate):
         f = sx(self.lower_stiffness) * lower * below - sx(self.upper_stiffness) * upper * above
         loads.add_mobility(speed, f - sx(self.damping) * (upper + lower) * s.speed(speed))  # (39)
 
-    def potential(self, s: View) -> ca.SX | None:
+    def potential(self, s: View) -> SX | None:
         """The work that the springs have taken up."""
         if self.speed is not None:
             return None
@@ -300,13 +301,13 @@ class CoordinateLimitForce(OnCoordinate):
         return w**2 * (k_high * _work(above / w) + k_low * _work(below / w))
 
 
-def _step(y: ca.SX) -> ca.SX:
+def _step(y: SX) -> SX:
     """(37)"""
     y = ca.fmin(ca.fmax(y, 0), 1)
     return y**3 * (10 - 15 * y + 6 * y * y)
 
 
-def _work(y: ca.SX) -> ca.SX:
+def _work(y: SX) -> SX:
     """The integral of S(y) y from 0."""
     x, rest = ca.fmin(ca.fmax(y, 0), 1), ca.fmax(y - 1, 0)
     return x**5 * (2 - x * (5 / 2 - 6 / 7 * x)) + rest + rest * rest / 2

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.forces.base import Law
 from condyle.functions import SimmSpline
@@ -60,7 +61,7 @@ class PathLaw(Law):
         super().check_parameters(values)
         self.path.check_parameters(values)
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         return ca.vertcat(super().conditions(), self.path.conditions())
 
     def scaled(self, factors: BodyFactors) -> Self:
@@ -68,11 +69,11 @@ class PathLaw(Law):
         law = super().scaled(factors)
         return law if path is self.path else replace(law, path=path)
 
-    def tension(self, s: View) -> ca.SX:
+    def tension(self, s: View) -> SX:
         """T [N]; positive pulls."""
         raise TypeError(f"{type(self).__name__} needs a tension")
 
-    def known(self, s: View, x: ca.SX) -> ca.SX:
+    def known(self, s: View, x: SX) -> SX:
         """x; NaN where no length of the path was found, which comparisons and maxima in x would hide."""
         return ca.if_else(self.path.length.at(s) >= 0, x, float("nan"))
 
@@ -102,14 +103,14 @@ class PathSpring(PathLaw):
     rest_length: Annotated[Number, quantity("m", lowest=0.0)]
     dissipation: Annotated[Number, quantity("s/m", lowest=0.0)] = 0.0
 
-    def tension(self, s: View) -> ca.SX:
+    def tension(self, s: View) -> SX:
         x = self.path.length.at(s) - sx(self.rest_length)
         T = sx(self.stiffness) * x
         if not (isinstance(self.dissipation, float) and self.dissipation == 0):
             T = T * (1 + sx(self.dissipation) * self.path.length.rate(s))
         return ca.if_else(x > 0, ca.fmax(T, 0), 0)  # (2)
 
-    def potential(self, s: View) -> ca.SX:
+    def potential(self, s: View) -> SX:
         x = ca.fmax(self.path.length.at(s) - sx(self.rest_length), 0)
         return self.known(s, sx(self.stiffness) * x * x / 2)
 
@@ -153,12 +154,12 @@ class Blankevoort1991Ligament(PathLaw):
     transition_strain: Annotated[Number, quantity("-", lowest=0.0, positive=True)] = 0.06
     damping_coefficient: Annotated[Number, quantity("N s", lowest=0.0)] = 0.003
 
-    def _strain(self, s: View) -> tuple[ca.SX, ca.SX]:
+    def _strain(self, s: View) -> tuple[SX, SX]:
         """eps and x of (33)."""
         eps = ca.fmax(self.path.length.at(s) / sx(self.slack_length) - 1, 0)
         return eps, ca.fmin(eps, sx(self.transition_strain))  # (33)
 
-    def tension(self, s: View) -> ca.SX:
+    def tension(self, s: View) -> SX:
         eps, x = self._strain(s)
         T = sx(self.linear_stiffness) * (x * x / (2 * sx(self.transition_strain)) + eps - x)
         if isinstance(self.damping_coefficient, float) and self.damping_coefficient == 0:
@@ -168,7 +169,7 @@ class Blankevoort1991Ligament(PathLaw):
         rate = self.path.length.rate(s) / sx(self.slack_length)
         return T + sx(self.damping_coefficient) * h * ca.fmax(rate, 0)  # (34)
 
-    def potential(self, s: View) -> ca.SX:
+    def potential(self, s: View) -> SX:
         eps, x = self._strain(s)
         V = x**3 / (6 * sx(self.transition_strain)) + eps * (eps - x) / 2
         return self.known(s, sx(self.linear_stiffness) * sx(self.slack_length) * V)  # (36)
@@ -201,7 +202,7 @@ class Ligament(PathLaw):
     pcsa_force: Annotated[Number, quantity("N", lowest=0.0)]
     force_length_curve: Annotated[Any, function_of("length")] = TOE
 
-    def tension(self, s: View) -> ca.SX:
+    def tension(self, s: View) -> SX:
         x = self.path.length.at(s) / sx(self.resting_length)
         return ca.if_else(x > 1, sx(self.pcsa_force) * self.force_length_curve.at(x), 0)  # (43)
 
@@ -227,6 +228,6 @@ class PathFunction(PathLaw):
     rest_length: Annotated[Number, quantity("m", lowest=0.0)] = 0.0
     clamp_stretch: bool = field(default=True, kw_only=True)
 
-    def tension(self, s: View) -> ca.SX:
+    def tension(self, s: View) -> SX:
         x = self.path.length.at(s) - sx(self.rest_length)
         return self.function.at(ca.fmax(x, 0) if self.clamp_stretch else x, self.path.length.rate(s))  # (42)

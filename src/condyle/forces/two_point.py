@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.forces.base import Law
 from condyle.forces.external import Signal, at_time
 from condyle.laws.described import BodyName, Station, function_of, quantity, sx
@@ -36,7 +37,7 @@ class TwoPoint(Law):
     def drawn(self, size: float) -> list[Drawing | Link]:
         return [Link(self.a, numbers_at(self.p_a), self.b, numbers_at(self.p_b))]
 
-    def _line(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def _line(self, s: View) -> tuple[SX, SX, SX]:
         """r, L and 1 / L of (1); 1 / L is zero where L is."""
         r = s.station_position(self.b, sx(self.p_b)) - s.station_position(self.a, sx(self.p_a))
         square = ca.dot(r, r)
@@ -44,7 +45,7 @@ class TwoPoint(Law):
         L = ca.sqrt(ca.if_else(apart, square, 1))
         return r, ca.if_else(apart, L, 0), ca.if_else(apart, 1 / L, 0)
 
-    def _push(self, loads: Loads, f_B: ca.SX) -> None:
+    def _push(self, loads: Loads, f_B: SX) -> None:
         loads.add_force(self.b, sx(self.p_b), f_B)  # (2)
         loads.add_force(self.a, sx(self.p_a), -f_B)
 
@@ -77,7 +78,7 @@ class TwoPointSpring(TwoPoint):
         r, _, per_L = self._line(s)
         self._push(loads, -sx(self.stiffness) * (1 - sx(self.rest_length) * per_L) * r)  # (3)
 
-    def potential(self, s: View) -> ca.SX:
+    def potential(self, s: View) -> SX:
         L = self._line(s)[1]
         return sx(self.stiffness) * (L - sx(self.rest_length)) ** 2 / 2
 

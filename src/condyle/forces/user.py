@@ -22,7 +22,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arguments import ExplainsCalls
-from condyle.arrays import in_order
+from condyle.arrays import SX, in_order
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.forces.base import Law
 from condyle.laws.ask import AskedState, answers, check_function, traced_law
@@ -181,7 +181,7 @@ class Custom(UserForce):
             loads.add_torque(target, torque)
             start += 9
 
-    def rates(self, s: View) -> list[ca.SX]:
+    def rates(self, s: View) -> list[SX]:
         values = ca.vertsplit(self.law.apply(*answers(self.asks, s)))
         return values[len(values) - len(self.states) :]
 
@@ -302,7 +302,7 @@ class Potential(UserForce):
         x = [ca.SX.sym(f"x{i}") for i in range(len(self.law.names))]
         return Closure("gradient", x, [ca.gradient(self.law.apply(*x), ca.vertcat(ca.SX(0, 1), *x))])
 
-    def potential(self, s: View) -> ca.SX:
+    def potential(self, s: View) -> SX:
         return self.law.apply(*answers(self.asks, s))
 
     def apply(self, s: View, loads: Loads) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.functions.base import Function, Number, at_default
 from condyle.native.tables.lookup import RowSource, look_up
 from condyle.native.tables.lookup_table import ConstantRow, LookupTable
@@ -72,7 +72,7 @@ class Pieces:
         assert self._tables is not None
         return ConstantRow((float(self.breaks[0]), self._tables[2]))
 
-    def at(self, x: ca.SX, look_up: bool) -> ca.SX:
+    def at(self, x: SX, look_up: bool) -> SX:
         """The row at x, shape (size,). Numbers that are the same in all rows stay constants."""
         if x.is_constant():
             return ca.SX(ca.DM(self.at_numbers(np.array(float(x)))))
@@ -109,7 +109,7 @@ class Pieces:
             width,
         )
 
-    def _looked_up(self, x: ca.SX) -> ca.SX:
+    def _looked_up(self, x: SX) -> SX:
         """Two look-ups (9), (10)."""
         assert self._tables is not None
         buckets, rows, _ = self._tables
@@ -117,11 +117,11 @@ class Pieces:
         bucket = look_up(buckets, 1 + ca.floor((x - start) / width))  # (9)
         return look_up(rows, bucket[0] + (x >= bucket[1]))  # (10)
 
-    def _selected(self, x: ca.SX, rows: Array) -> ca.SX:
+    def _selected(self, x: SX, rows: Array) -> SX:
         """A balanced tree of selections, one for each break."""
         columns = ca.SX(ca.DM(rows.T))
 
-        def pick(first: int, last: int) -> ca.SX:
+        def pick(first: int, last: int) -> SX:
             if first == last:
                 return columns[:, first]
             middle = (first + last) // 2
@@ -159,7 +159,7 @@ class Piecewise(Function):
         return rows
 
     @cached_property
-    def _columns(self) -> tuple[Pieces, list[ca.SX]]:
+    def _columns(self) -> tuple[Pieces, list[SX]]:
         """Rows (x_k, c) without Parameters, then c of each Parameter alone; and the Parameters."""
         y = np.array([[0.0 if isinstance(v, Symbol) else v] for v in self.values])
         free = [i for i, v in enumerate(self.values) if isinstance(v, Symbol)]

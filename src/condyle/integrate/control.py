@@ -19,6 +19,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.integrate.integrators import Method
 
 SHARE = 1 / 250
@@ -32,7 +33,7 @@ FAILED = 16.0
 """The code of a run that no step is small enough for."""
 
 
-def total(x: ca.SX) -> ca.SX:
+def total(x: SX) -> SX:
     """The sum of a column by halves: additions that need not wait for each other."""
     if not x.numel():
         return ca.SX(0)
@@ -41,12 +42,12 @@ def total(x: ca.SX) -> ca.SX:
     return x
 
 
-def norm(weights: ca.SX, e: ca.SX, accuracy: ca.SX) -> ca.SX:
+def norm(weights: SX, e: SX, accuracy: SX) -> SX:
     """rms(w e) in shares of what a step may add."""
     return ca.sqrt(total((weights * e) ** 2) / max(e.numel(), 1)) / (SHARE * accuracy)
 
 
-def weighed(weights: ca.SX, accuracy: ca.SX, *errors: ca.SX) -> ca.SX:
+def weighed(weights: SX, accuracy: SX, *errors: SX) -> SX:
     """The error of a step, 1 is just allowed; with a second estimate as methods.Explicit says."""
     err = norm(weights, errors[0], accuracy)
     return (
@@ -56,7 +57,7 @@ def weighed(weights: ca.SX, accuracy: ca.SX, *errors: ca.SX) -> ca.SX:
     )
 
 
-def plan(t: ca.SX, h: ca.SX, h_max: ca.SX, way: ca.SX, *ends: ca.SX) -> tuple[ca.SX, ca.SX]:
+def plan(t: SX, h: SX, h_max: SX, way: SX, *ends: SX) -> tuple[SX, SX]:
     """h_try and t_next of an attempt that passes none of the ends."""
     end = ends[0] if len(ends) == 1 else way * ca.fmin(*(way * x for x in ends))
     left = way * (end - t)
@@ -65,7 +66,7 @@ def plan(t: ca.SX, h: ca.SX, h_max: ca.SX, way: ca.SX, *ends: ca.SX) -> tuple[ca
     return t_next - t, t_next  # not h: where t is large, t + h rounds
 
 
-def blame(weights: ca.SX, error: ca.SX) -> ca.SX:
+def blame(weights: SX, error: SX) -> SX:
     """Which of y has the largest error."""
     share = ca.fabs(weights * error)
     largest, worst = ca.SX(-1), ca.SX(0)
@@ -75,7 +76,7 @@ def blame(weights: ca.SX, error: ca.SX) -> ca.SX:
     return worst
 
 
-def small(h: ca.SX, t: ca.SX) -> ca.SX:
+def small(h: SX, t: SX) -> SX:
     """Whether a step is shorter than any that is tried."""
     return h < SMALLEST_STEP * ca.fmax(1, ca.fabs(t))
 
@@ -92,7 +93,7 @@ class StepControl:
     def __init__(self, method: Method, timed: bool, evaluations: int) -> None:
         self.method, self.timed, self.evaluations = method, timed, evaluations
 
-    def judge(self, s: Any) -> tuple[ca.SX, ...]:
+    def judge(self, s: Any) -> tuple[SX, ...]:
         """After an attempt: accept, h, code, rejected, evaluations, doubt, refused; from the slices JUDGED."""
         h, t, err, fixed, way = s.h, s.t, s.err, s.fixed, s.way
         t_next, h_try, blind = t + s.h_try, way * s.h_try, self.method.blind
@@ -125,9 +126,7 @@ class StepControl:
         )
 
     @staticmethod
-    def land(
-        h: ca.SX, h_try: ca.SX, t: ca.SX, fixed: ca.SX, rate: ca.SX, rejected: ca.SX
-    ) -> tuple[ca.SX, ...]:
+    def land(h: SX, h_try: SX, t: SX, fixed: SX, rate: SX, rejected: SX) -> tuple[SX, ...]:
         """After f at the new point: accept, h, code, rejected. Where f is not finite, a step that ends
         elsewhere is tried."""
         fine = total(ca.fabs(rate)) < np.inf

@@ -10,6 +10,7 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.constraints.solve.multipliers import SHORT
 from condyle.integrate.interrupts.path_jumps import Branches
 from condyle.integrate.interrupts.time_signals import timed
@@ -269,7 +270,7 @@ class RightHandSide:
         ]
 
 
-def _directions(f: ca.SX, x: ca.SX) -> int:
+def _directions(f: SX, x: SX) -> int:
     """Of how many derivatives along directions a Jacobian is made: columns without common rows share one."""
     sparsity = ca.jacobian_sparsity(f, x)
     return int(min(sparsity.T.uni_coloring().size2(), sparsity.uni_coloring().size2()))

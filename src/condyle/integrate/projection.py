@@ -28,6 +28,7 @@ from collections.abc import Callable
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.constraints.solve.corrections import (
     across_quaternions,
     moved,
@@ -155,7 +156,7 @@ class Projector:
         return rate
 
 
-def metric(weights: ca.SX) -> ca.SX:
+def metric(weights: SX) -> SX:
     """W of the speeds from their weights, all above zero."""
     most = ca.mmax(weights)
     return ca.if_else(most > 0, ca.fmax(weights, LIGHTEST * most), 1)
@@ -171,7 +172,7 @@ def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
     weights, E = ca.SX.sym("weights", n), [ca.SX.sym(f"e{i}", n) for i in range(errors)]
     inputs = [s.t, ca.vertcat(q, u, s.z), s["tail"][model.tail["inputs"].start :], weights]
 
-    def at_prescribed(name: str, outputs: list[ca.SX], *more: ca.SX) -> ca.Function | Staged:
+    def at_prescribed(name: str, outputs: list[SX], *more: SX) -> ca.Function | Staged:
         """The function at the state that motions prescribe."""
         if tree.driven:
             closure = Closure(name, [*inputs, *more], [ca.densify(x) for x in outputs])
@@ -247,7 +248,7 @@ class LoopedProjection:
     def _loops(
         self,
         kernels: tuple[str, ...],
-        join: Callable[..., list[ca.SX]],
+        join: Callable[..., list[SX]],
         joined: tuple[str, ...],
         errors: int = 0,
     ) -> Loops:
@@ -305,7 +306,7 @@ class LoopedProjection:
     def nearer(self) -> Loops:
         tree, nu = self.model.tree, self.model.tree.nu
 
-        def join(t: ca.SX, q: ca.SX, u: ca.SX, z: ca.SX, W: ca.SX, du: ca.SX, near: ca.SX) -> list[ca.SX]:
+        def join(t: SX, q: SX, u: SX, z: SX, W: SX, du: SX, near: SX) -> list[SX]:
             return [ca.vertcat(normalized(tree, q + moved(tree, t, q, du[:nu])), u, z), near]
 
         return self._loops(("position_change",), join, ("c.du_q", "c.near"))
@@ -321,17 +322,17 @@ class LoopedProjection:
         nq, nu = tree.nq, tree.nu
 
         def join(
-            t: ca.SX,
-            q: ca.SX,
-            u: ca.SX,
-            z: ca.SX,
-            W: ca.SX,
-            du_q: ca.SX,
-            p: ca.SX,
-            du: ca.SX,
-            left: ca.SX,
-            *own: ca.SX,
-        ) -> list[ca.SX]:
+            t: SX,
+            q: SX,
+            u: SX,
+            z: SX,
+            W: SX,
+            du_q: SX,
+            p: SX,
+            du: SX,
+            left: SX,
+            *own: SX,
+        ) -> list[SX]:
             turns, changes = (ca.horzsplit(ca.reshape(x, nu, 1 + self.errors)) for x in (du_q, du))
             along = [
                 ca.vertcat(
@@ -348,13 +349,13 @@ class LoopedProjection:
         )
 
 
-def _off(p: ca.SX, v: ca.SX, q: ca.SX, distance: ca.SX) -> ca.SX:
+def _off(p: SX, v: SX, q: SX, distance: SX) -> SX:
     """(2): the largest of p, v and what is left of the distance W du."""
     far = ca.if_else(largest(p) > ROUNDING * (1 + largest(q)), largest(distance) / TIME_SCALE, 0)
     return largest(ca.vertcat(p, TIME_SCALE * v, far))
 
 
-def largest(x: ca.SX) -> ca.SX:
+def largest(x: SX) -> SX:
     """max |x|, NaN if one is."""
     size = ca.fabs(x)
     return (ca.mmax(size) if x.numel() else ca.SX(0)) + 0 * ca.sum1(size)

@@ -35,6 +35,7 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.integrate.control import JUDGED, SHARE, StepControl, blame, plan, weighed
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
 from condyle.integrate.integrators.base import Method, MethodStep
@@ -375,7 +376,7 @@ def ensemble_loop(
     def at_times(step: MethodStep) -> list[Node]:
         between = ("dense",) if step.dense else ()
 
-        def interpolated(t_out: ca.SX, t_old: ca.SX, t: ca.SX, *x: ca.SX) -> ca.SX:
+        def interpolated(t_out: SX, t_old: SX, t: SX, *x: SX) -> SX:
             h = t - t_old
             return polynomial(
                 x[:4], h, (t_out - t_old) / h, ca.vertsplit(x[4], n) if between else (), method.hermite
@@ -431,7 +432,7 @@ def ensemble_loop(
 
     parts = trial(method, eq, sizes, streams, tables, record, before, W)
 
-    def begin(t: ca.SX, t_end: ca.SX, h_start: ca.SX, h_max: ca.SX, fixed: ca.SX) -> tuple[ca.SX, ...]:
+    def begin(t: SX, t_end: SX, h_start: SX, h_max: SX, fixed: SX) -> tuple[SX, ...]:
         span = t_end - t
         h = ca.if_else(
             fixed, h_start, ca.if_else(span > 0, ca.fmin(ca.fmin(span, h_max), LARGEST_FIRST_STEP), 1)

@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arguments import ExplainsCalls
-from condyle.arrays import Array, in_order
+from condyle.arrays import SX, Array, in_order
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.laws.factors import BodyFactors, times
 from condyle.laws.function import law_function
@@ -99,7 +99,7 @@ def _lines(name: str, function: Any) -> list[str]:
 # Names of bodies, coordinates and speeds, looked up; errors say which law asks.
 
 
-def state_named(states: Mapping[str, ca.SX], law: str, which: str, where: str) -> ca.SX:
+def state_named(states: Mapping[str, SX], law: str, which: str, where: str) -> SX:
     """An auxiliary state from all of them: one of the law's own, or one by its full name."""
     found = states.get(f"{law}.{which}", states.get(which))
     if found is None:
@@ -355,7 +355,7 @@ class Described(ExplainsCalls):
         """Raise DescriptionError if fields do not fit together at these values of parameters, or at their
         defaults: a class whose fields depend on each other writes it."""
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         """Force.conditions for the fields' roles."""
         kept = [(role, getattr(self, f)) for f, role in self.roles() if role.kind == "quantity"]
         return ca.vertcat(
@@ -424,16 +424,16 @@ class Described(ExplainsCalls):
 class Datum(Expression):
     """A symbol in place of a kept number, in a law that is traced once for many (condyle.model.looped)."""
 
-    def __init__(self, symbol: ca.SX) -> None:
+    def __init__(self, symbol: SX) -> None:
         self.symbol, self.parameters = symbol, ()
         self.text = f"{symbol.shape} {[x.element_hash() for x in ca.vertsplit(ca.vec(symbol))]}"
 
     @property
-    def sx(self) -> ca.SX:
+    def sx(self) -> SX:
         return self.symbol
 
 
-def placed(X: Any) -> tuple[ca.SX, ca.SX]:
+def placed(X: Any) -> tuple[SX, SX]:
     """R and p of a kept frame as expressions."""
     R, p = X
     return sx(R), sx(p)
@@ -501,7 +501,7 @@ def number(value: Any, what: str) -> Any:
     return Expression(value, what) if isinstance(value, ca.SX) else value
 
 
-def sx(value: Any) -> ca.SX:
+def sx(value: Any) -> SX:
     """A kept number as an expression."""
     if isinstance(value, Expression):
         return value.sx

@@ -7,6 +7,7 @@ from typing import Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.functions import Function
 from condyle.records import dataclass
@@ -31,7 +32,7 @@ class LawFunction:
         """The Parameters that it uses."""
         return self.law.outside  # type: ignore[return-value]
 
-    def at(self, *x: ca.SX) -> ca.SX:
+    def at(self, *x: SX) -> SX:
         """Its value as an expression."""
         return self.law.apply(*map(ca.SX, x))
 

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.errors import UnknownNameError
 from condyle.laws.described import known_body, owner, speed_named, sx, text
 from condyle.laws.view import Loads, MovingView, View
@@ -83,29 +84,29 @@ class Leaf:
         for body in self.bodies:
             known_body(tree, body, where)
 
-    def shaped(self, x: ca.SX) -> ca.SX:
+    def shaped(self, x: SX) -> SX:
         """Its scalars, a column, as laws take them."""
         return x
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         """(1), a column; of an acceleration its value at udot = 0."""
         raise TypeError(f"{type(self).__name__} needs a value")
 
-    def at(self, s: View) -> ca.SX:
+    def at(self, s: View) -> SX:
         """The value, made once per view: all laws that ask share it."""
         if self.text not in s.known:
             s.known[self.text] = self.value(s)
         return s.known[self.text]
 
-    def rate(self, s: View) -> ca.SX:
+    def rate(self, s: View) -> SX:
         """(2), a column; of a velocity it needs a MovingView. Zero by default."""
         return ca.SX(self.size, 1)
 
-    def bias(self, s: MovingView) -> ca.SX:
+    def bias(self, s: MovingView) -> SX:
         """(3), a column. Zero by default."""
         return ca.SX(self.size, 1)
 
-    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+    def load(self, s: View, g: SX, loads: Loads) -> None:
         """(4): add the force g, one column per case, shape (size, k). Nothing by default."""
 
 
@@ -124,11 +125,11 @@ class Composed(Leaf):
         """The leaves y."""
         raise TypeError(f"{type(self).__name__} needs parts")
 
-    def rows(self, *y: ca.SX) -> ca.SX:
+    def rows(self, *y: SX) -> SX:
         """Rows of look-ups and solvers at the shaped values of the parts, a column. None by default."""
         return ca.SX(0, 1)
 
-    def of(self, *y: ca.SX) -> ca.SX:
+    def of(self, *y: SX) -> SX:
         """f, a column, of the shaped values of the parts, after the rows where there are some."""
         raise TypeError(f"{type(self).__name__} needs a function `of` its parts")
 
@@ -178,36 +179,36 @@ class Composed(Leaf):
         """How many numbers the rows have."""
         return int(self._functions["value"].function.numel_in(0))
 
-    def take(self, s: View, rows: ca.SX) -> None:
+    def take(self, s: View, rows: SX) -> None:
         """Let a view know the rows, which were found before."""
         s.known[ROWS + self.text] = rows
 
-    def found(self, s: View) -> ca.SX:
+    def found(self, s: View) -> SX:
         """The rows, found once per view, shape (row_size,)."""
         name = ROWS + self.text
         if name not in s.known:
             s.known[name] = self._functions["rows"](*(part.at(s) for part in self.parts))[0]
         return s.known[name]
 
-    def _given(self, s: View) -> list[ca.SX]:
+    def _given(self, s: View) -> list[SX]:
         """The rows and the parts."""
         return [self.found(s), *(part.at(s) for part in self.parts)]
 
-    def gradient(self, s: View) -> list[tuple[Leaf, ca.SX]]:
+    def gradient(self, s: View) -> list[tuple[Leaf, SX]]:
         """Its parts, each with f_y, shape (size, size of the part)."""
         return list(zip(self.parts, self._functions["gradient"](*self._given(s)), strict=True))
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return self._functions["value"](*self._given(s))[0]
 
-    def rate(self, s: View) -> ca.SX:
+    def rate(self, s: View) -> SX:
         return self._functions["rate"](*self._given(s), *(part.rate(s) for part in self.parts))[0]
 
-    def bias(self, s: MovingView) -> ca.SX:
+    def bias(self, s: MovingView) -> SX:
         rates, biases = [part.rate(s) for part in self.parts], [part.bias(s) for part in self.parts]
         return self._functions["bias"](*self._given(s), *rates, *biases)[0]
 
-    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+    def load(self, s: View, g: SX, loads: Loads) -> None:
         for part, J in self.gradient(s):
             part.load(s, J.T @ g, loads)
 
@@ -230,10 +231,10 @@ class Time(Leaf):
     def ranges(self, rng: np.random.Generator) -> list[tuple[float, float]]:
         return [(0.0, 1.0)]
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return s.t
 
-    def rate(self, s: View) -> ca.SX:
+    def rate(self, s: View) -> SX:
         return ca.SX(1)
 
 
@@ -250,16 +251,16 @@ class CoordinateValue(Leaf):
     def check(self, tree: Tree, where: str) -> None:
         owner(tree, self.name, where)
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return s.coordinate(self.name)
 
-    def rate(self, s: View) -> ca.SX:
+    def rate(self, s: View) -> SX:
         return s.coordinate_rate(self.name)
 
-    def bias(self, s: MovingView) -> ca.SX:
+    def bias(self, s: MovingView) -> SX:
         return s.coordinate_bias(self.name)
 
-    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+    def load(self, s: View, g: SX, loads: Loads) -> None:
         body, j = owner(s.tree, self.name, self.label)
         N = body.mobilizer.N(ca.vertcat(*(s.coordinate(c.name) for c in body.coordinates)))
         for k, speed in enumerate(body.speeds):
@@ -274,7 +275,7 @@ class _OfSpeed(Leaf):
     def check(self, tree: Tree, where: str) -> None:
         speed_named(tree, self.name, where)
 
-    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+    def load(self, s: View, g: SX, loads: Loads) -> None:
         loads.add_mobility(speed_named(s.tree, self.name, self.label), g)
 
 
@@ -288,7 +289,7 @@ class SpeedValue(_OfSpeed):
     def label(self) -> str:
         return f"s.u({self.name!r})"
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return s.speed(speed_named(s.tree, self.name, self.label))
 
 
@@ -307,7 +308,7 @@ class SpeedRate(_OfSpeed):
         """What it is the rate of."""
         return SpeedValue(self.name)
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return ca.SX(1, 1)
 
 
@@ -350,7 +351,7 @@ class _Given(Leaf):
                 f"{where}; a new one needs a default: s.{self.accessor}({self.name!r}, 1.0)",
             )
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return next(p.sx for p in self._known(s.tree) if p.name == self.name)
 
 
@@ -385,10 +386,10 @@ class StateVariable(Leaf):
     def label(self) -> str:
         return f"s.z({self.name!r})"
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return s.state_named(self.name)
 
-    def at(self, s: View) -> ca.SX:
+    def at(self, s: View) -> SX:
         # one name is another state in each law: nothing to share
         return self.value(s)
 
@@ -415,7 +416,7 @@ class _OfStation(_OfBody):
     def parameters(self) -> list[Parameter]:
         return list(self.station.parameters) if isinstance(self.station, Expression) else []  # type: ignore[arg-type]
 
-    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+    def load(self, s: View, g: SX, loads: Loads) -> None:
         loads.add_force(self.body, sx(self.station), g)
 
 
@@ -426,13 +427,13 @@ class StationPosition(_OfStation):
     def label(self) -> str:
         return f"s.station_position({self.body!r})"
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return s.station_position(self.body, sx(self.station))
 
-    def rate(self, s: View) -> ca.SX:
+    def rate(self, s: View) -> SX:
         return s.station_velocity(self.body, sx(self.station))
 
-    def bias(self, s: MovingView) -> ca.SX:
+    def bias(self, s: MovingView) -> SX:
         return s.station_bias(self.body, sx(self.station))
 
 
@@ -445,10 +446,10 @@ class StationVelocity(_OfStation):
     def label(self) -> str:
         return f"s.station_velocity({self.body!r})"
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return s.station_velocity(self.body, sx(self.station))
 
-    def rate(self, s: View) -> ca.SX:
+    def rate(self, s: View) -> SX:
         return s.station_bias(self.body, sx(self.station))  # type: ignore[attr-defined]
 
 
@@ -465,7 +466,7 @@ class StationAcceleration(_OfStation):
     def velocity(self) -> StationVelocity:
         return StationVelocity(self.body, self.station)
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return s.station_bias(self.body, sx(self.station))  # type: ignore[attr-defined]
 
 
@@ -482,20 +483,20 @@ class Rotation(_OfBody):
         q = rng.normal(size=4)
         return [(r, r) for r in rotation_from_quaternion(q / np.linalg.norm(q)).ravel().tolist()]
 
-    def shaped(self, x: ca.SX) -> ca.SX:
+    def shaped(self, x: SX) -> SX:
         return ca.reshape(x, 3, 3).T
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return ca.vec(s.rotation(self.body).T)
 
-    def rate(self, s: View) -> ca.SX:
+    def rate(self, s: View) -> SX:
         return ca.vec((ca.skew(s.angular_velocity(self.body)) @ s.rotation(self.body)).T)
 
-    def bias(self, s: MovingView) -> ca.SX:
+    def bias(self, s: MovingView) -> SX:
         w, alpha = ca.skew(s.angular_velocity(self.body)), ca.skew(s.angular_bias(self.body))
         return ca.vec(((alpha + w @ w) @ s.rotation(self.body)).T)
 
-    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+    def load(self, s: View, g: SX, loads: Loads) -> None:
         R = s.rotation(self.body)
         # sum of r_i x g_i
         torque = sum((ca.skew(R[:, i]) @ g[i::3, :] for i in range(3)), ca.SX(3, g.shape[1]))
@@ -511,13 +512,13 @@ class AngularVelocity(_OfBody):
     def label(self) -> str:
         return f"s.angular_velocity({self.body!r})"
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return s.angular_velocity(self.body)
 
-    def rate(self, s: View) -> ca.SX:
+    def rate(self, s: View) -> SX:
         return s.angular_bias(self.body)  # type: ignore[attr-defined]
 
-    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+    def load(self, s: View, g: SX, loads: Loads) -> None:
         loads.add_torque(self.body, g)
 
 
@@ -534,8 +535,8 @@ class AngularAcceleration(_OfBody):
     def velocity(self) -> AngularVelocity:
         return AngularVelocity(self.body)
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return s.angular_bias(self.body)  # type: ignore[attr-defined]
 
-    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+    def load(self, s: View, g: SX, loads: Loads) -> None:
         loads.add_torque(self.body, g)

@@ -25,7 +25,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.forces.base import Force
 from condyle.laws.described import sx
 from condyle.laws.leaves import Leaf
@@ -37,7 +37,7 @@ from condyle.spatial import quaternion_rate_matrix, rotation_from_quaternion
 from condyle.tree.tree import Tree
 
 
-def stacked(parts: Sequence[ca.SX], columns: int = 1) -> ca.SX:
+def stacked(parts: Sequence[SX], columns: int = 1) -> SX:
     """Parts above each other, of which there may be none."""
     return ca.vertcat(ca.SX(0, columns), *parts)
 
@@ -50,7 +50,7 @@ class NumericFunction:
         outputs: expressions of them by name; a matrix is filled where it is not structurally zero.
     """
 
-    def __init__(self, name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, ca.SX]) -> None:
+    def __init__(self, name: str, inputs: Mapping[str, SX], outputs: Mapping[str, SX]) -> None:
         self._columns = [name for name, y in outputs.items() if y.shape[1] == 1]
         self._patterns: list[tuple[str, tuple[int, int], NDArray[np.intp], NDArray[np.intp]]] = []
         dense = []
@@ -192,13 +192,13 @@ class PlacedJoint:
     x: slice
     V: slice
 
-    def part(self, everything: ca.SX, kind: str) -> ca.SX:
+    def part(self, everything: SX, kind: str) -> SX:
         """The joint's own part of x or V: parent, body, massless unknowns. Ground is in neither."""
         n, own, ground = (7, self.x, GROUND) if kind == "x" else (6, self.V, ca.SX(6, 1))
         ends = [ground if B < 0 else everything[n * B : n * B + n] for B in (self.joint.P, self.joint.B)]
         return ca.vertcat(*ends, everything[own])
 
-    def placed(self, block: ca.SX, width: int, kind: str) -> ca.SX:
+    def placed(self, block: SX, width: int, kind: str) -> SX:
         """Columns of the joint's own part at their places among all `width` ones."""
         n, own = (7, self.x) if kind == "x" else (6, self.V)
         out = ca.SX(block.shape[0], width)
@@ -262,7 +262,7 @@ class Expressions:
 
     # ---- symbols -------------------------------------------------------------------------------------------
 
-    def _symbols(self, *names: str) -> dict[str, ca.SX]:
+    def _symbols(self, *names: str) -> dict[str, SX]:
         tree = self.tree
         sizes = {
             "x": self.nx,
@@ -280,7 +280,7 @@ class Expressions:
         }
         return {name: known[name] if name in known else ca.SX.sym(name, sizes[name]) for name in names}
 
-    def _each(self, s: Mapping[str, ca.SX], closure: str) -> list[list[ca.SX]]:
+    def _each(self, s: Mapping[str, SX], closure: str) -> list[list[SX]]:
         """One of the closures, positions or rates, of every joint of the tree, then of every loop."""
         out = []
         for k, wired in enumerate((*self.joints, *self.loops)):
@@ -290,11 +290,11 @@ class Expressions:
             out.append(getattr(joint, closure)(wired.part(s["x"], "x"), *moving, near, s["t"]))
         return out
 
-    def _joined(self, each: Sequence[Sequence[ca.SX]], k: int) -> ca.SX:
+    def _joined(self, each: Sequence[Sequence[SX]], k: int) -> SX:
         """One result of the closures of all joints of the tree: `_each`."""
         return stacked([found[k] for found in each[: len(self.joints)]])
 
-    def _xdot(self, x: ca.SX, V: ca.SX, each: Sequence[Sequence[ca.SX]]) -> ca.SX:
+    def _xdot(self, x: SX, V: SX, each: Sequence[Sequence[SX]]) -> SX:
         """(3)"""
         bodies = [
             ca.vertcat(
@@ -339,8 +339,8 @@ class Expressions:
         return NumericFunction("newton", s, {"C": stacked(C), "C_x": stacked(C_x, self.nx)})
 
     def _written(
-        self, s: Mapping[str, ca.SX], pairs: Sequence[Sequence[ca.SX]], u: ca.SX
-    ) -> list[tuple[ca.SX, Any, list[ca.SX]]]:
+        self, s: Mapping[str, SX], pairs: Sequence[Sequence[SX]], u: SX
+    ) -> list[tuple[SX, Any, list[SX]]]:
         """Each part of each constraint: its switch, itself, and its leaves as expressions of x, V and t; of
         accelerations the velocities whose rates they are."""
         q = self._joined(pairs, 2)
@@ -371,7 +371,7 @@ class Expressions:
         s = self._symbols("x", "V", "near", "t", "parameters")
         return NumericFunction("moved", s, {"xdot": self._xdot(s["x"], s["V"], self._each(s, "rates"))})
 
-    def _drags(self, s: Mapping[str, ca.SX], u: ca.SX) -> ca.SX:
+    def _drags(self, s: Mapping[str, SX], u: SX) -> SX:
         """D of all rows: what friction of sliding contacts does for a unit of their normal multipliers, d
         held; docs/theory/rigid_contact.md (6)."""
         D = ca.SX(self.m, self.nv)
@@ -386,9 +386,7 @@ class Expressions:
                 D[self.places[name].start, :] = ca.if_else(s["enabled"][len(self.forces) + i], row, 0)
         return D
 
-    def _rows(
-        self, s: Mapping[str, ca.SX]
-    ) -> tuple[list[list[ca.SX]], ca.SX, list[tuple[ca.SX, ca.SX, ca.SX, ca.SX]]]:
+    def _rows(self, s: Mapping[str, SX]) -> tuple[list[list[SX]], SX, list[tuple[SX, SX, SX, SX]]]:
         """Rates of the joints, u, and of each part of each constraint: its switch, Cdot, C_V and the rate of
         Cdot at A = 0."""
         each = self._each(s, "rates")

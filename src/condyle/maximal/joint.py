@@ -26,7 +26,7 @@ from collections.abc import Callable
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.mobilizers import (
     Ball,
     Cylinder,
@@ -78,7 +78,7 @@ class LowerPair:
     driver: ca.SX
 
 
-def turned_apart(e: ca.SX) -> ca.SX:
+def turned_apart(e: SX) -> SX:
     """Three equations for a quaternion e that is no rotation: 2 vec e, the vector of the rotation to first
     order (6)."""
     return 2 * ca.if_else(e[0] < 0, -e[1:], e[1:])
@@ -92,12 +92,12 @@ def across(axis: tuple[float, float, float]) -> Array:
     return np.stack([b, np.cross(a, b)])
 
 
-def axes_apart(x: PairMotion, axis: tuple[float, float, float]) -> ca.SX:
+def axes_apart(x: PairMotion, axis: tuple[float, float, float]) -> SX:
     """The axis on M stays orthogonal to two vectors on F: ruggiero2020 (7)."""
     return ca.DM(across(axis)) @ x.R @ ca.DM(axis)
 
 
-def angle(x: PairMotion, axis: tuple[float, float, float], near: ca.SX) -> ca.SX:
+def angle(x: PairMotion, axis: tuple[float, float, float], near: SX) -> SX:
     """The angle about an axis that F and M share, that one of all its turns that is nearest to `near` (7).
 
     ruggiero2020 (6) with the correction of the errata: 2 atan2(a . vec e, e0).
@@ -106,59 +106,59 @@ def angle(x: PairMotion, axis: tuple[float, float, float], near: ca.SX) -> ca.SX
     return theta + 2 * np.pi * ca.floor((near - theta) / (2 * np.pi) + 0.5)
 
 
-def _along(a: tuple[float, float, float], x: ca.SX) -> ca.SX:
+def _along(a: tuple[float, float, float], x: SX) -> SX:
     return ca.dot(ca.DM(a), x)
 
 
-def _turn(x: PairMotion, near: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _turn(x: PairMotion, near: SX) -> tuple[SX, SX]:
     """The quaternion of M in F with the sign of `near`, and what vanishes where they agree: its rate is w_FM
     (11)."""
     apart = quaternion_multiply(x.e, quaternion_conjugate(near / ca.norm_2(near)))
     return ca.if_else(apart[0] < 0, -x.e, x.e), 2 * apart[1:]
 
 
-def weld(m: Weld, x: PairMotion, near: ca.SX) -> LowerPair:
+def weld(m: Weld, x: PairMotion, near: SX) -> LowerPair:
     none = ca.SX(0, 1)
     return LowerPair(ca.vertcat(turned_apart(x.e), x.p), none, none, none)  # (6)
 
 
-def pin(m: Pin, x: PairMotion, near: ca.SX) -> LowerPair:
+def pin(m: Pin, x: PairMotion, near: SX) -> LowerPair:
     q = angle(x, m.axis, near)
     return LowerPair(ca.vertcat(axes_apart(x, m.axis), x.p), q, _along(m.axis, x.w), q - near)  # (7)
 
 
-def screw(m: Screw, x: PairMotion, near: ca.SX) -> LowerPair:
+def screw(m: Screw, x: PairMotion, near: SX) -> LowerPair:
     q = angle(x, m.axis, near)
     C = ca.vertcat(axes_apart(x, m.axis), x.p - sx(m.pitch) * q * ca.DM(m.axis))  # (8)
     return LowerPair(C, q, _along(m.axis, x.w), q - near)
 
 
-def slider(m: Slider, x: PairMotion, near: ca.SX) -> LowerPair:
+def slider(m: Slider, x: PairMotion, near: SX) -> LowerPair:
     q = _along(m.axis, x.p)
     C = ca.vertcat(turned_apart(x.e), ca.DM(across(m.axis)) @ x.p)  # (9)
     return LowerPair(C, q, _along(m.axis, x.v), q - near)
 
 
-def cylinder(m: Cylinder, x: PairMotion, near: ca.SX) -> LowerPair:
+def cylinder(m: Cylinder, x: PairMotion, near: SX) -> LowerPair:
     q = ca.vertcat(angle(x, Z, near[0]), x.p[2])
     return LowerPair(ca.vertcat(axes_apart(x, Z), x.p[:2]), q, ca.vertcat(x.w[2], x.v[2]), q - near)  # (10)
 
 
-def planar(m: Planar, x: PairMotion, near: ca.SX) -> LowerPair:
+def planar(m: Planar, x: PairMotion, near: SX) -> LowerPair:
     q = ca.vertcat(angle(x, Z, near[0]), x.p[:2])
     return LowerPair(ca.vertcat(axes_apart(x, Z), x.p[2]), q, ca.vertcat(x.w[2], x.v[:2]), q - near)  # (10)
 
 
-def translation(m: Translation, x: PairMotion, near: ca.SX) -> LowerPair:
+def translation(m: Translation, x: PairMotion, near: SX) -> LowerPair:
     return LowerPair(turned_apart(x.e), x.p, x.v, x.p - near)  # (9)
 
 
-def ball(m: Ball, x: PairMotion, near: ca.SX) -> LowerPair:
+def ball(m: Ball, x: PairMotion, near: SX) -> LowerPair:
     q, driver = _turn(x, near)
     return LowerPair(x.p, q, x.w, driver)  # (11)
 
 
-def free(m: Free, x: PairMotion, near: ca.SX) -> LowerPair:
+def free(m: Free, x: PairMotion, near: SX) -> LowerPair:
     q, driver = _turn(x, near[:4])
     return LowerPair(
         ca.SX(0, 1), ca.vertcat(q, x.p), ca.vertcat(x.w, x.v), ca.vertcat(driver, x.p - near[4:])
@@ -205,7 +205,7 @@ class FrameMotion:
     v: ca.SX
 
 
-def frame_motion(x: ca.SX, V: ca.SX, on: JointFrame) -> FrameMotion:
+def frame_motion(x: SX, V: SX, on: JointFrame) -> FrameMotion:
     """A frame that is fixed on a body with coordinates x and velocity V."""
     R = rotation_from_quaternion(x[:4])
     r = R @ on.p
@@ -286,7 +286,7 @@ class JointConstraint:
 
     # ---- expressions ---------------------------------------------------------------------------------------
 
-    def _pair(self, x: ca.SX, V: ca.SX, near: ca.SX, t: ca.SX) -> LowerPair:
+    def _pair(self, x: SX, V: SX, near: SX, t: SX) -> LowerPair:
         """What the joint is, as expressions."""
         F, M = frame_motion(x[:7], V[:6], self.X_PF), frame_motion(x[7:14], V[6:12], self.X_BM)
         if self.pair is not None:
@@ -299,7 +299,7 @@ class JointConstraint:
         apart = turned_apart(quaternion_from_rotation(R.T @ seen.R))
         return LowerPair(ca.vertcat(apart, seen.p - p), s, su, s - near)  # (14)
 
-    def _xdot(self, x: ca.SX, V: ca.SX, t: ca.SX) -> ca.SX:
+    def _xdot(self, x: SX, V: SX, t: SX) -> SX:
         """(3)"""
         bodies = [
             ca.vertcat(quaternion_rate_matrix(x[i : i + 4]) @ V[j : j + 3], V[j + 3 : j + 6])

@@ -11,6 +11,7 @@ from typing import Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.forces import Gravity
 from condyle.forces.base import Force, state_variables
 from condyle.laws.described import owner, state_named
@@ -22,34 +23,34 @@ class MaximalView:
     """What laws ask of the state, from x (first 7 per body), V (first 6 per body), q and u of the mobilizers,
     momentum and t."""
 
-    def __init__(self, tree: Tree, symbols: Mapping[str, ca.SX]) -> None:
+    def __init__(self, tree: Tree, symbols: Mapping[str, SX]) -> None:
         self.tree, self.symbols = tree, symbols
         self.t, self.z, self.known = symbols["t"], ca.SX(0, 1), dict[str, ca.SX]()
         self.law, self.states = "", dict[str, ca.SX]()
 
-    def coordinate(self, name: str) -> ca.SX:
+    def coordinate(self, name: str) -> SX:
         return self.symbols["q"][self.tree.coordinate_index(name)]
 
-    def coordinate_rate(self, name: str) -> ca.SX:
+    def coordinate_rate(self, name: str) -> SX:
         body, j = owner(self.tree, name, "coordinate_rate")
         return (body.mobilizer.N(self.symbols["q"][body.q]) @ self.symbols["u"][body.u])[j]
 
-    def speed(self, name: str) -> ca.SX:
+    def speed(self, name: str) -> SX:
         return self.symbols["u"][self.tree.speed_index(name)]
 
-    def rotation(self, body: str) -> ca.SX:
+    def rotation(self, body: str) -> SX:
         B = self.tree.body(body).index
         return ca.SX.eye(3) if B < 0 else rotation_from_quaternion(self.symbols["x"][7 * B : 7 * B + 4])
 
-    def arm(self, body: str, p: Any) -> ca.SX:
+    def arm(self, body: str, p: Any) -> SX:
         """From the body's origin to a station, in ground."""
         return self.rotation(body) @ ca.SX(p)
 
-    def station_position(self, body: str, p: Any) -> ca.SX:
+    def station_position(self, body: str, p: Any) -> SX:
         B = self.tree.body(body).index
         return ca.SX(p) if B < 0 else self.symbols["x"][7 * B + 4 : 7 * B + 7] + self.arm(body, p)
 
-    def station_velocity(self, body: str, p: Any) -> ca.SX:
+    def station_velocity(self, body: str, p: Any) -> SX:
         B = self.tree.body(body).index
         if B < 0:
             return ca.SX(3, 1)
@@ -57,21 +58,21 @@ class MaximalView:
             self.angular_velocity(body), self.arm(body, p)
         )
 
-    def angular_velocity(self, body: str) -> ca.SX:
+    def angular_velocity(self, body: str) -> SX:
         B = self.tree.body(body).index
         return ca.SX(3, 1) if B < 0 else self.symbols["V"][6 * B : 6 * B + 3]
 
-    def mass_center(self, body: str) -> tuple[Any, ca.SX]:
+    def mass_center(self, body: str) -> tuple[Any, SX]:
         mass, com, _ = self.tree.body(body).mass_expressions()
         return mass, com
 
-    def generalized_momentum(self) -> ca.SX:
+    def generalized_momentum(self) -> SX:
         return self.symbols["momentum"]
 
-    def state_variable(self, k: int) -> ca.SX:
+    def state_variable(self, k: int) -> SX:
         return self.z[k]
 
-    def state_named(self, name: str) -> ca.SX:
+    def state_named(self, name: str) -> SX:
         return state_named(self.states, self.law, name, f"force {self.law!r}" if self.law else "s.z")
 
 
@@ -85,22 +86,22 @@ class MaximalLoads:
         self.bodies = [ca.SX(6, 1) for _ in view.tree.bodies]
         self.mobility = [ca.SX(1, 1) for _ in view.tree.speeds]
 
-    def _add(self, body: str, moment: ca.SX, force: ca.SX) -> None:
+    def _add(self, body: str, moment: SX, force: SX) -> None:
         B = self.view.tree.body(body).index
         if B >= 0:
             self.bodies[B] += ca.if_else(self.enabled, ca.vertcat(moment, force), 0)
 
-    def add_force(self, body: str, p: Any, force: ca.SX) -> None:
+    def add_force(self, body: str, p: Any, force: SX) -> None:
         self._add(body, ca.cross(self.view.arm(body, p), force), force)
 
-    def add_torque(self, body: str, torque: ca.SX) -> None:
+    def add_torque(self, body: str, torque: SX) -> None:
         self._add(body, torque, ca.SX(3, 1))
 
-    def add_mobility(self, speed: str, value: ca.SX) -> None:
+    def add_mobility(self, speed: str, value: SX) -> None:
         self.mobility[self.view.tree.speed_index(speed)] += ca.if_else(self.enabled, value, 0)
 
 
-def exerted(forces: Mapping[str, Force], view: MaximalView) -> tuple[ca.SX, ca.SX, ca.SX]:
+def exerted(forces: Mapping[str, Force], view: MaximalView) -> tuple[SX, SX, SX]:
     """Loads on bodies, shape (6 n,), and on speeds, shape (nu,), of all enabled laws; rates of their states,
     shape (nz,)."""
     loads, rates, start = MaximalLoads(view), [ca.SX(0, 1)], 0

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arguments import ExplainsCalls
-from condyle.arrays import Array, vector
+from condyle.arrays import SX, Array, vector
 from condyle.errors import DescriptionError, ShapeError
 from condyle.loading import Deferred
 from condyle.mobilizers.constants import coordinate_units, depends, speed_units, text, valued
@@ -45,7 +45,7 @@ STARTS = 24
 """Random places to start from where a pose is not reached."""
 
 
-def zeros(rows: int = 3, columns: int = 1) -> ca.SX:
+def zeros(rows: int = 3, columns: int = 1) -> SX:
     """Structural zeros: they vanish from every expression they enter."""
     return ca.SX(rows, columns)
 
@@ -64,7 +64,7 @@ class RelativeMotion:
     bias_w: ca.SX = field(default_factory=zeros)
     bias_v: ca.SX = field(default_factory=zeros)
 
-    def parts(self) -> list[ca.SX]:
+    def parts(self) -> list[SX]:
         return [self.R, self.p, self.H_w, self.H_v, self.w_t, self.v_t, self.bias_w, self.bias_v]
 
 
@@ -117,21 +117,21 @@ class Mobilizer(ExplainsCalls):
         return speed_units(*self._hinge(), self.units)
 
     @lookup_context()
-    def _hinge(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def _hinge(self) -> tuple[SX, SX, SX]:
         """H_w, H_v and N as expressions."""
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("u", self.nu)
         terms = motion(self, t, q, u)
         return terms.H_w, terms.H_v, self.N(q)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         """The expressions (1)-(3) at time t [s], coordinates q (nq,) and speeds u (nu,)."""
         raise TypeError(f"{type(self).__name__} does not say how it moves: it needs a method motion(t, q, u)")
 
-    def N(self, q: ca.SX) -> ca.SX:
+    def N(self, q: SX) -> SX:
         """qdot = N(q) u (4), shape (nq, nu). The identity unless a mobilizer says otherwise."""
         return ca.SX.eye(self.nq)
 
-    def N_inverse(self, q: ca.SX) -> ca.SX:
+    def N_inverse(self, q: SX) -> SX:
         """u = N_inverse(q) qdot, shape (nu, nq): the inverse of N, or of least squares where q is longer than
         u."""
         N = ca.sparsify(self.N(q))
@@ -284,7 +284,7 @@ class Mobilizer(ExplainsCalls):
         if changed := {name: valued(value, values) for name, value in mine.items() if depends(value)}:
             replace(self, **changed)  # type: ignore[type-var]
 
-    def conditions(self) -> ca.SX | None:
+    def conditions(self) -> SX | None:
         """The same in expressions, a column: all not zero where values are possible. None: `check_parameters`
         must be asked."""
         mine: list[Any] = (
@@ -417,7 +417,7 @@ class Wrapper(Mobilizer):
     def check_parameters(self, values: Mapping[str, float]) -> None:
         self.forward.check_parameters(values)
 
-    def conditions(self) -> ca.SX | None:
+    def conditions(self) -> SX | None:
         return self.forward.conditions()
 
 
@@ -441,7 +441,7 @@ class Reversed(Wrapper):
     def sizes(self, length: float) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
         return self.forward.sizes(length)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         X = self.forward.motion(t, q, u)
         R_T, p_x = X.R.T, ca.skew(X.p)
         w, v = X.H_w @ u + X.w_t, X.H_v @ u + X.v_t
@@ -457,10 +457,10 @@ class Reversed(Wrapper):
             bias_v=-R_T @ turned,
         )
 
-    def N(self, q: ca.SX) -> ca.SX:
+    def N(self, q: SX) -> SX:
         return self.forward.N(q)
 
-    def N_inverse(self, q: ca.SX) -> ca.SX:
+    def N_inverse(self, q: SX) -> SX:
         return self.forward.N_inverse(q)
 
     def guess(self, R_FM: Array) -> Array | None:

@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array, in_order
+from condyle.arrays import SX, Array, in_order
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import conditions_on, constant, sx
@@ -45,14 +45,14 @@ def unit_axis(axis: object, what: str) -> Axis:
     return float(a[0]), float(a[1]), float(a[2])
 
 
-def rotation_about_axis(axis: Axis, angle: ca.SX) -> ca.SX:
+def rotation_about_axis(axis: Axis, angle: SX) -> SX:
     """Rotation about a constant unit axis; about x, y, z its zeros and ones are structural."""
     if axis in _ROTATIONS:
         return _ROTATIONS[axis](angle)
     return rotation_about(np.array(axis), angle)
 
 
-def column(axis: Axis) -> ca.SX:
+def column(axis: Axis) -> SX:
     """A constant vector whose zeros are structural."""
     return ca.sparsify(ca.SX(ca.DM(list(axis))))
 
@@ -72,7 +72,7 @@ class Weld(Mobilizer):
     units = ()
     has_lengths = False
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         return RelativeMotion(R=ca.SX.eye(3), p=zeros(), H_w=zeros(3, 0), H_v=zeros(3, 0))
 
 
@@ -98,7 +98,7 @@ class Pin(Mobilizer):
     def __repr__(self) -> str:
         return f"Pin({_axis_text(self.axis, 'z')})"
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         return RelativeMotion(
             R=rotation_about_axis(self.axis, q), p=zeros(), H_w=column(self.axis), H_v=zeros()
         )  # (16)
@@ -126,7 +126,7 @@ class Slider(Mobilizer):
     def __repr__(self) -> str:
         return f"Slider({_axis_text(self.axis, 'x')})"
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         a = column(self.axis)
         return RelativeMotion(R=ca.SX.eye(3), p=a * q, H_w=zeros(), H_v=a)  # (17)
 
@@ -154,10 +154,10 @@ class Screw(Mobilizer):
         object.__setattr__(self, "pitch", constant(self.pitch, "Screw: pitch"))
         object.__setattr__(self, "axis", unit_axis(self.axis, "Screw"))
 
-    def conditions(self) -> ca.SX | None:
+    def conditions(self) -> SX | None:
         return conditions_on(self.pitch)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         a, pitch = column(self.axis), sx(self.pitch)
         return RelativeMotion(
             R=rotation_about_axis(self.axis, q), p=pitch * q * a, H_w=a, H_v=pitch * a
@@ -182,7 +182,7 @@ class Cylinder(Mobilizer):
     units = ("rad", "m")
     has_lengths = False
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         z = column(LETTERS["z"])
         return RelativeMotion(
             R=rotation_z(q[0]), p=z * q[1], H_w=ca.horzcat(z, zeros()), H_v=ca.horzcat(zeros(), z)
@@ -201,7 +201,7 @@ class Planar(Mobilizer):
     units = ("rad", "m", "m")
     has_lengths = False
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         x, y, z = (column(a) for a in LETTERS.values())
         return RelativeMotion(
             R=rotation_z(q[0]),
@@ -222,7 +222,7 @@ class Translation(Mobilizer):
     units = ("m", "m", "m")
     has_lengths = False
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         return RelativeMotion(R=ca.SX.eye(3), p=q, H_w=zeros(3, 3), H_v=ca.SX.eye(3))  # (21)
 
 
@@ -233,7 +233,7 @@ class Translation(Mobilizer):
 # Equation numbers are those of docs/theory/mobilizers.md. u = qdot throughout.
 
 
-def xyz_motion(q: ca.SX, u: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+def xyz_motion(q: SX, u: SX) -> tuple[SX, SX, SX]:
     """R_FM, H_w = W and bias_w = Wdot u of body-fixed x-y-z angles q (3,) with rates u (3,).
 
     W = [x, (0, c1, s1), (s2, -s1 c2, c1 c2)]                                            (23)
@@ -262,7 +262,7 @@ class Universal(Mobilizer):
     units = ("rad", "rad")
     has_lengths = False
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         s1, c1 = ca.sin(q[0]), ca.cos(q[0])
         H_w = ca.sparsify(ca.blockcat([[1, 0], [0, c1], [0, s1]]))  # (22)
         return RelativeMotion(
@@ -294,7 +294,7 @@ class Gimbal(Mobilizer):
         "has no such place"
     )
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         R, H_w, bias_w = xyz_motion(q, u)
         return RelativeMotion(R=R, p=zeros(), H_w=H_w, H_v=zeros(3, 3), bias_w=bias_w)
 
@@ -319,7 +319,7 @@ class Bushing(Mobilizer):
         "has no such place"
     )
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         R, W, bias_w = xyz_motion(q[:3], u[:3])
         return RelativeMotion(
             R=R,
@@ -338,7 +338,7 @@ class Bushing(Mobilizer):
 # docs/theory/mobilizers.md. u = qdot throughout.
 
 
-def _radial_bias(w: ca.SX, bias_w: ca.SX, r: ca.SX, r_dot: ca.SX, e: ca.SX) -> ca.SX:
+def _radial_bias(w: SX, bias_w: SX, r: SX, r_dot: SX, e: SX) -> SX:
     """bias_v = r (bias_w x e + w x (w x e)) + 2 rdot w x e                                  (26)"""
     w_e = ca.cross(w, e)
     return r * (ca.cross(bias_w, e) + ca.cross(w, w_e)) + 2 * r_dot * w_e
@@ -361,7 +361,7 @@ class BendStretch(Mobilizer):
     has_lengths = False
     singular = "a particle at M has no inertia against the angle where the distance is zero"
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         R, z = rotation_z(q[0]), column(LETTERS["z"])
         e = R[:, 0]
         return RelativeMotion(
@@ -421,10 +421,10 @@ class SphericalCoords(Mobilizer):
         if not isinstance(self.radial_axis, str) or self.radial_axis not in ("x", "z"):
             raise DescriptionError(f"SphericalCoords: radial_axis is 'z' or 'x', got {self.radial_axis!r}")
 
-    def conditions(self) -> ca.SX | None:
+    def conditions(self) -> SX | None:
         return conditions_on((self.azimuth_offset, self.zenith_offset))
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         s1, s2, s3 = (-1 if n else 1 for n in (self.negate_azimuth, self.negate_zenith, self.negate_radial))
         R = rotation_z(s1 * q[0] + sx(self.azimuth_offset)) @ rotation_y(
             s2 * q[1] + sx(self.zenith_offset)
@@ -475,13 +475,13 @@ class CantileverFreeBeam(Mobilizer):
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", constant(self.length, "CantileverFreeBeam: length", positive=True))
 
-    def conditions(self) -> ca.SX | None:
+    def conditions(self) -> SX | None:
         return conditions_on(self.length, positive=True)
 
     def _scaled(self, s: Array) -> Mobilizer:
         return CantileverFreeBeam(self.length * float(s[2]))
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         R, W, bias_w = xyz_motion(q, u)
         L = sx(self.length)
         bend, sink = 2 / 3 * L, 4 / 15 * L
@@ -527,13 +527,13 @@ class EllipticSlider(Mobilizer):
                 self, name, constant(getattr(self, name), f"EllipticSlider: {name}", positive=True)
             )
 
-    def conditions(self) -> ca.SX | None:
+    def conditions(self) -> SX | None:
         return conditions_on((self.a, self.b), positive=True)
 
     def _scaled(self, s: Array) -> Mobilizer:
         return EllipticSlider(self.a * float(s[0]), self.b * float(s[1]))
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         a, b, z = sx(self.a), sx(self.b), column(LETTERS["z"])
         s, c = ca.sin(q), ca.cos(q)
         d = (a * c) ** 2 + (b * s) ** 2

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, Wrapper
 from condyle.mobilizers.constants import LENGTHS, coordinate_units, given_units, names_of, parameters_of, text
@@ -97,7 +97,7 @@ class Composition(Mobilizer):
     def speed_units(self) -> tuple[str, ...]:
         return (*self.a.speed_units, *self.b.speed_units)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         (q_a, q_b), (u_a, u_b) = self._split(q, self.a.nq), self._split(u, self.a.nu)
         a, b = self.a.motion(t, q_a, u_a), self.b.motion(t, q_b, u_b)
         R_a = a.R
@@ -118,16 +118,16 @@ class Composition(Mobilizer):
             + R_a @ b.bias_v,
         )  # (13)
 
-    def N(self, q: ca.SX) -> ca.SX:
+    def N(self, q: SX) -> SX:
         q_a, q_b = self._split(q, self.a.nq)
         return ca.diagcat(self.a.N(q_a), self.b.N(q_b))
 
-    def N_inverse(self, q: ca.SX) -> ca.SX:
+    def N_inverse(self, q: SX) -> SX:
         q_a, q_b = self._split(q, self.a.nq)
         return ca.diagcat(self.a.N_inverse(q_a), self.b.N_inverse(q_b))
 
     @staticmethod
-    def _split(x: ca.SX, n: int) -> tuple[ca.SX, ca.SX]:
+    def _split(x: SX, n: int) -> tuple[SX, SX]:
         """The first n entries and the others, columns also where there are none."""
         first, rest = ca.vertsplit(x, [0, n, x.numel()])
         return first, rest
@@ -136,7 +136,7 @@ class Composition(Mobilizer):
         for mobilizer in (self.a, self.b):
             mobilizer.check_parameters(values)
 
-    def conditions(self) -> ca.SX | None:
+    def conditions(self) -> SX | None:
         a, b = self.a.conditions(), self.b.conditions()
         return None if a is None or b is None else ca.vertcat(a, b)
 
@@ -275,7 +275,7 @@ class Coupled(Mobilizer):
         }
         return tuple(own.get(name, unit) for name, unit in zip(self.coordinates, usual, strict=True))
 
-    def _values(self, q: ca.SX) -> ca.SX:
+    def _values(self, q: SX) -> SX:
         """x (1)."""
         arguments = ca.vertsplit(q)
         return ca.vertcat(
@@ -283,7 +283,7 @@ class Coupled(Mobilizer):
             *(ca.SX(1, 1) if law is None else ca.sparsify(law.apply(*arguments)) for law in self.laws),
         )
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         x = self._values(q)
         f_q = ca.jacobian(x, q)
         R, p, H_w, H_v, w_t, v_t, bias_w, bias_v, _ = motion(self.mobilizer, t, x, f_q @ u)
@@ -345,7 +345,7 @@ class Coupled(Mobilizer):
     def check_parameters(self, values: Mapping[str, float]) -> None:
         self.mobilizer.check_parameters(values)
 
-    def conditions(self) -> ca.SX | None:
+    def conditions(self) -> SX | None:
         # functions have values wherever their Parameters do
         return self.mobilizer.conditions()
 
@@ -410,7 +410,7 @@ class ScaledMobilizer(Wrapper):
             [self.factor if unit.removesuffix("/s") in LENGTHS else 1.0 for unit in self.speed_units]
         )
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         k, X = self.factor, motion(self.forward, t, q / ca.DM(self._D), u / ca.DM(self._S))
         back = ca.diag(1 / ca.DM(self._S))
         return RelativeMotion(
@@ -424,10 +424,10 @@ class ScaledMobilizer(Wrapper):
             bias_v=k * X.bias_v,
         )  # (1)
 
-    def N(self, q: ca.SX) -> ca.SX:
+    def N(self, q: SX) -> SX:
         return ca.diag(ca.DM(self._D)) @ self.forward.N(q / ca.DM(self._D)) @ ca.diag(1 / ca.DM(self._S))
 
-    def N_inverse(self, q: ca.SX) -> ca.SX:
+    def N_inverse(self, q: SX) -> SX:
         inverse = self.forward.N_inverse(q / ca.DM(self._D))
         return ca.diag(ca.DM(self._S)) @ inverse @ ca.diag(1 / ca.DM(self._D))
 

@@ -13,13 +13,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.spatial import Transform, too_large
 from condyle.trace import DEFAULTED, Symbol, Traced, defaulted_in
 from condyle.trace.parameter import FINITE, POSITIVE, Quantity
 
 
-def parameters_of(x: ca.SX, what: str) -> tuple[Any, ...]:
+def parameters_of(x: SX, what: str) -> tuple[Any, ...]:
     """The Parameters that an expression is computed from. Inputs and Discretes are refused: they vary in
     time."""
     known = [DEFAULTED.get(s.element_hash()) for s in ca.symvar(x)]
@@ -75,7 +76,7 @@ def names_of(given: Any, what: str, expected: str = "one or more different names
     return names
 
 
-def sx(value: Any) -> ca.SX:
+def sx(value: Any) -> SX:
     """A constant, or a column of them, as an expression."""
     if isinstance(value, tuple):
         return ca.vertcat(*map(sx, value))
@@ -98,7 +99,7 @@ def valued(value: Any, values: Mapping[str, float]) -> Any:
     return float(f.call([values.get(p.name, p.default) for p in parameters])[0])  # type: ignore[attr-defined]
 
 
-def conditions_on(value: Any, positive: bool = False) -> ca.SX:
+def conditions_on(value: Any, positive: bool = False) -> SX:
     """What `constant` asks of values computed from Parameters, a column: not zero where they are finite, and
     positive if said."""
     if isinstance(value, tuple):
@@ -149,13 +150,13 @@ LENGTHS = ("m", "cm", "mm")
 """Units of coordinates that grow with the bodies."""
 
 
-def shifting(H_w: ca.SX, H_v: ca.SX) -> list[bool]:
+def shifting(H_w: SX, H_v: SX) -> list[bool]:
     """Which speeds only shift, shape (nu,): no angular velocity, some linear one."""
     H_w, H_v = ca.sparsify(H_w), ca.sparsify(H_v)
     return [not H_w[:, j].nnz() and H_v[:, j].nnz() > 0 for j in range(H_w.shape[1])]
 
 
-def coordinate_units(H_w: ca.SX, H_v: ca.SX, N: ca.SX, quaternions: Sequence[slice]) -> tuple[str, ...]:
+def coordinate_units(H_w: SX, H_v: SX, N: SX, quaternions: Sequence[slice]) -> tuple[str, ...]:
     """ "m", "rad", and "1" for quaternions, shape (nq,)."""
     only, N = shifting(H_w, H_v), ca.sparsify(N)
     turned = {i for part in quaternions for i in range(part.start, part.stop)}
@@ -166,7 +167,7 @@ def coordinate_units(H_w: ca.SX, H_v: ca.SX, N: ca.SX, quaternions: Sequence[sli
     return tuple(out)
 
 
-def speed_units(H_w: ca.SX, H_v: ca.SX, N: ca.SX, units: Sequence[str]) -> tuple[str, ...]:
+def speed_units(H_w: SX, H_v: SX, N: SX, units: Sequence[str]) -> tuple[str, ...]:
     """That of its coordinate per second where a speed is the rate of one, else "m/s" or "rad/s", shape
     (nu,)."""
     N = ca.sparsify(N)

@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError, TraceError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.constants import QUATERNION, constants, given_units, names_of, parameters_of, text
@@ -51,9 +51,7 @@ _ANALYTIC = frozenset(
 )
 
 
-def derived_motion(
-    R: ca.SX, p: ca.SX, t: ca.SX, q: ca.SX, u: ca.SX, N: ca.SX, H: ca.SX | None = None
-) -> RelativeMotion:
+def derived_motion(R: SX, p: SX, t: SX, q: SX, u: SX, N: SX, H: SX | None = None) -> RelativeMotion:
     """The whole motion from R_FM(t, q), p_FM(t, q) and N(q).
 
     Args:
@@ -79,12 +77,12 @@ def derived_motion(
     return RelativeMotion(R=R, p=p, H_w=H_w, H_v=H_v, w_t=w_t, v_t=v_t, bias_w=bias[:3], bias_v=bias[3:])
 
 
-def _axis_of(R_dot: ca.SX, R: ca.SX) -> ca.SX:
+def _axis_of(R_dot: SX, R: SX) -> SX:
     """w of [w]x = Rdot R^T."""
     return ca.vertcat(*(ca.dot(R_dot[i, :].T, R[j, :].T) for i, j in ((2, 1), (0, 2), (1, 0))))
 
 
-def _folded(H_w: ca.SX, q: ca.SX, t: ca.SX) -> ca.SX:
+def _folded(H_w: SX, q: SX, t: SX) -> SX:
     """H_w with entries that are 0, 1 or -1 everywhere (cos^2 + sin^2, say) made so, and zeros structural.
 
     Differentiation leaves such sums; folded, they cost nothing. Only in analytic functions without Parameters
@@ -248,19 +246,19 @@ class Custom(Mobilizer):
             object.__setattr__(self, name, value)
         self._check(what, np.array(ranges))
 
-    def _pose(self, t: ca.SX, q: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def _pose(self, t: SX, q: SX) -> tuple[SX, SX]:
         X = self.pose.apply(*self._arguments(t, q))
         return ca.reshape(X[:9], 3, 3).T, X[9:]
 
-    def _arguments(self, t: ca.SX, q: ca.SX) -> list[ca.SX]:
+    def _arguments(self, t: SX, q: SX) -> list[SX]:
         return [t, *ca.vertsplit(q)] if self.time else ca.vertsplit(q)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         R, p = self._pose(t, q)
         H = None if self.hinge is None else ca.reshape(self.hinge.apply(*self._arguments(t, q)), self.nu, 6).T
         return derived_motion(R, p, t, q, u, self.N(q), H)
 
-    def N(self, q: ca.SX) -> ca.SX:
+    def N(self, q: SX) -> SX:
         if self.rates is None:
             return ca.SX.eye(self.nq)
         return ca.sparsify(ca.reshape(self.rates.apply(*ca.vertsplit(q)), self.nu, self.nq).T)

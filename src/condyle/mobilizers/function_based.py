@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.functions import Function, Scaled
 from condyle.functions.base import exact
@@ -134,11 +134,11 @@ class FunctionBased(Mobilizer):
     def domains(self) -> tuple[tuple[float, float], ...]:
         return super().domains if self.domain is None else self.domain
 
-    def conditions(self) -> ca.SX | None:
+    def conditions(self) -> SX | None:
         # functions have values wherever their Parameters do
         return zeros(0)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         arguments = [t, *ca.vertsplit(q)] if self.time else ca.vertsplit(q)
         # A constant is a constant: what does not move leaves no trace in the machine code.
         values = [zeros(1) if law is None else ca.sparsify(law.apply(*arguments)) for law in self.laws]

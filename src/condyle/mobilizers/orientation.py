@@ -20,7 +20,7 @@ import casadi as ca
 import numpy as np
 
 import condyle.shapes as shapes
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import QUATERNION, conditions_on, constants, sx, valued
@@ -44,27 +44,27 @@ class Quaternion:
     singular = ""
 
     @staticmethod
-    def rotation(q: ca.SX) -> ca.SX:
+    def rotation(q: SX) -> SX:
         return rotation_from_quaternion(q / ca.norm_2(q))
 
     @staticmethod
-    def N(q: ca.SX) -> ca.SX:
+    def N(q: SX) -> SX:
         """For w_FM in F, shape (4, 3)."""
         return quaternion_rate_matrix(q)  # (14)
 
     @staticmethod
-    def N_M(q: ca.SX) -> ca.SX:
+    def N_M(q: SX) -> SX:
         """For w_FM in M, shape (4, 3)."""
         w, x, y, z = ca.vertsplit(0.5 * q)
         return ca.blockcat([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])  # (14)
 
     @staticmethod
-    def left_inverse(N: ca.SX, q: ca.SX) -> ca.SX:
+    def left_inverse(N: SX, q: SX) -> SX:
         """The left inverse of these N, whose columns are orthogonal and |q| / 2 long."""
         return 4 / ca.sumsqr(q) * N.T
 
     @staticmethod
-    def N_inverse(q: ca.SX) -> ca.SX:
+    def N_inverse(q: SX) -> SX:
         """w_FM in F from qdot, shape (3, 4)."""
         return Quaternion.left_inverse(Quaternion.N(q), q)
 
@@ -83,17 +83,17 @@ class Euler:
     singular = "N(q) is infinite where the second angle is ±pi/2"
 
     @staticmethod
-    def rotation(q: ca.SX) -> ca.SX:
+    def rotation(q: SX) -> SX:
         return rotation_from_euler(ca.vertsplit(q), "xyz")  # (15)
 
     @staticmethod
-    def N(q: ca.SX) -> ca.SX:
+    def N(q: SX) -> SX:
         """For w_FM in F, shape (3, 3)."""
         s1, c1, s2, c2 = ca.sin(q[0]), ca.cos(q[0]), ca.sin(q[1]), ca.cos(q[1])
         return ca.blockcat([[1, s1 * s2 / c2, -c1 * s2 / c2], [0, c1, s1], [0, -s1 / c2, c1 / c2]])  # (15)
 
     @staticmethod
-    def N_inverse(q: ca.SX) -> ca.SX:
+    def N_inverse(q: SX) -> SX:
         """w_FM in F from qdot, shape (3, 3): the axes x, Rx y and Rx Ry z; no singularity."""
         s1, c1, s2, c2 = ca.sin(q[0]), ca.cos(q[0]), ca.sin(q[1]), ca.cos(q[1])
         return ca.blockcat([[1, 0, s2], [0, c1, -s1 * c2], [0, s1, c1 * c2]])
@@ -141,16 +141,16 @@ class OrientationMobilizer(Mobilizer):
     def orientation(self) -> type[Quaternion] | type[Euler]:
         return ORIENTATIONS[self.coordinates]
 
-    def split(self, q: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def split(self, q: SX) -> tuple[SX, SX]:
         """Coordinates of the orientation, and the others."""
         n = len(self.orientation.names)
         return q[:n], q[n:]
 
-    def N(self, q: ca.SX) -> ca.SX:
+    def N(self, q: SX) -> SX:
         N = self.orientation.N(self.split(q)[0])
         return ca.diagcat(N, ca.SX.eye(3)) if self.moves else N
 
-    def N_inverse(self, q: ca.SX) -> ca.SX:
+    def N_inverse(self, q: SX) -> SX:
         N = self.orientation.N_inverse(self.split(q)[0])
         return ca.diagcat(N, ca.SX.eye(3)) if self.moves else N
 
@@ -184,7 +184,7 @@ class Ball(OrientationMobilizer):
 
     has_lengths = False
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         return RelativeMotion(R=self.orientation.rotation(q), p=zeros(), H_w=ca.SX.eye(3), H_v=zeros(3, 3))
 
 
@@ -206,7 +206,7 @@ class Free(OrientationMobilizer):
     moves = True
     has_lengths = False
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         turn, p = self.split(q)
         eye = ca.SX.eye(6)
         return RelativeMotion(R=self.orientation.rotation(turn), p=p, H_w=eye[:3, :], H_v=eye[3:, :])
@@ -238,14 +238,14 @@ class LineOrientation(Mobilizer):
     has_lengths = False
     quaternions = (slice(0, 4),)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         R = Quaternion.rotation(q)
         return RelativeMotion(R=R, p=zeros(), H_w=R[:, :2], H_v=zeros(3, 2))  # (30)
 
-    def N(self, q: ca.SX) -> ca.SX:
+    def N(self, q: SX) -> SX:
         return Quaternion.N_M(q)[:, :2]
 
-    def N_inverse(self, q: ca.SX) -> ca.SX:
+    def N_inverse(self, q: SX) -> SX:
         return Quaternion.left_inverse(self.N(q), q)
 
     def guess(self, R_FM: Array) -> Array:
@@ -275,7 +275,7 @@ class FreeLine(Mobilizer):
     has_lengths = False
     quaternions = (slice(0, 4),)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         R = Quaternion.rotation(q[:4])
         return RelativeMotion(
             R=R,
@@ -284,10 +284,10 @@ class FreeLine(Mobilizer):
             H_v=ca.horzcat(zeros(3, 2), ca.SX.eye(3)),
         )
 
-    def N(self, q: ca.SX) -> ca.SX:
+    def N(self, q: SX) -> SX:
         return ca.diagcat(Quaternion.N_M(q[:4])[:, :2], ca.SX.eye(3))
 
-    def N_inverse(self, q: ca.SX) -> ca.SX:
+    def N_inverse(self, q: SX) -> SX:
         return ca.diagcat(Quaternion.left_inverse(Quaternion.N_M(q[:4])[:, :2], q[:4]), ca.SX.eye(3))
 
     def guess(self, R_FM: Array) -> Array:
@@ -361,7 +361,7 @@ class Ellipsoid(OrientationMobilizer):
             object.__setattr__(self, name, value)
         self.__post_init__()
 
-    def conditions(self) -> ca.SX | None:
+    def conditions(self) -> SX | None:
         return None if self.mirrored else conditions_on(self.radii, positive=True)
 
     def _scaled(self, s: Array) -> Mobilizer:
@@ -376,7 +376,7 @@ class Ellipsoid(OrientationMobilizer):
     def drawn(self, size: float) -> list[Drawing]:
         return [Drawing(shapes.Ellipsoid(np.abs(valued(self.radii, {}))), opacity=0.35)]  # type: ignore[arg-type]
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         R, a = self.orientation.rotation(q), sx(self.radii)
         n = R[:, 2]
         n_dot = ca.cross(u, n)

@@ -17,6 +17,7 @@ from functools import cache
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.traced import form_of, remember, traced
 from condyle.native.tables.lookup import Closure, RowSource, bind_row
@@ -151,7 +152,7 @@ class Pool:
             self.table = LookupTable.from_rows(np.concatenate([table.rows for table in different.values()]))
             self.places = np.array([at[table.text] for table in tables], dtype=float)
 
-    def index(self, own: ca.SX, first: ca.SX, last: ca.SX) -> ca.SX:
+    def index(self, own: SX, first: SX, last: SX) -> SX:
         """The index among all rows of an index among those of one table."""
         if not self.places.any():
             return own
@@ -159,7 +160,7 @@ class Pool:
 
 
 @cache
-def number(k: int) -> ca.SX:
+def number(k: int) -> SX:
     """The symbol of column k of a table of numbers, the same for all tables."""
     return ca.SX.sym(f"number{k}")
 
@@ -194,7 +195,7 @@ class NumberedMobilizer(Mobilizer):
         self.symbols = ca.vertcat(ca.SX(0, 1), *(number(k) for k in range(self.table.shape[1])))
         self.column = dict(zip(differ.tolist(), np.ravel(columns).tolist(), strict=True))
 
-    def _parts(self, t: ca.SX, q: ca.SX, u: ca.SX) -> list[ca.SX]:
+    def _parts(self, t: SX, q: SX, u: SX) -> list[SX]:
         """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v, qdot and N: the instructions, one after the other."""
         closure = traced(self.like)
         rows = [ca.SX.sym("row", pool.table.width) for pool in self.pools]
@@ -204,7 +205,7 @@ class NumberedMobilizer(Mobilizer):
         )
         values: list[ca.SX] = []
 
-        def value(node: int) -> ca.SX:
+        def value(node: int) -> SX:
             return next(numbers) if node == NUMBER else values[node]
 
         for op, *operands in self.pattern.nodes:
@@ -224,10 +225,10 @@ class NumberedMobilizer(Mobilizer):
             bind_row(pool.table, pool.index(index, next(numbers), next(numbers)), row)
         return found[: closure.n]
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         return RelativeMotion(*self._parts(t, q, u)[:8])
 
-    def N(self, q: ca.SX) -> ca.SX:
+    def N(self, q: SX) -> SX:
         return self._parts(ca.SX.sym("t"), q, ca.SX.sym("u", self.nu))[9]
 
     def description(self) -> str:

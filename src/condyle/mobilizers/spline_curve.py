@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arrays import Array, real
+from condyle.arrays import SX, Array, real
 from condyle.errors import DescriptionError, warn
 from condyle.functions.pieces import Pieces
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
@@ -271,7 +271,7 @@ class SplineCurve(Mobilizer):
             return None
         return f"SplineCurve({self.order}, {self.closed}, {form[0]})", (self._period, *form[1])
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         if self.closed:
             start, period = ca.vertsplit(look_up(self._period))
             q = q - period * ca.floor((q - start) / period)

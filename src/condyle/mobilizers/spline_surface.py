@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from condyle.arrays import Array, vector
+from condyle.arrays import SX, Array, vector
 from condyle.errors import DescriptionError, warn
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.closed_form import LETTERS
@@ -399,7 +399,7 @@ class SplineSurface(Mobilizer):
             at += block.shape[1]
         return LookupTable.from_rows(np.hstack(blocks)), places, fixed
 
-    def _functions(self, t: ca.SX, q: ca.SX, u: ca.SX) -> tuple[list[ca.SX], ...]:
+    def _functions(self, t: SX, q: SX, u: SX) -> tuple[list[SX], ...]:
         """phi (6), gradient (6, n) by rows, phi_t (6), and what phidot (6) and phiddot at udot = 0 (6)
         are."""
         table, places, fixed = self._table
@@ -431,7 +431,7 @@ class SplineSurface(Mobilizer):
         rate = [g @ u + p_t for g, p_t in zip(grad, phi_t, strict=True)]
         return phi, grad, phi_t, rate, second
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+    def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         phi, grad, phi_t, rate, second = self._functions(t, q, u)
         R, p, W_w, W_v, bias_w, bias_v = chain(self.axes, self.X, phi, rate, second)
         G, g_t = ca.vertcat(*grad), ca.sparsify(ca.vertcat(*phi_t))
@@ -529,7 +529,7 @@ class SplineSurface(Mobilizer):
             f"{digest.hexdigest()}, {amplitudes})"
         )
 
-    def conditions(self) -> ca.SX | None:
+    def conditions(self) -> SX | None:
         return conditions_on(tuple(mode.amplitude for mode in self.parts))
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
@@ -586,7 +586,7 @@ class SplineSurface(Mobilizer):
         return f"SplineSurface({size} control values, order {self.order}, {ranges}{more})"
 
 
-def _power(u: ca.SX, index: Sequence[int]) -> ca.SX:
+def _power(u: SX, index: Sequence[int]) -> SX:
     """u1^i u2^j ..."""
     out = ca.SX(1)
     for d, power in enumerate(index):
@@ -595,7 +595,7 @@ def _power(u: ca.SX, index: Sequence[int]) -> ca.SX:
     return out
 
 
-def _amplitude(amplitude: Symbol | Traced | None, t: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+def _amplitude(amplitude: Symbol | Traced | None, t: SX) -> tuple[SX, SX, SX]:
     """a, da/dt and its derivative."""
     if amplitude is None:
         return ca.SX(1), zeros(1), zeros(1)

@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arrays import Array, real
+from condyle.arrays import SX, Array, real
 from condyle.errors import DescriptionError, warn
 from condyle.functions import Function
 from condyle.functions.pieces import Pieces
@@ -85,7 +85,7 @@ class Direction:
         floor = ca.floor if isinstance(q, ca.SX) else np.floor
         return q - self.period * floor((q - self.low) / self.period)
 
-    def number(self, q: ca.SX) -> ca.SX:
+    def number(self, q: SX) -> SX:
         """The number of the interval that holds q, as an expression."""
         return self._numbers.at(q, True)[0]
 
@@ -196,8 +196,8 @@ AXES = ("tx", "ty", "tz", "rx", "ry", "rz")
 
 
 def chain(
-    axes: Sequence[str], X: Transform, phi: Sequence[ca.SX], rate: Sequence[ca.SX], second: Sequence[ca.SX]
-) -> tuple[ca.SX, ...]:
+    axes: Sequence[str], X: Transform, phi: Sequence[SX], rate: Sequence[SX], second: Sequence[SX]
+) -> tuple[SX, ...]:
     """Rotations about and translations along axes one after the other, each on the one before.
 
     With a = R e of each axis before it moves, and r the translation:

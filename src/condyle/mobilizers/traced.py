@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import casadi as ca
 from numpy.typing import ArrayLike
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.native.tables.lookup import Closure, RowSource, lookup_context, lookups_in
 from condyle.trace import DEFAULTED
 
@@ -89,7 +89,7 @@ def motion_size(mobilizer: Mobilizer) -> int:
     return f.n_instructions() - 3 * (halves // 2) + 2 * sum(table.width for table in closure.tables)
 
 
-def motion_symbols(mobilizer: Mobilizer) -> ca.SX:
+def motion_symbols(mobilizer: Mobilizer) -> SX:
     """The symbols beside t, q, u in a mobilizer's equations: its Parameters."""
     return traced(mobilizer).outside
 
@@ -108,7 +108,7 @@ class JointMotion(NamedTuple, Generic[T]):
     qdot: T
 
 
-def motion(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX) -> JointMotion[ca.SX]:
+def motion(mobilizer: Mobilizer, t: SX, q: SX, u: SX) -> JointMotion[SX]:
     """The terms of base.py (1)-(4) as expressions, traced once per description and inlined."""
     return JointMotion(*traced(mobilizer)(t, q, u)[:9])
 
@@ -143,7 +143,7 @@ _BOUNDED = frozenset(
 )
 
 
-def runaway(mobilizer: Mobilizer, q: ca.SX) -> ca.SX | None:
+def runaway(mobilizer: Mobilizer, q: SX) -> SX | None:
     """Not zero where an entry of N(q) is above LARGEST_RATE or not a number; None if N is made of sums and
     products alone."""
     closure = _runaway(mobilizer)
@@ -227,7 +227,7 @@ def _still_first(closure: Closure) -> tuple[Closure, Closure] | None:
     still: list[ca.SX] = []
     symbols: dict[int, ca.SX] = {}
 
-    def kept(value: ca.SX, moves: bool) -> ca.SX:
+    def kept(value: SX, moves: bool) -> SX:
         """A value in the second step."""
         if moves or value.is_constant():
             return value

@@ -32,6 +32,7 @@ from itertools import accumulate
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.constraints.solve.multipliers import Multipliers, with_unmet
 from condyle.dynamics.aba import forward_dynamics, forward_dynamics_and, solve_mass_matrix
 from condyle.dynamics.derivatives import inverse_dynamics_derivatives
@@ -97,19 +98,19 @@ class OperatorDerivative:
         self.status: list[ca.SX] = []
 
     @property
-    def arguments(self) -> list[ca.SX]:
+    def arguments(self) -> list[SX]:
         return [self.s[a] for a in self.operator.arguments]
 
-    def with_cotangent(self, w: ca.SX) -> list[ca.SX]:
+    def with_cotangent(self, w: SX) -> list[SX]:
         """The arguments of vjp: the tail stays last."""
         return [*self.arguments[:-1], w, self.arguments[-1]]
 
-    def result(self) -> ca.SX:
+    def result(self) -> SX:
         results = self.operator.expressions(self.s, **self.which)
         self.status = [results.pop()] if self.operator.has_status else []
         return ca.vertcat(*(ca.densify(r) for r in results))[self.part]
 
-    def variable(self, name: str) -> ca.SX:
+    def variable(self, name: str) -> SX:
         s = self.s
         return (
             s[name]
@@ -126,24 +127,24 @@ class OperatorDerivative:
         """Number of directions of a variable: nu for q."""
         return self.model.tree.nu if name == "q" else self.variable(name).numel()
 
-    def N(self) -> ca.SX:
+    def N(self) -> SX:
         """qdot = N u, shape (nq, nu)."""
         s = self.s
         rate = [motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in self.model.tree.owners]
         return ca.jacobian(ca.vertcat(ca.SX(0, 1), *rate), s["u"])
 
-    def held(self) -> ca.SX | None:
+    def held(self) -> SX | None:
         """Accelerations of held speeds, (nu,); None where they do not depend on the variables."""
         variables = ca.vertcat(*(self.variable(name) for name in self.wrt if name not in ("tau", "udot")))
         a = self.s.motions.held()
         return a if self.model.tree.driven and variables.numel() and ca.depends_on(a, variables) else None
 
-    def _with_held(self, y: ca.SX, w: ca.SX, rest: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def _with_held(self, y: SX, w: SX, rest: SX) -> tuple[SX, SX]:
         """Results y and their cotangents w, and the held accelerations with theirs if they matter."""
         a = self.held()
         return (y, w) if a is None else (ca.vertcat(y, a), ca.vertcat(w, rest))
 
-    def _times_mass_matrix(self, kin: Kinematics, x: ca.SX) -> ca.SX:
+    def _times_mass_matrix(self, kin: Kinematics, x: SX) -> SX:
         return inverse_dynamics(self.model.tree, replace(kin, c={}, V_GM={}), x, ca.SX(3, 1), None)
 
     def jvp(self) -> ca.Function | Staged:
@@ -166,7 +167,7 @@ class OperatorDerivative:
         w = ca.SX.sym("cotangent", y.numel())
         return build_function("vjp", self.with_cotangent(w), [*self._back(y, w, self.wrt), *self.status])
 
-    def _back(self, y: ca.SX, w: ca.SX, wrt: Sequence[str]) -> list[ca.SX]:
+    def _back(self, y: SX, w: SX, wrt: Sequence[str]) -> list[SX]:
         """d (w . y)/d variable for each variable, in one sweep."""
         variables = [self.variable(name) for name in wrt]
         back = ca.densify(ca.jtimes(y, ca.vertcat(ca.SX(0, 1), *variables), w, True))
@@ -259,7 +260,7 @@ class OperatorDerivative:
         )
         return TreeSolve(main, before_each(tree), [tree.nu] * len(self.wrt))
 
-    def _held_columns(self) -> ca.SX | None:
+    def _held_columns(self) -> SX | None:
         """d a by all directions of the variables side by side, (nu, ...); None where a does not depend on
         them."""
         a = self.held()
@@ -268,7 +269,7 @@ class OperatorDerivative:
         J = {name: ca.jacobian(a, self.variable(name)) for name in self.wrt}
         return ca.horzcat(*(J[name] @ self.N() if name == "q" else J[name] for name in self.wrt))
 
-    def _constrained(self) -> tuple[Kinematics, TreeLoads, Multipliers, ca.SX, tuple[ca.SX, ca.SX]]:
+    def _constrained(self) -> tuple[Kinematics, TreeLoads, Multipliers, SX, tuple[SX, SX]]:
         """Kinematics, all loads with lambda as a symbol, r2 with udot as a symbol, and what these symbols
         mean."""
         s, tree = self.s, self.model.tree
@@ -281,7 +282,7 @@ class OperatorDerivative:
         means = ca.vertcat(s["udot"], s["lambda_"]), ca.vertcat(met.x, met.lambda_)
         return kin, equations.loads(s["lambda_"], loads), found, found.G @ s["udot"] + bias, means
 
-    def _constrained_jvp(self, tangents: list[ca.SX]) -> ca.Function | Staged:
+    def _constrained_jvp(self, tangents: list[SX]) -> ca.Function | Staged:
         """(3) in one direction."""
         s, tree = self.s, self.model.tree
         kin, loads, found, r2, (unknown, known) = self._constrained()

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 
 import casadi as ca
 
+from condyle.arrays import SX
 
-def rows(A: ca.SX) -> ca.SX:
+
+def rows(A: SX) -> SX:
     """A flattened row by row."""
     return ca.vec(A.T)
 
 
-def column(parts: Iterable[ca.SX]) -> ca.SX:
+def column(parts: Iterable[SX]) -> SX:
     """All parts below each other."""
     return ca.vertcat(ca.SX(0, 1), *parts)

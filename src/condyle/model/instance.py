@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Entries, check_finite
+from condyle.arrays import SX, Entries, check_finite
 from condyle.constraints.base import Constraint
 from condyle.forces.base import Force
 from condyle.mobilizers import Mobilizer, motion_symbols
@@ -54,7 +54,7 @@ class ParameterCheck:
         self.asked = [law for law in self.laws if self._conditions(law) is None]
         self._passed = b""
 
-    def status(self) -> ca.SX:
+    def status(self) -> SX:
         """As an expression of the parameters."""
         p = self.tree.parameters.symbols
         conditions = [_sum(ca.vertsplit(p**2)) < ca.inf] if p.numel() else []
@@ -72,7 +72,7 @@ class ParameterCheck:
         return ca.if_else(good, 1.0 if self.asked else 0.0, 2.0)
 
     @staticmethod
-    def _conditions(law: Checked) -> ca.SX | None:
+    def _conditions(law: Checked) -> SX | None:
         return law.conditions() if _speaks_for(law) else None
 
     @cached_property
@@ -114,7 +114,7 @@ def _speaks_for(law: Checked) -> bool:
     )
 
 
-def _all(conditions: Sequence[ca.SX]) -> ca.SX:
+def _all(conditions: Sequence[SX]) -> SX:
     """Whether all hold, in pairs."""
     while len(conditions) > 1:
         pairs = zip(conditions[::2], conditions[1::2], strict=False)
@@ -125,6 +125,6 @@ def _all(conditions: Sequence[ca.SX]) -> ca.SX:
     return conditions[0] if conditions else ca.SX(1)
 
 
-def _sum(terms: Sequence[ca.SX]) -> ca.SX:
+def _sum(terms: Sequence[SX]) -> SX:
     sums = [sum(terms[k::CHAINS], ca.SX(0)) for k in range(min(CHAINS, len(terms)))]
     return sum(sums, ca.SX(0))

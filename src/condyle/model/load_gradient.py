@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.dynamics.aba import ZERO, TreeSolution
 from condyle.dynamics.gradient import LoadGradient
 from condyle.dynamics.inertia import add, inner
@@ -134,7 +135,7 @@ def load_gradient(line: LawLine, loads: TreeLoads) -> LoadGradient | None:
         F={B: (-F[0], -F[1]) for B, F in loads.bodies.items()}, V=bar["V"], r=bar["r"], H=bar["H"]
     )
 
-    def turn(B: int | None, by: ca.SX, step: Any = None) -> None:
+    def turn(B: int | None, by: SX, step: Any = None) -> None:
         if B is not None:
             out.T[B] = add(out.T.get(B, ZERO), (by, ca.SX(3, 1) if step is None else step))
 
@@ -160,7 +161,7 @@ def load_gradient(line: LawLine, loads: TreeLoads) -> LoadGradient | None:
     return out
 
 
-def row_gradient(kind: LawKind, d: KernelDraft, column: Mapping[str, ca.SX]) -> None:
+def row_gradient(kind: LawKind, d: KernelDraft, column: Mapping[str, SX]) -> None:
     """(1), (2) of a law in a table: what it adds to F, w_bar, v_bar and T of its bodies."""
     loads = kind.loads(d, column)
     psi = sum((inner(d.row(link).X, F) for link, F in loads.items()), ca.SX(0))
@@ -178,7 +179,7 @@ def row_gradient(kind: LawKind, d: KernelDraft, column: Mapping[str, ca.SX]) -> 
         _add_bars(d, body, F, V_bar, (turn, bar.get((link, "p"), ca.SX(3, 1))))
 
 
-def span_gradient(kind: SpanKind, d: SpanKernel, numbers: ca.SX) -> None:
+def span_gradient(kind: SpanKind, d: SpanKernel, numbers: SX) -> None:
     """(1), (2) of a span of a path in a table, as row_gradient: -psi is T w, where w is the rate of the
     length under X (looped/gradient.py). With bars of length and rate it depends on a span's poses by
 
@@ -196,7 +197,7 @@ def span_gradient(kind: SpanKind, d: SpanKernel, numbers: ca.SX) -> None:
         _add_bars(d, body, F, V_bar, (turn, bar[link, "p"]))
 
 
-def _seen_bars(d: KernelDraft, links: Sequence[str], value: ca.SX, fields: Sequence[Any]) -> dict[Any, Any]:
+def _seen_bars(d: KernelDraft, links: Sequence[str], value: SX, fields: Sequence[Any]) -> dict[Any, Any]:
     """d value/d field for those fields of the bodies that the kernel has read, by link and name."""
     seen = [(link, field) for link in links for field in fields if f"{link}.{field.name}" in d.reads]
     back = _bars(value, [d.reads[f"{link}.{field.name}"] for link, field in seen])
@@ -215,11 +216,11 @@ def _add_bars(d: KernelDraft, body: BodyFields, F: Pair | None, V_bar: Pair | No
     d.add(body, BodyFields.T, T)
 
 
-def _turned(R: ca.SX, R_bar: ca.SX) -> ca.SX:
+def _turned(R: SX, R_bar: SX) -> SX:
     return sum((cross(R[:, j], R_bar[:, j]) for j in range(3)), ca.SX(3, 1))
 
 
-def _alike(structure: Any, values: Iterator[ca.SX]) -> Any:
+def _alike(structure: Any, values: Iterator[SX]) -> Any:
     """Values one after the other, in the structure of others."""
     return (
         next(values)
@@ -228,11 +229,11 @@ def _alike(structure: Any, values: Iterator[ca.SX]) -> Any:
     )
 
 
-def _crossed(a: Pair, b: Pair) -> ca.SX:
+def _crossed(a: Pair, b: Pair) -> SX:
     return cross(a[0], b[0]) + cross(a[1], b[1])
 
 
-def _bars(psi: ca.SX, variables: list[ca.SX]) -> Iterator[ca.SX]:
+def _bars(psi: SX, variables: list[SX]) -> Iterator[SX]:
     """d psi/d x for each variable, of its shape; entries that are structurally zero have no derivative."""
     every = ca.vertcat(ca.SX(0, 1), *(x.nz[:] for x in variables))
     back, start = ca.jtimes(psi, every, ca.SX(1), True), 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity
 from condyle.loading import if_loaded
@@ -140,7 +141,7 @@ class Model:
         return self.tabulated.placed
 
     @property
-    def table(self) -> tuple[ca.SX, ca.SX]:
+    def table(self) -> tuple[SX, SX]:
         """Symbols, and what they mean in terms of parameters. Empty, and nothing is built, without
         parameters."""
         if not len(self.tree.parameters):

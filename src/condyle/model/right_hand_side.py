@@ -9,6 +9,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.constraints.solve.multipliers import ROUNDING
 from condyle.model.operators.dynamics import forward_dynamics
 from condyle.model.operators.rates import qdot, zdot
@@ -37,7 +38,7 @@ class Rates:
     delicate: ca.SX | None = None
 
     @property
-    def ydot(self) -> ca.SX:
+    def ydot(self) -> SX:
         """All below each other; not a number where a status says that there is no answer: a step is refused
         then."""
         return ca.vertcat(unless(self.lost, self.qdot), unless(self.status, self.udot), self.zdot)
@@ -50,7 +51,7 @@ def right_hand_side(s: Symbols, short: float = ROUNDING) -> Rates:
     return Rates(*qdot(s), udot, status, zdot(s), delicate)
 
 
-def unless(status: ca.SX, rates: ca.SX) -> ca.SX:
+def unless(status: SX, rates: SX) -> SX:
     """Rates, the first not a number where the status is not zero."""
     if not rates.numel() or status.is_zero():
         return rates

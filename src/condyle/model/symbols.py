@@ -8,6 +8,7 @@ from typing import Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.dynamics.aba import forward_dynamics
 from condyle.dynamics.kinematics import Kinematics, kinematics
@@ -48,7 +49,7 @@ class Symbols:
         self.lock = self.motions.lock
         self.gravity = self.enabled[0] * model.gravity.g
 
-    def __getitem__(self, name: str) -> ca.SX:
+    def __getitem__(self, name: str) -> SX:
         return self.arguments[name]
 
     def kinematics(self, moving: bool = True, only: Sequence[int] | None = None) -> Kinematics:
@@ -89,7 +90,7 @@ class Symbols:
                 other.view(kin).known |= {name: x for name, x in known.items() if name.startswith(ROWS)}
         return other
 
-    def laws(self, view: TreeView) -> Iterator[tuple[ca.SX, Force]]:
+    def laws(self, view: TreeView) -> Iterator[tuple[SX, Force]]:
         """Each force with its enabled flag; the view shows it its own z."""
         start = 0
         for i, (view.law, force) in enumerate(self.model.forces.items()):
@@ -98,7 +99,7 @@ class Symbols:
             yield self.enabled[i], force
         view.z, view.law = ca.SX(0, 1), ""
 
-    def free_accelerations(self, kin: Kinematics, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def free_accelerations(self, kin: Kinematics, tau: SX) -> tuple[SX, SX]:
         """udot without constraints, and its status (aba.py (6))."""
         loads, held = self.loads(kin), self.motions.held()
         return forward_dynamics(self.model.tree, kin, tau, self.lock, self.gravity, loads, held)

@@ -9,6 +9,7 @@ from typing import Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.constraints.base import Constraint
 from condyle.forces.base import Force
 from condyle.laws.leaves import Leaf
@@ -68,7 +69,7 @@ def time_readers(model: Model, stored: bool = False) -> Iterator[TimeReader]:
         )
 
 
-def _of_force(tree: Tree, force: Force, stored: bool, t: ca.SX) -> list[ca.SX]:
+def _of_force(tree: Tree, force: Force, stored: bool, t: SX) -> list[SX]:
     """What a force exerts and keeps."""
     view, loads = Blank(tree, t, len(force.states)), LoadList()
     force.apply(view, loads)
@@ -76,10 +77,10 @@ def _of_force(tree: Tree, force: Force, stored: bool, t: ca.SX) -> list[ca.SX]:
     return [*map(ca.SX, (*loads.values, *force.rates(view))), *([] if energy is None else [ca.SX(energy)])]
 
 
-def _of_constraint(part: Constraint, t: ca.SX) -> list[ca.SX]:
+def _of_constraint(part: Constraint, t: SX) -> list[SX]:
     """A constraint's equations at each level, all leaves but t unknown."""
 
-    def values(name: str, of_t: ca.SX) -> list[ca.SX]:
+    def values(name: str, of_t: SX) -> list[SX]:
         return [of_t if leaf.level == "time" else ca.SX.sym(name, leaf.size) for leaf in part.leaves]
 
     x, xdot, xddot = values("x", t), values("xdot", ca.SX(1)), values("xddot", ca.SX(0))
@@ -89,16 +90,16 @@ def _of_constraint(part: Constraint, t: ca.SX) -> list[ca.SX]:
     return out + part.second(*x, *xdot, *xddot) if part.level == "position" else out
 
 
-def _unknown(body: Body) -> tuple[ca.SX, ca.SX]:
+def _unknown(body: Body) -> tuple[SX, SX]:
     return ca.SX.sym("q", body.mobilizer.nq), ca.SX.sym("u", body.mobilizer.nu)
 
 
-def _of_motion(body: Body, t: ca.SX) -> list[ca.SX]:
+def _of_motion(body: Body, t: SX) -> list[SX]:
     assert body.motion is not None
     return list(body.motion.closure(t, *_unknown(body)))
 
 
-def _of_mobilizer(body: Body, t: ca.SX) -> list[ca.SX]:
+def _of_mobilizer(body: Body, t: SX) -> list[SX]:
     return list(motion(body.mobilizer, t, *_unknown(body)))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError, TraceError
 from condyle.forces.external import Signal, TimeSeries
 from condyle.functions import Function
@@ -21,7 +22,7 @@ from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree
 
 
-def first_order(a: ca.SX, e: ca.SX, rise: ca.SX, fall: ca.SX, least: ca.SX) -> ca.SX:
+def first_order(a: SX, e: SX, rise: SX, fall: SX, least: SX) -> SX:
     """Thelen 2003 (1), (2) [1/s]:
 
         adot = (e - a) / tau,    tau = rise (0.5 + 1.5 a) for e > a, else fall / (0.5 + 1.5 a)
@@ -32,7 +33,7 @@ def first_order(a: ca.SX, e: ca.SX, rise: ca.SX, fall: ca.SX, least: ca.SX) -> c
     return (e - a) / ca.if_else(e > a, rise * factor, fall / factor)
 
 
-def smooth(a: ca.SX, e: ca.SX, rise: ca.SX, fall: ca.SX, smoothing: Any = 0.1) -> ca.SX:
+def smooth(a: SX, e: SX, rise: SX, fall: SX, smoothing: Any = 0.1) -> SX:
     """De Groote et al. 2016 (1), (2), which blends both times by tanh(smoothing (e - a)) [1/s]."""
     f, factor = 0.5 * ca.tanh(smoothing * (e - a)), 0.5 + 1.5 * a
     return ((f + 0.5) / (rise * factor) + (0.5 - f) * factor / fall) * (e - a)
@@ -51,7 +52,7 @@ class AskedExcitation:
     asks: tuple[Leaf, ...]
     given: Function | None = None
 
-    def at(self, s: View) -> ca.SX:
+    def at(self, s: View) -> SX:
         return self.law.apply(*answers(self.asks, s))
 
     def check(self, tree: Tree) -> None:
@@ -104,7 +105,7 @@ def _one(what: str) -> Any:
     return flatten
 
 
-def excitation_at(value: Any, s: View) -> ca.SX:
+def excitation_at(value: Any, s: View) -> SX:
     """A kept excitation at a state."""
     if isinstance(value, AskedExcitation):
         return value.at(s)

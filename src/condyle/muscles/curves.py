@@ -23,6 +23,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.laws.described import Described, quantity
 from condyle.native.solvers.solver import Solver
@@ -51,15 +52,15 @@ class Curve(Described):
         """Bounds of c where the curve rises; it is straight beyond."""
         return None
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         """The curve at x."""
         raise TypeError(f"{type(self).__name__} needs a formula")
 
-    def inverse_formula(self, y: ca.SX) -> ca.SX:
+    def inverse_formula(self, y: SX) -> SX:
         """x at which the curve is y; by Halley's method where there is no closed form."""
         return self.balance(ca.SX(1), ca.SX(0), y)[0]
 
-    def integral_formula(self, x: ca.SX) -> ca.SX:
+    def integral_formula(self, x: SX) -> SX:
         """The area below the curve up to x, with any constant."""
         raise DescriptionError(f"{type(self).__name__} has no integral")
 
@@ -99,7 +100,7 @@ class Curve(Described):
         closure, x = self._closures[what], np.asarray(x, dtype=float)
         return np.array([closure.at(v)[0].item() for v in x.ravel()]).reshape(x.shape)
 
-    def _slope(self, x: ca.SX) -> ca.SX:
+    def _slope(self, x: SX) -> SX:
         y = ca.SX.sym("x")
         return Closure("slope", [y], [ca.jacobian(ca.SX(self.formula(y)), y)])(x)[0]
 
@@ -109,11 +110,11 @@ class Curve(Described):
 
     # ---- balance -------------------------------------------------------------------------------------------
 
-    def along(self, c: ca.SX, own: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def along(self, c: SX, own: SX) -> tuple[SX, SX]:
         """x and y at c, with what `near` gave. Without look-ups."""
         return c, self.formula(c)
 
-    def left(self, p: ca.SX, c: ca.SX, own: ca.SX) -> ca.SX:
+    def left(self, p: SX, c: SX, own: SX) -> SX:
         """What is left of (8) at c, with what `near` gave, for p = (g, beta, f)."""
         (g, beta, f), (x, y) = ca.vertsplit(p), self.along(c, own)
         return g * y + beta * x - f
@@ -122,12 +123,12 @@ class Curve(Described):
         """x and y at the bounds of c."""
         return [(x, float(self.value(x))) for x in self.between or ()]
 
-    def near(self, g: ca.SX, beta: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def near(self, g: SX, beta: SX, f: SX) -> tuple[SX, SX]:
         """Where to look for the c of (8): a first guess and bounds, (3,); and numbers that `along` takes."""
         first, last = self.between or (0.0, 0.0)
         return ca.SX([(first + last) / 2, first, last]), ca.SX(0, 1)
 
-    def balance(self, g: ca.SX, beta: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def balance(self, g: SX, beta: SX, f: SX) -> tuple[SX, SX]:
         """x and y of (8), with first and second derivatives."""
         x, y, slope, bend, _ = ca.vertsplit(look_up(self._balance, ca.vertcat(g, beta, f)))
         J, d = g * slope + beta, ca.SX(0)
@@ -155,13 +156,13 @@ class Curve(Described):
         dr = ca.jacobian(r, c)
         residual = ca.Function("left", [p, c, own], [r, dr, ca.jacobian(dr, c)])
 
-        def beyond(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        def beyond(p: SX) -> tuple[SX, SX]:
             """Whether the root is before the first or after the last point."""
             g, beta, f = ca.vertsplit(p)
             low, high = (g * y + beta * x - f for x, y in ends)
             return low >= 0, high <= 0
 
-        def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        def start(p: SX) -> tuple[SX, SX]:
             below, above = beyond(p)
             (guess, a, b), own = (ca.vertsplit(x) for x in self.near(*ca.vertsplit(p)))
             c = ca.if_else(below, first, ca.if_else(above, last, guess))
@@ -169,7 +170,7 @@ class Curve(Described):
             busy = ca.if_else(finite, ca.logic_not(ca.logic_or(below, above)), np.nan)
             return ca.vertcat(c, a, b, b - a, *own), busy
 
-        def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
+        def step(p: SX, state: SX) -> tuple[SX, SX]:
             c, a, b, before, *own = ca.vertsplit(state)
             r, J, bend = residual.call([p, c, ca.vertcat(ca.SX(0, 1), *own)], True, False)
             a, b = ca.if_else(r <= 0, c, a), ca.if_else(r <= 0, b, c)
@@ -181,7 +182,7 @@ class Curve(Described):
             found = ca.logic_and(quick, size <= SHORTER * before)
             return ca.vertcat(after, a, b, size, *own), size > ca.if_else(found, LAST, TOL)
 
-        def finish(p: ca.SX, state: ca.SX) -> ca.SX:
+        def finish(p: SX, state: SX) -> SX:
             g, beta, f = ca.vertsplit(p)
             below, above = beyond(p)
             x, y, dx, dy, ddx, ddy = at.call([state[0], state[4:]], True, False)
@@ -240,7 +241,7 @@ class PythonCurve(Curve):
                     "elastic tendon its inverse is needed"
                 )
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         if self.between is None:
             return self.law.apply(x)
         low, high = self.between
@@ -252,7 +253,7 @@ class PythonCurve(Curve):
         )
 
     @cached_property
-    def _ends(self) -> tuple[ca.SX, ca.SX]:
+    def _ends(self) -> tuple[SX, SX]:
         """Slopes at the bounds."""
         x = ca.SX.sym("x")
         slope = Closure("slope", [x], [ca.jacobian(self.law.apply(x), x)])

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.laws.described import quantity, sx
 from condyle.laws.view import View
@@ -36,7 +37,7 @@ class DeGrooteActiveForceLength(Curve):
         (0.1, 1.0, 0.353553390593274, 0.0),
     )
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         x = 1 + (x - 1) / sx(self.width)
         return sum(
             (b1 * ca.exp(-(((x - b2) / (b3 + b4 * x)) ** 2) / 2) for b1, b2, b3, b4 in self.BELLS), ca.SX(0)
@@ -58,16 +59,16 @@ class DeGrootePassiveForceLength(Curve):
     K, FOOT = 4, 0.2
 
     @property
-    def _least(self) -> ca.SX:
+    def _least(self) -> SX:
         return ca.exp(self.K * (self.FOOT - 1) / sx(self.strain))
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         return (ca.exp(self.K * (x - 1) / sx(self.strain)) - self._least) / (np.exp(self.K) - self._least)
 
-    def inverse_formula(self, y: ca.SX) -> ca.SX:
+    def inverse_formula(self, y: SX) -> SX:
         return 1 + sx(self.strain) / self.K * ca.log(y * (np.exp(self.K) - self._least) + self._least)
 
-    def integral_formula(self, x: ca.SX) -> ca.SX:
+    def integral_formula(self, x: SX) -> SX:
         area = sx(self.strain) / self.K * ca.exp(self.K * (x - 1) / sx(self.strain)) - self._least * x
         return area / (np.exp(self.K) - self._least)
 
@@ -87,17 +88,17 @@ class DeGrooteTendonForceLength(Curve):
     C = 0.2
 
     @property
-    def stiffness(self) -> ca.SX:
+    def stiffness(self) -> SX:
         """k."""
         return np.log((1 + self.C) / self.C) / sx(self.strain)
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         return self.C * (ca.exp(self.stiffness * (x - 1)) - 1)
 
-    def inverse_formula(self, y: ca.SX) -> ca.SX:
+    def inverse_formula(self, y: SX) -> SX:
         return 1 + ca.log(y / self.C + 1) / self.stiffness
 
-    def integral_formula(self, x: ca.SX) -> ca.SX:
+    def integral_formula(self, x: SX) -> SX:
         return self.C * (ca.exp(self.stiffness * (x - 1)) / self.stiffness - x)
 
 
@@ -114,11 +115,11 @@ class DeGrooteForceVelocity(Curve):
     D = (-0.3211346127989808, -8.149, -0.374, 0.8825327733249912)
     FASTEST = 10.0
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         d1, d2, d3, d4 = self.D
         return d1 * ca.asinh(d2 * x + d3) + d4
 
-    def inverse_formula(self, y: ca.SX) -> ca.SX:
+    def inverse_formula(self, y: SX) -> SX:
         d1, d2, d3, d4 = self.D
         low, high = (np.arcsinh(d2 * v + d3) for v in (self.FASTEST, -self.FASTEST))  # d2 is negative
         x = (y - d4) / d1
@@ -130,7 +131,7 @@ class DeGrooteForceVelocity(Curve):
 class NoForce(Curve):
     """No force at any length."""
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         return 0 * x
 
     integral_formula = formula
@@ -202,11 +203,11 @@ class DeGroote2016(Muscle):
         return self.default_normalized_tendon_force
 
     @property
-    def _least(self) -> ca.SX:
+    def _least(self) -> SX:
         """Nor shorter than where the passive curve is zero: OpenSim's least length too."""
         return ca.fmax(super()._least, DeGrootePassiveForceLength.FOOT * sx(self.optimal_fiber_length))
 
-    def activation_rate(self, s: View) -> ca.SX:
+    def activation_rate(self, s: View) -> SX:
         return smooth(
             s.state_variable(0),
             self.excitation_at(s),
@@ -215,7 +216,7 @@ class DeGroote2016(Muscle):
             sx(self.activation_dynamics_smoothing),
         )
 
-    def tension(self, s: View) -> ca.SX:
+    def tension(self, s: View) -> SX:
         if self.tendon == "rigid":
             return super().tension(s)
         return sx(self.max_isometric_force) * ca.fmax(self.tendon_state(s), 0)
@@ -233,21 +234,21 @@ class DeGroote2016(Muscle):
         moves = ca.logic_or(free > self._least_along + 1e-6 * sx(self.tendon_slack_length), v_n > 0)
         return replace(self._fiber(s, l_M, cos, ca.if_else(moves, v_n, 0), f_V, moves), l_T=l_T)
 
-    def tendon_rate(self, s: View) -> ca.SX:
+    def tendon_rate(self, s: View) -> SX:
         """d f_T / dt = f_T' v_T / l_S."""
         fiber = self.elastic_fiber(s)
         l_S = sx(self.tendon_slack_length)
         return self.tendon_force_length.derivative(fiber.l_T / l_S) * fiber.v_T / l_S
 
-    def _lengths(self, s: View) -> tuple[ca.SX, ca.SX]:
+    def _lengths(self, s: View) -> tuple[SX, SX]:
         if self.tendon == "rigid":
             return super()._lengths(s)
         fiber = self.elastic_fiber(s)
         return fiber.l_M, ca.fmax(fiber.l_T, sx(self.tendon_slack_length))  # a slack tendon stores nothing
 
-    def tendon_state_at(self, l_M: ca.SX, f_T: ca.SX) -> ca.SX:
+    def tendon_state_at(self, l_M: SX, f_T: SX) -> SX:
         return self._shown(f_T)
 
-    def _shown(self, f_T: ca.SX) -> ca.SX:
+    def _shown(self, f_T: SX) -> SX:
         """Far below the slack length the curve is -C to all digits and has no inverse."""
         return ca.fmax(f_T, -DeGrooteTendonForceLength.C * (1 - 1e-9))

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.laws.described import quantity, sx
 from condyle.laws.view import View
 from condyle.muscles.curves import Curve, curve
@@ -63,7 +64,7 @@ class Hill(Muscle):
     def parameters(self) -> list[Parameter]:
         return [*super().parameters(), *(p for name in CURVES for p in getattr(self, name).parameters())]
 
-    def velocity_n(self, l_n: ca.SX, f: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def velocity_n(self, l_n: SX, f: SX, a: SX) -> tuple[SX, SX]:
         """NaN where a user's curve is, which the search for a velocity would hide."""
         found = super().velocity_n(l_n, f, a)
         known = ca.logic_and(
@@ -126,7 +127,7 @@ class RigidTendon(Muscle):
     def force_velocity(self) -> Curve:  # type: ignore[override]
         return self.force_velocity_curve  # type: ignore[no-any-return]
 
-    def rigid_fiber(self, s: View, a: ca.SX) -> Fiber:
+    def rigid_fiber(self, s: View, a: SX) -> Fiber:
         free = self.path.length.at(s) - sx(self.tendon_slack_length)
         taut = free > 0
         along = ca.fmax(free, 0)
@@ -146,5 +147,5 @@ class Clamped(Curve):
 
     curve: Any
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         return ca.fmin(ca.fmax(self.curve.value(x), 0), 10)

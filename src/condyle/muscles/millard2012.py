@@ -22,6 +22,7 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.functions.pieces import Pieces, taylor
 from condyle.laws.described import quantity, sx
 from condyle.muscles.curves import Curve, Seconds
@@ -94,7 +95,7 @@ class Bezier(Curve):
         corners = self.corners()
         return [(x, y) for x, y, _ in (corners[0], corners[-1])]
 
-    def near(self, g: ca.SX, beta: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def near(self, g: SX, beta: SX, f: SX) -> tuple[SX, SX]:
         """In which section c is, by what is left of (8) at the corners; its number, its polynomials and that
         of what is left of (8)."""
         rows = [ca.SX(ca.DM(np.concatenate([[k], *monomials(p).T]))) for k, p in enumerate(self.sections)]
@@ -109,12 +110,12 @@ class Bezier(Curve):
         own = ca.vertcat(row, g * row[7:] + beta * row[1:7] - ca.vertcat(f, ca.SX(5, 1)))
         return ca.vertcat(row[0] + ca.if_else(b > a, share, 0.5), row[0], row[0] + 1), own
 
-    def along(self, c: ca.SX, own: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def along(self, c: SX, own: SX) -> tuple[SX, SX]:
         k, *row = ca.vertsplit(own)
         x, y = (taylor(c - k, row[i : i + 6]) for i in (0, 6))
         return x, y
 
-    def left(self, p: ca.SX, c: ca.SX, own: ca.SX) -> ca.SX:
+    def left(self, p: SX, c: SX, own: SX) -> SX:
         return taylor(c - own[0], ca.vertsplit(own[13:]))
 
     @cached_property
@@ -149,13 +150,13 @@ class Bezier(Curve):
         sums = np.concatenate([[0, 0], np.cumsum(steps)])
         return Pieces(x, np.column_stack([rows[:, 0], sums, c]))
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         return _at(self._by_x, x)
 
-    def inverse_formula(self, y: ca.SX) -> ca.SX:
+    def inverse_formula(self, y: SX) -> SX:
         return super().inverse_formula(y) if self._by_y is None else _at(self._by_y, y)
 
-    def integral_formula(self, x: ca.SX) -> ca.SX:
+    def integral_formula(self, x: SX) -> SX:
         return _at(self._area, x)
 
 
@@ -179,7 +180,7 @@ def _quintic(
     return Pieces(x, np.vstack([ends[:1], np.column_stack([x[:-1], c]), ends[1:]]))
 
 
-def _at(pieces: Pieces, x: ca.SX) -> ca.SX:
+def _at(pieces: Pieces, x: SX) -> SX:
     row = ca.vertsplit(pieces.at(x, look_up=True))
     return taylor(x - row[0], row[1:])
 
@@ -380,7 +381,7 @@ class Millard2012(Muscle):
         return self.tendon_force_length_curve
 
     @property
-    def _least(self) -> ca.SX:
+    def _least(self) -> SX:
         """Nor shorter than the active force-length curve."""
         shortest = self.active_force_length_curve.shortest
         return ca.fmax(super()._least, shortest * sx(self.optimal_fiber_length))

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError
 from condyle.forces.external import TimeSeries
 from condyle.forces.path import PathLaw
@@ -265,11 +265,11 @@ class Muscle(PathLaw):
     tendon_force_length: ClassVar[Any]
     force_velocity: ClassVar[Any]
 
-    def f_V(self, v_n: ca.SX, a: ca.SX) -> ca.SX:
+    def f_V(self, v_n: SX, a: SX) -> SX:
         """Force over velocity at an activation."""
         return self.force_velocity.value(v_n)
 
-    def velocity_n(self, l_n: ca.SX, f: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def velocity_n(self, l_n: SX, f: SX, a: SX) -> tuple[SX, SX]:
         """v_n and f_V at which (3) is f F_0."""
         g, f = a * self.active_force_length.value(l_n), f - self.passive_force_length.value(l_n)
         if self._divides:
@@ -291,29 +291,29 @@ class Muscle(PathLaw):
         l_0 = self.optimal_fiber_length
         return float(l_0.at().item() if isinstance(l_0, Expression) else l_0)
 
-    def excitation_at(self, s: View) -> ca.SX:
+    def excitation_at(self, s: View) -> SX:
         """e, from 0 to 1."""
         e = excitation_at(self.excitation, s)
         return ca.if_else(e < 0, 0, ca.if_else(e > 1, 1, e))  # NaN stays, which fmax would hide
 
-    def activation(self, s: View) -> ca.SX:
+    def activation(self, s: View) -> SX:
         """a, from the least to 1."""
         a = s.state_variable(0) if self.activation_dynamics else self.excitation_at(s)
         least = sx(self.minimum_activation)
         return ca.if_else(a < least, least, ca.if_else(a > 1, 1, a))
 
-    def tendon_state(self, s: View) -> ca.SX:
+    def tendon_state(self, s: View) -> SX:
         return s.state_variable(1 if self.activation_dynamics else 0)
 
-    def tendon_state_at(self, l_M: ca.SX, f_T: ca.SX) -> ca.SX:
+    def tendon_state_at(self, l_M: SX, f_T: SX) -> SX:
         """The state of an elastic tendon where the fiber has length l_M and the tendon the force f_T F_0."""
         return l_M
 
-    def rates(self, s: View) -> list[ca.SX]:
+    def rates(self, s: View) -> list[SX]:
         own = [self.activation_rate(s)] if self.activation_dynamics else []
         return own + ([] if self.tendon == "rigid" else [self.known(s, self.tendon_rate(s))])
 
-    def activation_rate(self, s: View) -> ca.SX:
+    def activation_rate(self, s: View) -> SX:
         return first_order(
             s.state_variable(0),
             self.excitation_at(s),
@@ -322,26 +322,26 @@ class Muscle(PathLaw):
             sx(self.minimum_activation),
         )
 
-    def tendon_rate(self, s: View) -> ca.SX:
+    def tendon_rate(self, s: View) -> SX:
         """(6)"""
         return self.elastic_fiber(s).v_M
 
     # ---- mechanics -----------------------------------------------------------------------------------------
 
     @property
-    def _height(self) -> ca.SX:
+    def _height(self) -> SX:
         """h of (1)."""
         return sx(self.optimal_fiber_length) * ca.sin(sx(self.pennation_angle))
 
     @property
-    def _least(self) -> ca.SX:
+    def _least(self) -> SX:
         """l_min."""
         return ca.fmax(
             self._height / ca.sin(sx(self.maximum_pennation_angle)), SHORTEST * sx(self.optimal_fiber_length)
         )
 
     @property
-    def _least_along(self) -> ca.SX:
+    def _least_along(self) -> SX:
         """l_min cos(alpha)."""
         return ca.sqrt(self._least**2 - self._height**2)
 
@@ -349,7 +349,7 @@ class Muscle(PathLaw):
         """The fiber with the tendon that the muscle has."""
         return self.rigid_fiber(s, self.activation(s)) if self.tendon == "rigid" else self.elastic_fiber(s)
 
-    def rigid_fiber(self, s: View, a: ca.SX) -> Fiber:
+    def rigid_fiber(self, s: View, a: SX) -> Fiber:
         """(5)"""
         free = self.path.length.at(s) - sx(self.tendon_slack_length)
         taut = free > self._least_along
@@ -368,11 +368,11 @@ class Muscle(PathLaw):
         return self._fiber(s, l_M, cos, ca.if_else(moves, v_n, 0), f_V, moves)
 
     @property
-    def _fastest(self) -> ca.SX:
+    def _fastest(self) -> SX:
         """v_max l_0 [m/s]."""
         return sx(self.max_contraction_velocity) * sx(self.optimal_fiber_length)
 
-    def _fiber(self, s: View, l_M: ca.SX, cos: ca.SX, v_n: ca.SX, f_V: ca.SX, moves: ca.SX) -> Fiber:
+    def _fiber(self, s: View, l_M: SX, cos: SX, v_n: SX, f_V: SX, moves: SX) -> Fiber:
         l_n, v_M = l_M / sx(self.optimal_fiber_length), v_n * self._fastest
         f_L, f_P = self.active_force_length.value(l_n), self.passive_force_length.value(l_n)
         return Fiber(
@@ -386,7 +386,7 @@ class Muscle(PathLaw):
             *(ca.if_else(moves, f, 0) for f in (f_L, f_V, f_P, sx(self.fiber_damping) * v_n)),
         )
 
-    def tension(self, s: View) -> ca.SX:
+    def tension(self, s: View) -> SX:
         F_0 = sx(self.max_isometric_force)
         if self.tendon == "elastic":
             return F_0 * self.tendon_force_n(s)
@@ -395,7 +395,7 @@ class Muscle(PathLaw):
         # faster than v_max too, it does not push; NaN of a user's curve stays
         return F_0 * ca.if_else(force < 0, 0, force) * fiber.cos
 
-    def tendon_force_n(self, s: View) -> ca.SX:
+    def tendon_force_n(self, s: View) -> SX:
         """f_T of (4) from the fiber's length."""
         l_M = ca.fmax(self.tendon_state(s), self._least)
         along = ca.sqrt(l_M**2 - self._height**2)
@@ -403,18 +403,18 @@ class Muscle(PathLaw):
 
     # ---- for studies ---------------------------------------------------------------------------------------
 
-    def active_force(self, s: View, a: ca.SX) -> ca.SX:
+    def active_force(self, s: View, a: SX) -> SX:
         """a f_L f_V F_0 cos(alpha) with a rigid tendon at the activation a [N]: what static optimization
         takes, in OpenSim too. Linear in a unless f_V depends on it (Thelen2003)."""
         fiber = self.rigid_fiber(s, a)
         return self.known(s, sx(self.max_isometric_force) * a * fiber.f_L * fiber.f_V * fiber.cos)
 
-    def passive_force(self, s: View) -> ca.SX:
+    def passive_force(self, s: View) -> SX:
         """(f_P + beta v_n) F_0 cos(alpha) with a rigid tendon [N]."""
         fiber = self.rigid_fiber(s, ca.SX(1))
         return self.known(s, sx(self.max_isometric_force) * (fiber.f_P + fiber.damping) * fiber.cos)
 
-    def report(self, s: View) -> Mapping[str, tuple[str, ca.SX]]:
+    def report(self, s: View) -> Mapping[str, tuple[str, SX]]:
         """Quantities of the muscle by OpenSim's names of its outputs: unit and value. All muscles have the
         same names."""
         fiber, F_0, T = self.fiber(s), sx(self.max_isometric_force), self.tension(s)
@@ -454,7 +454,7 @@ class Muscle(PathLaw):
         }
         return {name: (unit, self.known(s, x)) for name, (unit, x) in values.items()}
 
-    def potential(self, s: View) -> ca.SX | None:
+    def potential(self, s: View) -> SX | None:
         """The energy that fiber and tendon store (7) [J]; None where a curve has no integral."""
         try:
             l_M, l_T = self._lengths(s)
@@ -467,7 +467,7 @@ class Muscle(PathLaw):
             return None
         return self.known(s, sx(self.max_isometric_force) * stored)
 
-    def _lengths(self, s: View) -> tuple[ca.SX, ca.SX]:
+    def _lengths(self, s: View) -> tuple[SX, SX]:
         """l_M and l_T."""
         if self.tendon == "rigid":
             fiber = self.rigid_fiber(s, ca.SX(1))
@@ -477,13 +477,13 @@ class Muscle(PathLaw):
 
     # ---- equilibrium ---------------------------------------------------------------------------------------
 
-    def bounds(self, s: View) -> tuple[ca.SX, ca.SX]:
+    def bounds(self, s: View) -> tuple[SX, SX]:
         """l_min, and l_M where an elastic tendon begins to pull: between them fiber and tendon balance. They
         are equal where the tendon is slack."""
         along = ca.fmax(self.path.length.at(s) - sx(self.tendon_slack_length), self._least_along)
         return self._least, self.known(s, ca.sqrt(self._height**2 + along**2))
 
-    def imbalance(self, s: View, l_M: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def imbalance(self, s: View, l_M: SX) -> tuple[SX, SX]:
         """f_T, and the fiber's force along the tendon minus f_T, for a fiber of length l_M that does not
         move: equations (3), (4) over F_0."""
         cos = ca.sqrt(1 - (self._height / l_M) ** 2)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.forces.path import TOE
 from condyle.functions import Function, SimmSpline
@@ -171,7 +172,7 @@ class TendonOfStrain(Curve):
 
     over_strain: Any
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         return ca.if_else(x < 1, 0, self.over_strain.value(x - 1))
 
 
@@ -223,11 +224,11 @@ S = 0.13 * K / (1 + K)
 class SchutteForceVelocity(Curve):
     """Active force over fiber velocity (1)."""
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         down, up = ca.fmin(x, 0), ca.fmax(x, 0)
         return ca.if_else(x < 0, K * (1 + down) / (K - down), (M * up + S) / (up + S))
 
-    def balance(self, g: ca.SX, beta: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def balance(self, g: SX, beta: SX, f: SX) -> tuple[SX, SX]:
         """Roots of beta v^2 + b v + c, beta > 0: the smaller shortens, the larger lengthens."""
         b, c = -(f + K * (g + beta)) / beta, K * (f - g) / beta
         shortening = (-b - ca.sqrt(ca.fmax(b * b - 4 * c, 0))) / 2
@@ -241,13 +242,13 @@ class SchutteForceVelocity(Curve):
 class Exponential(Curve):
     """Passive force over fiber length, exp(8 (x - 1) - 4)."""
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         return ca.exp(8 * (x - 1) - 4)
 
-    def inverse_formula(self, y: ca.SX) -> ca.SX:
+    def inverse_formula(self, y: SX) -> SX:
         return 1 + (ca.log(y) + 4) / 8
 
-    def integral_formula(self, x: ca.SX) -> ca.SX:
+    def integral_formula(self, x: SX) -> SX:
         return ca.exp(8 * (x - 1) - 4) / 8
 
 
@@ -285,7 +286,7 @@ class SimmMuscle(Muscle):
     def parameters(self) -> list[Parameter]:
         return [*super().parameters(), *(p for name in self.CURVES for p in getattr(self, name).parameters())]
 
-    def activation_rate(self, s: View) -> ca.SX:
+    def activation_rate(self, s: View) -> SX:
         a, e = s.state_variable(0), self.excitation_at(s)
         rising = sx(self.activation1) * e + sx(self.activation2)
         speed = ca.if_else(e >= a, rising, sx(self.activation2))
@@ -330,7 +331,7 @@ class Schutte1993(SimmMuscle):
             object.__setattr__(self, "passive_force_length_curve", Exponential())
         super().__post_init__()
 
-    def velocity_n(self, l_n: ca.SX, f: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def velocity_n(self, l_n: SX, f: SX, a: SX) -> tuple[SX, SX]:
         g = a * ca.fmax(self.active_force_length.value(l_n), 0)
         return self.force_velocity.balance(
             g, sx(self.fiber_damping), ca.fmax(f - self.passive_force_length.value(l_n), 0)
@@ -390,10 +391,10 @@ class Delp1990(SimmMuscle):
         *own, length = super().states
         return (*own, ("fiber_velocity", 0.0), length)
 
-    def tendon_state(self, s: View) -> ca.SX:
+    def tendon_state(self, s: View) -> SX:
         return s.state_variable(len(self.states) - 1)
 
-    def fiber_velocity(self, s: View) -> ca.SX:
+    def fiber_velocity(self, s: View) -> SX:
         """v_M [m/s]."""
         return s.state_variable(len(self.states) - 2)
 
@@ -405,7 +406,7 @@ class Delp1990(SimmMuscle):
         v_n = ca.if_else(moves, v_n, 0)
         return self._fiber(s, l_M, cos, v_n, self.f_V(v_n, self.activation(s)), moves)
 
-    def rates(self, s: View) -> list[ca.SX]:
+    def rates(self, s: View) -> list[SX]:
         *own, _ = super().rates(s)
         fiber = self.elastic_fiber(s)
         l_0, v_max = sx(self.optimal_fiber_length), sx(self.max_contraction_velocity)

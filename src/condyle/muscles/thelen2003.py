@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.laws.described import quantity, sx
 from condyle.muscles.curves import Curve, Positive
@@ -28,7 +29,7 @@ class ThelenActiveForceLength(Curve):
 
     shape: Positive = 0.45
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         return ca.exp(-((x - 1) ** 2) / sx(self.shape))
 
 
@@ -46,15 +47,15 @@ class ThelenPassiveForceLength(Curve):
     strain: Positive = 0.6
     shape: Positive = 5.0
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         k, e = sx(self.shape), ca.fmax(x - 1, 0)
         return (ca.exp(k * e / sx(self.strain)) - 1) / (ca.exp(k) - 1)
 
-    def inverse_formula(self, y: ca.SX) -> ca.SX:
+    def inverse_formula(self, y: SX) -> SX:
         k = sx(self.shape)
         return 1 + sx(self.strain) / k * ca.log(1 + ca.fmax(y, 0) * (ca.exp(k) - 1))
 
-    def integral_formula(self, x: ca.SX) -> ca.SX:
+    def integral_formula(self, x: SX) -> SX:
         k, e0, e = sx(self.shape), sx(self.strain), ca.fmax(x - 1, 0)
         return (e0 / k * (ca.exp(k * e / e0) - 1) - e) / (ca.exp(k) - 1)
 
@@ -76,21 +77,21 @@ class ThelenTendonForceLength(Curve):
     TOE = 0.33
 
     @property
-    def toe(self) -> ca.SX:
+    def toe(self) -> SX:
         """e_toe."""
         return 99 * sx(self.strain) * np.exp(3) / (166 * np.exp(3) - 67)
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         e, e_toe = ca.fmax(x - 1, 0), self.toe
         curved = self.TOE * (ca.exp(3 * ca.fmin(e, e_toe) / e_toe) - 1) / (np.exp(3) - 1)
         return curved + (1 - self.TOE) / (sx(self.strain) - e_toe) * ca.fmax(e - e_toe, 0)
 
-    def inverse_formula(self, y: ca.SX) -> ca.SX:
+    def inverse_formula(self, y: SX) -> SX:
         e_toe = self.toe
         curved = e_toe / 3 * ca.log(1 + ca.fmin(y, self.TOE) / self.TOE * (np.exp(3) - 1))
         return 1 + curved + (sx(self.strain) - e_toe) / (1 - self.TOE) * ca.fmax(y - self.TOE, 0)
 
-    def integral_formula(self, x: ca.SX) -> ca.SX:
+    def integral_formula(self, x: SX) -> SX:
         e, e_toe = ca.fmax(x - 1, 0), self.toe
         first = ca.fmin(e, e_toe)
         curved = self.TOE * (e_toe / 3 * (ca.exp(3 * first / e_toe) - 1) - first) / (np.exp(3) - 1)
@@ -119,17 +120,17 @@ class ThelenForceVelocity(Curve):
     threshold: Positive = 0.95
     activation: Annotated[Any, quantity("-", lowest=0.0)] = 1.0
 
-    def formula(self, x: ca.SX) -> ca.SX:
+    def formula(self, x: SX) -> SX:
         return self.at(x, sx(self.activation))
 
-    def inverse_formula(self, y: ca.SX) -> ca.SX:
+    def inverse_formula(self, y: SX) -> SX:
         return self.inverse_at(y, sx(self.activation))
 
-    def _numbers(self, a: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+    def _numbers(self, a: SX) -> tuple[SX, SX, SX, SX]:
         A, F = sx(self.curvature), sx(self.eccentric_force)
         return A, F, 2 + 2 / A, (1 + 3 * a) / 4
 
-    def at(self, v: ca.SX, a: ca.SX) -> ca.SX:
+    def at(self, v: SX, a: SX) -> SX:
         """Force at velocity v and activation a."""
         A, F, c, k = self._numbers(a)
         last = sx(self.threshold) * F
@@ -143,7 +144,7 @@ class ThelenForceVelocity(Curve):
             v < -k, (v + k) / slope_0, ca.if_else(v > v_last, last + (v - v_last) / slope_last, middle)
         )
 
-    def inverse_at(self, f: ca.SX, a: ca.SX) -> ca.SX:
+    def inverse_at(self, f: SX, a: SX) -> SX:
         """Velocity at force f and activation a."""
         A, F, c, k = self._numbers(a)
         last = sx(self.threshold) * F
@@ -155,7 +156,7 @@ class ThelenForceVelocity(Curve):
         return middle + beyond
 
 
-def _slope(curve: ThelenForceVelocity, f: ca.SX, a: ca.SX) -> ca.SX:
+def _slope(curve: ThelenForceVelocity, f: SX, a: SX) -> SX:
     """dv/df between 0 and the threshold."""
     A, F, c, k = curve._numbers(a)
     shortening = k * (1 + 1 / A) / (1 + f / A) ** 2
@@ -201,10 +202,10 @@ class Thelen2003(Muscle):
                 f"below 1, got {self.fv_linear_extrap_threshold!r}"
             )
 
-    def f_V(self, v_n: ca.SX, a: ca.SX) -> ca.SX:
+    def f_V(self, v_n: SX, a: SX) -> SX:
         return self.force_velocity.at(v_n, a)
 
-    def velocity_n(self, l_n: ca.SX, f: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def velocity_n(self, l_n: SX, f: SX, a: SX) -> tuple[SX, SX]:
         f_V = (f - self.passive_force_length.value(l_n)) / (a * self.active_force_length.value(l_n))
         return self.force_velocity.inverse_at(f_V, a), f_V
 

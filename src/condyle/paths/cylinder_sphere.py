@@ -18,6 +18,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.paths.segment import SMALLEST, Segment, chosen, cross, dot, inverse, norm, straight
 from condyle.records import dataclass
 from condyle.spatial.algebra import all_of, any_of
@@ -54,10 +55,10 @@ class Quadrant:
     c: ca.SX
 
     @property
-    def all(self) -> ca.SX:
+    def all(self) -> SX:
         return dot(self.c, self.c) == 0
 
-    def has(self, x: ca.SX) -> ca.SX:
+    def has(self, x: SX) -> SX:
         """Whether x lies in it."""
         s = dot(self.c, x)
         return any_of(s > 0, all_of(s == 0, ca.sum1(self.c) > 0))
@@ -72,7 +73,7 @@ class Tangents:
     l: ca.SX
 
 
-def tangents(p: ca.SX, k: ca.SX, r: ca.SX) -> Tangents:
+def tangents(p: SX, k: SX, r: SX) -> Tangents:
     """(1) for a point p of the plane across k through the center."""
     rho2 = ca.fmax(dot(p, p), SMALLEST)
     l, share = _to_circle(rho2, r), r * inverse(rho2)
@@ -80,7 +81,7 @@ def tangents(p: ca.SX, k: ca.SX, r: ca.SX) -> Tangents:
     return Tangents(foot + side, foot - side, l)
 
 
-def _to_circle(rho2: ca.SX, r: ca.SX) -> ca.SX:
+def _to_circle(rho2: SX, r: SX) -> SX:
     """From a point whose distance from the center has this square to where a line touches the circle."""
     return ca.sqrt(ca.fmax(rho2 - r * r, SMALLEST))
 
@@ -102,7 +103,7 @@ class Chord:
     apart: ca.SX
 
     @staticmethod
-    def between(A: ca.SX, B: ca.SX, r: ca.SX, flat: ca.SX) -> Chord:
+    def between(A: SX, B: SX, r: SX, flat: SX) -> Chord:
         """Between A and B, distances taken after `flat`: a matrix, shape (3, 3)."""
         d = B - A
         s = -dot(flat @ A, d) / ca.fmax(dot(flat @ d, d), SMALLEST)
@@ -111,7 +112,7 @@ class Chord:
         inside = any_of(dot(flat @ A, A) < r * r, dot(flat @ B, B) < r * r)
         return Chord(A, B, near, crossing, ca.logic_not(any_of(inside, dot(d, d) == 0)))
 
-    def kind(self, quadrant: Quadrant) -> ca.SX:
+    def kind(self, quadrant: Quadrant) -> SX:
         """NONE, WRAPPED or MANDATORY."""
         on = quadrant.has
         some = any_of(on(self.A), on(self.B))
@@ -123,7 +124,7 @@ class Chord:
         return ca.if_else(self.apart, kind, NONE)
 
 
-def upward(first: Tangents, second: Tangents, k: ca.SX, quadrant: Quadrant) -> ca.SX:
+def upward(first: Tangents, second: Tangents, k: SX, quadrant: Quadrant) -> SX:
     """Whether the path turns about +k. An end with one of its two points of touch in the quadrant decides;
     where no end does and no point is in it, the way with the larger angle; else the shorter way.
 
@@ -140,21 +141,21 @@ def upward(first: Tangents, second: Tangents, k: ca.SX, quadrant: Quadrant) -> c
     return ca.if_else(quadrant.all, up > down, turn)
 
 
-def _around(P: ca.SX, Q: ca.SX, k: ca.SX) -> ca.SX:
+def _around(P: SX, Q: SX, k: SX) -> SX:
     """A number that grows with the angle from P to Q about k, from 0 to 2 pi; |P| = |Q|."""
     c, s = dot(P, Q) / dot(P, P), dot(k, cross(P, Q)) / dot(P, P)
     behind = any_of(s < -ROUNDING, all_of(s < 0, c < 0))
     return ca.if_else(behind, 3 + c, 1 - c)
 
 
-def swept(P: ca.SX, Q: ca.SX, k: ca.SX, up: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+def swept(P: SX, Q: SX, k: SX, up: SX) -> tuple[SX, SX, SX]:
     """Angle from P to Q about k, or about -k, in [0, 2 pi); its cosine and sine, both by |P| |Q|."""
     c, s = dot(P, Q), ca.if_else(up, 1, -1) * dot(k, cross(P, Q))
     angle = arc_tangent(s, c)
     return ca.if_else(angle < -ROUNDING, angle + 2 * np.pi, ca.fmax(angle, 0)), c, s
 
 
-def arc_tangent(y: ca.SX, x: ca.SX) -> ca.SX:
+def arc_tangent(y: SX, x: SX) -> SX:
     """atan2(y, x), within 1e-15. In lanes the C library's, once for each, would take as long as all else."""
     u, v = ca.fabs(x), ca.fabs(y)
     steep = v > u
@@ -170,7 +171,7 @@ def arc_tangent(y: ca.SX, x: ca.SX) -> ca.SX:
     return ca.if_else(y < 0, -angle, angle)
 
 
-def cylinder_near(p: ca.SX) -> ca.SX:
+def cylinder_near(p: SX) -> SX:
     """Zero only where `cylinder` answers NONE, at a tenth of its cost."""
     A, B, r, length = p[:3], p[3:6], p[6], p[7]
     l1, l2 = (_to_circle(dot(FLAT @ X, X), r) for X in (A, B))
@@ -181,12 +182,12 @@ def cylinder_near(p: ca.SX) -> ca.SX:
     return all_of(kind != NONE, ca.logic_not(beyond))
 
 
-def sphere_near(p: ca.SX) -> ca.SX:
+def sphere_near(p: SX) -> SX:
     """Zero where `sphere` answers NONE, at a tenth of its cost."""
     return Chord.between(p[:3], p[3:6], p[6], ca.SX.eye(3)).kind(Quadrant(p[7:10])) != NONE
 
 
-def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
+def cylinder(p: SX) -> tuple[SX, Segment]:
     """The rule's answer and the segment for p = (A, B, radius, length, quadrant), shape (11,); the axis is
     z."""
     A, B, r, length, quadrant = p[:3], p[3:6], p[6], p[7], Quadrant(p[8:11])
@@ -198,7 +199,7 @@ def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
     return kind, chosen(kind, over, straight(A, B))
 
 
-def over_cylinder(A: ca.SX, B: ca.SX, r: ca.SX, up: ca.SX) -> Segment:
+def over_cylinder(A: SX, B: SX, r: SX, up: SX) -> Segment:
     """The segment that turns about +z, or else about -z."""
     first, second = tangents(FLAT @ A, AXIS, r), tangents(FLAT @ B, AXIS, r)
     P, Q = ca.if_else(up, first.a, first.b), ca.if_else(up, second.b, second.a)
@@ -208,7 +209,7 @@ def over_cylinder(A: ca.SX, B: ca.SX, r: ca.SX, up: ca.SX) -> Segment:
     by_r, by_L, rise = inverse(r), inverse(L), dz / S
     z_P, z_Q = A[2] + rise * l1, B[2] - rise * l2
 
-    def along(X: ca.SX) -> ca.SX:
+    def along(X: SX) -> SX:
         return (ca.if_else(up, 1, -1) * S * by_r * by_L) * cross(AXIS, X) + (dz * by_L) * AXIS
 
     touch = ca.vertcat(S * by_L / l1, S * by_L / l2, 0)
@@ -226,7 +227,7 @@ def over_cylinder(A: ca.SX, B: ca.SX, r: ca.SX, up: ca.SX) -> Segment:
     )
 
 
-def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:
+def sphere(p: SX) -> tuple[SX, Segment]:
     """The rule's answer and the segment for p = (A, B, radius, quadrant), shape (10,)."""
     A, B, r, quadrant = p[:3], p[3:6], p[6], Quadrant(p[7:10])
     k = _axis(A, B, quadrant)
@@ -256,7 +257,7 @@ def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:
     return kind, chosen(kind, over, straight(A, B))
 
 
-def _axis(A: ca.SX, B: ca.SX, quadrant: Quadrant) -> ca.SX:
+def _axis(A: SX, B: SX, quadrant: Quadrant) -> SX:
     """Unit normal of the plane through the center, A and B. Where these lie on one line, of one that meets
     the quadrant."""
     k, AA = cross(A, B), dot(A, A)

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.paths.cylinder_sphere import MANDATORY, NONE, Quadrant, arc_tangent
 from condyle.paths.segment import across_to, cross, dot, inverse, norm, unit
 from condyle.records import dataclass
@@ -36,7 +37,7 @@ class Silhouette:
     g: ca.SX
 
     @staticmethod
-    def seen_from(U: ca.SX) -> Silhouette:
+    def seen_from(U: SX) -> Silhouette:
         """The points whose tangent planes hold U."""
         per = inverse(norm(U))
         k = per * U
@@ -44,24 +45,24 @@ class Silhouette:
         return Silhouette(per * k, ca.sqrt(ca.fmax(1 - per * per, 0)), f, cross(k, f))
 
     @property
-    def column(self) -> ca.SX:
+    def column(self) -> SX:
         return ca.vertcat(self.center, self.radius, self.f, self.g)
 
     @staticmethod
-    def from_column(column: ca.SX) -> Silhouette:
+    def from_column(column: SX) -> Silhouette:
         return Silhouette(column[:3], column[3], column[4:7], column[7:10])
 
-    def at(self, phi: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def at(self, phi: SX) -> tuple[SX, SX]:
         """A point of the circle, and its derivative by phi."""
         c, s = ca.cos(phi), ca.sin(phi)
         return self.center + self.radius * (self.f * c + self.g * s), self.radius * (self.g * c - self.f * s)
 
-    def angle(self, y: ca.SX) -> ca.SX:
+    def angle(self, y: SX) -> SX:
         """phi of a point on, or near, the circle."""
         return arc_tangent(dot(y - self.center, self.g), dot(y - self.center, self.f))
 
 
-def closest(m: ca.SX, radii: ca.SX, steps: int = 6) -> ca.SX:
+def closest(m: SX, radii: SX, steps: int = 6) -> SX:
     """The scaled surface point that is closest, in space, to the inside point radii * m.
 
     y = a m / (t + a) with a = radii^2 and the largest t <= 0 at which 1/|y| = 1; Newton's method comes from
@@ -79,13 +80,13 @@ def closest(m: ca.SX, radii: ca.SX, steps: int = 6) -> ca.SX:
     return unit(a * m * inverse(t + a))
 
 
-def section(U: ca.SX, axis: ca.SX, V: ca.SX) -> tuple[ca.SX, ca.SX]:
+def section(U: SX, axis: SX, V: SX) -> tuple[SX, SX]:
     """Where the path from U to V in the plane across an axis, about which it turns, touches and leaves the
     unit sphere."""
     center = axis * dot(axis, U)
     rho = ca.sqrt(ca.fmax(1 - dot(center, center), 1e-12))
 
-    def tangent(X: ca.SX, sign: int) -> ca.SX:
+    def tangent(X: SX, sign: int) -> SX:
         d = X - center
         per = inverse(norm(d))
         cosine = ca.fmin(rho * per, 1)
@@ -106,24 +107,24 @@ class EllipsoidEnds:
     p: ca.SX
 
     @property
-    def A(self) -> ca.SX:
+    def A(self) -> SX:
         return self.p[:3]
 
     @property
-    def B(self) -> ca.SX:
+    def B(self) -> SX:
         return self.p[3:6]
 
     @property
-    def radii(self) -> ca.SX:
+    def radii(self) -> SX:
         return self.p[6:9]
 
     @cached_property
-    def per(self) -> ca.SX:
+    def per(self) -> SX:
         """1/radii."""
         return inverse(self.radii)
 
     @cached_property
-    def scaled(self) -> tuple[ca.SX, ca.SX]:
+    def scaled(self) -> tuple[SX, SX]:
         return self.per * self.A, self.per * self.B
 
     @cached_property
@@ -132,7 +133,7 @@ class EllipsoidEnds:
         return Silhouette.seen_from(U), Silhouette.seen_from(V)
 
     @cached_property
-    def _chord(self) -> tuple[ca.SX, ca.SX]:
+    def _chord(self) -> tuple[SX, SX]:
         """Its point nearest to the center, scaled; and whether it passes through the ellipsoid between its
         ends."""
         U, V = self.scaled
@@ -146,7 +147,7 @@ class EllipsoidEnds:
         return m, all_of(through, outside)
 
     @property
-    def kind(self) -> ca.SX:
+    def kind(self) -> SX:
         """OpenSim's rule: NONE or MANDATORY."""
         return ca.if_else(self._chord[1], MANDATORY, NONE)
 
@@ -195,7 +196,7 @@ class Begin:
     short: ca.SX
 
 
-def _arc(y: ca.SX, z: ca.SX, radii: ca.SX) -> ca.SX:
+def _arc(y: SX, z: SX, radii: SX) -> SX:
     """About how long the way from y to z on the unit sphere is in space: the chord by theta / (2 sin
     theta/2)."""
     d = y - z

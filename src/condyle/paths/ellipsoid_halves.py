@@ -27,6 +27,7 @@ from typing import ClassVar
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.native.solvers.solver import Solver
 from condyle.paths.ellipsoid_ends import EllipsoidEnds, Silhouette
 from condyle.paths.ellipsoid_length import CurveLength, LeastLength
@@ -43,7 +44,7 @@ FARTHEST, ASTRAY, ROUNDS, STEPS = 6.0, 2.0, 20, 4000
 steps of (2) from one beginning, and steps of (1) in all, at most."""
 
 
-def series(y: ca.SX, v: ca.SX, w: ca.SX, D: ca.SX, order: int) -> list[ca.SX]:
+def series(y: SX, v: SX, w: SX, D: SX, order: int) -> list[SX]:
     """Taylor coefficients of (1) for y, y' = v; w = 1/radii^2."""
     Y, g, G, u = [y, v], [w * y[:3], w * v[:3]], [], []
     for k in range(order - 1):
@@ -60,7 +61,7 @@ def series(y: ca.SX, v: ca.SX, w: ca.SX, D: ca.SX, order: int) -> list[ca.SX]:
     return Y
 
 
-def advance(y: ca.SX, v: ca.SX, rest: ca.SX, w: ca.SX, D: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+def advance(y: SX, v: SX, rest: SX, w: SX, D: SX) -> tuple[SX, SX, SX]:
     """One step of (1), at most `rest` long: y, v, and how much is left."""
     Y = series(y, v, w, D, ORDER)
     h = rest
@@ -102,11 +103,11 @@ class Halves:
     )
     needs: ClassVar = 12 + LeastLength.width
 
-    def idle(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def idle(self, p: SX) -> tuple[SX, SX]:
         """What was found, and whether that does not suffice."""
         return p[12 : 12 + 1 + ROW + 6 + 2], ca.logic_not(p[-9])
 
-    def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def start(self, p: SX) -> tuple[SX, SX]:
         A, _, a, size = _scaled(p)
         needed, half, phi, psi = ca.logic_not(p[-9]), p[-6] / size, p[-5], p[-4]
         y, v, launch = _launch(Silhouette.seen_from(A / a), phi, A, a)
@@ -114,7 +115,7 @@ class Halves:
         begin = {"z": z, "before": z, "merit": 1e300, "rest": half, "y": y, "v": v, "launch": launch}
         return self.state.join(begin | {"least": 1, "active": needed}), needed
 
-    def step(self, p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def step(self, p: SX, x: SX) -> tuple[SX, SX]:
         s = self.state.split(x)
         A, B, a, size = _scaled(p)
         w = 1 / (a * a)
@@ -170,7 +171,7 @@ class Halves:
         }
         return self.state.join(after), busy
 
-    def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
+    def finish(self, p: SX, x: SX) -> SX:
         """kind, the segment, its ends, whether it was found, steps of (2)."""
         s = self.state.split(x)
         A, B, a, size = _scaled(p)
@@ -201,12 +202,12 @@ class Halves:
         )
 
 
-def _scaled(p: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+def _scaled(p: SX) -> tuple[SX, SX, SX, SX]:
     size = ca.sum1(p[6:9]) / 3
     return p[:3] / size, p[3:6] / size, p[6:9] / size, size
 
 
-def _launch(circle: Silhouette, phi: ca.SX, A: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+def _launch(circle: Silhouette, phi: SX, A: SX, a: SX) -> tuple[SX, SX, SX]:
     """y and y' where a half begins; and l, eta, and e . dP/dphi."""
     y, y1 = circle.at(phi)
     P, dP = a * y, a * y1
@@ -219,7 +220,7 @@ def _launch(circle: Silhouette, phi: ca.SX, A: ca.SX, a: ca.SX) -> tuple[ca.SX, 
     )
 
 
-def _meet(first: ca.SX, second: ca.SX, w: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+def _meet(first: SX, second: SX, w: SX) -> tuple[SX, SX, SX, SX]:
     """(2): dphi, dpsi, how much longer each half becomes; the square of what is left; M12 of the whole; the
     fields a, r, a', r' of both halves."""
     (X1, t1, l1, eta1, along1), (X2, t2, l2, eta2, along2) = (

@@ -35,6 +35,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.native.solvers.solver import Solver
 from condyle.paths.cylinder_sphere import NONE
 from condyle.paths.ellipsoid_ends import EllipsoidEnds, Silhouette
@@ -66,21 +67,21 @@ class Chart:
     B: Silhouette
 
     @property
-    def column(self) -> ca.SX:
+    def column(self) -> SX:
         return ca.vertcat(self.m, self.w, self.A.column, self.B.column)
 
-    def tips(self, z: ca.SX) -> ca.SX:
+    def tips(self, z: SX) -> SX:
         """p, dp/dphi, q, dq/dpsi, shape (12,)."""
         return ca.vertcat(*self.A.at(z[0]), *self.B.at(z[1]))
 
-    def renewed(self, tips: ca.SX, offset: ca.SX) -> ca.SX:
+    def renewed(self, tips: SX, offset: SX) -> SX:
         """m and w of the chart through the middle of a curve, which is off by so much along w, shape (6,)."""
         p, q = tips[:3], tips[6:9]
         m = unit(p / 4 + self.m / 2 + q / 4 + offset * self.w)
         return ca.vertcat(m, unit(cross(m, q - p)))
 
     @staticmethod
-    def from_column(column: ca.SX) -> Chart:
+    def from_column(column: SX) -> Chart:
         return Chart(
             column[:3],
             column[3:6],
@@ -110,7 +111,7 @@ class CurveLength:
         )
         self.middle = np.array([f(0) / 4 for f in basis])
 
-    def term(self, tau: ca.SX, chart: Chart, tips: ca.SX, a: ca.SX, per: ca.SX, c: ca.SX) -> ca.SX:
+    def term(self, tau: SX, chart: Chart, tips: SX, a: SX, per: SX, c: SX) -> SX:
         """What a Gauss point adds: L, g (n,), rows of the lower half of H. per: 1/radii."""
         n = self.size
         p, p1, q, q1 = (tips[3 * k : 3 * k + 3] for k in range(4))
@@ -129,7 +130,7 @@ class CurveLength:
         H = [turned[i] * eta1[j] + bent[i] * eta[j] for i in range(n) for j in range(i + 1)]  # (3)
         return ca.vertcat(weight * point.F, *g, *H)
 
-    def assembled(self, total: ca.SX, ends: EllipsoidEnds, tips: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def assembled(self, total: SX, ends: EllipsoidEnds, tips: SX) -> tuple[SX, SX, SX]:
         """L, g (n,), H (n, n) of the sum and of both ends."""
         n, a = self.size, ends.radii
         L, g, H = total[0], total[1 : 1 + n], ca.SX(n, n)
@@ -143,7 +144,7 @@ class CurveLength:
             L, g[i], H[i, i] = L + l, g[i] + slope, H[i, i] + (dot(t, t) - slope * slope) / l
         return L, g, H
 
-    def direction(self, y: ca.SX, end: int, tau: ca.SX, chart: Chart, a: ca.SX) -> ca.SX:
+    def direction(self, y: SX, end: int, tau: SX, chart: Chart, a: SX) -> SX:
         """The unit tangent of the curve (1) at its start y = p, end = 0, or at its end y = q, end = 1."""
         slopes = ca.DM([-1.0 if end else (-1.0) ** k for k in range(self.modes)])
         d = (2 - 4 * end) * (chart.m - y) + dot(slopes, tau) * chart.w
@@ -182,7 +183,7 @@ class CurvePoint:
     Kg: ca.SX
 
     @staticmethod
-    def from_slope(y: ca.SX, d: ca.SX, a: ca.SX, per: ca.SX) -> CurvePoint:
+    def from_slope(y: SX, d: SX, a: SX, per: SX) -> CurvePoint:
         """At y and y' = d. a: radii; per: 1/radii."""
         yy, yd, h = dot(y, y), dot(y, d), per * y
         v = a * (yy * d - yd * y)
@@ -208,11 +209,11 @@ class CurvePoint:
         )
 
     @cached_property
-    def _products(self) -> tuple[ca.SX, ...]:
+    def _products(self) -> tuple[SX, ...]:
         """at, ab and ab . d / |y|^2: what y and d have of them."""
         return dot(self.at, self.y) * self.i2, dot(self.ab, self.y) * self.i2, dot(self.ab, self.d) * self.i2
 
-    def along(self, v: ca.SX, weight: ca.SX) -> tuple[ca.SX, ...]:
+    def along(self, v: SX, weight: SX) -> tuple[SX, ...]:
         """Where dy = by v and dd = bd v: eta = by x0, eta' = by x1 + bd x0, weight dF = by x2 + bd x3; eta
         without the factor i1 per_b. b' is along the normal: it has no share in eta'."""
         k, (c, e, f) = self.k, self._products
@@ -227,19 +228,19 @@ class CurvePoint:
             slope * (av - c * yv),
         )
 
-    def factors(self, weight: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def factors(self, weight: SX) -> tuple[SX, SX]:
         """Of eta' eta' and eta eta in (3)."""
         square = weight * (self.i1 * self.per_b) ** 2
         return square * self.per_F, -square * self.Kg * self.F
 
 
-def _across_short(l1: ca.SX, arc: ca.SX, l2: ca.SX, y: ca.SX, a: ca.SX) -> ca.SX:
+def _across_short(l1: SX, arc: SX, l2: SX, y: SX, a: SX) -> SX:
     """alpha_A, alpha_B, gamma of segment.py (3) over a short arc: a = 1, r = arc, a' = -Kg arc."""
     bend = -arc / (dot(y / a, y / a) * a[0] * a[1] * a[2]) ** 2
     return ca.vertcat(1 + l2 * bend, 1 + l1 * bend, 1) / (l1 + arc + l2 + l1 * l2 * bend)
 
 
-def eliminate(H: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
+def eliminate(H: SX, g: SX) -> tuple[SX, SX]:
     """-H^-1 g by L |D| L', tau first, then phi, psi. And 1/d_phi, 1/d_psi, l_psi,phi."""
     n = g.numel()
     order = [*range(2, n), 0, 1]
@@ -289,13 +290,13 @@ class LeastLength:
             chart=26,
         )
 
-    def idle(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def idle(self, p: SX) -> tuple[SX, SX]:
         """A straight path, and whether there may be another."""
         ends = EllipsoidEnds(p)
         row = ca.vertcat(NONE, straight(ends.A, ends.B).row, ends.A, ends.B, 1, ca.SX.zeros(8))
         return row, ends.kind != NONE
 
-    def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def start(self, p: SX) -> tuple[SX, SX]:
         ends = EllipsoidEnds(p)
         begin, active = ends.start(), ends.kind != NONE
         chart = Chart(begin.m, begin.w, *ends.silhouettes)
@@ -317,13 +318,13 @@ class LeastLength:
         )
         return x, all_of(active, ca.logic_not(any_of(begin.forced, begin.short)))
 
-    def term(self, p: ca.SX, x: ca.SX, c: ca.SX) -> ca.SX:
+    def term(self, p: SX, x: SX, c: SX) -> SX:
         s = self.state.split(x)
         return self.length.term(
             s["z"][2:], Chart.from_column(s["chart"]), s["tips"], EllipsoidEnds(p).radii, s["per"], c
         )
 
-    def step(self, p: ca.SX, x: ca.SX, total: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def step(self, p: SX, x: SX, total: SX) -> tuple[SX, SX]:
         s = self.state.split(x)
         z, before, count = s["z"], s["before"], s["count"]
         L, g, H = self.length.assembled(total, EllipsoidEnds(p), s["tips"])
@@ -351,7 +352,7 @@ class LeastLength:
         }
         return self.state.join(after), all_of(any_of(renew, ca.logic_not(done)), count < ROUNDS - 1)
 
-    def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
+    def finish(self, p: SX, x: SX) -> SX:
         s, ends = self.state.split(x), EllipsoidEnds(p)
         a, z, chart, (by_phi, by_psi, l) = (
             ends.radii,

@@ -13,6 +13,7 @@ from typing import Any, Self
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.functions import Function
 from condyle.functions.base import exact
@@ -73,7 +74,7 @@ class FunctionPath(Path):
     def check_parameters(self, values: Mapping[str, float]) -> None:
         pass
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         return ca.SX(0, 1)
 
     @cached_property
@@ -121,14 +122,14 @@ class FunctionLength(Composed):
     def parts(self) -> list[Leaf]:
         return [CoordinateValue(name) for name in self.names]
 
-    def of(self, *y: ca.SX) -> ca.SX:
+    def of(self, *y: SX) -> SX:
         f = self.function
         return ca.SX(f.apply(*y) if isinstance(f, Traced) else f(*y))
 
     def ranges(self, rng: np.random.Generator) -> list[tuple[float, float]]:
         return [(0.1, 0.5)]
 
-    def touched(self, s: View) -> ca.SX:
+    def touched(self, s: View) -> SX:
         """What drawing needs: nothing, it has no places."""
         return ca.SX(0, 1)
 

@@ -19,7 +19,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.described import text
 from condyle.paths.cylinder_sphere import MANDATORY, NONE, Quadrant
@@ -36,7 +36,7 @@ DIRECTIONS = 16
 """Directions across a chord, of which the shortest way out is taken."""
 
 
-def chord(level: Level, A: ca.SX, B: ca.SX, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
+def chord(level: Level, A: SX, B: SX, numbers: SX) -> tuple[SX, SX]:
     """Its deepest point, and OpenSim's rule: MANDATORY where that is inside and the ends are not, else
     NONE."""
     C = level.deepest(A, B, numbers)
@@ -45,7 +45,7 @@ def chord(level: Level, A: ca.SX, B: ca.SX, numbers: ca.SX) -> tuple[ca.SX, ca.S
     return C, ca.if_else(all_of(inside, outside), MANDATORY, NONE)
 
 
-def start(level: Level, p: ca.SX) -> Start:
+def start(level: Level, p: SX) -> Start:
     """Half-planes about the chord; the first toward the surface point that is closest to its deepest point,
     by the quadratic at that point; mirrored where the quadrant does not have it."""
     A, B, numbers, quadrant = (
@@ -149,17 +149,17 @@ class ImplicitSurface(Surface):
             )
         object.__setattr__(self, "law", law)
 
-    def numbers(self) -> ca.SX:
+    def numbers(self) -> SX:
         return ca.SX(0, 1)
 
     @property
     def signature(self) -> Hashable:
         return type(self), self.law
 
-    def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def rule(self, A: SX, B: SX) -> tuple[SX, SX]:
         return chord(_shooting(self.law).level, A, B, self.numbers())[1], ca.SX(0)
 
-    def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
+    def row(self, A: SX, B: SX) -> SX:
         return _shooting(self.law).row(self.solver_input(A, B))
 
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:

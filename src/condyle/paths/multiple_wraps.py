@@ -33,6 +33,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.native.solvers.solver import Solver
 from condyle.paths.cylinder_sphere import MANDATORY, WRAPPED
 from condyle.paths.segment import Columns, Segment, across_to, cross, dot, norm, unit
@@ -64,19 +65,19 @@ class Order:
     prev: list[ca.SX]
 
     @staticmethod
-    def of_state(s: Mapping[str, ca.SX]) -> Order:
+    def of_state(s: Mapping[str, SX]) -> Order:
         return Order(*(ca.vertsplit(s[name]) for name in ("on", "piece", "prev")))
 
     @property
-    def parts(self) -> dict[str, list[ca.SX]]:
+    def parts(self) -> dict[str, list[SX]]:
         return {"on": self.on, "piece": self.piece, "prev": self.prev}
 
-    def unless(self, condition: ca.SX, other: Order) -> Order:
+    def unless(self, condition: SX, other: Order) -> Order:
         """This one, or another where a condition holds."""
         return Order(*(_choose(condition, other.parts[name], x) for name, x in self.parts.items()))
 
     @cached_property
-    def depth(self) -> list[ca.SX]:
+    def depth(self) -> list[SX]:
         """How many surfaces come before on the same piece."""
         depth = [ca.SX(0)] * len(self.on)
         for _ in range(len(self.on) - 1):
@@ -84,11 +85,11 @@ class Order:
         return depth
 
     @cached_property
-    def gaps(self) -> tuple[list[ca.SX], list[ca.SX]]:
+    def gaps(self) -> tuple[list[SX], list[SX]]:
         """Of each surface the gaps before and after it, counted along the path; -1 at points of the path."""
         n = range(len(self.on))
 
-        def earlier(j: int, k: int) -> ca.SX:
+        def earlier(j: int, k: int) -> SX:
             same = all_of(self.piece[j] == self.piece[k], self.depth[j] < self.depth[k])
             return all_of(self.on[j], any_of(self.piece[j] < self.piece[k], same))
 
@@ -97,7 +98,7 @@ class Order:
         after = [ca.if_else(all_of(self.on[k], self.next(k) >= 0), rank[k], -1) for k in n]
         return before, after
 
-    def next(self, k: Any, piece: ca.SX | None = None) -> ca.SX:
+    def next(self, k: Any, piece: SX | None = None) -> SX:
         """The surface after k; with k = -1 the first of a piece; -1 if there is none."""
         out = ca.SX(-1)
         for j in range(len(self.on)):
@@ -110,7 +111,7 @@ class Order:
         prev = [ca.if_else(p == k, self.prev[k], p) for p in self.prev]
         return Order(_set(self.on, k, 0), self.piece, _set(prev, k, -1))
 
-    def placed(self, k: int, on: ca.SX, piece: ca.SX, prev: ca.SX) -> Order:
+    def placed(self, k: int, on: SX, piece: SX, prev: SX) -> Order:
         """With surface k, which was not in it, put in after another; or not, unless `on`."""
         after = self.next(prev, piece)
         moved = [ca.if_else(all_of(on, after == j), k, p) for j, p in enumerate(self.prev)]
@@ -118,7 +119,7 @@ class Order:
             _set(self.on, k, on), _set(self.piece, k, piece), _set(moved, k, ca.if_else(on, prev, -1))
         )
 
-    def same(self, other: Order) -> ca.SX:
+    def same(self, other: Order) -> SX:
         one, two = (ca.vertcat(*order.on, *order.piece, *order.prev) for order in (self, other))
         return ca.logic_not(ca.sum1(one != two))
 
@@ -136,7 +137,7 @@ class Chain:
 
     def __init__(
         self,
-        surfaces: Callable[[ca.SX], Sequence[Surface]],
+        surfaces: Callable[[SX], Sequence[Surface]],
         pieces: Sequence[tuple[int, ...]],
         never: Sequence[tuple[int, ...]],
         n: int,
@@ -159,39 +160,39 @@ class Chain:
 
     # ---- what it is given ----------------------------------------------------------------------------------
 
-    def surfaces(self, p: ca.SX) -> Sequence[Surface]:
+    def surfaces(self, p: SX) -> Sequence[Surface]:
         return self._surfaces(p[3 * self.n + 12 * self.m + sum(map(len, self.pieces)) :])
 
-    def ends(self, p: ca.SX, k: int, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def ends(self, p: SX, k: int, A: SX, B: SX) -> tuple[SX, SX]:
         """Points of ground in the frame of surface k."""
         R, o = self.frame(p, k)
         return R.T @ (A - o), R.T @ (B - o)
 
-    def frame(self, p: ca.SX, k: int) -> tuple[ca.SX, ca.SX]:
+    def frame(self, p: SX, k: int) -> tuple[SX, SX]:
         at = 3 * self.n + 12 * k
         return ca.reshape(p[at : at + 9], 3, 3), p[at + 9 : at + 12]
 
-    def point(self, p: ca.SX, i: Any) -> ca.SX:
+    def point(self, p: SX, i: Any) -> SX:
         """Point i, a number or an expression."""
         if not isinstance(i, ca.SX):
             return p[3 * i : 3 * i + 3]
         return _pick(i, [p[3 * j : 3 * j + 3] for j in range(self.n)])
 
-    def of_piece(self, k: int, i: ca.SX, values: ca.SX) -> ca.SX:
+    def of_piece(self, k: int, i: SX, values: SX) -> SX:
         """What belongs to piece i among values for all pieces of all surfaces; zero if k is never there."""
         at, out = sum(len(q) for q in self.pieces[:k]), ca.SX(0)
         for j, piece in enumerate(self.pieces[k]):
             out = ca.if_else(i == piece, values[at + j], out)
         return out
 
-    def usable(self, p: ca.SX) -> ca.SX:
+    def usable(self, p: SX) -> SX:
         """Whether each surface may be on each of its pieces now."""
         at = 3 * self.n + 12 * self.m
         return p[at : at + sum(map(len, self.pieces))]
 
     # ---- the loop ------------------------------------------------------------------------------------------
 
-    def idle(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def idle(self, p: SX) -> tuple[SX, SX]:
         """What `finish` gives of a path that goes over no surface, and whether it may go over some."""
         usable, places = ca.vertsplit(self.usable(p)), [(k, i) for k in range(self.m) for i in self.pieces[k]]
         may, surfaces = [], self.surfaces(p)
@@ -201,7 +202,7 @@ class Chain:
                 may.append(all_of(flag, surfaces[k].near(*ends)))
         return self.finish(p, self.nothing(ca.SX.zeros(len(places)))), any_of(*may)
 
-    def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def start(self, p: SX) -> tuple[SX, SX]:
         plain: list[ca.SX] = []
         for k, (surface, pieces) in enumerate(zip(self.surfaces(p), self.pieces, strict=True)):
             for i in pieces:
@@ -213,7 +214,7 @@ class Chain:
                 plain.append(ca.if_else(may, cost, np.inf))
         return self.nothing(ca.vertcat(*plain)), any_of(*(c < np.inf for c in plain))
 
-    def nothing(self, plain: ca.SX) -> ca.SX:
+    def nothing(self, plain: SX) -> SX:
         """The state where no surface is on the path."""
         return self.state.join(
             {
@@ -227,13 +228,13 @@ class Chain:
             }
         )
 
-    def cost(self, surface: Surface, A: ca.SX, B: ca.SX, place: Any) -> ca.SX:
+    def cost(self, surface: Surface, A: SX, B: SX, place: Any) -> SX:
         """Of parts of a path, the one with the least cost has the surface; infinite where it does not go over
         it. `place` counts along the path."""
         kind, more = surface.rule(A, B)
         return ca.if_else(kind == MANDATORY, place, ca.if_else(kind == WRAPPED, 1e6 + more, np.inf))
 
-    def step(self, p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def step(self, p: SX, x: SX) -> tuple[SX, SX]:
         s = self.state.split(x)
         sweeping, solving, checking = (s["phase"] == phase for phase in (SWEEP, NEWTON, CHECK))
         before, rows = Order.of_state(s), ca.vertsplit(s["rows"], WIDTH)
@@ -313,9 +314,7 @@ class Chain:
         busy = ca.if_else(any_of(stuck, lost), np.nan, ca.logic_not(done))
         return self.state.join(out), busy
 
-    def visit(
-        self, p: ca.SX, k: int, order: Order, rows: Sequence[ca.SX], plain: ca.SX
-    ) -> tuple[Order, ca.SX, ca.SX]:
+    def visit(self, p: SX, k: int, order: Order, rows: Sequence[SX], plain: SX) -> tuple[Order, SX, SX]:
         """The order after a visit of surface k, and the ends in ground of its part of the path."""
         left, surface, first = order.without(k), self.surfaces(p)[k], sum(len(q) for q in self.pieces[:k])
         others = [j for j in range(self.m) if j != k and set(self.pieces[j]) & set(self.pieces[k])]
@@ -348,13 +347,13 @@ class Chain:
                 )
         return left.placed(k, best < np.inf, piece, prev), A, B
 
-    def touches(self, p: ca.SX, k: int, row: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def touches(self, p: SX, k: int, row: SX) -> tuple[SX, SX]:
         """Where the path touches and leaves surface k, in ground."""
         R, o = self.frame(p, k)
         segment = Segment.from_row(row[1:])
         return o + R @ segment.P, o + R @ segment.Q
 
-    def between(self, p: ca.SX, k: int, order: Order, X: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
+    def between(self, p: SX, k: int, order: Order, X: Sequence[SX]) -> tuple[SX, SX]:
         """The ends of surface k's part in ground: points of the path, or of gaps."""
         before, after = order.gaps[0][k], order.gaps[1][k]
         A, B = self.point(p, order.piece[k]), self.point(p, order.piece[k] + 1)
@@ -362,9 +361,7 @@ class Chain:
             A, B = ca.if_else(before == j, at, A), ca.if_else(after == j, at, B)
         return A, B
 
-    def middles(
-        self, order: Order, rows: Sequence[ca.SX], p: ca.SX
-    ) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
+    def middles(self, order: Order, rows: Sequence[SX], p: SX) -> tuple[list[SX], list[SX], list[SX]]:
         """The middle, the direction and the width of each gap."""
         touched = [self.touches(p, k, rows[k]) for k in range(self.m)]
         points, directions, widths = [], [], []
@@ -381,8 +378,8 @@ class Chain:
         return points, directions, widths
 
     def equations(
-        self, p: ca.SX, order: Order, segments: Sequence[Segment], s: dict[str, ca.SX]
-    ) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
+        self, p: SX, order: Order, segments: Sequence[Segment], s: dict[str, SX]
+    ) -> tuple[SX, SX, list[SX]]:
         """(1), (2); gaps that do not exist have r = 0 and dr/dx = 1. And directions of the gaps."""
         e = ca.vertsplit(s["e"], 3)
         T = [_tangents(v) for v in e]
@@ -412,7 +409,7 @@ class Chain:
                 J[i + 1][i] = J[i][i + 1].T
         return ca.vertcat(*r), ca.blockcat(J), e
 
-    def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
+    def finish(self, p: SX, x: SX) -> SX:
         """Per surface: whether the path goes over it, piece, gaps before and after, row; per gap X and T; (2)
         inverted."""
         s = self.state.split(x)
@@ -435,7 +432,7 @@ class Chain:
             out += [X[j] + last[j], ca.vec(_tangents(e[j]))]
         return ca.vertcat(*out, s["W"])
 
-    def moved(self, p: ca.SX, k: int, row: ca.SX, dA: ca.SX, dB: ca.SX) -> ca.SX:
+    def moved(self, p: SX, k: int, row: SX, dA: SX, dB: SX) -> SX:
         """The row of surface k for ends that are moved by the last step, which is small: lengths and
         directions are right to its square."""
         R, _ = self.frame(p, k)
@@ -450,13 +447,13 @@ class Chain:
         return Solver.trace("path_chain", needs, self.start, self.step, self.finish, ROUNDS, idle=self.idle)
 
 
-def _tangents(e: ca.SX) -> ca.SX:
+def _tangents(e: SX) -> SX:
     """T: two directions across a unit vector, shape (3, 2)."""
     n = across_to(e)
     return ca.horzcat(n, cross(e, n))
 
 
-def _inverses(J: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _inverses(J: SX) -> tuple[SX, SX]:
     """Of a symmetric matrix J = L D L': its inverse, and that of L |D| L', along which a length descends."""
     n = J.shape[0]
     l, d = np.eye(n, dtype=object), [ca.SX(0)] * n
@@ -472,22 +469,22 @@ def _inverses(J: ca.SX) -> tuple[ca.SX, ca.SX]:
     return M.T @ ca.diag(1 / D) @ M, M.T @ ca.diag(1 / ca.fabs(D)) @ M
 
 
-def _choose(condition: ca.SX, yes: Sequence[ca.SX], no: Sequence[ca.SX]) -> list[ca.SX]:
+def _choose(condition: SX, yes: Sequence[SX], no: Sequence[SX]) -> list[SX]:
     return [ca.if_else(condition, a, b) for a, b in zip(yes, no, strict=True)]
 
 
-def _set(values: Sequence[ca.SX], k: int, x: Any) -> list[ca.SX]:
+def _set(values: Sequence[SX], k: int, x: Any) -> list[SX]:
     return [*values[:k], ca.SX(x), *values[k + 1 :]]
 
 
-def _pick(i: ca.SX, values: Sequence[ca.SX]) -> ca.SX:
+def _pick(i: SX, values: Sequence[SX]) -> SX:
     out = values[0]
     for j, value in enumerate(values[1:], 1):
         out = ca.if_else(i == j, value, out)
     return out
 
 
-def _pick_where(conditions: Sequence[ca.SX], values: Sequence[ca.SX], out: ca.SX) -> ca.SX:
+def _pick_where(conditions: Sequence[SX], values: Sequence[SX], out: SX) -> SX:
     """The value whose condition holds, `out` if none does."""
     for condition, value in zip(conditions, values, strict=True):
         out = ca.if_else(condition, value, out)

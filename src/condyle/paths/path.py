@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError
 from condyle.laws.described import Described, placed, sx, text
 from condyle.laws.factors import BodyFactors
@@ -92,7 +92,7 @@ class Path(Described):
         for part in (*self.points, *self.wraps):
             part.check_parameters(values)
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         return ca.vertcat(ca.SX(0, 1), *(part.conditions() for part in (*self.points, *self.wraps)))
 
     @cached_property
@@ -137,7 +137,7 @@ class PathLength(Leaf):
     path: Path
 
     @property
-    def constant(self) -> ca.SX:
+    def constant(self) -> SX:
         return self._parts[0]
 
     @property
@@ -145,7 +145,7 @@ class PathLength(Leaf):
         return self._parts[1]
 
     @cached_property
-    def _parts(self) -> tuple[ca.SX, list[Span]]:
+    def _parts(self) -> tuple[SX, list[Span]]:
         return split(self.path.points, self.path.wraps)
 
     @property
@@ -175,7 +175,7 @@ class PathLength(Leaf):
             if isinstance(point, ConditionalPoint):
                 point.check_range(tree)
 
-    def touched(self, s: View) -> ca.SX:
+    def touched(self, s: View) -> SX:
         """What drawing needs (path.py): places of all points in ground and whether they are active, then
         Span.touched of all spans, pieces counted along the path."""
         q = {name: s.coordinate(name) for p in self.path.points for name in p.coordinates}
@@ -185,21 +185,21 @@ class PathLength(Leaf):
             out += [column + span.offset * (ca.DM(range(TOUCHED)) == 1) for column in span.touched(s)]
         return ca.vertcat(*out)
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return sum((span.at(s) for span in self.spans), self.constant)  # (1)
 
-    def rate(self, s: View) -> ca.SX:
+    def rate(self, s: View) -> SX:
         return sum((span.rate(s) for span in self.spans), ca.SX(1, 1))
 
-    def bias(self, s: MovingView) -> ca.SX:
+    def bias(self, s: MovingView) -> SX:
         return sum((span.bias(s) for span in self.spans), ca.SX(1, 1))
 
-    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+    def load(self, s: View, g: SX, loads: Loads) -> None:
         for span in self.spans:
             span.load(s, g, loads)
 
 
-def split(points: Sequence[Point], wraps: Sequence[Wrap]) -> tuple[ca.SX, list[Span]]:
+def split(points: Sequence[Point], wraps: Sequence[Wrap]) -> tuple[SX, list[Span]]:
     """A constant length [m], and the spans of a path."""
     pieces = _pieces(points, wraps)
     cuts = [0]

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.functions import Function, Scaled
 from condyle.functions.base import exact
@@ -78,7 +79,7 @@ class Point(Described):
         """Points with equal ones differ in numbers and names alone."""
         return type(self).__qualname__
 
-    def active(self, q: Sequence[ca.SX]) -> ca.SX:
+    def active(self, q: Sequence[SX]) -> SX:
         """Whether the path goes through it at these coordinates."""
         return ca.SX(1)
 
@@ -133,7 +134,7 @@ class ConditionalPoint(Point):
                 "or np.inf is no bound"
             )
 
-    def active(self, q: Sequence[ca.SX]) -> ca.SX:
+    def active(self, q: Sequence[SX]) -> SX:
         return all_of(q[0] >= self.range[0], q[0] <= self.range[1])
 
 
@@ -240,7 +241,7 @@ class MovingStation(Composed):
     def parts(self) -> list[Leaf]:
         return [StationPosition(self.body), Rotation(self.body), *map(CoordinateValue, self.names)]
 
-    def of(self, *y: ca.SX) -> ca.SX:
+    def of(self, *y: SX) -> SX:
         o, R, *q = y
         return o + R @ place_of(self.p, self.range)(*q)
 
@@ -371,5 +372,5 @@ class Wrap(Described):
         super().check_parameters(values)
         self.surface.check_parameters(values)
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         return ca.vertcat(super().conditions(), self.surface.conditions())

@@ -29,6 +29,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.records import dataclass
 
 cross, dot = ca.cross, ca.dot
@@ -44,11 +45,11 @@ class Columns:
     def __init__(self, **sizes: int) -> None:
         self.sizes, self.ends = sizes, np.cumsum([0, *sizes.values()]).tolist()
 
-    def split(self, x: ca.SX) -> dict[str, ca.SX]:
+    def split(self, x: SX) -> dict[str, SX]:
         """The parts of a column that begins with them."""
         return {name: x[a:b] for name, (a, b) in zip(self.sizes, pairwise(self.ends), strict=True)}
 
-    def join(self, parts: Mapping[str, Any]) -> ca.SX:
+    def join(self, parts: Mapping[str, Any]) -> SX:
         """The column of some parts, each a number, a column or a list of columns; the others are zero."""
         each = (parts.get(name, ca.SX.zeros(size)) for name, size in self.sizes.items())
         return ca.vertcat(
@@ -92,23 +93,23 @@ class Segment:
     wrapped: ca.SX
 
     @property
-    def row(self) -> ca.SX:
+    def row(self) -> SX:
         """All numbers, shape (ROW,)."""
         return SEGMENT.join(vars(self))
 
     @staticmethod
-    def from_row(row: ca.SX) -> Segment:
+    def from_row(row: SX) -> Segment:
         """From the first ROW numbers of a row."""
         return Segment(**SEGMENT.split(row))
 
-    def hessian(self) -> ca.SX:
+    def hessian(self) -> SX:
         """(2), shape (6, 6): of the length, by A and B."""
         H = ca.SX(6, 6)
         for u, v, (alpha_A, alpha_B, gamma) in self.directions():
             H += ca.blockcat([[alpha_A * u @ u.T, -gamma * u @ v.T], [-gamma * v @ u.T, alpha_B * v @ v.T]])
         return H
 
-    def moving(self, dA: ca.SX, dB: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def moving(self, dA: SX, dB: SX) -> tuple[SX, SX, SX]:
         """L, e_in and e_out with derivatives: dA = A - A*, dB = B - B* are zero, but their derivatives are
         not.
 
@@ -124,18 +125,18 @@ class Segment:
             e_out = e_out + (alpha_B * y - gamma * x) * v
         return L, e_in, e_out
 
-    def directions(self) -> list[tuple[ca.SX, ca.SX, list[ca.SX]]]:
+    def directions(self) -> list[tuple[SX, SX, list[SX]]]:
         """u, v and alpha_A, alpha_B, gamma of (2), across and along."""
         b_P, b_Q = cross(self.e_in, self.n_P), cross(self.e_out, self.n_Q)
         return [(b_P, b_Q, ca.vertsplit(self.across)), (self.n_P, self.n_Q, ca.vertsplit(self.along))]
 
 
-def chosen(condition: ca.SX, yes: Segment, no: Segment) -> Segment:
+def chosen(condition: SX, yes: Segment, no: Segment) -> Segment:
     """One of two segments."""
     return Segment.from_row(ca.if_else(condition, yes.row, no.row))
 
 
-def straight(A: ca.SX, B: ca.SX) -> Segment:
+def straight(A: SX, B: SX) -> Segment:
     """From A to B. Between points that coincide the directions are zero: no tension acts."""
     r = B - A
     L = norm(r)
@@ -146,29 +147,29 @@ def straight(A: ca.SX, B: ca.SX) -> Segment:
     return Segment(L, e, e, n, n, stiff, stiff, A, B, ca.SX(1, 1))
 
 
-def length(r: ca.SX) -> ca.SX:
+def length(r: SX) -> SX:
     """|r|, with a derivative of zero where it is zero."""
     square = dot(r, r)
     apart = square > 0
     return ca.if_else(apart, ca.sqrt(ca.if_else(apart, square, 1)), 0)
 
 
-def norm(v: ca.SX) -> ca.SX:
+def norm(v: SX) -> SX:
     """Length of a vector, at least SMALLEST."""
     return ca.fmax(ca.sqrt(dot(v, v)), SMALLEST)
 
 
-def unit(v: ca.SX) -> ca.SX:
+def unit(v: SX) -> SX:
     return v * inverse(norm(v))
 
 
-def inverse(x: ca.SX) -> ca.SX:
+def inverse(x: SX) -> SX:
     """1/x of numbers above zero, to multiply by. CasADi makes a division of every product with 1/x, and in
     lanes a division takes as long as ten products; it does not see through |1/x|."""
     return ca.fabs(1 / x)
 
 
-def across_to(e: ca.SX) -> ca.SX:
+def across_to(e: SX) -> SX:
     """A unit vector at right angles to a unit vector."""
     axis = ca.if_else(ca.fabs(e[0]) < 0.6, ca.SX([1, 0, 0]), ca.SX([0, 1, 0]))
     return unit(axis - dot(axis, e) * e)

@@ -36,7 +36,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up
 from condyle.paths.segment import ROW, Columns, Segment, chosen, cross, dot, norm, straight, unit
@@ -79,11 +79,11 @@ class Level:
         H, g = ca.hessian(f, x)
         return ca.Function("level", [x, c], [f, ca.densify(g), ca.densify(H)], {"cse": True})
 
-    def at(self, x: ca.SX, numbers: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def at(self, x: SX, numbers: SX) -> tuple[SX, SX, SX]:
         f, g, H = self.function.call([x, numbers], True, False)
         return f, g, H
 
-    def value(self, x: ca.SX, numbers: ca.SX) -> ca.SX:
+    def value(self, x: SX, numbers: SX) -> SX:
         return self.at(x, numbers)[0]
 
     def geodesic(self, P: Array, e_in: Array, arc: Array, s: Array, numbers: Any = ()) -> Array:
@@ -109,7 +109,7 @@ class Level:
         tHt = np.einsum("in,inj,jn->n", t, H.reshape(3, -1, 3), t)
         return -tHt / (g * g).sum(0) * g
 
-    def deepest(self, A: ca.SX, B: ca.SX, numbers: ca.SX) -> ca.SX:
+    def deepest(self, A: SX, B: SX, numbers: SX) -> SX:
         """The point of a stretch AB with the least f; between two looks f has at most one minimum."""
         d = B - A
         best, least = ca.SX(0.5), ca.SX(np.inf)
@@ -154,11 +154,11 @@ class Start:
     WIDTH: ClassVar = 12
 
     @property
-    def column(self) -> ca.SX:
+    def column(self) -> SX:
         return self.COLUMNS.join(vars(self))
 
     @classmethod
-    def from_column(cls, x: ca.SX) -> Start:
+    def from_column(cls, x: SX) -> Start:
         return cls(**cls.COLUMNS.split(x))
 
 
@@ -171,13 +171,13 @@ class Ray:
     up: ca.SX
 
     @staticmethod
-    def at(start: Start, phi: ca.SX, theta: ca.SX) -> Ray:
+    def at(start: Start, phi: SX, theta: SX) -> Ray:
         g = cross(start.k, start.d)
         d, across = ca.cos(phi) * start.d + ca.sin(phi) * g, ca.cos(phi) * g - ca.sin(phi) * start.d
         c, s = ca.cos(theta), ca.sin(theta)
         return Ray(c * start.k + s * d, across, c * d - s * start.k)
 
-    def turn(self, n: ca.SX, theta: ca.SX) -> ca.SX:
+    def turn(self, n: SX, theta: SX) -> SX:
         """domega / dphi of (3)."""
         b = cross(self.e, n)
         return ca.sin(theta) * (dot(self.across, b) - dot(self.across, n) * dot(self.up, b) / dot(self.up, n))
@@ -198,22 +198,20 @@ class Shooting:
         self,
         name: str,
         level: Level,
-        start: Callable[[ca.SX], Start],
-        right: Callable[..., ca.SX] = lambda *_: ca.SX(1),
+        start: Callable[[SX], Start],
+        right: Callable[..., SX] = lambda *_: ca.SX(1),
     ) -> None:
         self.name, self.level, self.begin, self.right = name, level, start, right
         self.needs = 6 + level.count + 3
         names = "phi low high sign theta rho aiming y s h longest cap seen dphi same bend shots"
         self.state = Columns(**dict.fromkeys(names.split(), 1) | {"y": 10})
 
-    def numbers(self, p: ca.SX) -> ca.SX:
+    def numbers(self, p: SX) -> SX:
         return p[6 : 6 + self.level.count]
 
     # ---- (1) -----------------------------------------------------------------------------------------------
 
-    def aim(
-        self, p: ca.SX, start: Start, phi: ca.SX, theta: ca.SX, rho: ca.SX
-    ) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+    def aim(self, p: SX, start: Start, phi: SX, theta: SX, rho: SX) -> tuple[SX, SX, SX, SX]:
         """One step of Newton's method on (1): theta, rho, whether it was small, and the sign of G where it is
         known.
 
@@ -246,11 +244,11 @@ class Shooting:
         return theta, rho + drho, good, side
 
     def aiming(self) -> Solver:
-        def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        def start(p: SX) -> tuple[SX, SX]:
             first = self.begin(p)
             return ca.vertcat(first.column, 0, np.pi), first.kind != 0
 
-        def step(p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
+        def step(p: SX, x: SX) -> tuple[SX, SX]:
             first, low, high = Start.from_column(x), x[Start.WIDTH], x[Start.WIDTH + 1]
             theta, rho, good, side = self.aim(p, first, ca.SX(0), first.theta, first.rho)
             low, high = ca.if_else(side < 0, first.theta, low), ca.if_else(side > 0, first.theta, high)
@@ -258,7 +256,7 @@ class Shooting:
             theta = ca.if_else(outside, (low + high) / 2, theta)
             return ca.vertcat(x[:7], theta, rho, x[9 : Start.WIDTH], low, high), ca.logic_not(good)
 
-        def finish(p: ca.SX, x: ca.SX) -> ca.SX:
+        def finish(p: SX, x: SX) -> SX:
             first = Start.from_column(x)
             _, g, H = self.level.at(
                 p[:3] + first.rho * Ray.at(first, ca.SX(0), first.theta).e, self.numbers(p)
@@ -269,14 +267,14 @@ class Shooting:
 
     # ---- (2) -----------------------------------------------------------------------------------------------
 
-    def rates(self, y: ca.SX, numbers: ca.SX) -> ca.SX:
+    def rates(self, y: SX, numbers: SX) -> SX:
         t, (_, g, H) = y[3:6], self.level.at(y[:3], numbers)
         gg = dot(g, g)
         adj = ca.horzcat(cross(H[:, 1], H[:, 2]), cross(H[:, 2], H[:, 0]), cross(H[:, 0], H[:, 1]))
         K = dot(g, adj @ g) / (gg * gg)
         return ca.vertcat(t, -(dot(t, H @ t) / gg) * g, y[7], -K * y[6], y[9], -K * y[8])
 
-    def advance(self, y: ca.SX, h: ca.SX, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def advance(self, y: SX, h: SX, numbers: SX) -> tuple[SX, SX]:
         """y after a step h of (2), and the error of the extrapolation before the last [m]."""
         first = self.rates(y, numbers)
         table: list[ca.SX] = []
@@ -297,12 +295,12 @@ class Shooting:
 
     # ---- (3) -----------------------------------------------------------------------------------------------
 
-    def first(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def first(self, p: SX) -> tuple[SX, SX]:
         start = Start.from_column(p[self.needs :])
         x = {"low": -1e300, "high": 1e300, "theta": start.theta, "rho": start.rho, "aiming": 1, "bend": 1e300}
         return self.state.join(x | {"longest": start.size / 4}), start.kind != 0
 
-    def step(self, p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def step(self, p: SX, x: SX) -> tuple[SX, SX]:
         s, start, c = self.state.split(x), Start.from_column(p[self.needs :]), self.numbers(p)
         A, B, phi, size = p[:3], p[3:6], s["phi"], start.size
         theta, rho, aimed = s["theta"], s["rho"], ca.SX(0)
@@ -397,7 +395,7 @@ class Shooting:
         }
         return self.state.join(after), ca.logic_not(found)
 
-    def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
+    def finish(self, p: SX, x: SX) -> SX:
         """kind, the segment, its ends, shots. NaN where the surface is hollow below the path, which would
         leave it, where B is in sight already, and where the straight parts pass through another hill of the
         surface."""
@@ -456,7 +454,7 @@ class Shooting:
     def solvers(self) -> tuple[Solver, Solver]:
         return self.aiming(), self.search()
 
-    def row(self, p: ca.SX) -> ca.SX:
+    def row(self, p: SX) -> SX:
         """kind, the segment, its ends; all NaN where no geodesic was found.
 
         The search begins at the end that comes first by z, x, y, and only if it finds nothing at the other:
@@ -472,13 +470,13 @@ class Shooting:
         found = ca.if_else(there, found, reverse(back))
         return ca.if_else(later, reverse(found), found)
 
-    def once(self, p: ca.SX) -> ca.SX:
+    def once(self, p: SX) -> SX:
         """The row of p, searched for from its first end."""
         aiming, search = self.solvers
         return look_up(search, ca.vertcat(p, look_up(aiming, p)[:-1]))[: 1 + ROW + 6]
 
 
-def reverse(row: ca.SX) -> ca.SX:
+def reverse(row: SX) -> SX:
     """The row of the same path, written from B to A."""
     s = Segment.from_row(row[1:])
     back = Segment(
@@ -487,5 +485,5 @@ def reverse(row: ca.SX) -> ca.SX:
     return ca.vertcat(row[0], back.row, row[-3:], row[-6:-3])
 
 
-def _clip(x: ca.SX, most: ca.SX | float) -> ca.SX:
+def _clip(x: SX, most: SX | float) -> SX:
     return ca.fmin(ca.fmax(x, -most), most)

@@ -44,6 +44,7 @@ from typing import Any, Self
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.laws.described import Datum, Described, placed, sx, text
 from condyle.laws.leaves import Composed, CoordinateValue, Leaf, Rotation, StationPosition
 from condyle.laws.view import Loads, View
@@ -123,7 +124,7 @@ class Twinned(Composed):
                 out += np.ravel(np.asarray(x, dtype=float), order="F").tolist()
         return out
 
-    def values(self) -> ca.SX:
+    def values(self) -> SX:
         """All its numbers in a fixed order, a column."""
         out = []
         for thing, f in self._fields():
@@ -150,7 +151,7 @@ class Twinned(Composed):
                     yield w.surface, f
             yield w.surface, "quadrant"
 
-    def twin(self, numbers: ca.SX, bodies: Sequence[str], coordinates: Sequence[str] = ()) -> Self:
+    def twin(self, numbers: SX, bodies: Sequence[str], coordinates: Sequence[str] = ()) -> Self:
         """The same with symbols for its numbers, shape (len(numbers),), and other names."""
         body, name = (
             dict(zip(self.bodies, bodies, strict=True)),
@@ -224,18 +225,16 @@ class Span(Twinned):
 
     # ---- geometry ------------------------------------------------------------------------------------------
 
-    def _active(self, y: Sequence[ca.SX]) -> list[ca.SX]:
+    def _active(self, y: Sequence[SX]) -> list[SX]:
         q = dict(zip(self._switches, y[len(self.points) :], strict=False))
         return [p.active([q[name] for name in p.coordinates]) for p in self.points]
 
-    def _surface(self, k: int, y: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
+    def _surface(self, k: int, y: Sequence[SX]) -> tuple[SX, SX]:
         """R_GS and the origin of S in ground, of a wrap."""
         at = len(self.points) + len(self._switches) + 2 * k
         return y[at] @ placed(self.wraps[k].X_BS)[0], y[at + 1]
 
-    def _in_surface(
-        self, k: int, y: Sequence[ca.SX], X: Sequence[ca.SX], active: Sequence[ca.SX]
-    ) -> list[ca.SX]:
+    def _in_surface(self, k: int, y: Sequence[SX], X: Sequence[SX], active: Sequence[SX]) -> list[SX]:
         """All points in the frame S of a wrap. Those of its own body do not move there."""
         w = self.wraps[k]
         R_GS, o = self._surface(k, y)
@@ -246,7 +245,7 @@ class Span(Twinned):
             out.append(ca.if_else(active[i], mine, out[-1]) if p.coordinates else mine)
         return out
 
-    def _places(self, active: Sequence[ca.SX], y: Sequence[ca.SX]) -> list[ca.SX]:
+    def _places(self, active: Sequence[SX], y: Sequence[SX]) -> list[SX]:
         """Points in ground; one that is not active is where the one before it is."""
         X: list[ca.SX] = []
         for i, p in enumerate(self.points):
@@ -258,7 +257,7 @@ class Span(Twinned):
         """Whether several wraps may be on one piece."""
         return any(set(a) & set(b) for a, b in combinations(self.pieces, 2))
 
-    def _usable(self, k: int, i: int, active: Sequence[ca.SX]) -> ca.SX:
+    def _usable(self, k: int, i: int, active: Sequence[SX]) -> SX:
         """Whether a wrap may be on a piece: its range begins at the first of its points that is active."""
         first = (self.wraps[k].between or (0,))[0] - self.offset
         before = range(max(first, 0), i + 1)
@@ -266,7 +265,7 @@ class Span(Twinned):
             return ca.SX(1)
         return ca.sum1(ca.vertcat(*(active[j] for j in before))) > 0
 
-    def rows(self, *y: ca.SX) -> ca.SX:
+    def rows(self, *y: SX) -> SX:
         """What solvers find, then whether points are active."""
         active = self._active(y)
         X = self._places(active, y)
@@ -277,7 +276,7 @@ class Span(Twinned):
         )
         return ca.vertcat(found, *(a for a, p in zip(active, self.points, strict=True) if p.coordinates))
 
-    def _wrap(self, k: int, y: Sequence[ca.SX], X: Sequence[ca.SX], active: Sequence[ca.SX]) -> ca.SX:
+    def _wrap(self, k: int, y: Sequence[SX], X: Sequence[SX], active: Sequence[SX]) -> SX:
         """The row of a wrap, after the piece it is on where there are several."""
         surface, pieces, S = self.wraps[k].surface, self.pieces[k], self._in_surface(k, y, X, active)
         chosen, out = ca.SX(pieces[0]), ca.SX(0, 1)
@@ -295,7 +294,7 @@ class Span(Twinned):
             out = chosen
         return ca.vertcat(out, surface.row(_at(S, pieces, chosen), _at(S[1:], pieces, chosen)))
 
-    def _chain(self, y: Sequence[ca.SX], X: Sequence[ca.SX], active: Sequence[ca.SX]) -> ca.SX:
+    def _chain(self, y: Sequence[SX], X: Sequence[SX], active: Sequence[SX]) -> SX:
         """What multiple_wraps.py finds."""
         frames = [self._surface(k, y) for k in range(len(self.wraps))]
         usable = [self._usable(k, i, active) for k, pieces in enumerate(self.pieces) for i in pieces]
@@ -303,14 +302,14 @@ class Span(Twinned):
         if self.signature not in _CHAINS:
             span = getattr(self, "_twin_of", self)  # which has numbers and no symbols
 
-            def surfaces(numbers: ca.SX) -> list[Surface]:
+            def surfaces(numbers: SX) -> list[Surface]:
                 return [w.surface for w in span.twin(numbers, span.bodies, span.coordinates).wraps]
 
             chain = Chain(surfaces, self.pieces, self.never, len(self.points))
             _CHAINS[self.signature] = chain.solver(p.numel())
         return look_up(_CHAINS[self.signature], p)[:-1]
 
-    def of(self, *y: ca.SX) -> ca.SX:
+    def of(self, *y: SX) -> SX:
         found: list[ca.SX] = []
         if self.wraps or self._switches:
             found, y = ca.vertsplit(y[0]), y[1:]
@@ -330,7 +329,7 @@ class Span(Twinned):
             L += ca.if_else(w.on, more, 0)  # (1)
         return L
 
-    def _wrapped(self, taken: Iterator[ca.SX]) -> Iterator[Wrapped]:
+    def _wrapped(self, taken: Iterator[SX]) -> Iterator[Wrapped]:
         """Where each wrap is, from the beginning of the rows."""
         for pieces in self.pieces:
             if self._meet:
@@ -341,7 +340,7 @@ class Span(Twinned):
                 row = _next(taken, WIDTH)
                 yield Wrapped(Segment.from_row(row[1:]).wrapped != 0, piece, ca.SX(-1), ca.SX(-1), row)
 
-    def _flags(self, found: Sequence[ca.SX]) -> list[ca.SX]:
+    def _flags(self, found: Sequence[SX]) -> list[SX]:
         """Whether points are active, from the end of the rows."""
         switched = [i for i, p in enumerate(self.points) if p.coordinates]
         active = [ca.SX(1)] * len(self.points)
@@ -351,10 +350,10 @@ class Span(Twinned):
 
     # ---- without derivatives -------------------------------------------------------------------------------
 
-    def value(self, s: View) -> ca.SX:
+    def value(self, s: View) -> SX:
         return self._pulls(s).L if self._is_plain(s) else super().value(s)
 
-    def rate(self, s: View) -> ca.SX:
+    def rate(self, s: View) -> SX:
         if not self._is_plain(s):
             return super().rate(s)
         found = self._pulls(s)
@@ -364,7 +363,7 @@ class Span(Twinned):
             v.append(dot(force, s.station_velocity(w.body, _origin(w.X_BS))))
         return sum(v, ca.SX(0))
 
-    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+    def load(self, s: View, g: SX, loads: Loads) -> None:
         if not self._is_plain(s):
             super().load(s, g, loads)
             return
@@ -415,7 +414,7 @@ class Span(Twinned):
         points = [f"point {i + self.offset}" for i, p in enumerate(self.points) if p.coordinates]
         return [repr(w.name or type(w.surface).__name__) for w in self.wraps] + points
 
-    def branches(self, rows: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def branches(self, rows: SX) -> tuple[SX, SX]:
         """Which branch each switch is on, a column, and its normal, shape (3, switches).
 
         A wrap: 0 where the path does not go over it, else 1 + the piece that it is on, and n_P. A point:
@@ -429,7 +428,7 @@ class Span(Twinned):
         code += ca.vertsplit(rows[rows.numel() - active :]) if active else []
         return ca.vertcat(*code), ca.horzcat(*n, ca.SX.zeros(3, active))
 
-    def touched(self, s: View) -> list[ca.SX]:
+    def touched(self, s: View) -> list[SX]:
         """Of each wrap, a column (TOUCHED,): whether the path goes over it; where along the span it comes
         (the piece, and below 1 what comes before on it); P, Q [m], e_in, e_out and the length of the arc [m],
         in S; R_GS by columns and S's origin in ground."""
@@ -443,13 +442,13 @@ class Span(Twinned):
 
     def _over_several(
         self,
-        L: ca.SX,
-        taken: Iterator[ca.SX],
-        y: Sequence[ca.SX],
-        X: Sequence[ca.SX],
-        active: Sequence[ca.SX],
-        straight: Sequence[ca.SX],
-    ) -> ca.SX:
+        L: SX,
+        taken: Iterator[SX],
+        y: Sequence[SX],
+        X: Sequence[SX],
+        active: Sequence[SX],
+        straight: Sequence[SX],
+    ) -> SX:
         """(2)"""
         mine = list(self._wrapped(taken))
         gaps = [(_next(taken, 3), ca.reshape(_next(taken, 6), 3, 2)) for _ in self.wraps[1:]]
@@ -492,7 +491,7 @@ class Wrapped:
         return Segment.from_row(self.row[1:])
 
     @property
-    def ends(self) -> list[ca.SX]:
+    def ends(self) -> list[SX]:
         """A and B in S."""
         return ca.vertsplit(self.row[WIDTH - 6 :], 3)
 
@@ -518,14 +517,14 @@ _CHAINS: dict[Hashable, Solver] = {}
 """Solvers of spans with several surfaces, by signature."""
 
 
-def _at(points: Sequence[ca.SX], pieces: Sequence[int], chosen: ca.SX) -> ca.SX:
+def _at(points: Sequence[SX], pieces: Sequence[int], chosen: SX) -> SX:
     out = points[pieces[0]]
     for i in pieces[1:]:
         out = ca.if_else(chosen == i, points[i], out)
     return out
 
 
-def _next(taken: Iterator[ca.SX], n: int) -> ca.SX:
+def _next(taken: Iterator[SX], n: int) -> SX:
     return ca.vertcat(*islice(taken, n))
 
 

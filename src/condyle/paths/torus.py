@@ -24,7 +24,7 @@ import casadi as ca
 import numpy as np
 
 import condyle.shapes.meshes as meshes
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError
 from condyle.laws.described import Datum, quantity, sx
 from condyle.laws.factors import times
@@ -82,14 +82,14 @@ class Torus(Surface):
                 f"= {self.outer_radius:g} m, of the circle in its middle"
             )
 
-    def numbers(self) -> ca.SX:
+    def numbers(self) -> SX:
         return ca.vertcat(sx(self.inner_radius), sx(self.outer_radius))
 
-    def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def rule(self, A: SX, B: SX) -> tuple[SX, SX]:
         kind, over = TorusEnds(self.solver_input(A, B)).wrapped()[:2]
         return kind, over.L - norm(B - A)
 
-    def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
+    def row(self, A: SX, B: SX) -> SX:
         return _shooting().row(self.solver_input(A, B))
 
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
@@ -99,10 +99,10 @@ class Torus(Surface):
 class TorusEnds:
     """Whether and where p = (A, B, inner_radius, outer_radius, quadrant), shape (11,), wraps."""
 
-    def __init__(self, p: ca.SX) -> None:
+    def __init__(self, p: SX) -> None:
         self.A, self.B, self.r, self.R, self.quadrant = p[:3], p[3:6], p[6], p[7], Quadrant(p[8:11])
 
-    def wrapped(self) -> tuple[ca.SX, Segment, ca.SX, ca.SX]:
+    def wrapped(self) -> tuple[SX, Segment, SX, SX]:
         """The rule's answer, the segment over the cylinder, whether it goes downward through the hole, and
         the cylinder's frame: c and axes (inward, down, along the tube), shape (3, 4)."""
         (x, far_x), (y, far_y) = (closest(self.A, self.B, self.R, u) for u in (0, 1))
@@ -128,7 +128,7 @@ class TorusEnds:
         )
 
 
-def closest(A: ca.SX, B: ca.SX, R: ca.SX, start: float) -> tuple[ca.SX, ca.SX]:
+def closest(A: SX, B: SX, R: SX, start: float) -> tuple[SX, SX]:
     """The point of a stretch AB that is closest to the circle, from a share of it on; and the square of how
     far."""
     d, u = B - A, ca.SX(start)
@@ -144,7 +144,7 @@ def closest(A: ca.SX, B: ca.SX, R: ca.SX, start: float) -> tuple[ca.SX, ca.SX]:
     return x, _far(x, R)
 
 
-def _far(x: ca.SX, R: ca.SX) -> ca.SX:
+def _far(x: SX, R: SX) -> SX:
     """Square of the distance of x from the circle."""
     return (ca.sqrt(x[0] * x[0] + x[1] * x[1]) - R) ** 2 + x[2] * x[2]
 
@@ -152,12 +152,12 @@ def _far(x: ca.SX, R: ca.SX) -> ca.SX:
 class Tube(Level):
     """The torus as a level: where a stretch is deepest is known."""
 
-    def deepest(self, A: ca.SX, B: ca.SX, numbers: ca.SX) -> ca.SX:
+    def deepest(self, A: SX, B: SX, numbers: SX) -> SX:
         (x, far_x), (y, far_y) = (closest(A, B, numbers[1], u) for u in (0, 1))
         return ca.if_else(far_x < far_y, x, y)
 
 
-def _start(p: ca.SX) -> Start:
+def _start(p: SX) -> Start:
     ends = TorusEnds(p)
     kind, over, downward, frame = ends.wrapped()
     c, axes = frame[:, 0], frame[:, 1:]
@@ -172,7 +172,7 @@ def _start(p: ca.SX) -> Start:
     return Start(kind, k, unit(d), theta, rho, ca.SX(0), ends.r, ca.if_else(downward, 1, -1))
 
 
-def _taut(p: ca.SX, start: Start, P: ca.SX, e_in: ca.SX, Q: ca.SX, arc: ca.SX) -> ca.SX:
+def _taut(p: SX, start: Start, P: SX, e_in: SX, Q: SX, arc: SX) -> SX:
     """Whether a geodesic goes through the hole the way it should, and not around the tube once more."""
     r, R = p[6], p[7]
     (x, y), (x2, y2), (dx, dy) = (_across(X, v) for X, v in ((P, P), (Q, Q), (P, e_in)))
@@ -182,14 +182,14 @@ def _taut(p: ca.SX, start: Start, P: ca.SX, e_in: ca.SX, Q: ca.SX, arc: ca.SX) -
     return all_of(start.sense * (x * dy - y * dx) > 0, arc < r * (sweep + 2 * np.pi))
 
 
-def _across(X: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _across(X: SX, v: SX) -> tuple[SX, SX]:
     """What v has inward and down, in the plane across the tube at X."""
     return -dot(unit(ca.vertcat(X[0], X[1], 0)), v), -v[2]
 
 
 @cache
 def _shooting() -> Shooting:
-    def f(x: ca.SX, numbers: ca.SX) -> ca.SX:
+    def f(x: SX, numbers: SX) -> SX:
         return _far(x, numbers[1]) - numbers[0] ** 2
 
     return Shooting("torus", Tube(f, 2), _start, _taut)

@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 
 import condyle.shapes as shapes
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError
 from condyle.laws.described import Datum, Described, quantity, sx
 from condyle.laws.factors import times
@@ -99,7 +99,7 @@ class Surface(Described):
         """
         return ()
 
-    def numbers(self) -> ca.SX:
+    def numbers(self) -> SX:
         """What solvers are given beside A and B, a column."""
         raise TypeError(f"{type(self).__name__} needs numbers")
 
@@ -109,11 +109,11 @@ class Surface(Described):
         alone."""
         return type(self), bool(self.parameters())
 
-    def solver_input(self, A: ca.SX, B: ca.SX) -> ca.SX:
+    def solver_input(self, A: SX, B: SX) -> SX:
         """What a solver is given: A, B, numbers, quadrant."""
         return ca.vertcat(A, B, self.numbers(), self.side())
 
-    def side(self) -> ca.SX:
+    def side(self) -> SX:
         """The quadrant as a direction of unit length, or zero for all, shape (3,)."""
         if isinstance(self.quadrant, Datum):
             return self.quadrant.sx
@@ -122,19 +122,19 @@ class Surface(Described):
         c = ca.densify(ca.vec(sx(self.quadrant)))
         return c / norm(c)
 
-    def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def rule(self, A: SX, B: SX) -> tuple[SX, SX]:
         """NONE, WRAPPED or MANDATORY for ends in S, and how much longer than straight the path is [m]."""
         raise TypeError(f"{type(self).__name__} needs a rule")
 
-    def near(self, A: ca.SX, B: ca.SX) -> ca.SX:
+    def near(self, A: SX, B: SX) -> SX:
         """Zero only where the rule says NONE: a quick look before it is asked."""
         return self.rule(A, B)[0] != NONE
 
-    def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
+    def row(self, A: SX, B: SX) -> SX:
         """The row for ends in S, shape (WIDTH,); all NaN where no geodesic was found."""
         raise TypeError(f"{type(self).__name__} needs a row")
 
-    def over(self, A: ca.SX, B: ca.SX, row: ca.SX) -> ca.SX:
+    def over(self, A: SX, B: SX, row: SX) -> SX:
         """The length between ends in S, of the row for them, with its derivatives [m]."""
         return Segment.from_row(row[1:]).moving(A - row[WIDTH - 6 : WIDTH - 3], B - row[WIDTH - 3 :])[0]
 
@@ -162,18 +162,18 @@ class Surface(Described):
 class _Round(Surface):
     """A surface whose geodesics have closed forms."""
 
-    def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def rule(self, A: SX, B: SX) -> tuple[SX, SX]:
         row = self.row(A, B)
         return row[0], row[1] - ca.sqrt(ca.fmax(dot(B - A, B - A), 0))
 
-    def near(self, A: ca.SX, B: ca.SX) -> ca.SX:
+    def near(self, A: SX, B: SX) -> SX:
         return getattr(cylinder_sphere, f"{type(self).__name__.lower()}_near")(self.solver_input(A, B))
 
-    def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
+    def row(self, A: SX, B: SX) -> SX:
         p = self.solver_input(A, B)
         return look_up(_closed_form(type(self).__name__.lower(), p.numel()), p)[:WIDTH]
 
-    def over(self, A: ca.SX, B: ca.SX, row: ca.SX) -> ca.SX:
+    def over(self, A: SX, B: SX, row: SX) -> SX:
         if not self.parameters():
             return super().over(A, B, row)
         # a row has no derivatives by sizes
@@ -185,7 +185,7 @@ def _closed_form(name: str, needs: int) -> Solver:
     """A closed form as a solver that is always idle: compiled once, and its row is constant for
     derivatives."""
 
-    def idle(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def idle(p: SX) -> tuple[SX, SX]:
         kind, segment = getattr(cylinder_sphere, name)(p)
         return ca.vertcat(kind, segment.row, p[:6]), ca.SX(0)
 
@@ -216,7 +216,7 @@ class Cylinder(_Round):
     radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
     length: Annotated[Any, quantity("m", lowest=0.0, positive=True, infinite=True)] = float("inf")
 
-    def numbers(self) -> ca.SX:
+    def numbers(self) -> SX:
         return ca.vertcat(sx(self.radius), sx(self.length))
 
     def scaled_along(self, along: Array, body: Array) -> Cylinder:
@@ -248,7 +248,7 @@ class Sphere(_Round):
 
     radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
 
-    def numbers(self) -> ca.SX:
+    def numbers(self) -> SX:
         return sx(self.radius)
 
     def scaled_along(self, along: Array, body: Array) -> Sphere:
@@ -296,7 +296,7 @@ class Ellipsoid(Surface):
                 "radius of a Cylinder or a Sphere may be one"
             )
 
-    def numbers(self) -> ca.SX:
+    def numbers(self) -> SX:
         return sx(self.radii)
 
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
@@ -304,10 +304,10 @@ class Ellipsoid(Surface):
         x = super().along(P, Q, e_in, e_out, arc, s)
         return x / np.linalg.norm(x / np.array(self.radii), axis=-1, keepdims=True)
 
-    def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def rule(self, A: SX, B: SX) -> tuple[SX, SX]:
         return EllipsoidEnds(self.solver_input(A, B)).kind, ca.SX(0)
 
-    def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
+    def row(self, A: SX, B: SX) -> SX:
         p = self.solver_input(A, B)
         coarse, fine = solvers()
         found = look_up(coarse, p)

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array, in_order, real
+from condyle.arrays import SX, Array, in_order, real
 from condyle.errors import ShapeError
 from condyle.trace import Symbol, symbols, to_sx
 
@@ -116,7 +116,7 @@ def as_matrix(value: Value, n: int, what: str, symbolic: bool = False) -> Value:
     return _constants(array, 2, what) if symbolic else array
 
 
-def _constants(array: Array, ndim: int, what: str) -> ca.SX:
+def _constants(array: Array, ndim: int, what: str) -> SX:
     if array.ndim != ndim:
         raise ShapeError(
             f"{what}: numbers that meet symbols cannot have batch dimensions, got shape {array.shape}"
@@ -223,11 +223,11 @@ def where(condition: Value, a: Value, b: Value) -> Value:
     return ca.if_else(condition, a, b) if is_symbolic(condition) else np.where(condition, a, b)
 
 
-def all_of(*conditions: ca.SX) -> ca.SX:
+def all_of(*conditions: SX) -> SX:
     """Whether all of some symbolic conditions hold, of one or more."""
     return functools.reduce(ca.logic_and, conditions)
 
 
-def any_of(*conditions: ca.SX) -> ca.SX:
+def any_of(*conditions: SX) -> SX:
     """Whether one of some symbolic conditions holds."""
     return functools.reduce(ca.logic_or, conditions) if conditions else ca.SX(0)

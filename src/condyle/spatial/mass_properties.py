@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError, ShapeError
 from condyle.records import dataclass
 from condyle.spatial.algebra import Value, all_of, any_of, numbers, too_large
@@ -116,7 +116,7 @@ class MassProperties:
         return f"MassProperties({self.mass:.6g} kg, com=[{com}], moments=[{moments}])"
 
 
-def possible_masses(mass: ca.SX, I: ca.SX) -> ca.SX:
+def possible_masses(mass: SX, I: SX) -> SX:
     """Not zero where mass [kg] and inertia (3, 3) about the mass center are clearly those of a real body:
     `MassProperties.of` would take them. Without eigenvalues: with second moments S = tr(I)/2 1 - I, whose
     least eigenvalue is half of what the two smaller principal moments exceed the largest by, both S and I are
@@ -141,7 +141,7 @@ def possible_masses(mass: ca.SX, I: ca.SX) -> ca.SX:
     return all_of(mass < ca.inf, any_of(real, none))
 
 
-def _definite(A: ca.SX) -> ca.SX:
+def _definite(A: SX) -> SX:
     """Whether a symmetric A, shape (3, 3), is positive definite: its leading minors are positive."""
     (a, b, d), (c, e), f = (A[0, 0], A[1, 0], A[2, 0]), (A[1, 1], A[2, 1]), A[2, 2]
     two = a * c - b * b

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arguments import ExplainsCalls
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError, ShapeError
 from condyle.spatial.algebra import (
     Value,
@@ -206,7 +206,7 @@ def _shape(value: Value) -> tuple[int, ...] | None:
         return None
 
 
-def _symbols(R: Value, p: Value) -> tuple[ca.SX, ca.SX]:
+def _symbols(R: Value, p: Value) -> tuple[SX, SX]:
     return as_matrix(R, 3, "R", symbolic=True), as_vector(p, 3, "p", symbolic=True)
 
 

@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arguments import ExplainsCalls
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError
 from condyle.records import dataclass
 from condyle.trace import DEFAULTED, Symbol, to_sx
@@ -67,7 +67,7 @@ class Quantity:
         if not (good and (array > self.lowest if self.positive else array >= self.lowest).all()):
             raise DescriptionError(f"{what}: expected {self.allowed}, got {shown!r}{at}")
 
-    def conditions(self, x: ca.SX) -> list[ca.SX]:
+    def conditions(self, x: SX) -> list[SX]:
         """The same for expressions: all not zero where `check` would pass."""
         entries = ca.vertsplit(ca.densify(ca.vec(x)))
         low = [v > self.lowest if self.positive else v >= self.lowest for v in entries]
@@ -152,7 +152,7 @@ class Discrete(Parameter):
     kind = "discrete variable"
 
 
-def parameters_in(sx: ca.SX, what: str) -> list[Parameter]:
+def parameters_in(sx: SX, what: str) -> list[Parameter]:
     """The Parameters and Inputs that an expression is made of."""
     found = []
     for symbol in ca.symvar(sx):
@@ -201,7 +201,7 @@ class Expression:
         text: its serialized form; empty if it is a Parameter itself, as in the excitations of most muscles.
     """
 
-    def __init__(self, sx: ca.SX, what: str = "an expression") -> None:
+    def __init__(self, sx: SX, what: str = "an expression") -> None:
         self.parameters = tuple(parameters_in(sx, what))
         self.text = (
             ""
@@ -210,7 +210,7 @@ class Expression:
         )
 
     @property
-    def sx(self) -> ca.SX:
+    def sx(self) -> SX:
         if not self.text:
             return ca.SX(self.parameters[0].sx)
         return ca.sparsify(_function(self.text).call([p.sx for p in self.parameters], True, False)[0])
@@ -253,7 +253,7 @@ class Registry:
         return np.array([p.default for p in self])
 
     @property
-    def symbols(self) -> ca.SX:
+    def symbols(self) -> SX:
         return ca.vertcat(ca.SX(0, 1), *(p.sx for p in self))
 
     def copy(self) -> Registry:

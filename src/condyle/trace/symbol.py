@@ -12,21 +12,22 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from condyle.arrays import SX
 from condyle.trace.refusal import refuse
 
 
-def _mod(x: ca.SX, y: ca.SX) -> ca.SX:
+def _mod(x: SX, y: SX) -> SX:
     """Remainder with the sign of y, as Python's %."""
     r = ca.fmod(x, y)
     return ca.if_else(r * y < 0, r + y, r)
 
 
-def _rint(x: ca.SX) -> ca.SX:
+def _rint(x: SX) -> SX:
     """Nearest integer, halves to even: C's remainder does the rounding."""
     return x - ca.remainder(x, 1)
 
 
-def _xor(x: ca.SX, y: ca.SX) -> ca.SX:
+def _xor(x: SX, y: SX) -> SX:
     return (x != 0) != (y != 0)
 
 
@@ -154,7 +155,7 @@ class Symbol:
     __slots__ = ("sx",)
     __hash__ = object.__hash__
 
-    def __init__(self, sx: ca.SX) -> None:
+    def __init__(self, sx: SX) -> None:
         self.sx = sx
 
     def __repr__(self) -> str:
@@ -357,7 +358,7 @@ def _is_operand(value: Any) -> bool:
     return isinstance(value, np.ndarray) or is_symbolic(value) or is_number(value)
 
 
-def scalar(value: Any) -> ca.SX:
+def scalar(value: Any) -> SX:
     if isinstance(value, Symbol):
         return value.sx
     if is_symbolic(value):
@@ -445,7 +446,7 @@ _ARRAY_FUNCTIONS: dict[Callable, Callable] = {
 _add_operators()
 
 
-def symbols(sx: ca.SX) -> NDArray[np.object_]:
+def symbols(sx: SX) -> NDArray[np.object_]:
     """The entries of an SX matrix as an object array of Symbols; a column gives shape (n,), else (rows,
     columns)."""
     array = np.empty(sx.shape, dtype=object)
@@ -454,7 +455,7 @@ def symbols(sx: ca.SX) -> NDArray[np.object_]:
     return array[:, 0] if sx.shape[1] == 1 else array
 
 
-def to_sx(values: Any) -> ca.SX:
+def to_sx(values: Any) -> SX:
     """Symbols and numbers, scalar, shape (n,) or (n, m), as a dense SX matrix."""
     if isinstance(values, ca.SX):
         return ca.densify(values)
@@ -464,7 +465,7 @@ def to_sx(values: Any) -> ca.SX:
     return ca.vertcat(*(ca.horzcat(*map(scalar, np.ravel(row))) for row in rows))
 
 
-def defaulted_in(x: ca.SX) -> tuple[Symbol, ...]:
+def defaulted_in(x: SX) -> tuple[Symbol, ...]:
     """The symbols with a default, such as Parameters, that an expression depends on."""
     return tuple(DEFAULTED[s.element_hash()] for s in ca.symvar(x) if s.element_hash() in DEFAULTED)
 

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import TraceError
 from condyle.native.tables.lookup import Closure, RowSource, lookup_context, lookups_in
 from condyle.records import dataclass
@@ -69,7 +69,7 @@ class Traced:
             self.function, 1, ca.vertcat(ca.SX(0, 1), *(s.sx for s in self.outside)), self.tables
         )
 
-    def apply(self, *arguments: ca.SX) -> ca.SX:
+    def apply(self, *arguments: SX) -> SX:
         """The result as an expression of expressions, a dense column."""
         if not self.outside and not self.tables:
             return self.function.call(list(arguments), True, False)[0]

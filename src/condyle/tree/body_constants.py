@@ -18,7 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.records import dataclass
 from condyle.spatial import MassProperties, Transform
 from condyle.tree.body import Body
@@ -141,7 +141,7 @@ def _symbolic(body: Body, on: BodyConstants | None) -> BodyConstants:
     return placed if isinstance(placed.I, ca.SX) else replace(placed, I=principal(placed.I))
 
 
-def _number(value: ca.SX) -> Any:
+def _number(value: SX) -> Any:
     """The numbers of a constant expression, in the shapes of `_numeric`; any other as it is."""
     if not value.is_constant():
         return value
@@ -157,7 +157,7 @@ def tabulated(placed: list[BodyConstants]) -> ConstantsTable:
     symbols: list[ca.SX] = []
     meanings: list[ca.SX] = []
 
-    def entry(value: ca.SX) -> ca.SX:
+    def entry(value: SX) -> SX:
         """A place in the table; where a constant has one, expressions use the constant."""
         symbols.append(ca.SX.sym(f"table{len(symbols)}"))
         meanings.append(value)

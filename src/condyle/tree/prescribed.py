@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arguments import ExplainsCalls
-from condyle.arrays import Array, Entries, bare, by_label, real
+from condyle.arrays import SX, Array, Entries, bare, by_label, real
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function
 from condyle.mobilizers import Mobilizer, motion
@@ -226,7 +226,7 @@ class Driver:
         """Speeds that are prescribed themselves: none at acceleration level."""
         return () if self.level == "acceleration" else self.speeds
 
-    def _values(self, t: ca.SX, q: ca.SX, u: ca.SX) -> list[ca.SX]:
+    def _values(self, t: SX, q: SX, u: SX) -> list[SX]:
         arguments = [
             t,
             *(ca.vertsplit(q) if self.level != "position" else ()),
@@ -258,7 +258,7 @@ class Driver:
         """Whether the accelerations depend on q or u, and not on t alone."""
         return any(self.closure.function.jac_sparsity(2, k).nnz() for k in (1, 2))
 
-    def _normalized(self, values: ca.SX) -> ca.SX:
+    def _normalized(self, values: SX) -> SX:
         """Prescribed coordinates with unit quaternions."""
         out = ca.SX(values)
         for rows, columns in self.parts:
@@ -267,7 +267,7 @@ class Driver:
                 out[at] = values[at] / ca.norm_2(values[at])
         return out
 
-    def _speeds(self, t: ca.SX, q_p: ca.SX) -> ca.SX:
+    def _speeds(self, t: SX, q_p: SX) -> SX:
         """u of N u = qdot (1), part by part."""
         q = ca.SX(self.mobilizer.nq, 1)
         q[list(self._chosen)] = q_p

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.mobilizers import Mobilizer, motion_symbols
 from condyle.spatial import MassProperties, Transform, too_large
@@ -110,7 +111,7 @@ def _expression(value: Any, what: str) -> Any:
         raise DescriptionError(f"{what}: {error}") from None
 
 
-def _inertia_matrix(I: ca.SX, what: str) -> ca.SX:
+def _inertia_matrix(I: SX, what: str) -> SX:
     if I.shape == (3, 3):
         return I
     if I.shape == (3, 1):

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.solve.multipliers import ROUNDING, UNMET, ConstraintBlocks
 from condyle.dynamics.mass_matrix import factorization, mass_matrix
@@ -34,15 +35,13 @@ def rows_of(rows: ConstraintEquations, *levels: str) -> list[int]:
 
 
 def turns(
-    rows: ConstraintEquations, P: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequence[ca.SX]
-) -> tuple[list[ca.SX], ca.SX]:
+    rows: ConstraintEquations, P: SX, lock: SX, weights: SX, errors: Sequence[SX]
+) -> tuple[list[SX], SX]:
     """du of (1) for each of some errors of position rows P, shape (nu,), and whether these are delicate."""
     return _changes(rows, P, ca.sparsify(ca.diag(1 / (weights**2 + lock)) @ P.T), lock, errors)
 
 
-def impulses(
-    rows: ConstraintEquations, V: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequence[ca.SX]
-) -> list[ca.SX]:
+def impulses(rows: ConstraintEquations, V: SX, lock: SX, weights: SX, errors: Sequence[SX]) -> list[SX]:
     """du of (1) for each of some errors of the rows V of speeds, shape (nu,). Weights serve as masses where
     there are none."""
     factor, solve = factorization(rows.tree, mass_matrix(rows.tree, rows.kin), lock + MASSLESS * weights**2)
@@ -50,15 +49,13 @@ def impulses(
     return _changes(rows, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock, errors)[0]
 
 
-def _changes(
-    rows: ConstraintEquations, G: ca.SX, Z: ca.SX, lock: ca.SX, errors: Sequence[ca.SX]
-) -> tuple[list[ca.SX], ca.SX]:
+def _changes(rows: ConstraintEquations, G: SX, Z: SX, lock: SX, errors: Sequence[SX]) -> tuple[list[SX], SX]:
     found = ConstraintBlocks(rows, G, Z, lock)
     met = found.meet(ca.SX(rows.tree.nu, len(errors)), ca.horzcat(*errors))
     return ca.horzsplit(ca.densify(met.x)), found.delicate
 
 
-def position_change(rows: ConstraintEquations, lock: ca.SX, weights: ca.SX) -> tuple[ca.SX, ca.SX]:
+def position_change(rows: ConstraintEquations, lock: SX, weights: SX) -> tuple[SX, SX]:
     """du that takes q toward the constraints, shape (nu,): q <- q + N du, then quaternions are normalized;
     and whether the constraints are delicate."""
     (du,), delicate = turns(
@@ -67,14 +64,14 @@ def position_change(rows: ConstraintEquations, lock: ca.SX, weights: ca.SX) -> t
     return du, delicate
 
 
-def velocity_change(rows: ConstraintEquations, lock: ca.SX, weights: ca.SX) -> ca.SX:
+def velocity_change(rows: ConstraintEquations, lock: SX, weights: SX) -> SX:
     """du that takes u to the constraints, shape (nu,): in one step where they are linear in u."""
     return impulses(
         rows, rows.jacobian()[rows_of(rows, "position", "velocity"), :], lock, weights, [rows.errors()[1]]
     )[0]
 
 
-def jump(rows: ConstraintEquations, du: ca.SX, lock: ca.SX) -> list[ca.SX]:
+def jump(rows: ConstraintEquations, du: SX, lock: SX) -> list[SX]:
     """Impulses of the constraints: du without them becomes du - M^-1 G' lambda with G du = -v, for rows of
     position and velocity; lambda (m,) of all rows, zero for those of accelerations; what is left of G du + v,
     and what may be, multipliers.py (8)."""
@@ -91,12 +88,12 @@ def jump(rows: ConstraintEquations, du: ca.SX, lock: ca.SX) -> list[ca.SX]:
     return [ca.densify(met.x), *map(ca.densify, out)]
 
 
-def moved(tree: Tree, t: ca.SX, q: ca.SX, du: ca.SX) -> ca.SX:
+def moved(tree: Tree, t: SX, q: SX, du: SX) -> SX:
     """N du, shape (nq,)."""
     return ca.vertcat(ca.SX(0, 1), *(motion(b.mobilizer, t, q[b.q], du[b.u]).qdot for b in tree.owners))
 
 
-def normalized(tree: Tree, q: ca.SX) -> ca.SX:
+def normalized(tree: Tree, q: SX) -> SX:
     """q with quaternions of unit length."""
     unit = ca.SX(ca.densify(q))
     for part in tree.quaternions:
@@ -104,7 +101,7 @@ def normalized(tree: Tree, q: ca.SX) -> ca.SX:
     return unit
 
 
-def across_quaternions(tree: Tree, q: ca.SX, e: ca.SX) -> ca.SX:
+def across_quaternions(tree: Tree, q: SX, e: SX) -> SX:
     """An error e of q without what changes the lengths of quaternions."""
     across = ca.SX(ca.densify(e))
     for part in tree.quaternions:
@@ -113,8 +110,8 @@ def across_quaternions(tree: Tree, q: ca.SX, e: ca.SX) -> ca.SX:
 
 
 def tangential(
-    rows: ConstraintEquations, lock: ca.SX, weights: ca.SX, errors: Sequence[tuple[ca.SX, ca.SX]]
-) -> tuple[ca.SX, ca.SX, ca.SX, list[tuple[ca.SX, ca.SX]]]:
+    rows: ConstraintEquations, lock: SX, weights: SX, errors: Sequence[tuple[SX, SX]]
+) -> tuple[SX, SX, SX, list[tuple[SX, SX]]]:
     """What a state near the position constraints needs: du of its speeds, what of v that leaves, du to the
     position constraints, and (e_q, e_u) by (2)."""
     view, G = rows.view, rows.jacobian()

@@ -25,6 +25,7 @@ from typing import Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.constraints.base import Constraint
 from condyle.dynamics.kinematics import Pair
 from condyle.dynamics.view import TreeLoads, TreeView
@@ -59,25 +60,25 @@ class UnitWrenches:
         self.bodies: dict[int, Pair] = {}
         self.speeds: dict[int, ca.SX] = {}
 
-    def _add(self, body: str, n: ca.SX, f: ca.SX) -> None:
+    def _add(self, body: str, n: SX, f: SX) -> None:
         B = self.view.tree.body(body).index
         if B >= 0:
             now = self.bodies.get(B)
             self.bodies[B] = (n, f) if now is None else (now[0] + n, now[1] + f)
 
-    def add_force(self, body: str, p: Any, force: ca.SX) -> None:
+    def add_force(self, body: str, p: Any, force: SX) -> None:
         self._add(body, ca.skew(self.view.from_M(body, p)) @ force, force)
 
-    def add_torque(self, body: str, torque: ca.SX) -> None:
+    def add_torque(self, body: str, torque: SX) -> None:
         self._add(body, torque, ca.SX(*torque.shape))
 
-    def add_mobility(self, speed: str, value: ca.SX) -> None:
+    def add_mobility(self, speed: str, value: SX) -> None:
         self.add_speed(self.view.tree.speed_index(speed), value.T)
 
-    def add_speed(self, k: int, column: ca.SX) -> None:
+    def add_speed(self, k: int, column: SX) -> None:
         self.speeds[k] = self.speeds[k] + column if k in self.speeds else column
 
-    def on_speeds(self, size: int) -> ca.SX:
+    def on_speeds(self, size: int) -> SX:
         """What they do to the speeds, one row per multiplier, shape (size, nu): structurally zero where
         nothing hangs on one."""
         tree, kin, F, speeds = self.view.tree, self.view.kin, dict(self.bodies), dict(self.speeds)
@@ -104,7 +105,7 @@ class ConstraintEquations:
         enabled: 0/1, one per constraint.
     """
 
-    def __init__(self, constraints: Mapping[str, Constraint], view: TreeView, enabled: ca.SX) -> None:
+    def __init__(self, constraints: Mapping[str, Constraint], view: TreeView, enabled: SX) -> None:
         self.constraints = dict(constraints)
         self.parts = parts_of(constraints)
         self.view, self.enabled = view, enabled
@@ -116,10 +117,10 @@ class ConstraintEquations:
 
     # ---- equations -----------------------------------------------------------------------------------------
 
-    def _if_enabled(self, i: int, value: ca.SX) -> ca.SX:
+    def _if_enabled(self, i: int, value: SX) -> SX:
         return ca.if_else(self.enabled[i], value, 0)
 
-    def errors(self) -> tuple[ca.SX, ca.SX]:
+    def errors(self) -> tuple[SX, SX]:
         """p of all position rows; pdot of these and v of all velocity rows, in the order of the
         constraints."""
         p, v = [], []
@@ -136,7 +137,7 @@ class ConstraintEquations:
                 v.append(value)
         return ca.vertcat(ca.SX(0, 1), *p), ca.vertcat(ca.SX(0, 1), *v)
 
-    def position_errors(self) -> ca.SX:
+    def position_errors(self) -> SX:
         """p of all position rows alone."""
         each = (
             self._if_enabled(i, c.zeroth(*(leaf.at(self.view) for leaf in c.leaves))[0])
@@ -145,7 +146,7 @@ class ConstraintEquations:
         )
         return ca.vertcat(ca.SX(0, 1), *each)
 
-    def bias(self) -> ca.SX:
+    def bias(self) -> SX:
         """Acceleration errors at udot = 0, shape (m,): -b of (16)."""
         out = []
         for i, c, _ in self.parts:
@@ -183,21 +184,21 @@ class ConstraintEquations:
         """Whether some may slide with friction: then forces are not G' lambda."""
         return any(c.drag is not None for _, c, _ in self.parts)
 
-    def jacobian(self) -> ca.SX:
+    def jacobian(self) -> SX:
         """G, shape (m, nu), structurally zero where a constraint's bodies do not hang on a speed."""
         G = ca.SX(self.size, self.tree.nu)
         for i, c, rows in self.parts:
             G[rows, :] = self.wrenches(i, c).on_speeds(c.size)
         return ca.sparsify(G)
 
-    def pushes(self) -> ca.SX:
+    def pushes(self) -> SX:
         """G + S, shape (m, nu): forces are -(G + S)' lambda, docs/theory/rigid_contact.md (6)."""
         F = ca.SX(self.size, self.tree.nu)
         for i, c, rows in self.parts:
             F[rows, :] = self._pushes(i, c).on_speeds(c.size)
         return ca.sparsify(F)
 
-    def loads(self, lambda_: ca.SX, loads: TreeLoads | None = None, only: int | None = None) -> TreeLoads:
+    def loads(self, lambda_: SX, loads: TreeLoads | None = None, only: int | None = None) -> TreeLoads:
         """-G' lambda as loads on bodies and speeds, added to those given: what the constraints exert, or only
         one of them."""
         out = TreeLoads(self.view) if loads is None else loads
@@ -213,7 +214,7 @@ class ConstraintEquations:
                 out.mobility[k] = out.mobility.get(k, ca.SX(0)) - ca.dot(column, mine)
         return out
 
-    def reactions(self, lambda_: ca.SX) -> list[ca.SX]:
+    def reactions(self, lambda_: SX) -> list[SX]:
         """Moment about the body's origin and force of each constraint on each of its bodies, in the order of
         its bodies."""
         out = []

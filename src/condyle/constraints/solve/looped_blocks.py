@@ -24,6 +24,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import DOUBLE, POINTER, Value
@@ -33,12 +34,12 @@ from condyle.native.tables.linked import link_source
 from condyle.records import dataclass
 
 
-def filled(x: ca.SX) -> ca.SX:
+def filled(x: SX) -> SX:
     """The columns of a matrix one after the other, each padded."""
     return ca.vec(ca.densify(ca.vertcat(x, ca.SX.zeros(padded(x.shape[0]) - x.shape[0], x.shape[1]))))
 
 
-def columns_of(row: ca.SX, n: int, count: int) -> ca.SX:
+def columns_of(row: SX, n: int, count: int) -> SX:
     """The matrix (n, count) of padded columns."""
     return ca.reshape(row, padded(n), count)[:n, :]
 

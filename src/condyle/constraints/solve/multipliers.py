@@ -76,6 +76,7 @@ from typing import Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.solve.looped_blocks import Inverse, Last, Least, Meet, SolverRows, columns_of, filled
 from condyle.constraints.solve.straight_blocks import NOISE, rules, solver
@@ -134,9 +135,9 @@ class Pseudoinverse:
     def __init__(
         self,
         blocks: Sequence[list[int]],
-        Y: ca.SX,
-        lengths: ca.SX,
-        factors: Sequence[ca.SX] | None = None,
+        Y: SX,
+        lengths: SX,
+        factors: Sequence[SX] | None = None,
         symmetric: bool = True,
         longest: float | None = None,
     ) -> None:
@@ -153,13 +154,13 @@ class Pseudoinverse:
             self.factors.append(made)
             self._doubt(delicate)
 
-    def _own(self, block: list[int]) -> ca.SX:
+    def _own(self, block: list[int]) -> SX:
         return ca.densify(self.Y[block, block])
 
-    def _doubt(self, delicate: ca.SX) -> None:
+    def _doubt(self, delicate: SX) -> None:
         self.delicate = ca.logic_or(self.delicate, delicate)
 
-    def scaled(self) -> ca.SX:
+    def scaled(self) -> SX:
         """Y with a unit diagonal; rows that move nothing (6) are zero."""
         scale = ca.SX(self.Y.shape[0], 1)
         for block in self.blocks:
@@ -167,7 +168,7 @@ class Pseudoinverse:
             scale[block] = ca.if_else(lengths <= NOISE * ca.sum1(lengths), 0, 1 / ca.sqrt(own))
         return ca.diag(scale) @ self.Y @ ca.diag(scale)
 
-    def solve(self, g: ca.SX) -> ca.SX:
+    def solve(self, g: SX) -> SX:
         """Lambda for columns g (m, ...)."""
         out = self._solve_lines(g)
         for block in self._loops:
@@ -176,7 +177,7 @@ class Pseudoinverse:
             self._doubt(row[-1])
         return out
 
-    def last(self, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def last(self, r: SX) -> tuple[SX, SX]:
         """What the last correction (5) adds to lambda, for what is left of g, columns (m, ...); and what is
         left then."""
         out, left = self._last_lines(r)
@@ -187,18 +188,18 @@ class Pseudoinverse:
             )
         return out, left
 
-    def _solve_lines(self, g: ca.SX) -> ca.SX:
+    def _solve_lines(self, g: SX) -> SX:
         least = lambda block, factors, g: self._solvers[len(block)].least.call(
             [self._own(block), factors, g], True, False
         )[0]
         return self._each_line(least, g)
 
-    def _last_lines(self, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def _last_lines(self, r: SX) -> tuple[SX, SX]:
         last = lambda block, factors, r: self._solvers[len(block)].last.call([factors, r], True, False)[0]
         out = self._each_line(last, r)
         return out, r - self.Y @ out
 
-    def _each_line(self, solve: Callable[[list[int], ca.SX, ca.SX], Any], g: ca.SX) -> ca.SX:
+    def _each_line(self, solve: Callable[[list[int], SX, SX], Any], g: SX) -> SX:
         """solve(block, its factors, column) for the columns g (m, ...) of each block in straight lines."""
         out = ca.SX(*g.shape)
         for block, factors in zip(self._lines, self.factors, strict=True):
@@ -206,19 +207,19 @@ class Pseudoinverse:
             out[block, :] = ca.horzcat(*(solve(block, factors, column) for column in columns))
         return out
 
-    def _row(self, kind: type[SolverRows], block: list[int], g: ca.SX) -> ca.SX:
+    def _row(self, kind: type[SolverRows], block: list[int], g: SX) -> SX:
         origin = kind(len(block), g.shape[1], rules(len(block)))
         return look_up(origin, ca.vertcat(*map(filled, (self._own(block), self.lengths[block], g[block, :]))))
 
     def unmet(
         self,
-        r: ca.SX,
-        size: ca.SX,
-        whole: ca.SX,
-        terms: ca.SX,
+        r: SX,
+        size: SX,
+        whole: SX,
+        terms: SX,
         short: float = ROUNDING,
         rubbing: Iterable[int] = (),
-    ) -> ca.SX:
+    ) -> SX:
         """Whether a row is unmet (8): 0/1.
 
         Args:
@@ -255,9 +256,9 @@ class ConstraintBlocks(Pseudoinverse):
     def __init__(
         self,
         rows: ConstraintEquations,
-        G: ca.SX,
-        Z: ca.SX,
-        lock: ca.SX,
+        G: SX,
+        Z: SX,
+        lock: SX,
         symmetric: bool = True,
         derived: bool = False,
     ) -> None:
@@ -270,7 +271,7 @@ class ConstraintBlocks(Pseudoinverse):
                 self._multiply(Y, block)
         super().__init__(coupled, Y, G**2 @ free, symmetric=symmetric, longest=longest)
 
-    def _multiply(self, Y: ca.SX, block: list[int]) -> None:
+    def _multiply(self, Y: SX, block: list[int]) -> None:
         """Y <- G Z of a block."""
         G, Z = self.G, self.Z
         for a, i in enumerate(block):
@@ -278,12 +279,12 @@ class ConstraintBlocks(Pseudoinverse):
                 Y[i, j] = G[i, :] @ Z[:, j]  # (2)
                 Y[j, i] = Y[i, j] if self.symmetric else G[j, :] @ Z[:, i]
 
-    def scaled(self) -> ca.SX:
+    def scaled(self) -> SX:
         for block in self._loops:
             self._multiply(self.Y, block)
         return super().scaled()
 
-    def meet(self, x: ca.SX, g: ca.SX) -> Correction:
+    def meet(self, x: SX, g: SX) -> Correction:
         """x <- x - Z lambda with G x + g = 0 (5), for columns x (nu, ...) and g (m, ...)."""
         lambda_ = self._solve_lines(self.G @ x + g)
         y = x - self.Z @ lambda_
@@ -293,7 +294,7 @@ class ConstraintBlocks(Pseudoinverse):
             self._meet(block, x, g, met)
         return met
 
-    def _meet(self, block: list[int], x: ca.SX, g: ca.SX, met: Correction) -> None:
+    def _meet(self, block: list[int], x: SX, g: SX, met: Correction) -> None:
         """The same for a block in loops, which puts its part into `met`."""
         G, Z, g, m, c = self.G[block, :], self.Z[:, block], g[block, :], len(block), g.shape[1]
         speeds = sorted({*Z.sparsity().get_triplet()[0], *G.sparsity().get_triplet()[1]})
@@ -315,19 +316,17 @@ class ConstraintBlocks(Pseudoinverse):
         met.x[speeds, :], met.lambda_[block, :] = y, lambda_
         met.r[block, :], met.size[block, :] = left, size
 
-    def left(
-        self, met: Correction, rows: ConstraintEquations, udot0: ca.SX, short: float = ROUNDING
-    ) -> ca.SX:
+    def left(self, met: Correction, rows: ConstraintEquations, udot0: SX, short: float = ROUNDING) -> SX:
         """Whether a row is unmet (8): 0/1; `short` as for `unmet`."""
         return self.unmet(met.r, met.size, ca.sum2(self.G**2), terms(rows, udot0), short, rubbing(rows))
 
 
-def _frozen(x: ca.SX) -> ca.SX:
+def _frozen(x: SX) -> SX:
     """x, without derivatives."""
     return ca.reshape(stop_gradient(ca.vec(ca.densify(x))), *x.shape)
 
 
-def _change(x: ca.SX) -> ca.SX:
+def _change(x: SX) -> SX:
     """Zero, with the derivatives of x."""
     return x - _frozen(x)
 
@@ -355,7 +354,7 @@ class Multipliers(ConstraintBlocks):
     """
 
     def __init__(
-        self, rows: ConstraintEquations, lock: ca.SX, transposed: bool = False, derived: bool = False
+        self, rows: ConstraintEquations, lock: SX, transposed: bool = False, derived: bool = False
     ) -> None:
         G = rows.jacobian()
         self._factor, self._solve = factorization(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
@@ -371,11 +370,11 @@ class Multipliers(ConstraintBlocks):
             derived=derived,
         )
 
-    def solve_mass_matrix(self, f: ca.SX) -> ca.SX:
+    def solve_mass_matrix(self, f: SX) -> SX:
         """M^-1 f."""
         return self._solve.call([self._factor, ca.densify(f)], True, False)[0]
 
-    def response(self, f: ca.SX, g: ca.SX | None = None) -> tuple[ca.SX, ca.SX]:
+    def response(self, f: SX, g: SX | None = None) -> tuple[SX, SX]:
         """x and mu with M x + G' mu = f and G x + g = 0, for columns f (nu, ...) and g (m, ...); g None is
         zero."""
         x = ca.horzcat(*(self.solve_mass_matrix(column) for column in ca.horzsplit(f)))
@@ -393,22 +392,20 @@ class Accelerations:
     unmet: ca.SX
 
 
-def constrained(
-    rows: ConstraintEquations, udot0: ca.SX, lock: ca.SX, short: float = ROUNDING
-) -> Accelerations:
+def constrained(rows: ConstraintEquations, udot0: SX, lock: SX, short: float = ROUNDING) -> Accelerations:
     """From the accelerations without constraints (1). short: as in ConstraintBlocks.unmet."""
     found = Multipliers(rows, lock, derived=not rows.view.plain)
     met = found.meet(udot0, rows.bias())
     return Accelerations(met.x, met.lambda_, found.delicate, found.left(met, rows, udot0, short))
 
 
-def with_unmet(status: ca.SX, tree: Tree, unmet: ca.SX) -> ca.SX:
+def with_unmet(status: SX, tree: Tree, unmet: SX) -> SX:
     """The status of accelerations: 1 + a speed that has lost rank (aba.py), and the number of speeds + 1 more
     where an equation is unmet (8); 0 if all is well."""
     return ca.if_else(unmet, tree.nu + 1, 0) + status
 
 
-def terms(rows: ConstraintEquations, udot0: ca.SX) -> ca.SX:
+def terms(rows: ConstraintEquations, udot0: SX) -> SX:
     """The last sum of (8)."""
     return ca.sum1(ca.fabs(udot0)) + ca.sumsqr(rows.view.u)
 

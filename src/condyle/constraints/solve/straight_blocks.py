@@ -7,6 +7,7 @@ from functools import lru_cache, reduce
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.constraints.solve.looped_blocks import Rules
 
 REGULAR = 1e-12
@@ -46,7 +47,7 @@ class _Solver:
         factors = ca.SX.sym("factors", LD.numel() + more.numel())
         K, more = of(factors[: LD.numel()]), factors[LD.numel() :]
 
-        def kept(x: ca.SX) -> ca.SX:
+        def kept(x: SX) -> SX:
             if m <= SMALL:
                 return x - ca.reshape(more, m, m) @ x
             return x - reduce(lambda w, _: K(more * w), range(POWER), x)
@@ -61,13 +62,13 @@ class _Solver:
 solver = lru_cache(maxsize=32)(_Solver)
 
 
-def _scales(own: ca.SX, lengths: ca.SX) -> ca.SX:
+def _scales(own: SX, lengths: SX) -> SX:
     """e of (3) and (6), from the diagonal of Y."""
     nothing = ca.if_else(ca.sum1(own) > 0, ca.sum1(own), 1)
     return ca.if_else(lengths > NOISE * ca.sum1(lengths), REGULAR * own.numel() * own, nothing)
 
 
-def _doubts(own: ca.SX, lengths: ca.SX, e: ca.SX, D: ca.SX) -> ca.SX:
+def _doubts(own: SX, lengths: SX, e: SX, D: SX) -> SX:
     """Whether Y is delicate (7)."""
     short = DELICATE / own.numel() * ca.sum1(lengths) * own
     return ca.sum1(ca.logic_and(DOUBTFUL * e < D, D * lengths < short)) > 0
@@ -85,7 +86,7 @@ def rules(m: int) -> Rules:
     )
 
 
-def _factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _factors(Y: SX, e: SX) -> tuple[SX, SX]:
     """L below its diagonal, by columns, and D (m,) of Y + E = L D L'."""
     m = Y.shape[0]
     L: dict[tuple[int, int], ca.SX] = {}
@@ -98,7 +99,7 @@ def _factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:
     return ca.vertcat(ca.SX(0, 1), *L.values()), ca.vertcat(*D)
 
 
-def _solve(m: int, factors: ca.SX, b: ca.SX, symmetric: bool) -> ca.SX:
+def _solve(m: int, factors: SX, b: SX, symmetric: bool) -> SX:
     """K b from L, U where that is not L', and 1 / D, one after the other."""
     at, x = iter(ca.vertsplit(factors)), ca.vertsplit(b)
     L = {(i, k): next(at) for k in range(m) for i in range(k + 1, m)}
@@ -111,7 +112,7 @@ def _solve(m: int, factors: ca.SX, b: ca.SX, symmetric: bool) -> ca.SX:
     return ca.vertcat(*x)
 
 
-def _two_factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _two_factors(Y: SX, e: SX) -> tuple[SX, SX]:
     """L below and U above their unit diagonals, by columns and rows, and D (m,) of Y + E = L D U."""
     m = Y.shape[0]
     L: dict[tuple[int, int], ca.SX] = {}
@@ -125,7 +126,7 @@ def _two_factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:
     return ca.vertcat(ca.SX(0, 1), *L.values(), *U.values()), ca.vertcat(*D)
 
 
-def _power(K: Callable[[ca.SX], ca.SX], e: ca.SX) -> ca.SX:
+def _power(K: Callable[[SX], SX], e: SX) -> SX:
     """(K E)^4: elements of a matrix do not wait for each other as solutions do."""
     square = ca.horzcat(*(K(column) for column in ca.horzsplit(ca.diag(e))))
     for _ in range(POWER // 2):

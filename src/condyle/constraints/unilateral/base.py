@@ -30,6 +30,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.constraints.base import Constraint
 from condyle.contact.materials import RESTITUTION, check_law, check_restitution
 from condyle.laws.described import number, quantity, sx
@@ -69,7 +70,7 @@ class Unilateral(Constraint):
     def check_values(self, values: Mapping[str, float]) -> None:
         check_restitution(self.restitution, type(self).__name__, values)
 
-    def conditions(self) -> ca.SX:
+    def conditions(self) -> SX:
         return ca.vertcat(super().conditions(), sx(self.restitution) <= 1)
 
     # ---- what a kind of them says --------------------------------------------------------------------------
@@ -79,7 +80,7 @@ class Unilateral(Constraint):
         """The quantities of position that the gap is of."""
         raise TypeError(f"{type(self).__name__} does not say what its gap is of: it needs a property places")
 
-    def depth(self, x: Sequence[ca.SX]) -> ca.SX:
+    def depth(self, x: Sequence[SX]) -> SX:
         """-g of (2) from their values: above zero where it is violated [m, rad]."""
         raise TypeError(f"{type(self).__name__} does not say what its gap is: it needs a method depth(x)")
 
@@ -137,7 +138,7 @@ class Normal(Constraint):
         places: tuple[Leaf, ...] = self.whole.places
         return places
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         return ca.if_else(sx(self.whole.closed), self.whole.depth(x), 0)
 
     def measures(self, tree: Tree) -> list[str]:
@@ -161,7 +162,7 @@ class Stick(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return tuple(self.whole.moving)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         slip = self.whole.slip(x)
         t_1, t_2 = self.whole.across(x)
         return ca.if_else(sx(self.whole.stick), ca.vertcat(ca.dot(t_1, slip), ca.dot(t_2, slip)), 0)
@@ -179,7 +180,7 @@ class Drag(Constraint):
     def leaves(self) -> tuple[Leaf, ...]:
         return tuple(self.whole.moving)
 
-    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+    def equations(self, x: Sequence[SX]) -> SX:
         return ca.dot(self.whole.direction(x), self.whole.slip(x)) * sx(self.whole.friction)
 
     @cached_property

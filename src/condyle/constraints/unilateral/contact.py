@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.constraints.base import Constraint
 from condyle.constraints.unilateral.base import Flag, Normal, Stick, Unilateral
 from condyle.contact.closest_points import check_pair
@@ -41,7 +42,7 @@ class Touching(SurfacePair):
     size = 7
     quantity = "touching"
 
-    def of(self, *y: ca.SX) -> ca.SX:
+    def of(self, *y: SX) -> SX:
         where = self.closest(*y)
         return ca.vertcat(where.x, where.n, where.at(ca.SX(0.5)))
 
@@ -169,7 +170,7 @@ class RigidContact(Unilateral):
     def places(self) -> tuple[Leaf, ...]:  # type: ignore[override]
         return (Touching(self.a, self.b),)
 
-    def depth(self, x: Sequence[ca.SX]) -> ca.SX:
+    def depth(self, x: Sequence[SX]) -> SX:
         return x[0][0]
 
     @cached_property
@@ -184,13 +185,13 @@ class RigidContact(Unilateral):
             ),
         )
 
-    def slip(self, x: Sequence[ca.SX]) -> ca.SX:
+    def slip(self, x: Sequence[SX]) -> SX:
         """Velocity of b's material at P less that of a's, along the tangent plane, in ground [m/s]."""
         (n, P), (p_a, v_a, w_a), (p_b, v_b, w_b) = (x[0][1:4], x[0][4:7]), x[1:4], x[4:7]
         v = v_b + ca.cross(w_b, P - p_b) - v_a - ca.cross(w_a, P - p_a)
         return v - n * ca.dot(n, v)
 
-    def across(self, x: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
+    def across(self, x: Sequence[SX]) -> tuple[SX, SX]:
         """t_1 and t_2 of (4), in ground."""
         n = x[0][1:4]
         axis = ca.if_else(ca.fabs(n[2]) < STEEP, ca.SX([0, 0, 1]), ca.SX([1, 0, 0]))
@@ -198,11 +199,11 @@ class RigidContact(Unilateral):
         t_1 = t / ca.sqrt(ca.fmax(ca.sumsqr(t), 1e-30))  # where there is no normal there is no tangent
         return t_1, ca.cross(n, t_1)
 
-    def sliding(self) -> ca.SX:
+    def sliding(self) -> SX:
         """Whether the state says that it slides."""
         return ca.sumsqr(sx(self.slide)) > 0
 
-    def direction(self, x: Sequence[ca.SX]) -> ca.SX:
+    def direction(self, x: Sequence[SX]) -> SX:
         """d of (7), in ground."""
         n, s, kept = x[0][1:4], self.slip(x), sx(self.slide)
         D = kept - n * ca.dot(n, kept)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.constraints.base import drawn_link
 from condyle.constraints.coordinates import unit_of
 from condyle.constraints.points import COINCIDENT
@@ -83,7 +84,7 @@ class Stop(Unilateral):
     def places(self) -> tuple[Leaf, ...]:
         return (CoordinateValue(self.coordinate),)
 
-    def depth(self, x: Sequence[ca.SX]) -> ca.SX:
+    def depth(self, x: Sequence[SX]) -> SX:
         return x[0] - sx(self.upper) if self.lower is None else sx(self.lower) - x[0]  # (8)
 
 
@@ -121,7 +122,7 @@ class Rope(Unilateral):
     def places(self) -> tuple[Leaf, ...]:
         return StationPosition(self.a, self.p_a), StationPosition(self.b, self.p_b)
 
-    def depth(self, x: Sequence[ca.SX]) -> ca.SX:
+    def depth(self, x: Sequence[SX]) -> SX:
         d = x[1] - x[0]
         near = ca.sumsqr(d) <= (COINCIDENT * sx(self.length)) ** 2
         return ca.if_else(near, 0, ca.sqrt(ca.if_else(near, 1, ca.sumsqr(d)))) - sx(self.length)  # (9)

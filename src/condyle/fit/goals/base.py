@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arguments import ExplainsCalls
-from condyle.arrays import Array, gaps, real
+from condyle.arrays import SX, Array, gaps, real
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.user import Holonomic
 from condyle.dynamics.view import TreeView
@@ -282,7 +282,7 @@ class Goal(ExplainsCalls):
         """About how large its cost can be, shape (T,), from weights (T,) and targets (T, k)."""
         return w * (1 + (x * x).sum(axis=1))
 
-    def linearized(self, view: TreeView, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def linearized(self, view: TreeView, numbers: SX) -> tuple[SX, SX]:
         """The error (k,) and its Jacobian along the manifold (k, nu), here from `residual`.
 
         Args:
@@ -297,7 +297,7 @@ class Goal(ExplainsCalls):
         rows = ConstraintEquations({"goal": self.law}, view, ca.SX.ones(1))
         return rows.errors()[0] - numbers[len(self.constants) :], rows.jacobian()
 
-    def add(self, cost: GoalCost, block: ca.SX) -> None:
+    def add(self, cost: GoalCost, block: SX) -> None:
         """Add to the cost, its gradient and its Gauss-Newton matrix.
 
         Args:

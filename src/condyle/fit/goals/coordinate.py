@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.dynamics.view import TreeView
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal
@@ -47,7 +47,7 @@ class Coordinate(Goal):
     def unit_in(self, system: System) -> str:
         return scales.units(system.bodies)[0][system.coordinates.index(self.coordinate)]
 
-    def linearized(self, view: TreeView, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def linearized(self, view: TreeView, numbers: SX) -> tuple[SX, SX]:
         body, j = owner(view.tree, self.coordinate, f"goal {self.name!r}")
         J = ca.SX(1, view.tree.nu)
         J[0, body.u] = body.mobilizer.N(view.q[body.q])[j, :]

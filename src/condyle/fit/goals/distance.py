@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.dynamics.kinematics import frame_jacobian
 from condyle.dynamics.view import TreeView
 from condyle.errors import DescriptionError, ShapeError
@@ -79,7 +79,7 @@ class Distance(Goal):
     def size(self, w: Array, x: Array) -> Array:
         return w * ((x * x).sum(axis=1) + self.constants @ self.constants)
 
-    def linearized(self, view: TreeView, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def linearized(self, view: TreeView, numbers: SX) -> tuple[SX, SX]:
         tree, ends, jacobians = view.tree, [], []
         for body, p in ((str(self.a), numbers[:3]), (str(self.b), numbers[3:6])):
             ends.append(view.station_position(body, p))

@@ -27,6 +27,7 @@ from typing import ClassVar
 import casadi as ca
 
 from condyle.arguments import ExplainsCalls
+from condyle.arrays import SX
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.integrate.projection import Rate
 from condyle.laws.described import class_code
@@ -122,7 +123,7 @@ class Method(ExplainsCalls, ABC):
         return f"{self!r}{class_code(type(self))}"
 
 
-def combined(weights: Sequence[float], k: Sequence[ca.SX], n: int) -> ca.SX:
+def combined(weights: Sequence[float], k: Sequence[SX], n: int) -> SX:
     """sum_i w_i k_i of vectors (n,), where w_i is not zero."""
     return sum((w * x for w, x in zip(weights, k, strict=False) if w != 0), ca.SX(n, 1))
 

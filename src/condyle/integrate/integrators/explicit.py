@@ -33,6 +33,7 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial import Chebyshev
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.integrate.integrators.base import Method, MethodStep, Weights, combined, table
@@ -149,10 +150,10 @@ class Explicit(Method):
             )
             return [at, rate("t_stage", "y_stage", k[i])]
 
-        def estimated(h: ca.SX, *ks: ca.SX) -> list[ca.SX]:
+        def estimated(h: SX, *ks: SX) -> list[SX]:
             return [h * combined(e, ks, n) for e in (self.e, self.second) if e]
 
-        def advance(y: ca.SX, h: ca.SX, *ks: ca.SX) -> list[ca.SX]:
+        def advance(y: SX, h: SX, *ks: SX) -> list[SX]:
             return [y + h * combined(self.b, ks, n), *([] if end else estimated(h, *ks))]  # (1)
 
         at_end: list[Node] = []

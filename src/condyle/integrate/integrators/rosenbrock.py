@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.integrate.integrators.base import Method, MethodStep, Weights, combined, table
 from condyle.integrate.projection import Rate
@@ -93,7 +94,7 @@ class Rosenbrock(Method):
                 Call("dgetrs", (b"N", n, 1, "W", leading, Ints("pivots"), u[i], leading, Ints("info"))),
             ]
 
-        def advance(y: ca.SX, *us: ca.SX) -> tuple[ca.SX, ...]:
+        def advance(y: SX, *us: SX) -> tuple[SX, ...]:
             return y + combined(self.b, us, n), combined(self.e, us, n)  # (2)
 
         between = kernel(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.integrate.integrators.base import Method, MethodStep
 from condyle.integrate.projection import Rate
@@ -41,11 +42,11 @@ class Verlet(Method):
         q, u, t = ca.SX.sym("q", nq), ca.SX.sym("u", nu), ca.SX.sym("t")
         plain = nq == nu and (qdot(t, q, u) - u).is_zero()
 
-        def changed(new: ca.SX, old: ca.SX) -> ca.SX:
+        def changed(new: SX, old: SX) -> SX:
             change = ca.mmax(ca.fabs(new - old) / (1 + ca.fabs(new))) if new.numel() else ca.SX(0)
             return ca.if_else(change < np.inf, change > CONVERGED, np.nan)
 
-        def begin(t: ca.SX, y: ca.SX, h: ca.SX, k0: ca.SX) -> tuple[ca.SX, ...]:
+        def begin(t: SX, y: SX, h: SX, k0: SX) -> tuple[SX, ...]:
             half = y[nq : nq + nu] + h / 2 * k0[nq : nq + nu]
             return (
                 half,
@@ -56,18 +57,16 @@ class Verlet(Method):
                 ca.SX(0),
             )
 
-        def turn(t: ca.SX, y: ca.SX, h: ca.SX, half: ca.SX, q_next: ca.SX) -> tuple[ca.SX, ca.SX]:
+        def turn(t: SX, y: SX, h: SX, half: SX, q_next: SX) -> tuple[SX, SX]:
             new = y[:nq] + h * qdot(t + h / 2, (y[:nq] + q_next) / 2, half)
             return new, changed(new, q_next)
 
-        def move(
-            y: ca.SX, h: ca.SX, half: ca.SX, y_next: ca.SX, k0: ca.SX, k: ca.SX, evaluations: ca.SX
-        ) -> tuple[ca.SX, ...]:
+        def move(y: SX, h: SX, half: SX, y_next: SX, k0: SX, k: SX, evaluations: SX) -> tuple[SX, ...]:
             z = y[nq + nu :] + h / 2 * (k0[nq + nu :] + k[nq + nu :])
             new = ca.vertcat(y_next[:nq], half + h / 2 * k[nq : nq + nu], z)
             return new, changed(new, y_next), evaluations + 1
 
-        def predict(y: ca.SX, h: ca.SX, k0: ca.SX, q_next: ca.SX) -> ca.SX:
+        def predict(y: SX, h: SX, k0: SX, q_next: SX) -> SX:
             return ca.vertcat(q_next, (y + h * k0)[nq:])
 
         return MethodStep(
@@ -115,7 +114,7 @@ class SemiExplicitEuler(Method):
     ) -> MethodStep:
         nq, nu, qdot = eq.nq, eq.nu, eq.qdot()
 
-        def advance(t: ca.SX, y: ca.SX, h: ca.SX, k0: ca.SX) -> ca.SX:
+        def advance(t: SX, y: SX, h: SX, k0: SX) -> SX:
             y_next = y + h * k0
             u = y_next[nq : nq + nu]
             return ca.vertcat(y[:nq] + h * qdot(t, y[:nq], u), u, y_next[nq + nu :])

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.integrate.interrupts.base import ROWS, Interrupter, Interruption
 from condyle.integrate.steps import polynomial, unstacked
 from condyle.laws.view import View
@@ -128,7 +129,7 @@ def changes(code: np.ndarray, n: np.ndarray) -> np.ndarray:
     return (known[..., :-1, :] != known[..., 1:, :]) | (turned & touching)
 
 
-def differs(old: ca.SX, new: ca.SX) -> list[ca.SX]:
+def differs(old: SX, new: SX) -> list[SX]:
     """Whether each switch has changed from one signature (4 switches,) to the next. A code that is not a
     number counts as changed."""
     count, out = old.numel() // 4, []
@@ -184,19 +185,19 @@ class Suspects:
 class _Poses:
     """The state as a span sees it: poses of its bodies and its coordinates."""
 
-    def __init__(self, bodies: list[str], poses: ca.SX, names: list[str], coordinates: ca.SX) -> None:
+    def __init__(self, bodies: list[str], poses: SX, names: list[str], coordinates: SX) -> None:
         self.known: dict[str, ca.SX] = {}
         self._R = {b: ca.reshape(poses[12 * i : 12 * i + 9], 3, 3) for i, b in enumerate(bodies)}
         self._p = {b: poses[12 * i + 9 : 12 * i + 12] for i, b in enumerate(bodies)}
         self._q = dict(zip(names, ca.vertsplit(coordinates), strict=True)) if names else {}
 
-    def rotation(self, body: str) -> ca.SX:
+    def rotation(self, body: str) -> SX:
         return self._R[body]
 
-    def station_position(self, body: str, p: Any) -> ca.SX:
+    def station_position(self, body: str, p: Any) -> SX:
         return self._p[body] + self._R[body] @ ca.SX(p)
 
-    def coordinate(self, name: str) -> ca.SX:
+    def coordinate(self, name: str) -> SX:
         return self._q[name]
 
 
@@ -325,7 +326,7 @@ class Branches:
         ]
         return build_function("branch_poses", [s["q"], s["u"], s["tail"]], [ca.densify(ca.vertcat(*poses))])
 
-    def signature(self, view: View) -> tuple[ca.SX, ca.SX]:
+    def signature(self, view: View) -> tuple[SX, SX]:
         """What changes where a branch does, at a view: codes of all switches, then their normals; and the
         lengths of spans."""
         each = [span.branches(span.found(view)) for span in self.spans]
@@ -527,7 +528,7 @@ class PathJumps(Interrupter):
         return True
 
 
-def some(truths: Sequence[ca.SX]) -> ca.SX:
+def some(truths: Sequence[SX]) -> SX:
     """Whether one of them holds."""
     out = ca.SX(0)
     for truth in truths:
@@ -571,11 +572,11 @@ def unchanged(
     )
     between = ("dense",) if step.dense else ()
 
-    def place(part: ca.SX, first: ca.SX, wide: ca.SX, t: ca.SX, h: ca.SX, *x: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def place(part: SX, first: SX, wide: SX, t: SX, h: SX, *x: SX) -> tuple[SX, SX]:
         at = first + part / PARTS * wide
         return t + at * h, polynomial(x[:4], h, at, ca.vertsplit(x[4], n) if between else (), method.hermite)
 
-    def compare(s: Any) -> tuple[ca.SX, ...]:
+    def compare(s: Any) -> tuple[SX, ...]:
         least, part, d = ca.fmax(JUMP, SHARE * s.accuracy) / 10, s.part, s.l_part - s.l_was
         switched = differs(s.s_was, s.s_part)
         now = ca.vertcat(
@@ -601,7 +602,7 @@ def unchanged(
         where = ca.if_else(last, part - 1, ca.if_else(before, part - 2, s.rough_part))
         return part + 1, s.rough + before + last, where, s.l_part, s.s_part, s.d_mine, d, now
 
-    def narrow(first: ca.SX, wide: ca.SX, where: ca.SX) -> tuple[ca.SX, ...]:
+    def narrow(first: SX, wide: SX, where: SX) -> tuple[SX, ...]:
         return first + where / PARTS * wide, wide / PARTS, ca.SX(0), ca.SX(0), ca.SX.zeros(spans)
 
     inside: list[Node] = [

@@ -22,6 +22,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.model.time import TimeReader, time_readers
 from condyle.native.straight.instructions import CHOICE, Graph
 from condyle.native.tables.lookup import RowSource, lookups_in
@@ -458,7 +459,7 @@ def _needed(g: Graph, roots: Sequence[int]) -> set[int]:
     return found
 
 
-def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source | None:
+def source(name: str, t: SX, outputs: list[SX], outside: SX) -> Source | None:
     """The signals of some expressions; None if they do not depend on time."""
     lookups = lookups_in(outputs)
     flat = ca.vertcat(ca.SX(0, 1), *(ca.densify(ca.vec(x)) for x in outputs))

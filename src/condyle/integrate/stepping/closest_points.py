@@ -18,6 +18,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.records import dataclass
 
 MARGIN = 0.02
@@ -33,7 +34,7 @@ ball, its radius, normal, height; boxes 0, a ball, its radius, half-lengths less
 p in the body; contacts that are given have gap, normal and point."""
 
 
-def apart(c_a: ca.SX, c_b: ca.SX, row: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+def apart(c_a: SX, c_b: SX, row: SX) -> tuple[SX, SX, SX]:
     d = c_b - c_a
     length = ca.norm_2(d)
     some = length > 0
@@ -42,13 +43,13 @@ def apart(c_a: ca.SX, c_b: ca.SX, row: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     return gap, n, c_a + (row[6] + gap / 2) * n
 
 
-def plane(c: ca.SX, pose: ca.SX, row: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+def plane(c: SX, pose: SX, row: SX) -> tuple[SX, SX, SX]:
     n = ca.reshape(pose[:9], 3, 3) @ row[7:10]
     gap = ca.dot(n, c - pose[9:12]) - row[10] - row[6]
     return gap, n, c - (row[6] + gap / 2) * n
 
 
-def box(c: ca.SX, pose: ca.SX, row: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+def box(c: SX, pose: SX, row: SX) -> tuple[SX, SX, SX]:
     """A box is all points at most `edge` from a smaller one; a center within that one leaves by the nearest
     face."""
     R_B = ca.reshape(pose[:9], 3, 3)

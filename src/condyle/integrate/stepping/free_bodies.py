@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.contact.surfaces import tangents
 from condyle.errors import DescriptionError
 from condyle.integrate.stepping.crowd import Crowd
@@ -35,14 +36,14 @@ LOOSE = 1e-6
 """What may be left of (6a), relative to the speeds."""
 
 
-def symmetric(x: ca.SX) -> ca.SX:
+def symmetric(x: SX) -> SX:
     """Of xx, yy, zz, xy, xz, yz."""
     return ca.vertcat(
         ca.horzcat(x[0], x[3], x[4]), ca.horzcat(x[3], x[1], x[5]), ca.horzcat(x[4], x[5], x[2])
     )
 
 
-def _rotation(q: ca.SX) -> ca.SX:
+def _rotation(q: SX) -> SX:
     w, x, y, z = (q[i] for i in range(4))
     return ca.vertcat(
         ca.horzcat(1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
@@ -51,14 +52,14 @@ def _rotation(q: ca.SX) -> ca.SX:
     )
 
 
-def _bias(R: ca.SX, c: ca.SX, mass: ca.SX, w: ca.SX) -> ca.SX:
+def _bias(R: SX, c: SX, mass: SX, w: SX) -> SX:
     """b of method.py (6a): accelerations of a body that nothing pushes, from its angular velocity."""
     W = R.T @ w
     turn = -R @ (symmetric(mass[10:16]) @ ca.cross(W, symmetric(mass[4:10]) @ W))
     return ca.vertcat(turn, -ca.cross(turn, c) - ca.cross(w, ca.cross(w, c)))
 
 
-def _implicit(R: ca.SX, c: ca.SX, mass: ca.SX, u: ca.SX, h: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _implicit(R: SX, c: SX, mass: SX, u: SX, h: SX) -> tuple[SX, SX]:
     """u_s of (6a) by Newton's method for its angular velocity, and whether that failed: then u_s = u."""
     x = W = R.T @ u[:3]
     inertia, inverse = symmetric(mass[4:10]), symmetric(mass[10:16])
@@ -78,7 +79,7 @@ def _implicit(R: ca.SX, c: ca.SX, mass: ca.SX, u: ca.SX, h: ca.SX) -> tuple[ca.S
     return u + ca.if_else(fails, 0, h / 2) * _bias(R, c, mass, w), fails
 
 
-def _enter(s: Record) -> tuple[ca.SX, ...]:
+def _enter(s: Record) -> tuple[SX, ...]:
     R = _rotation(s.Q)
     c = R @ s.masses[1:4]
     J = R @ symmetric(s.masses[10:16]) @ R.T
@@ -98,7 +99,7 @@ def _enter(s: Record) -> tuple[ca.SX, ...]:
     )
 
 
-def _leave(s: Record) -> tuple[ca.SX, ...]:
+def _leave(s: Record) -> tuple[SX, ...]:
     c = s.poses[12:] - s.poses[9:12]
     at_origin = lambda v: ca.vertcat(v[:3], v[3:] - ca.cross(v[:3], c))
     u, move = at_origin(s.U), at_origin(s.U + s.shift)
@@ -116,11 +117,11 @@ def _leave(s: Record) -> tuple[ca.SX, ...]:
     return q, u, ca.vertcat(s.reaches[0], spent), ca.fmax(s.bad, 1 - (size < np.inf))
 
 
-def _meet(s: Record) -> ca.SX:
+def _meet(s: Record) -> SX:
     directions = (s.n, *tangents(s.n))
     r_a, r_b = s.P - s.pose[12:], s.P - s.pose_b[12:]
 
-    def response(r: ca.SX, mass: ca.SX, d: ca.SX) -> ca.SX:
+    def response(r: SX, mass: SX, d: SX) -> SX:
         """Velocity along d by a unit impulse along d."""
         turn = ca.cross(r, d)
         return mass[0] + ca.dot(turn, symmetric(mass[1:]) @ turn)
@@ -156,7 +157,7 @@ class FreeBodies(StepProgram):
         if self.gathers:
             x, source, target = places(self.system)
 
-            def padded(y: ca.SX, f: ca.SX) -> ca.SX:
+            def padded(y: SX, f: SX) -> SX:
                 out = ca.SX(ca.DM(x))
                 out[target.tolist()] = ca.vertcat(y, f)[source.tolist()]
                 return out
@@ -178,11 +179,11 @@ class FreeBodies(StepProgram):
             self.named(_meet, f"{names} {METHOD}", "contact"),
         ]
 
-    def relative(self, contact: ca.SX, u_a: ca.SX, u_b: ca.SX) -> ca.SX:
+    def relative(self, contact: SX, u_a: SX, u_b: SX) -> SX:
         v = u_b[3:] + ca.cross(u_b[:3], contact[12:15]) - u_a[3:] - ca.cross(u_a[:3], contact[9:12])
         return ca.vertcat(*(ca.dot(contact[3 * i : 3 * i + 3], v) for i in range(3)))
 
-    def pushed(self, contact: ca.SX, dp: ca.SX, u_a: ca.SX, u_b: ca.SX) -> tuple[ca.SX, ...]:
+    def pushed(self, contact: SX, dp: SX, u_a: SX, u_b: SX) -> tuple[SX, ...]:
         p = contact[0:3] * dp[0] + contact[3:6] * dp[1] + contact[6:9] * dp[2]
         turn = lambda r, x: symmetric(x[1:]) @ ca.cross(r, p)
         in_a, in_b = contact[15:22], contact[22:29]

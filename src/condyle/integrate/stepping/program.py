@@ -28,6 +28,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.integrate.equations import RightHandSide, equations
 from condyle.integrate.stepping.closest_points import NARROW, apart, box, plane
 from condyle.integrate.steps import ROW
@@ -59,7 +60,7 @@ Record = Any
 """Slices by name, as attributes: what a kernel reads."""
 
 
-def sweep_numbers(s: Record, v: ca.SX, v_free: ca.SX, e_mu: Sequence[ca.SX], W: Sequence[ca.SX]) -> ca.SX:
+def sweep_numbers(s: Record, v: SX, v_free: SX, e_mu: Sequence[SX], W: Sequence[SX]) -> SX:
     """The last numbers of a contact.
 
     Args:
@@ -82,7 +83,7 @@ def sweep_numbers(s: Record, v: ca.SX, v_free: ca.SX, e_mu: Sequence[ca.SX], W: 
     return ca.vertcat(mu, w_n, w_t, least, spring, s.a, s.b, s.flat)
 
 
-def update(v: ca.SX, p: ca.SX, contact: ca.SX, c: ca.SX, mu: ca.SX) -> tuple[ca.SX, ca.SX]:
+def update(v: SX, p: SX, contact: SX, c: SX, mu: SX) -> tuple[SX, SX]:
     """dp of (2), (3), and the square of what changed."""
     w_n, w_t = contact[W_N], contact[W_T]
     p_n = ca.fmax(p[0] - w_n * (v[0] + contact[SPRING] * p[0] - c), 0)  # (2)
@@ -93,28 +94,28 @@ def update(v: ca.SX, p: ca.SX, contact: ca.SX, c: ca.SX, mu: ca.SX) -> tuple[ca.
     return dp, ca.fmax((dp[0] / w_n) ** 2, ca.sumsqr(dp[1:] / w_t))
 
 
-def travel(far: ca.SX, V: ca.SX, h: ca.SX) -> ca.SX:
+def travel(far: SX, V: SX, h: SX) -> SX:
     """How far the surfaces of a body go in a step: ends of long boxes move as they turn."""
     return h * (ca.norm_2(V[3:]) + ca.norm_2(V[:3]) * far)
 
 
-def entered(s: Record) -> tuple[ca.SX, ca.SX]:
+def entered(s: Record) -> tuple[SX, SX]:
     """How far a body may come, and whether lists are too old for that."""
     far = 2 * travel(s.bodies[0], s.V, s.h)
     return ca.vertcat(s.bodies[1] + far, s.reaches[1]), ca.fmax(s.stale, s.reaches[1] + far > s.budgets)
 
 
-def is_near(s: Record) -> tuple[ca.SX, ca.SX]:
+def is_near(s: Record) -> tuple[SX, SX]:
     return s.gap <= s.reach[0] + s.reach_b[0], ca.fmin(s.gap, s.least)
 
 
-def is_near_plane(s: Record) -> tuple[ca.SX, ca.SX]:
+def is_near_plane(s: Record) -> tuple[SX, SX]:
     """A half-space has no end: as its body turns, it comes the faster the further off the ball is."""
     turn = 2 * s.h * ca.norm_2(s.V_a[:3]) * ca.norm_2(s.center - s.pose[9:12])
     return s.gap <= s.reach[0] + s.reach_b[0] + turn, ca.fmin(s.gap, s.least)
 
 
-def within(T_0: ca.SX, T_1: ca.SX, T_half: ca.SX) -> ca.SX:
+def within(T_0: SX, T_1: SX, T_half: SX) -> SX:
     """x of method.py (11); the work is T_0 + b x + a x^2."""
     a = 2 * (T_1 + T_0 - 2 * T_half)
     b = T_1 - T_0 - a
@@ -191,15 +192,15 @@ class StepProgram(ABC):
         """contact <- that of a pair of a kind, with its gap, n and P."""
 
     @abstractmethod
-    def relative(self, contact: ca.SX, u_a: ca.SX, u_b: ca.SX) -> ca.SX:
+    def relative(self, contact: SX, u_a: SX, u_b: SX) -> SX:
         """G_ka u_a + G_kb u_b."""
 
-    def beside(self, contact: ca.SX) -> Any:
+    def beside(self, contact: SX) -> Any:
         """What the velocity of a contact is beside that: what moves with time alone."""
         return 0
 
     @abstractmethod
-    def pushed(self, contact: ca.SX, dp: ca.SX, u_a: ca.SX, u_b: ca.SX) -> tuple[ca.SX, ...]:
+    def pushed(self, contact: SX, dp: SX, u_a: SX, u_b: SX) -> tuple[SX, ...]:
         """(4)."""
 
     @abstractmethod
@@ -244,7 +245,7 @@ class StepProgram(ABC):
         return [self.over("auxiliaries", self.k(lambda z, zdot, h: z + h * zdot, "z zdot h", "z"))]
 
     def _clock(self) -> Node:
-        def at(k: ca.SX, count: ca.SX, t_0: ca.SX, step: ca.SX, t_final: ca.SX) -> tuple[ca.SX, ...]:
+        def at(k: SX, count: SX, t_0: SX, step: SX, t_final: SX) -> tuple[SX, ...]:
             t, later = t_0 + k * step, ca.if_else(k + 1 >= count, t_final, t_0 + (k + 1) * step)
             return t, later, later - t
 
@@ -333,9 +334,7 @@ class StepProgram(ABC):
     def _solve(self, U: str, p: str, mode: int) -> Node:
         """(1)-(4); modes are the three c, overlaps are taken back without friction."""
 
-        def swept(
-            mode: int, contact: ca.SX, p: ca.SX, u_a: ca.SX, u_b: ca.SX, most: ca.SX
-        ) -> tuple[ca.SX, ...]:
+        def swept(mode: int, contact: SX, p: SX, u_a: SX, u_b: SX, most: SX) -> tuple[SX, ...]:
             moving, mu = (0, ca.SX(0)) if mode == 2 else (self.beside(contact), contact[MU])
             v = self.relative(contact, u_a, u_b) + moving  # (1)
             dp, changed = update(v, p, contact, contact[FIRST + mode], mu)  # (2), (3)
@@ -364,11 +363,11 @@ class StepProgram(ABC):
         """The work T_1 of the contacts, method.py (11): constraints and joints that move with time do theirs
         beside it. Between: also T_0 of u_0, and T_half of halfway."""
 
-        def work(s: Record, p: ca.SX, u_a: ca.SX, u_b: ca.SX) -> ca.SX:
+        def work(s: Record, p: SX, u_a: SX, u_b: SX) -> SX:
             v = self.relative(s.contacts, s.free + u_a, s.free_b + u_b) / 2 + self.beside(s.contacts)
             return ca.dot(p, v)
 
-        def works(s: Record) -> tuple[ca.SX, ...]:
+        def works(s: Record) -> tuple[SX, ...]:
             both = (s.impulses, s.u_a, s.u_b), (s.again, s.before, s.before_b)
             half = [(x + y) / 2 for x, y in zip(*both, strict=True)]
             return s.T_1 + work(s, *both[0]), s.T_0 + work(s, *both[1]), s.T_half + work(s, *half)

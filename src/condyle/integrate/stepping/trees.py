@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.constraints.solve.corrections import jump, moved, normalized
 from condyle.contact.surfaces import tangents
 from condyle.dynamics import aba, mass_matrix
@@ -95,22 +96,22 @@ class SpeedBlocks:
             np.array([*(of[some[0]] if some else len(names) for some in own), len(names)], dtype=int),
         )
 
-    def spread(self, x: ca.SX) -> ca.SX:
+    def spread(self, x: SX) -> SX:
         """Columns (nu, m) as rows of blocks and ground, ((count + 1) n, m)."""
         out = ca.SX((self.count + 1) * self.n, x.shape[1])
         out[(self.of * self.n + self.place).tolist(), :] = x
         return out
 
-    def joined(self, U: ca.SX) -> ca.SX:
+    def joined(self, U: SX) -> SX:
         return U[(self.of * self.n + self.place).tolist()]
 
 
-def rows_of(column: ca.SX) -> list[int]:
+def rows_of(column: SX) -> list[int]:
     """Which numbers of a column are not zero by structure."""
     return [int(i) for i in column.sparsity().row()]
 
 
-def masses(M: ca.SX, blocks: SpeedBlocks) -> ca.SX:
+def masses(M: SX, blocks: SpeedBlocks) -> SX:
     """M of each block by columns; beside it the diagonal is one."""
     n, out = blocks.n, []
     for a in range(blocks.count):
@@ -121,7 +122,7 @@ def masses(M: ca.SX, blocks: SpeedBlocks) -> ca.SX:
     return ca.vertcat(*out)
 
 
-def bodies_of(s: Symbols, system: System, blocks: SpeedBlocks) -> list[ca.SX]:
+def bodies_of(s: Symbols, system: System, blocks: SpeedBlocks) -> list[SX]:
     """Poses, velocities and rows J of all bodies and ground."""
     kin, tree, n = s.kinematics(), system.compiled.model.tree, blocks.n
     view = s.view(kin)
@@ -138,7 +139,7 @@ def bodies_of(s: Symbols, system: System, blocks: SpeedBlocks) -> list[ca.SX]:
     return [ca.vertcat(*poses, *ground), ca.vertcat(*V, ca.SX(6, 1)), ca.vertcat(*rows, ca.SX(6 * n, 1))]
 
 
-def cholesky(n: int, M: ca.SX) -> ca.SX:
+def cholesky(n: int, M: SX) -> SX:
     """L with L L' = M."""
     M = ca.reshape(M, n, n)
     L = ca.SX(n, n)
@@ -149,7 +150,7 @@ def cholesky(n: int, M: ca.SX) -> ca.SX:
     return ca.vec(ca.densify(L))
 
 
-def substituted(n: int, L: ca.SX, G: ca.SX) -> ca.SX:
+def substituted(n: int, L: SX, G: SX) -> SX:
     """M^-1 of three rows G."""
     L, out = ca.reshape(L, n, n), []
     over = [1 / L[i, i] for i in range(n)]
@@ -163,17 +164,17 @@ def substituted(n: int, L: ca.SX, G: ca.SX) -> ca.SX:
     return ca.vertcat(*out)
 
 
-def spent(n: int, s: Record) -> ca.SX:
+def spent(n: int, s: Record) -> SX:
     """How far a body went since lists were made; V is not J u alone where it moves with time."""
     V = s.V + ca.reshape(s.J, n, 6).T @ (s.u_a + s.u_b - s.before)
     return ca.vertcat(s.reaches[0], s.reaches[1] + travel(s.bodies[0], V, s.h))
 
 
-def met(n: int, ground: int, s: Record) -> tuple[ca.SX, ...]:
+def met(n: int, ground: int, s: Record) -> tuple[SX, ...]:
     """Rows of a pair that is found, its velocities, and its blocks."""
     D = ca.horzcat(s.n, *tangents(s.n)).T
 
-    def rows(J: ca.SX, pose: ca.SX) -> ca.SX:  # (5a)
+    def rows(J: SX, pose: SX) -> SX:  # (5a)
         r, J = s.P - pose[9:12], ca.reshape(J, n, 6).T
         return D @ (J[3:, :] - ca.skew(r) @ J[:3, :])
 
@@ -191,7 +192,7 @@ def met(n: int, ground: int, s: Record) -> tuple[ca.SX, ...]:
     )
 
 
-def ready(n: int, s: Record) -> ca.SX:
+def ready(n: int, s: Record) -> SX:
     """A contact as sweeps read it."""
     square = lambda x: ca.reshape(x, n, 3).T
     v = square(s.G_a) @ s.before + square(s.G_b) @ s.before_b
@@ -259,7 +260,7 @@ class Trees(StepProgram):
 
     # ---- functions of the whole state ----------------------------------------------------------------------
 
-    def _function(self, label: str, s: Symbols, outputs: list[ca.SX], *more: ca.SX) -> SliceFunction:
+    def _function(self, label: str, s: Symbols, outputs: list[SX], *more: SX) -> SliceFunction:
         """outputs of (t, y, p, more)."""
         inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][s.model.tail["inputs"].start :], *more]
         return SliceFunction(
@@ -303,7 +304,7 @@ class Trees(StepProgram):
 
     # ---- parts ---------------------------------------------------------------------------------------------
 
-    def _with_speeds(self, y: ca.SX, u: ca.SX) -> ca.SX:
+    def _with_speeds(self, y: SX, u: SX) -> SX:
         nq, nu = self.eq.nq, self.eq.nu
         return ca.vertcat(y[:nq], u, y[nq + nu :])
 
@@ -311,7 +312,7 @@ class Trees(StepProgram):
         nq, n_u, blocks = self.eq.nq, self.eq.nq + self.eq.nu, self.blocks
         speeds, bias = self._with_speeds, self._bias
 
-        def nearer(y: ca.SX, y_s: ca.SX, b_s: ca.SX, h: ca.SX) -> tuple[ca.SX, ca.SX]:
+        def nearer(y: SX, y_s: SX, b_s: SX, h: SX) -> tuple[SX, SX]:
             u = y[nq:n_u] + h / 2 * b_s
             off, size = (ca.sum1(ca.fabs(x)) for x in (u - y_s[nq:n_u], u))
             return speeds(y, u), 1 - (off <= SOLVED * size) * (size < np.inf)
@@ -369,7 +370,7 @@ class Trees(StepProgram):
         gap, rate, slip, _, _, e, mu = self.unilateral
         spread = blocks.spread(self.G)
 
-        def rows(side: int) -> ca.SX:
+        def rows(side: int) -> SX:
             return ca.vertcat(
                 *(
                     ca.reshape(spread[int(end) * n : int(end) * n + n, 3 * j : 3 * j + 3], 3 * n, 1)
@@ -443,24 +444,24 @@ class Trees(StepProgram):
                 ]
         return out
 
-    def _matrix(self, contact: ca.SX, which: int) -> ca.SX:
+    def _matrix(self, contact: SX, which: int) -> SX:
         """G_a, G_b, Z_a or Z_b of a contact, by columns (n, 3)."""
         return ca.reshape(contact[3 * self.n * which : 3 * self.n * (which + 1)], self.n, 3)
 
-    def relative(self, contact: ca.SX, u_a: ca.SX, u_b: ca.SX) -> ca.SX:
+    def relative(self, contact: SX, u_a: SX, u_b: SX) -> SX:
         return self._matrix(contact, 0).T @ u_a + self._matrix(contact, 1).T @ u_b
 
-    def beside(self, contact: ca.SX) -> ca.SX:
+    def beside(self, contact: SX) -> SX:
         return contact[12 * self.n : 12 * self.n + 3]
 
-    def pushed(self, contact: ca.SX, dp: ca.SX, u_a: ca.SX, u_b: ca.SX) -> tuple[ca.SX, ...]:
+    def pushed(self, contact: SX, dp: SX, u_a: SX, u_b: SX) -> tuple[SX, ...]:
         return u_a + self._matrix(contact, 2) @ dp, u_b + self._matrix(contact, 3) @ dp
 
     def leave(self) -> list[Node]:
         nq, n_u, tree, blocks = self.eq.nq, self.eq.nq + self.eq.nu, self.b.model.tree, self.blocks
         unit = None if self.both_ways else self.eq.projection(0)
 
-        def gone(y: ca.SX, U: ca.SX, shift: ca.SX, t: ca.SX, h: ca.SX) -> ca.SX:
+        def gone(y: SX, U: SX, shift: SX, t: SX, h: SX) -> SX:
             u, move = blocks.joined(U), blocks.joined(U + shift)
             q = y[:nq] + h * moved(tree, t, y[:nq], move)  # (9)
             return ca.vertcat(q if unit is None else normalized(tree, q), u, y[n_u:])

@@ -15,6 +15,7 @@ from typing import Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.constraints.solve.corrections import MASSLESS
 from condyle.constraints.solve.multipliers import ROUNDING, Pseudoinverse, with_unmet
 from condyle.dynamics import aba
@@ -38,7 +39,7 @@ from condyle.model.looped.visits import HomeFields, Visit, Visits
 from condyle.records import dataclass
 
 
-def _lock(d: Visit) -> list[ca.SX]:
+def _lock(d: Visit) -> list[SX]:
     """lock of the speeds of a visit's body, with what motions make of it."""
     return d.of_body.lock if d.kind.driven else d.of_speeds("lock")
 
@@ -145,7 +146,7 @@ class LoopedEquations:
     def __init__(self, looped: Looped, visits: Visits, columns: int = 1) -> None:
         self.looped, self.visits, self.columns = looped, visits, columns
 
-    def _inverse(self, reads: dict[Any, ca.SX], known: bool) -> Pseudoinverse:
+    def _inverse(self, reads: dict[Any, SX], known: bool) -> Pseudoinverse:
         Y, lengths = self.visits.Y(reads), self.visits.home(reads, HomeFields.lengths)
         factors = None
         if known:
@@ -155,7 +156,7 @@ class LoopedEquations:
             ]
         return Pseudoinverse(self.visits.blocks, Y, lengths, factors)
 
-    def solve(self, result: Callable[[Pseudoinverse, ca.SX], dict[Any, ca.SX]], gathered: bool) -> None:
+    def solve(self, result: Callable[[Pseudoinverse, SX], dict[Any, SX]], gathered: bool) -> None:
         """Lambda; `gathered`: G x is known and not zero. `result` gives what else is written of it."""
         reads: dict[Any, ca.SX] = {}
         found = self._inverse(reads, known=False)
@@ -170,7 +171,7 @@ class LoopedEquations:
             self.visits.put(writes, HomeFields.g, g)
         self.looped.line(reads, writes | result(found, lambda_))
 
-    def correct(self, result: Callable[[dict[Any, ca.SX], Pseudoinverse, ca.SX], dict[Any, ca.SX]]) -> None:
+    def correct(self, result: Callable[[dict[Any, SX], Pseudoinverse, SX], dict[Any, SX]]) -> None:
         """The last change of lambda, from G x + g. `result` gives what else is written of what is then left
         of it."""
         reads: dict[Any, ca.SX] = {}
@@ -196,11 +197,11 @@ def accelerations(looped: Looped, short: float = ROUNDING) -> None:
     solve.outward(first=True)
     visits.gather()
 
-    def multipliers(found: Pseudoinverse, lambda_: ca.SX) -> dict[Any, ca.SX]:
+    def multipliers(found: Pseudoinverse, lambda_: SX) -> dict[Any, SX]:
         out = {"lambda_": ca.densify(lambda_), "delicate": found.delicate}
         return {name: x for name, x in out.items() if name in wanted}
 
-    def status(reads: dict[Any, ca.SX], found: Pseudoinverse, r: ca.SX) -> dict[Any, ca.SX]:
+    def status(reads: dict[Any, SX], found: Pseudoinverse, r: SX) -> dict[Any, SX]:
         lost, terms = (reads.setdefault((0, name), ca.SX.sym(name)) for name in ("status", "terms"))
         size = ca.fabs(visits.home(reads, HomeFields.bias)) + visits.home(reads, HomeFields.size)
         unmet = found.unmet(r, size, visits.home(reads, HomeFields.whole), terms, short)
@@ -233,8 +234,8 @@ def _write_changes(
     visits: Visits,
     field: Any,
     motions: Callable[[int], None] = lambda columns: None,
-    found: Callable[[Pseudoinverse, ca.SX], dict[Any, ca.SX]] = lambda *_: {},
-    corrected: Callable[[dict[Any, ca.SX], Pseudoinverse, ca.SX], dict[Any, ca.SX]] = lambda *_: {},
+    found: Callable[[Pseudoinverse, SX], dict[Any, SX]] = lambda *_: {},
+    corrected: Callable[[dict[Any, SX], Pseudoinverse, SX], dict[Any, SX]] = lambda *_: {},
 ) -> None:
     """(1) for the errors in the homes and for each column of the argument `along`: changes of x as `du`.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, step
 from condyle.dynamics.row import BodyFields, RowField, RowFields
 from condyle.dynamics.view import TreeLoads
@@ -30,16 +31,16 @@ SIZES = dict(zip((f.name for f in fields(BodyConstants)), (9, 3, 9, 3, 1, 3, 7),
 """How many numbers each constant of a body has; an inertia that depends on Parameters has len(LOWER)."""
 
 
-def flat(structure: Structure) -> list[ca.SX]:
+def flat(structure: Structure) -> list[SX]:
     return [structure] if isinstance(structure, ca.SX) else [x for part in structure for x in flat(part)]
 
 
-def packed(structure: Structure) -> ca.SX:
+def packed(structure: Structure) -> SX:
     """All nonzeros of a structure as one column."""
     return ca.vertcat(ca.SX(0, 1), *(ca.vec(x.nz[:]) for x in flat(structure)))
 
 
-def unpacked(structure: Structure, column: ca.SX) -> Structure:
+def unpacked(structure: Structure, column: SX) -> Structure:
     """A structure like the given one, with these nonzeros."""
     start = 0
 
@@ -61,13 +62,13 @@ def _size(structure: Structure) -> int:
     return sum(x.nnz() for x in flat(structure))
 
 
-def _loaded(field: RowField[Any], like: Structure, column: ca.SX) -> Any:
+def _loaded(field: RowField[Any], like: Structure, column: SX) -> Any:
     """The value of a field with this structure, from its nonzeros."""
     value = unpacked(like, column)
     return (ca.tril2symm(value[0]), value[1], ca.tril2symm(value[2])) if field.lower else value
 
 
-def _saved(field: RowField[Any], like: Structure, value: Structure) -> ca.SX:
+def _saved(field: RowField[Any], like: Structure, value: Structure) -> SX:
     """The nonzeros of a field with this structure."""
     if field.lower:
         value = ca.tril(value[0]), value[1], ca.tril(value[2])
@@ -102,7 +103,7 @@ class KernelDraft:
     def finished(self) -> RowKernel:
         return RowKernel(self.reads, self.writes, self.adds)
 
-    def read(self, place: str, size: int) -> ca.SX:
+    def read(self, place: str, size: int) -> SX:
         """A window of an argument, or a constant: "constant.NAME"."""
         if place not in self.reads:
             self.reads[place] = ca.SX.sym(place, size)
@@ -143,23 +144,23 @@ class Draft(KernelDraft):
     # ---- the arguments of operators, and the constants of a body
 
     @property
-    def q(self) -> ca.SX:
+    def q(self) -> SX:
         return self.read("q", self.mobilizer.nq)
 
     @property
-    def t(self) -> ca.SX:
+    def t(self) -> SX:
         return self.read("t", 1)
 
     @property
-    def number(self) -> ca.SX:
+    def number(self) -> SX:
         """1 + the body's first speed."""
         return self.read("constant.number", 1)
 
     @property
-    def gravity(self) -> ca.SX:
+    def gravity(self) -> SX:
         return self.read("enabled", 1) * self.looped.model.gravity.g
 
-    def of_speeds(self, name: str) -> list[ca.SX]:
+    def of_speeds(self, name: str) -> list[SX]:
         """The entries of u, tau, udot, f, lock or held for the speeds of this body."""
         n = self.mobilizer.nu
         return ca.vertsplit(self.read(name, n)) if n else []
@@ -280,7 +281,7 @@ class StraightLine:
                 force.apply(loads.view, loads)
         return loads
 
-    def write(self, **results: ca.SX) -> None:
+    def write(self, **results: SX) -> None:
         """Run what was written to fields, with these results of the operator."""
         writes, self.writes = self.writes, {}
         self.looped.line(self.reads, writes | results)

@@ -14,6 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.dynamics.derivatives import (
     Column,
     MobilizerState,
@@ -196,7 +197,7 @@ class _Jacobian:
         none = ca.SX(3, 1)
         _carry(d.me, Subtree(ca.SX(1, 1), none, ca.SX(3, 3), none, ca.SX(3, 3), ZERO))
 
-    def prepared(self, d: Draft, new: BodyKinematics, P: Inertia, p_c: ca.SX) -> None:
+    def prepared(self, d: Draft, new: BodyKinematics, P: Inertia, p_c: SX) -> None:
         """Kinematics are there."""
         d.me.p_O = d.read("constant.inner", 1) * (d.parent.p_O + new.p_PM)
         d.me.own = (ca.tril(P[0]), p_c)
@@ -206,7 +207,7 @@ class _Jacobian:
             nu = d.mobilizer.nu
             d.me.f_q = d.me.f_u = ca.SX.zeros(nu, nu)
 
-    def found(self, d: Draft, udot: list[ca.SX], X: Pair) -> None:
+    def found(self, d: Draft, udot: list[SX], X: Pair) -> None:
         """Accelerations are there."""
         V, (I, p_c) = d.me.V, d.me.own
         a = spatial_acceleration(V, add(d.me.A, X))

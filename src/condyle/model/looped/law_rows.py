@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.dynamics.inertia import shift_motion
 from condyle.dynamics.kinematics import Pair
 from condyle.forces.base import Law
@@ -106,7 +107,7 @@ class LawKind:
         """The row of the body that each law names."""
         return np.array([model.tree.body(at(law, link)).index + 1 for _, law in self.members])
 
-    def loads(self, d: KernelDraft, column: Mapping[str, ca.SX]) -> dict[str, Pair]:
+    def loads(self, d: KernelDraft, column: Mapping[str, SX]) -> dict[str, Pair]:
         """What a law exerts on its bodies, by link."""
         twin, view = self.twin(column), RowView(d, column, self.law)
         loads = RowLoads(view)
@@ -114,12 +115,12 @@ class LawKind:
         on = d.read("on", 1)
         return {link: (ca.if_else(on, n, 0), ca.if_else(on, f, 0)) for link, (n, f) in loads.bodies.items()}
 
-    def rates(self, d: KernelDraft, column: Mapping[str, ca.SX]) -> ca.SX:
+    def rates(self, d: KernelDraft, column: Mapping[str, SX]) -> SX:
         """Rates of a law's auxiliary states."""
         found = self.twin(column).rates(RowView(d, column, self.law))  # type: ignore[arg-type]
         return ca.if_else(d.read("on", 1), ca.vertcat(*found), 0)
 
-    def twin(self, column: Mapping[str, ca.SX]) -> Law:
+    def twin(self, column: Mapping[str, SX]) -> Law:
         """The law with symbols for its numbers and links for its bodies."""
         shapes = numbers_of(self.law) or {}
         data = {name: Datum(_shaped(column[name], shape)) for name, (shape, _) in shapes.items()}
@@ -148,7 +149,7 @@ def _twin(law: Any, data: Mapping[str, Datum], within: str) -> Any:
     return changed(law, changes)
 
 
-def _shaped(column: ca.SX, shape: tuple[int, ...]) -> ca.SX:
+def _shaped(column: SX, shape: tuple[int, ...]) -> SX:
     return ca.reshape(column, *shape) if len(shape) == 2 else column
 
 
@@ -197,13 +198,13 @@ class PoseView:
     def __init__(self, d: KernelDraft) -> None:
         self.d, self.known = d, dict[str, ca.SX]()
 
-    def rotation(self, link: str) -> ca.SX:
+    def rotation(self, link: str) -> SX:
         return self.d.row(link).R
 
-    def from_M(self, link: str, p: Any) -> ca.SX:
+    def from_M(self, link: str, p: Any) -> SX:
         return self.d.row(link).R @ ca.SX(p)
 
-    def station_position(self, link: str, p: Any) -> ca.SX:
+    def station_position(self, link: str, p: Any) -> SX:
         return self.d.row(link).p + self.from_M(link, p)
 
 
@@ -211,30 +212,30 @@ class RowView(PoseView):
     """The state as a law in a table sees it: stations are in the bodies' own frames, its auxiliary states its
     own alone."""
 
-    def __init__(self, d: KernelDraft, column: Mapping[str, ca.SX], law: Law) -> None:
+    def __init__(self, d: KernelDraft, column: Mapping[str, SX], law: Law) -> None:
         super().__init__(d)
         self.column, self.names = column, [name for name, _ in law.states]
 
-    def state_variable(self, k: int) -> ca.SX:
+    def state_variable(self, k: int) -> SX:
         return self.d.read("own_z", len(self.names))[k]
 
-    def state_named(self, name: str) -> ca.SX:
+    def state_named(self, name: str) -> SX:
         return self.state_variable(self.names.index(name))
 
-    def _R_MB(self, link: str) -> ca.SX:
+    def _R_MB(self, link: str) -> SX:
         name = f"{link}.R_MB"
         return ca.reshape(self.column[name], 3, 3) if name in self.column else ca.SX.eye(3)
 
-    def rotation(self, link: str) -> ca.SX:
+    def rotation(self, link: str) -> SX:
         return self.d.row(link).R @ self._R_MB(link)
 
-    def from_M(self, link: str, p: Any) -> ca.SX:
+    def from_M(self, link: str, p: Any) -> SX:
         return super().from_M(link, self.column[f"{link}.p_MB"] + self._R_MB(link) @ ca.SX(p))
 
-    def station_velocity(self, link: str, p: Any) -> ca.SX:
+    def station_velocity(self, link: str, p: Any) -> SX:
         return shift_motion(self.d.row(link).V, self.from_M(link, p))[1]
 
-    def angular_velocity(self, link: str) -> ca.SX:
+    def angular_velocity(self, link: str) -> SX:
         return self.d.row(link).V[0]
 
 
@@ -245,12 +246,12 @@ class RowLoads:
         self.view = view
         self.bodies: dict[str, Pair] = {}
 
-    def _add(self, link: str, n: ca.SX, f: ca.SX) -> None:
+    def _add(self, link: str, n: SX, f: SX) -> None:
         now = self.bodies.get(link, (ca.SX(3, 1), ca.SX(3, 1)))
         self.bodies[link] = now[0] + n, now[1] + f
 
-    def add_force(self, link: str, p: Any, force: ca.SX) -> None:
+    def add_force(self, link: str, p: Any, force: SX) -> None:
         self._add(link, cross(self.view.from_M(link, p), force), force)
 
-    def add_torque(self, link: str, torque: ca.SX) -> None:
+    def add_torque(self, link: str, torque: SX) -> None:
         self._add(link, torque, ca.SX(3, 1))

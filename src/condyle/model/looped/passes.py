@@ -13,6 +13,7 @@ from typing import Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.dynamics import aba, energy, rnea
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.inertia import (
@@ -120,12 +121,12 @@ def apply_motions(looped: Looped, moving: bool) -> None:
         line.write()
 
 
-def of_held(d: Draft, field: Any) -> list[ca.SX]:
+def of_held(d: Draft, field: Any) -> list[SX]:
     """lock or held of the speeds of this body, with what motions make of it."""
     return d.me[field] if d.kind.driven else d.of_speeds(field.name)
 
 
-def with_laws(d: Draft, tau: str | None, generalized: bool) -> list[ca.SX]:
+def with_laws(d: Draft, tau: str | None, generalized: bool) -> list[SX]:
     """An argument for the speeds of this body, or zero, and the generalized forces of laws, if there are
     any."""
     taus = [ca.SX(0)] * d.mobilizer.nu if tau is None else d.of_speeds(tau)
@@ -160,9 +161,9 @@ def solve(
     looped: Looped,
     moving: bool,
     tau: str,
-    prepared: Callable[[Draft, BodyKinematics, Inertia, ca.SX], None] | None = None,
+    prepared: Callable[[Draft, BodyKinematics, Inertia, SX], None] | None = None,
     ground: Callable[[Draft], None] = nothing,
-    found: Callable[[Draft, list[ca.SX], Pair], None] | None = None,
+    found: Callable[[Draft, list[SX], Pair], None] | None = None,
     applied: Callable[[], None] | None = None,
 ) -> None:
     """aba.py. Forces act only if bodies move.
@@ -388,7 +389,7 @@ def composite_inertias(looped: Looped) -> None:
     looped.inward(inward, nothing)
 
 
-def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], list[ca.SX]]) -> Any:
+def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], list[SX]]) -> Any:
     """One pass that adds up terms of each body; the field of the root that has the sum."""
     total = RowField[ca.SX](ca.SX.ones(size, 1), name="total")
 
@@ -404,7 +405,7 @@ def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], 
 
 
 def energies(looped: Looped) -> None:
-    def terms(d: Draft, new: Any) -> list[ca.SX]:
+    def terms(d: Draft, new: Any) -> list[SX]:
         return [
             energy.kinetic_of(d.body, new.R_GM, new.V_GM),
             energy.potential_of(d.body, new.R_GM, new.p_GM, d.gravity),
@@ -435,7 +436,7 @@ def momentum(looped: Looped) -> None:
     line.write(h=line.body(-1)[total])
 
 
-def _mean(looped: Looped, moving: bool, value: Callable[[Draft, Any], ca.SX], result: str) -> None:
+def _mean(looped: Looped, moving: bool, value: Callable[[Draft, Any], SX], result: str) -> None:
     """The mean of a vector of each body, weighted with the masses."""
     total = _sum(looped, moving, 4, lambda d, new: [d.body.mass * value(d, new), d.body.mass * ca.SX(1)])
     line = StraightLine(looped)
@@ -452,7 +453,7 @@ def mass_center_velocity(looped: Looped) -> None:
 
 
 def mass_center_acceleration(looped: Looped) -> None:
-    def value(d: Draft, new: Any) -> ca.SX:
+    def value(d: Draft, new: Any) -> SX:
         A = acceleration(d.parent.A, new.p_PM, new.c, new.H, d.of_speeds("udot"))
         d.me.A = A
         return energy.center_of(d.body, new.R_GM, new.p_GM, new.V_GM, A)[2]

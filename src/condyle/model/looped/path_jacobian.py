@@ -23,6 +23,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.dynamics.kinematics import Pair
 from condyle.dynamics.row import NUMBER, PAIR, VECTOR, RowField, RowFields
 from condyle.forces.path import PathLaw
@@ -245,6 +246,6 @@ class PathColumns:
             d.add(up, field, cell[field])
 
 
-def _about(p: ca.SX, F: ca.SX) -> Pair:
+def _about(p: SX, F: SX) -> Pair:
     """A force about the point at p, about O."""
     return F[:3] + cross(p, F[3:]), F[3:]

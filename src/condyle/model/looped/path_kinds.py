@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.dynamics.inertia import add
 from condyle.dynamics.kinematics import Pair
 from condyle.errors import CondyleError
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 class SpanView(PoseView):
     """The state as a span in a table sees it."""
 
-    def coordinate(self, name: str) -> ca.SX:
+    def coordinate(self, name: str) -> SX:
         return self.d.read(name, 1)
 
 
@@ -81,9 +82,7 @@ class SpanKind:
     def coordinates(self) -> tuple[str, ...]:
         return tuple(f"switch{i}" for i in range(len(self.span.coordinates)))
 
-    def traced(
-        self, d: KernelDraft, numbers: ca.SX, rows: ca.SX | None = None
-    ) -> tuple[ca.SX, dict[str, Pair], ca.SX]:
+    def traced(self, d: KernelDraft, numbers: SX, rows: SX | None = None) -> tuple[SX, dict[str, Pair], SX]:
         """l and W of (1), and the rows of its solvers, which are found if they are not given."""
         twin, view = self.span.twin(numbers, self.links, self.coordinates), SpanView(d)
         if rows is not None:
@@ -102,7 +101,7 @@ class SpanKind:
         span = self.span
         return len(span.points) == 2 and len(span.wraps) < 2 and not span.coordinates
 
-    def _closed_form(self, twin: Span, view: SpanView) -> tuple[ca.SX, dict[str, Pair], ca.SX]:
+    def _closed_form(self, twin: Span, view: SpanView) -> tuple[SX, dict[str, Pair], SX]:
         """The same by segment.py (4), for use without derivatives: half of the operations."""
         (a, b), rows = twin.points, twin.found(view)  # type: ignore[arg-type]
         r_A, r_B = (view.from_M(p.body, sx(p.p)) for p in (a, b))
@@ -132,7 +131,7 @@ class SpanKind:
 class TableNumber(Datum):
     """A number of the table in place of a number of a law; where one must be known, the first law's."""
 
-    def __init__(self, symbol: ca.SX, sample: Any) -> None:
+    def __init__(self, symbol: SX, sample: Any) -> None:
         super().__init__(symbol)
         self.sample = np.asarray(sample, dtype=float)
 
@@ -143,13 +142,13 @@ class TableNumber(Datum):
 class RowLength:
     """The length of a path that is known already, as a law in a table asks for it."""
 
-    def __init__(self, L: ca.SX, v: ca.SX) -> None:
+    def __init__(self, L: SX, v: SX) -> None:
         self._L, self._v = L, v
 
-    def at(self, s: Any) -> ca.SX:
+    def at(self, s: Any) -> SX:
         return self._L
 
-    def rate(self, s: Any) -> ca.SX:
+    def rate(self, s: Any) -> SX:
         return self._v
 
 
@@ -163,13 +162,13 @@ class RowPath:
 class LawView:
     """The state as a law along a path sees it in a table: its own auxiliary states alone."""
 
-    def __init__(self, z: ca.SX, names: Sequence[str]) -> None:
+    def __init__(self, z: SX, names: Sequence[str]) -> None:
         self.z, self.names, self.known = z, list(names), dict[str, ca.SX]()
 
-    def state_variable(self, k: int) -> ca.SX:
+    def state_variable(self, k: int) -> SX:
         return self.z[k]
 
-    def state_named(self, name: str) -> ca.SX:
+    def state_named(self, name: str) -> SX:
         return self.z[self.names.index(name)]
 
 
@@ -200,7 +199,7 @@ class PathKind:
             for f in self.numbers
         }
 
-    def twin(self, given: Mapping[str, ca.SX], L: ca.SX, v: ca.SX) -> PathLaw:
+    def twin(self, given: Mapping[str, SX], L: SX, v: SX) -> PathLaw:
         """The law over symbols for its numbers, its length and the rate of that."""
         changes: dict[str, Any] = {"path": RowPath(RowLength(L, v))}
         for name, x in given.items():

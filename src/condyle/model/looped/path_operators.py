@@ -14,6 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.constraints.solve.equations import UnitWrenches
 from condyle.dynamics.inertia import inner
 from condyle.dynamics.row import RowField
@@ -134,7 +135,7 @@ def controlled_kinds(model: Model) -> list[PathKind]:
     return kinds if sum(len(kind.members) for kind in kinds) == len(model.controlled_paths) else []
 
 
-def tensions_at_one(law: Any, view: Any) -> tuple[ca.SX, ca.SX, ca.SX]:
+def tensions_at_one(law: Any, view: Any) -> tuple[SX, SX, SX]:
     """Of a path with an activation or control: its tension at 1 with a rigid tendon, its passive tension, and
     its tension at 1 without the fiber's length and velocity."""
     if isinstance(law, Muscle):
@@ -146,7 +147,7 @@ def _write_arms(looped: Looped, paths: AllPaths) -> None:
     nu = looped.model.tree.nu
     looped.cleared = ("R",)
 
-    def arms(view: Any, path: Any) -> ca.SX:
+    def arms(view: Any, path: Any) -> SX:
         loads = UnitWrenches(view)
         path.length.load(view, ca.SX(-1), loads)
         return loads.on_speeds(1).T

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.dynamics.inertia import inner
 from condyle.dynamics.kinematics import Pair
 from condyle.dynamics.row import NUMBER, VECTOR, RowField, RowFields
@@ -150,7 +151,7 @@ class PathRows:
             write(kind, d, kind.twin(given, d.me.L, d.me.v), LawView(z, names))
         self.looped.extra_pass(kernels)
 
-    def span_pass(self, write: Callable[[SpanKind, SpanKernel, ca.SX], None]) -> None:
+    def span_pass(self, write: Callable[[SpanKind, SpanKernel, SX], None]) -> None:
         """A pass over the spans: write(kind, kernel, numbers)."""
         kernels = {}
         for k, (kind, t) in enumerate(zip(self.spans, self.types[len(self.kinds) :], strict=True)):
@@ -166,7 +167,7 @@ class PathRows:
         def begin(kind: PathKind, d: LawKernel, law: PathLaw, view: LawView) -> None:
             d.me.L, d.me.v = d.read("constant.path.constant", 1), ca.SX(0)
 
-        def span(kind: SpanKind, d: SpanKernel, numbers: ca.SX) -> None:
+        def span(kind: SpanKind, d: SpanKernel, numbers: SX) -> None:
             l, W, rows = kind.traced(d, numbers)
             p_0 = d.row(kind.links[0]).p
             d.me.W, d.me.rows, d.me.p_0 = wrenches(kind, W), rows, p_0
@@ -232,7 +233,7 @@ class PathRows:
     def push(self, into: Any, sign: int) -> None:
         """Add sign times the loads of (2) to a field of the bodies."""
 
-        def span(kind: SpanKind, d: SpanKernel, numbers: ca.SX) -> None:
+        def span(kind: SpanKind, d: SpanKernel, numbers: SX) -> None:
             T, W = d.law.tension, d.me.W
             for i, link in enumerate(kind.links):
                 d.add(d.row(link), into, -sign * T * W[6 * i : 6 * i + 6])
@@ -253,7 +254,7 @@ class PathRows:
                         yield row, B, [float(B in end) for end in ends]
 
 
-def tension(d: LawKernel, law: PathLaw, view: LawView) -> ca.SX:
+def tension(d: LawKernel, law: PathLaw, view: LawView) -> SX:
     """T of a law in a table; zero if it is disabled."""
     return ca.if_else(d.read("law_on", 1), law.known(view, law.tension(view)), 0)  # type: ignore[arg-type]
 
@@ -264,18 +265,18 @@ def asks_for_state(law: PathLaw) -> bool:
     return any(hasattr(value, "asks") for value in values)
 
 
-def wrenches(kind: SpanKind, W: Mapping[str, Pair]) -> ca.SX:
+def wrenches(kind: SpanKind, W: Mapping[str, Pair]) -> SX:
     """W of all bodies of a span below each other, dense."""
     none = ca.SX(3, 1), ca.SX(3, 1)
     return ca.densify(ca.vertcat(*(x for link in kind.links for x in W.get(link, none))))
 
 
-def _signal_field(name: str) -> RowField[ca.SX]:
+def _signal_field(name: str) -> RowField[SX]:
     """Where a row has what a law's field of this name holds at a state."""
     return RowField(NUMBER, name=name)
 
 
-def _signal(value: Any, s: Any) -> ca.SX:
+def _signal(value: Any, s: Any) -> SX:
     """What a field holds at a state."""
     if isinstance(value, Expression):
         return value.sx

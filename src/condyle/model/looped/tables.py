@@ -18,6 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.mobilizers import NumberedMobilizer
 from condyle.model.looped.draft import SIZES, Draft, KernelDraft, Kind
 from condyle.model.looped.law_rows import LawKind, law_kinds
@@ -140,7 +141,7 @@ class Looped:
             each(draft)
         self._steps.append(RowPass([d.finished() for d in drafts], backwards))
 
-    def line(self, reads: Mapping[Any, ca.SX], writes: Mapping[Any, ca.SX]) -> None:
+    def line(self, reads: Mapping[Any, SX], writes: Mapping[Any, SX]) -> None:
         if writes:
             self._steps.append(StraightStep(dict(reads), dict(writes)))
 
@@ -253,7 +254,7 @@ class Looped:
         self.constants[name] = table = np.zeros((len(self.types), x.shape[1]))
         table[first : first + len(x)] = x
 
-    def law_pass(self, write: Callable[[LawKind, KernelDraft, Mapping[str, ca.SX]], None]) -> None:
+    def law_pass(self, write: Callable[[LawKind, KernelDraft, Mapping[str, SX]], None]) -> None:
         """A pass of the laws in tables: write(kind, kernel, numbers)."""
         kernels = {}
         for k, kind in enumerate(self.law_kinds):
@@ -281,7 +282,7 @@ class Looped:
         """Passes that add sign times the loads of the laws in tables to a field of the bodies, and with
         `rates` write the rates of auxiliary states of those along paths; which laws these are."""
 
-        def push(kind: LawKind, d: KernelDraft, column: Mapping[str, ca.SX]) -> None:
+        def push(kind: LawKind, d: KernelDraft, column: Mapping[str, SX]) -> None:
             for link, (n, f) in kind.loads(d, column).items():
                 d.add(d.row(link), into, (sign * n, sign * f))
 
@@ -299,7 +300,7 @@ class Looped:
             self.path_rows.lengths()
             self.path_rows.tensions(forces=False, rates=True)
 
-        def write(kind: LawKind, d: KernelDraft, column: Mapping[str, ca.SX]) -> None:
+        def write(kind: LawKind, d: KernelDraft, column: Mapping[str, SX]) -> None:
             if kind.law.states:
                 d.writes["own_zdot"] = ca.densify(kind.rates(d, column))
 

@@ -30,6 +30,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.solve.multipliers import blocks
 from condyle.dynamics.kinematics import Pair
@@ -40,7 +41,7 @@ from condyle.model.looped.tables import Looped, NewRows
 _skew = ca.skew
 
 
-def _matrix(rows: str | int, columns: str) -> RowField[ca.SX]:
+def _matrix(rows: str | int, columns: str) -> RowField[SX]:
     """A dense field whose sizes are attributes of the kernels."""
     size = lambda d, n: getattr(d, n) if isinstance(n, str) else n
     return RowField(lambda d: ca.SX.ones(size(d, rows), size(d, columns)))
@@ -226,7 +227,7 @@ class Visits:
                 write[what](kernels[t])
         looped.extra_pass(kernels, backwards)
 
-    def begin(self, bias: ca.SX, **results: ca.SX) -> None:
+    def begin(self, bias: SX, **results: SX) -> None:
         """Wrenches of unit multipliers on the bodies that they act on, `bias` (m,) in the homes, and zeros
         elsewhere. The line that does this has these results too."""
 
@@ -258,7 +259,7 @@ class Visits:
         self.line.write(**results)
 
     def inward(
-        self, lock: Callable[[Visit], list[ca.SX]], weigh: Callable[[Visit], list[ca.SX]] | None = None
+        self, lock: Callable[[Visit], list[SX]], weigh: Callable[[Visit], list[SX]] | None = None
     ) -> None:
         """G, E and S of (1) and (2), the sums (3), and |G_i|^2.
 
@@ -344,7 +345,7 @@ class Visits:
 
     # ---- lines
 
-    def home(self, reads: dict[Any, ca.SX], field: Any, columns: int = 1) -> ca.SX:
+    def home(self, reads: dict[Any, SX], field: Any, columns: int = 1) -> SX:
         """A field of all homes, (m, columns), as a line reads it."""
         parts = []
         for row, at in zip(self.homes, self.places, strict=True):
@@ -353,14 +354,14 @@ class Visits:
             parts.append(ca.reshape(symbol, k, columns))
         return ca.vertcat(ca.SX(0, columns), *parts)
 
-    def put(self, writes: dict[Any, ca.SX], field: Any, value: ca.SX) -> None:
+    def put(self, writes: dict[Any, SX], field: Any, value: SX) -> None:
         """The same as a line writes it."""
         writes |= {
             (row, field.name): ca.vec(ca.densify(value[at, :]))
             for row, at in zip(self.homes, self.places, strict=True)
         }
 
-    def Y(self, reads: dict[Any, ca.SX]) -> ca.SX:
+    def Y(self, reads: dict[Any, SX]) -> SX:
         """(3), (m, m), as a line reads it."""
         Y, at = ca.SX(self.m, self.m), self.places
         rows = {(c, c): row for c, row in enumerate(self.homes)} | self.pairs
@@ -373,11 +374,11 @@ class Visits:
         return Y
 
 
-def _columns(d: Visit, field: Any) -> ca.SX:
+def _columns(d: Visit, field: Any) -> SX:
     """x or eps of the body, which may be lists, as (nu, columns)."""
     return ca.reshape(d.read(f"body.{field.name}", d.nu * d.columns), d.nu, d.columns)
 
 
-def shifted(F: ca.SX, r: ca.SX) -> ca.SX:
+def shifted(F: SX, r: SX) -> SX:
     """Forces about M's origin as those about the parent's."""
     return ca.vertcat(F[:3, :] + _skew(r) @ F[3:, :], F[3:, :])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.model.flat import column, rows
 from condyle.model.operators.columns import ACCELERATION, MOMENTUM, VELOCITY, fixed, of_body, xyz
 from condyle.model.operators.costs import MatrixCost
@@ -17,61 +18,61 @@ if TYPE_CHECKING:
     from condyle.model.symbols import Symbols
 
 
-def _poses(s: Symbols) -> list[ca.SX]:
+def _poses(s: Symbols) -> list[SX]:
     kin = s.kinematics(moving=False)
     poses = [kinematics.body_pose(kin.placed[B], kin.R_GM[B], kin.p_GM[B]) for B in s.model.tree.base_to_tip]
     return [column(x for R, p in poses for x in (rows(R), p))]
 
 
-def _velocities(s: Symbols) -> list[ca.SX]:
+def _velocities(s: Symbols) -> list[SX]:
     kin = s.kinematics()
     each = (kinematics.body_velocity(kin.placed[B], kin.R_GM[B], V) for B, V in kin.V_GM.items())
     return [column(x for V in each for x in V)]
 
 
-def _accelerations(s: Symbols) -> list[ca.SX]:
+def _accelerations(s: Symbols) -> list[SX]:
     kin = s.kinematics()
     A = kinematics.accelerations(s.model.tree, kin, s["udot"])
     each = (kinematics.body_acceleration(kin.placed[B], kin.R_GM[B], V, A[B]) for B, V in kin.V_GM.items())
     return [column(x for a in each for x in a)]
 
 
-def _frame_jacobian(s: Symbols, body: int) -> list[ca.SX]:
+def _frame_jacobian(s: Symbols, body: int) -> list[SX]:
     tree = s.model.tree
     kin = s.kinematics(moving=False, only=tree.path(body))
     placed = kin.placed[body]
     return [rows(kinematics.frame_jacobian(tree, kin, body, placed.R_MB @ s["station"] + placed.p_MB))]
 
 
-def _station_jacobian(s: Symbols, body: int) -> list[ca.SX]:
+def _station_jacobian(s: Symbols, body: int) -> list[SX]:
     return [_frame_jacobian(s, body)[0][3 * s.model.tree.nu :]]
 
 
-def _system_jacobian(s: Symbols) -> list[ca.SX]:
+def _system_jacobian(s: Symbols) -> list[SX]:
     tree, kin = s.model.tree, s.kinematics(moving=False)
     return [
         column(rows(kinematics.frame_jacobian(tree, kin, B, kin.placed[B].p_MB)) for B in tree.base_to_tip)
     ]
 
 
-def _composite_inertias(s: Symbols) -> list[ca.SX]:
+def _composite_inertias(s: Symbols) -> list[SX]:
     kin = s.kinematics(moving=False)
     return [_about_origins(kin, mass_matrix.composite_inertias(s.model.tree, kin))]
 
 
-def _articulated_inertias(s: Symbols) -> list[ca.SX]:
+def _articulated_inertias(s: Symbols) -> list[SX]:
     kin = s.kinematics(moving=False)
     P, status = aba.articulated_inertias(s.model.tree, kin, s.lock)
     return [_about_origins(kin, P), status]
 
 
-def _about_origins(kin: kinematics.Kinematics, C: dict[int, inertia.Inertia]) -> ca.SX:
+def _about_origins(kin: kinematics.Kinematics, C: dict[int, inertia.Inertia]) -> SX:
     """Inertias about M's origins as matrices about the bodies' origins, flat, in the order of the bodies."""
     about = [inertia.shift_inertia(C[B], -kin.R_GM[B] @ body.p_MB) for B, body in enumerate(kin.placed)]
     return column(rows(ca.blockcat([[I, J], [J.T, M]])) for I, J, M in about)
 
 
-def _mass_center_acceleration(s: Symbols) -> list[ca.SX]:
+def _mass_center_acceleration(s: Symbols) -> list[SX]:
     kin = s.kinematics()
     return [energy.mass_center(kin, kinematics.accelerations(s.model.tree, kin, s["udot"]))[-1]]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.model.flat import column, rows
 from condyle.model.operators import columns
 from condyle.model.operators.costs import MultiplierCost
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     from condyle.model.symbols import Symbols
 
 
-def solved_multipliers(s: Symbols, tau: ca.SX) -> list[ca.SX]:
+def solved_multipliers(s: Symbols, tau: SX) -> list[SX]:
     """lambda, and the status."""
     return _held(s, tau)[1:]
 
 
-def _held(s: Symbols, tau: ca.SX) -> list[ca.SX]:
+def _held(s: Symbols, tau: SX) -> list[SX]:
     """udot, lambda, and the status."""
     kin = s.kinematics()
     udot, status = s.free_accelerations(kin, tau)
@@ -30,18 +31,18 @@ def _held(s: Symbols, tau: ca.SX) -> list[ca.SX]:
     return [found.udot, found.lambda_, multipliers.with_unmet(status, s.model.tree, found.unmet)]
 
 
-def _matrix(s: Symbols) -> list[ca.SX]:
+def _matrix(s: Symbols) -> list[SX]:
     if not s.model.constraints:
         return [ca.SX(0, 1)]
     return [rows(multipliers.Multipliers(s.rows(s.kinematics()), s.lock).scaled())]
 
 
-def _forces(s: Symbols) -> list[ca.SX]:
+def _forces(s: Symbols) -> list[SX]:
     kin = s.kinematics()
     return [rnea.generalized(s.model.tree, kin, s.rows(kin).loads(s["lambda_"]))]
 
 
-def _power(s: Symbols) -> list[ca.SX]:
+def _power(s: Symbols) -> list[SX]:
     kin = s.kinematics()
     equations = s.rows(kin)
     return [
@@ -52,7 +53,7 @@ def _power(s: Symbols) -> list[ca.SX]:
     ]
 
 
-def _impulses(s: Symbols) -> list[ca.SX]:
+def _impulses(s: Symbols) -> list[SX]:
     """du and lambda, what is left of the errors of velocities, what may be, and the status."""
     du, status = aba.solve_mass_matrix(s.model.tree, s.kinematics(moving=False), s["f"], s.lock)
     return [*corrections.jump(s.rows(s.kinematics()), du, s.lock), status]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.laws.described import sx
 from condyle.model.flat import column, rows
 from condyle.model.operators.columns import WRENCH, Columns, fixed, xyz
@@ -31,14 +32,14 @@ def _touches(s: Symbols) -> Iterator[tuple[hunt_crossley.ContactLaw | None, surf
         yield None, _rigid_touch(c.places[0].at(view))
 
 
-def _rigid_touch(x: ca.SX) -> surfaces.Touch:
+def _rigid_touch(x: SX) -> surfaces.Touch:
     """From depth, normal and point of unilateral/contact.py, Touching."""
     return surfaces.Touch(x[0], x[1:4], x[4:7] + x[0] / 2 * x[1:4], ca.SX.nan())
 
 
 def _forces(
-    s: Symbols, lambda_: ca.SX
-) -> Iterator[tuple[ca.SX, hunt_crossley.ContactLaw | RigidContact, hunt_crossley.Forces]]:
+    s: Symbols, lambda_: SX
+) -> Iterator[tuple[SX, hunt_crossley.ContactLaw | RigidContact, hunt_crossley.Forces]]:
     """What each exerts; lambda_: of all constraint equations."""
     view = s.view(s.kinematics())
     for enabled, _ in s.laws(view):
@@ -50,7 +51,7 @@ def _forces(
             yield s.enabled[first + k], c, _rigid_forces(c, view, lambda_[slices[name]])
 
 
-def _rigid_forces(c: RigidContact, view: TreeView, lambda_: ca.SX) -> hunt_crossley.Forces:
+def _rigid_forces(c: RigidContact, view: TreeView, lambda_: SX) -> hunt_crossley.Forces:
     """docs/theory/rigid_contact.md (23) from its multipliers, which are zero where it is open."""
     x = [leaf.at(view) for leaf in c.moving]
     where, slip, f_t, none = _rigid_touch(x[0]), c.slip(x), ca.SX(3, 1), ca.SX(3, 1)
@@ -63,7 +64,7 @@ def _rigid_forces(c: RigidContact, view: TreeView, lambda_: ca.SX) -> hunt_cross
     return hunt_crossley.Forces(where, x[0][4:7], slip, slip, lambda_[0], lambda_[0], f_t, none, lost, f)
 
 
-def _lambda(s: Symbols) -> list[ca.SX]:
+def _lambda(s: Symbols) -> list[SX]:
     """Of all equations, with the status: solved for where rigid contacts ask for it."""
     if s.model.rigid_contacts:
         return solved_multipliers(s, ca.SX(s.model.tree.nu, 1))
@@ -71,27 +72,27 @@ def _lambda(s: Symbols) -> list[ca.SX]:
 
 
 def _at(
-    quantity: Callable[[hunt_crossley.ContactLaw | None, surfaces.Touch], ca.SX],
-) -> Callable[[Symbols], list[ca.SX]]:
+    quantity: Callable[[hunt_crossley.ContactLaw | None, surfaces.Touch], SX],
+) -> Callable[[Symbols], list[SX]]:
     """A quantity of each contact's position."""
     return lambda s: [column(quantity(contact, where) for contact, where in _touches(s))]
 
 
-def _slips(s: Symbols) -> list[ca.SX]:
+def _slips(s: Symbols) -> list[SX]:
     return [column(done.v_t for _, _, done in _forces(s, ca.SX(s.model.equations(), 1)))]
 
 
-def _of(quantity: Callable[[hunt_crossley.Forces], ca.SX]) -> Callable[[Symbols], list[ca.SX]]:
+def _of(quantity: Callable[[hunt_crossley.Forces], SX]) -> Callable[[Symbols], list[SX]]:
     """A quantity of what each contact exerts, zero of those that are disabled; and the status."""
 
-    def expressions(s: Symbols) -> list[ca.SX]:
+    def expressions(s: Symbols) -> list[SX]:
         lambda_, status = _lambda(s)
         return [column(ca.if_else(on, quantity(done), 0) for on, _, done in _forces(s, lambda_)), status]
 
     return expressions
 
 
-def _wrenches(s: Symbols) -> list[ca.SX]:
+def _wrenches(s: Symbols) -> list[SX]:
     view, out = s.view(s.kinematics()), []
     lambda_, status = _lambda(s)
     for on, contact, done in _forces(s, lambda_):
@@ -102,7 +103,7 @@ def _wrenches(s: Symbols) -> list[ca.SX]:
     return [rows(ca.vertcat(ca.SX(0, 6), *out)), status]
 
 
-def _springs(s: Symbols) -> list[ca.SX]:
+def _springs(s: Symbols) -> list[SX]:
     """What the springs of all meshes need, one side after the other."""
     view = s.view(s.kinematics())
     return [
@@ -115,7 +116,7 @@ def _springs(s: Symbols) -> list[ca.SX]:
     ]
 
 
-def _energies(s: Symbols) -> list[ca.SX]:
+def _energies(s: Symbols) -> list[SX]:
     """What the springs of each contact of meshes store [J], zero of those that are disabled."""
     view = s.view(s.kinematics(moving=False))
     return [
@@ -127,7 +128,7 @@ def _energies(s: Symbols) -> list[ca.SX]:
     ]
 
 
-def _unilateral_rows(s: Symbols) -> list[ca.SX]:
+def _unilateral_rows(s: Symbols) -> list[SX]:
     """docs/theory/rigid_contact.md (2)-(4) of each, whether closed or not; without friction the rows of slip
     are zero."""
     view, nu = s.view(s.kinematics()), s.model.tree.nu
@@ -149,7 +150,7 @@ def _unilateral_rows(s: Symbols) -> list[ca.SX]:
     ]
 
 
-def _tangents(s: Symbols) -> list[ca.SX]:
+def _tangents(s: Symbols) -> list[SX]:
     """t_1 and t_2 of (4) of each, row by row; zero without friction."""
     view = s.view(s.kinematics(moving=False))
     out: list[ca.SX] = []

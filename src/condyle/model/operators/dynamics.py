@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.forces.gravity import Gravity
 from condyle.model.flat import column, rows
 from condyle.model.operators import columns
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from condyle.model.symbols import Symbols
 
 
-def forward_dynamics(s: Symbols, short: float | None = None) -> tuple[ca.SX, ca.SX, ca.SX | None]:
+def forward_dynamics(s: Symbols, short: float | None = None) -> tuple[SX, SX, SX | None]:
     """udot, the status, and with constraints whether these are delicate (multipliers.py). short: what runs
     let pass there; None: rounding."""
     kin = s.kinematics()
@@ -39,30 +40,30 @@ def forward_dynamics(s: Symbols, short: float | None = None) -> tuple[ca.SX, ca.
     return found.udot, multipliers.with_unmet(status, s.model.tree, found.unmet), found.delicate
 
 
-def _ydot(s: Symbols) -> list[ca.SX]:
+def _ydot(s: Symbols) -> list[SX]:
     udot, status, _ = forward_dynamics(s)
     rates, lost = qdot(s)
     return [ca.vertcat(rates, udot, zdot(s)), ca.if_else(status, status, lost)]
 
 
-def _inverse_dynamics(s: Symbols) -> list[ca.SX]:
+def _inverse_dynamics(s: Symbols) -> list[SX]:
     kin = s.kinematics()
     return [rnea.inverse_dynamics(s.model.tree, kin, s["udot"], s.gravity, s.loads(kin))]
 
 
-def _mass_matrix(s: Symbols) -> list[ca.SX]:
+def _mass_matrix(s: Symbols) -> list[SX]:
     return [rows(mass_matrix.mass_matrix(s.model.tree, s.kinematics(moving=False)))]
 
 
-def _solve_mass_matrix(s: Symbols) -> list[ca.SX]:
+def _solve_mass_matrix(s: Symbols) -> list[SX]:
     return list(aba.solve_mass_matrix(s.model.tree, s.kinematics(moving=False), s["f"], s.lock))
 
 
-def _multiply_mass_matrix(s: Symbols) -> list[ca.SX]:
+def _multiply_mass_matrix(s: Symbols) -> list[SX]:
     return [rnea.inverse_dynamics(s.model.tree, s.kinematics(moving=False), s["f"], ca.SX(3, 1), None)]
 
 
-def _gravity_forces(s: Symbols) -> list[ca.SX]:
+def _gravity_forces(s: Symbols) -> list[SX]:
     kin = s.kinematics(moving=False)
     loads = view.TreeLoads(s.view(kin))
     loads.enabled = s.enabled[0]
@@ -71,7 +72,7 @@ def _gravity_forces(s: Symbols) -> list[ca.SX]:
     return [rnea.generalized(s.model.tree, kin, loads)]
 
 
-def _coriolis_forces(s: Symbols) -> list[ca.SX]:
+def _coriolis_forces(s: Symbols) -> list[SX]:
     return [rnea.inverse_dynamics(s.model.tree, s.kinematics(), None, ca.SX(3, 1), None)]
 
 
@@ -88,19 +89,19 @@ def each_force(s: Symbols, kin: Kinematics) -> list[view.TreeLoads]:
     return out
 
 
-def _applied_forces(s: Symbols) -> list[ca.SX]:
+def _applied_forces(s: Symbols) -> list[SX]:
     kin = s.kinematics()
     each = [rnea.generalized(s.model.tree, kin, loads) for loads in each_force(s, kin)[1:]]
     return [sum(each, ca.SX(s.model.tree.nu, 1))]
 
 
-def _each_force(s: Symbols) -> list[ca.SX]:
+def _each_force(s: Symbols) -> list[SX]:
     kin = s.kinematics()
     each = each_force(s, kin)[: len(s.model.exerting_forces)]
     return [column(rnea.generalized(s.model.tree, kin, loads) for loads in each)]
 
 
-def _power(s: Symbols) -> list[ca.SX]:
+def _power(s: Symbols) -> list[SX]:
     kin = s.kinematics()
     each = each_force(s, kin)[: len(s.model.exerting_forces)]
     return [column(energy.power(kin, loads, s["u"]) for loads in each)]
@@ -117,12 +118,12 @@ def _mobilizer_forces(
     return kin, loads, rnea.mobilizer_forces(s.model.tree, kin, s["udot"], s.gravity, loads)
 
 
-def _timed_power(s: Symbols) -> list[ca.SX]:
+def _timed_power(s: Symbols) -> list[SX]:
     kin, _, F = _mobilizer_forces(s, bool(s.model.constraints))
     return [energy.timed_power(kin, F, s.model.moved_by_time, s.t, s["q"], s["u"])]
 
 
-def _energy(s: Symbols) -> list[ca.SX]:
+def _energy(s: Symbols) -> list[SX]:
     kin = s.kinematics()
     kinetic, potential = energy.energy(kin, s.gravity)
     seen = s.view(kin)
@@ -132,12 +133,12 @@ def _energy(s: Symbols) -> list[ca.SX]:
     return [kinetic, potential]
 
 
-def _reactions(s: Symbols, constraints: bool = False) -> list[ca.SX]:
+def _reactions(s: Symbols, constraints: bool = False) -> list[SX]:
     F = _mobilizer_forces(s, constraints)[2]
     return [column(x for B in s.model.tree.base_to_tip for x in F[B])]
 
 
-def _joint_loads(s: Symbols) -> list[ca.SX]:
+def _joint_loads(s: Symbols) -> list[SX]:
     """Reactions, and what inverse dynamics gives, from one look at the forces."""
     tree = s.model.tree
     kin, loads, F = _mobilizer_forces(s)

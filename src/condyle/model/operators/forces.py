@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.model.flat import column, rows
 from condyle.model.operators.costs import TensionCost
 from condyle.model.operators.dynamics import each_force
@@ -38,21 +39,21 @@ class _Known:
     def length(self) -> _Known:
         return self
 
-    def at(self, s: Any) -> ca.SX:
+    def at(self, s: Any) -> SX:
         return self.L
 
-    def rate(self, s: Any) -> ca.SX:
+    def rate(self, s: Any) -> SX:
         return self.Ldot
 
 
-def along(law: PathLaw, L: ca.SX, Ldot: ca.SX) -> Any:
+def along(law: PathLaw, L: SX, Ldot: SX) -> Any:
     """The law on a path of this length."""
     twin = copy.copy(law)
     object.__setattr__(twin, "path", _Known(L, Ldot))
     return twin
 
 
-def _unit_tensions(s: Symbols) -> list[ca.SX]:
+def _unit_tensions(s: Symbols) -> list[SX]:
     """Of every path with an activation or control, three tensions: `tensions_at_one`."""
     view, places = s.view(s.kinematics(moving=False)), list(s.model.paths)
     each = [
@@ -62,7 +63,7 @@ def _unit_tensions(s: Symbols) -> list[ca.SX]:
     return [column(tensions) for tensions in zip(*each, strict=True)] if each else [ca.SX(0, 1)] * 3
 
 
-def _unit_loads(s: Symbols) -> list[ca.SX]:
+def _unit_loads(s: Symbols) -> list[SX]:
     """Generalized forces of every other actuator at a control of 1."""
     view, out = s.view(s.kinematics(moving=False)), []
     for law in s.model.actuators.values():
@@ -72,7 +73,7 @@ def _unit_loads(s: Symbols) -> list[ca.SX]:
     return [column(rows(row) for row in out)]
 
 
-def _known_lengths(s: Symbols, view: Any) -> Iterator[tuple[ca.SX, Any]]:
+def _known_lengths(s: Symbols, view: Any) -> Iterator[tuple[SX, Any]]:
     """Laws along paths of known lengths with their enabled flags; the view shows each its own z."""
     places = {name: k for k, name in enumerate(s.model.paths)}
     for enabled, _ in s.laws(view):
@@ -86,12 +87,12 @@ def _muscles(s: Symbols, view: Any) -> Iterator[Muscle]:
     return (law for _, law in _known_lengths(s, view) if view.law in muscles)
 
 
-def _reports(s: Symbols) -> list[ca.SX]:
+def _reports(s: Symbols) -> list[SX]:
     view = s.view(s.kinematics())
     return [column(x for muscle in _muscles(s, view) for _, x in muscle.report(view).values())]
 
 
-def _imbalance(s: Symbols) -> list[ca.SX]:
+def _imbalance(s: Symbols) -> list[SX]:
     """Of each elastic tendon: the imbalance r of its fiber, dr/dl_M, bounds of l_M, the tendon's state. The
     fiber's length is read in the place of the tendon's state."""
     view, out = s.view(s.kinematics()), []
@@ -105,13 +106,13 @@ def _imbalance(s: Symbols) -> list[ca.SX]:
     return [rows(ca.vertcat(ca.SX(0, 5), *out))]
 
 
-def _tensions(s: Symbols) -> list[ca.SX]:
+def _tensions(s: Symbols) -> list[SX]:
     """Of every path, from its length and the rate of that."""
     view = s.view(s.kinematics())
     return [column(ca.if_else(on, law.tension(view), 0) for on, law in _known_lengths(s, view))]
 
 
-def _wrenches(s: Symbols) -> list[ca.SX]:
+def _wrenches(s: Symbols) -> list[SX]:
     """Moment about the origin of each body and force, in ground, of each force."""
     kin = s.kinematics()
     view, tree, out = s.view(kin), s.model.tree, []
@@ -122,7 +123,7 @@ def _wrenches(s: Symbols) -> list[ca.SX]:
     return [column(out)]
 
 
-def _potentials(s: Symbols) -> list[ca.SX]:
+def _potentials(s: Symbols) -> list[SX]:
     """Energy that each force has stored; zero where it has none."""
     view, out = s.view(s.kinematics()), []
     for enabled, force in s.laws(view):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.model.flat import column, rows
 from condyle.model.operators.columns import Columns
 from condyle.model.operators.costs import PathCost
@@ -20,17 +21,17 @@ def _each(unit: str) -> Columns:
     return lambda model, given: [(name, unit) for name in model.paths]
 
 
-def _lengths(s: Symbols) -> list[ca.SX]:
+def _lengths(s: Symbols) -> list[SX]:
     view = s.view(s.kinematics(moving=False))
     return [column(path.length.at(view) for path in s.model.paths.values())]
 
 
-def _speeds(s: Symbols) -> list[ca.SX]:
+def _speeds(s: Symbols) -> list[SX]:
     view = s.view(s.kinematics())
     return [column(path.length.rate(view) for path in s.model.paths.values())]
 
 
-def _moment_arms(s: Symbols) -> list[ca.SX]:
+def _moment_arms(s: Symbols) -> list[SX]:
     """What a unit tension does to the speeds: -dL along the manifold."""
     kin = s.kinematics(moving=False)
     view, out = s.view(kin), []
@@ -41,7 +42,7 @@ def _moment_arms(s: Symbols) -> list[ca.SX]:
     return [column(rows(row) for row in out)]
 
 
-def _points(s: Symbols) -> list[ca.SX]:
+def _points(s: Symbols) -> list[SX]:
     view = s.view(s.kinematics(moving=False))
     return [column(path.length.touched(view) for path in s.model.paths.values())]
 

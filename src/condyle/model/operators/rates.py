@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.mobilizers import motion, runaway
 from condyle.model.flat import column, rows
 from condyle.model.operators import columns
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from condyle.model.symbols import Symbols
 
 
-def qdot(s: Symbols) -> tuple[ca.SX, ca.SX]:
+def qdot(s: Symbols) -> tuple[SX, SX]:
     """N(q) u, and the status of rates."""
     bodies = s.model.tree.owners
     return column(
@@ -24,7 +25,7 @@ def qdot(s: Symbols) -> tuple[ca.SX, ca.SX]:
     ), _lost(s)
 
 
-def zdot(s: Symbols) -> ca.SX:
+def zdot(s: Symbols) -> SX:
     """Rates of the auxiliary states of forces."""
     view = s.view(s.kinematics())
     return column(
@@ -32,7 +33,7 @@ def zdot(s: Symbols) -> ca.SX:
     )
 
 
-def _lost(s: Symbols) -> ca.SX:
+def _lost(s: Symbols) -> SX:
     """The status of rates: 1 + the first speed of a body whose N(q) is without bound; 0 if all is well."""
     status = ca.SX(0)
     for b in s.model.tree.bodies:
@@ -41,23 +42,23 @@ def _lost(s: Symbols) -> ca.SX:
     return status
 
 
-def _qddot(s: Symbols) -> list[ca.SX]:
+def _qddot(s: Symbols) -> list[SX]:
     return [rates.second_rates(s.model.tree, s.t, s["q"], s["u"], s["udot"]), _lost(s)]
 
 
-def _u_from_qdot(s: Symbols) -> list[ca.SX]:
+def _u_from_qdot(s: Symbols) -> list[SX]:
     return [rates.speeds(s.model.tree, s["q"], s["qdot"])]
 
 
-def _udot_from_qddot(s: Symbols) -> list[ca.SX]:
+def _udot_from_qddot(s: Symbols) -> list[SX]:
     return [rates.speed_rates(s.model.tree, s.t, s["q"], s["u"], s["qddot"]), _lost(s)]
 
 
-def _N(s: Symbols) -> list[ca.SX]:
+def _N(s: Symbols) -> list[SX]:
     return [rows(rates.matrix(s.model.tree, s.t, s["q"])), _lost(s)]
 
 
-def _Ndot(s: Symbols) -> list[ca.SX]:
+def _Ndot(s: Symbols) -> list[SX]:
     return [rows(rates.matrix_rate(s.model.tree, s.t, s["q"], s["u"])), _lost(s)]
 
 

@@ -21,6 +21,7 @@ from functools import reduce
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.native.loops.sweep import RowKernel, RowPass, Sweep
 from condyle.native.straight.instructions import LEAVES, Instructions, apply
 from condyle.records import dataclass
@@ -315,7 +316,7 @@ def _spread(start: np.ndarray, at: np.ndarray, rows: int) -> np.ndarray:
     return out
 
 
-def _values(nodes: Sequence[tuple], inputs: Sequence[ca.SX], scalars: Mapping[int, ca.SX]) -> list[ca.SX]:
+def _values(nodes: Sequence[tuple], inputs: Sequence[SX], scalars: Mapping[int, SX]) -> list[SX]:
     """The value of every node."""
     out: list[ca.SX] = []
     given = iter(inputs)

@@ -16,6 +16,7 @@ from typing import ClassVar
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import DOUBLE, POINTER, Value
@@ -130,7 +131,7 @@ def _halved(points: np.ndarray, items: np.ndarray) -> list[np.ndarray]:
 Kernel = ca.Function | Staged
 
 
-def kernel(name: str, needs: int, numbers: int, f: Callable[[ca.SX, ca.SX], ca.SX]) -> Kernel:
+def kernel(name: str, needs: int, numbers: int, f: Callable[[SX, SX], SX]) -> Kernel:
     """f(p, numbers of a branch or an item) as a kernel."""
     p, c = ca.SX.sym("p", needs), ca.SX.sym("c", numbers)
     return build_function(name, [p, c], [ca.cse(ca.densify(f(p, c)))])

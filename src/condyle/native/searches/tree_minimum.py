@@ -17,9 +17,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import DOUBLE, LONG, POINTER, Value
@@ -69,8 +69,8 @@ class TreeMinimum(TreeSource):
         name: str,
         needs: int,
         tree: SearchTree,
-        bound: Callable[[ca.SX, ca.SX], ca.SX],
-        value: Callable[[ca.SX, ca.SX], ca.SX],
+        bound: Callable[[SX, SX], SX],
+        value: Callable[[SX, SX], SX],
         nodes: np.ndarray,
         items: np.ndarray,
         rows: np.ndarray,

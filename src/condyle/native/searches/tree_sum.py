@@ -19,6 +19,7 @@ from collections.abc import Callable
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import DOUBLE, LONG, POINTER
 from condyle.native.searches.search_tree import (
@@ -67,11 +68,11 @@ class TreeSum(TreeSource):
         name: str,
         needs: int,
         tree: SearchTree,
-        reach: Callable[[ca.SX, ca.SX], ca.SX],
-        term: Callable[[ca.SX, ca.SX], ca.SX],
+        reach: Callable[[SX, SX], SX],
+        term: Callable[[SX, SX], SX],
         nodes: np.ndarray,
         items: np.ndarray,
-        quick: Callable[[ca.SX, ca.SX], ca.SX] | None = None,
+        quick: Callable[[SX, SX], SX] | None = None,
     ) -> TreeSum:
         """From Python functions of SX columns; needs: size of p."""
         p, c = ca.SX.sym("p", needs), ca.SX.sym("c", items.shape[1])

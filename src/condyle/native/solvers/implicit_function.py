@@ -22,6 +22,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up
@@ -29,9 +30,7 @@ from condyle.native.tables.lookup import look_up
 Residual = Callable[[ca.SX, ca.SX], Any]
 
 
-def implicit(
-    solver: Solver, residual: Residual, p: ca.SX, order: int = 1, unknowns: int | None = None
-) -> ca.SX:
+def implicit(solver: Solver, residual: Residual, p: SX, order: int = 1, unknowns: int | None = None) -> SX:
     """The row of a solver at p whose first elements, the unknowns of an equation, have derivatives: (1).
 
     Args:
@@ -67,8 +66,8 @@ def bracketed(
     name: str,
     residual: Residual,
     needs: int,
-    low: Callable[[ca.SX], Any],
-    high: Callable[[ca.SX], Any],
+    low: Callable[[SX], Any],
+    high: Callable[[SX], Any],
     tol: float = 1e-10,
     limit: int = 100,
 ) -> Solver:
@@ -88,12 +87,12 @@ def bracketed(
         a solver whose row is x, status.
     """
 
-    def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def start(p: SX) -> tuple[SX, SX]:
         a, b = ca.SX(low(p)), ca.SX(high(p))
         inside = ca.logic_and(residual(a, p) <= 0, residual(b, p) >= 0)
         return ca.vertcat((a + b) / 2, a, b), ca.if_else(inside, 1, np.nan)
 
-    def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def step(p: SX, state: SX) -> tuple[SX, SX]:
         x, a, b = ca.vertsplit(state)
         r = ca.SX(residual(x, p))
         a, b = ca.if_else(r <= 0, x, a), ca.if_else(r <= 0, b, x)

@@ -31,6 +31,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
@@ -78,14 +79,14 @@ class Solver(LinkedSource):
     def trace(
         name: str,
         needs: int,
-        start: Callable[[ca.SX], Sequence[Any]],
+        start: Callable[[SX], Sequence[Any]],
         step: Callable[..., Sequence[Any]],
-        finish: Callable[[ca.SX, ca.SX], Any],
+        finish: Callable[[SX, SX], Any],
         limit: int,
         *,
-        term: Callable[[ca.SX, ca.SX, ca.SX], Any] | None = None,
+        term: Callable[[SX, SX, SX], Any] | None = None,
         table: np.ndarray | None = None,
-        idle: Callable[[ca.SX], Sequence[Any]] | None = None,
+        idle: Callable[[SX], Sequence[Any]] | None = None,
     ) -> Solver:
         """From Python functions of SX columns.
 
@@ -306,13 +307,13 @@ def _first(b: Builder, count: Value) -> Value:
     )
 
 
-def _without_unchanged(x: ca.SX, after: ca.SX) -> ca.SX:
+def _without_unchanged(x: SX, after: SX) -> SX:
     """What a step makes of x, without the last elements that it leaves as they are."""
     moved = [k for k in range(x.numel()) if x[k].element_hash() != after[k].element_hash()]
     return after[: max(moved, default=-1) + 1]
 
 
-def _columns(name: str, part: str, results: Any, count: int) -> list[ca.SX]:
+def _columns(name: str, part: str, results: Any, count: int) -> list[SX]:
     if not isinstance(results, (tuple, list)) or len(results) != count:
         raise DescriptionError(f"Solver {name!r}: {part} returned {results!r}; expected x, busy")
     columns = [ca.densify(ca.vec(ca.SX(y))) for y in results]
@@ -323,7 +324,7 @@ def _columns(name: str, part: str, results: Any, count: int) -> list[ca.SX]:
     return columns
 
 
-def _function(name: str, part: str, arguments: list[ca.SX], results: list[ca.SX]) -> ca.Function | Staged:
+def _function(name: str, part: str, arguments: list[SX], results: list[SX]) -> ca.Function | Staged:
     try:
         if lookups_in(results):
             return Staged(part, arguments, ca.cse(results))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from condyle.arrays import SX
 from condyle.errors import NativeError
 from condyle.native.straight.selection import Selections
 
@@ -24,7 +25,7 @@ def operation_name(op: int) -> str:
     return _NAMES.get(op, f"number {op}")
 
 
-def apply(op: int, *operands: ca.SX) -> ca.SX:
+def apply(op: int, *operands: SX) -> SX:
     """The value of an operation."""
     return ca.SX.unary(op, *operands) if len(operands) == 1 else ca.SX.binary(op, *operands)
 

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.errors import NativeError
 from condyle.native.ir.module import Module
 from condyle.native.tables.lookup_table import ConstantRow, LookupTable, StopGradient
@@ -85,7 +86,7 @@ def current_context() -> Context:
     return _context.get()
 
 
-def bind_row(table: RowSource, index: ca.SX, row: ca.SX) -> None:
+def bind_row(table: RowSource, index: SX, row: SX) -> None:
     """Let symbols be the row of a table at an index."""
     lookup = Lookup(table, index, row)
     _context.get()[0].update((symbol.element_hash(), lookup) for symbol in ca.vertsplit(row))
@@ -94,7 +95,7 @@ def bind_row(table: RowSource, index: ca.SX, row: ca.SX) -> None:
 NO_INDEX = ca.SX(0, 1)
 
 
-def look_up(table: RowSource, index: ca.SX = NO_INDEX) -> ca.SX:
+def look_up(table: RowSource, index: SX = NO_INDEX) -> SX:
     """The row of a table at an index, or of a solver at a column, shape (width,), as an expression."""
     index = ca.densify(ca.vec(ca.SX(index)))
     if index.numel() != table.needs:
@@ -106,12 +107,12 @@ def look_up(table: RowSource, index: ca.SX = NO_INDEX) -> ca.SX:
     return row
 
 
-def stop_gradient(x: ca.SX) -> ca.SX:
+def stop_gradient(x: SX) -> SX:
     """The same numbers without derivatives."""
     return look_up(StopGradient(x.numel()), x)
 
 
-def restore_gradient(outputs: Sequence[ca.SX]) -> list[ca.SX]:
+def restore_gradient(outputs: Sequence[SX]) -> list[SX]:
     """Expressions that nobody differentiates any more, with x in the place of stop_gradient(x): of
     x - stop_gradient(x), and of all that it is a factor of, nothing is left."""
     outputs = list(outputs)
@@ -121,12 +122,12 @@ def restore_gradient(outputs: Sequence[ca.SX]) -> list[ca.SX]:
     return outputs
 
 
-def has_stopped_gradient(outputs: Sequence[ca.SX]) -> bool:
+def has_stopped_gradient(outputs: Sequence[SX]) -> bool:
     """Whether expressions hold numbers whose derivatives are stopped."""
     return any(isinstance(lookup.table, StopGradient) for lookup in lookups_in(outputs))
 
 
-def look_up_with_slopes(values: RowSource, slopes: RowSource, p: ca.SX, columns: Sequence[int]) -> ca.SX:
+def look_up_with_slopes(values: RowSource, slopes: RowSource, p: SX, columns: Sequence[int]) -> SX:
     """The row y of a source at p with the first derivatives that another one gives.
 
         y + J (p - stop_gradient(p))                                                                       (1)
@@ -146,14 +147,14 @@ def look_up_with_slopes(values: RowSource, slopes: RowSource, p: ca.SX, columns:
     return y + J @ (p[some] - stop_gradient(p[some]))  # (1)
 
 
-def lookups_in(expressions: Sequence[ca.SX]) -> list[Lookup]:
+def lookups_in(expressions: Sequence[SX]) -> list[Lookup]:
     """All look-ups that expressions depend on, also through indices; each after those that its index
     needs."""
     found: dict[int, Lookup] = {}
 
     contexts = _context.get()
 
-    def visit(x: ca.SX) -> None:
+    def visit(x: SX) -> None:
         for symbol in ca.symvar(x):
             key = symbol.element_hash()
             for known in contexts:
@@ -165,11 +166,11 @@ def lookups_in(expressions: Sequence[ca.SX]) -> list[Lookup]:
     return list(found.values())
 
 
-def _hashes(x: ca.SX) -> set[int]:
+def _hashes(x: SX) -> set[int]:
     return {s.element_hash() for s in ca.symvar(x)}
 
 
-def merge_lookups(outputs: Sequence[ca.SX]) -> tuple[list[ca.SX], list[Lookup]]:
+def merge_lookups(outputs: Sequence[SX]) -> tuple[list[SX], list[Lookup]]:
     """Expressions and all their look-ups, of which those of equal tables at equal indices are one, and those
     of different tables at equal indices are one of a wider table: six splines through the same points find
     their interval once."""
@@ -233,9 +234,7 @@ class Closure:
         function: inputs, outside, rows of all look-ups -> outputs, indices of all look-ups.
     """
 
-    def __init__(
-        self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX], shared: bool = True
-    ) -> None:
+    def __init__(self, name: str, inputs: Sequence[SX], outputs: Sequence[SX], shared: bool = True) -> None:
         outputs, lookups = merge_lookups(outputs)
         self.tables = [lookup.table for lookup in lookups]
         self.n = len(outputs)
@@ -249,14 +248,14 @@ class Closure:
 
     @classmethod
     def from_function(
-        cls, function: ca.Function, n: int, outside: ca.SX, tables: Sequence[RowSource]
+        cls, function: ca.Function, n: int, outside: SX, tables: Sequence[RowSource]
     ) -> Closure:
         """A closure whose function is made already."""
         closure = cls.__new__(cls)
         closure.function, closure.n, closure.outside, closure.tables = function, n, outside, list(tables)
         return closure
 
-    def __call__(self, *arguments: ca.SX, outside: ca.SX | None = None) -> list[ca.SX]:
+    def __call__(self, *arguments: SX, outside: SX | None = None) -> list[SX]:
         rows = [
             ca.SX(ca.DM(table.values)) if isinstance(table, ConstantRow) else ca.SX.sym("row", table.width)
             for table in self.tables

@@ -16,6 +16,7 @@ from itertools import groupby
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import SX
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import POINTER, Value
@@ -38,9 +39,7 @@ class Staged:
         derived: somebody will differentiate `main`: derivatives that are stopped stay so.
     """
 
-    def __init__(
-        self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX], derived: bool = False
-    ) -> None:
+    def __init__(self, name: str, inputs: Sequence[SX], outputs: Sequence[SX], derived: bool = False) -> None:
         outputs = list(outputs) if derived else restore_gradient(outputs)
         levels = [
             sorted(
@@ -182,7 +181,7 @@ class Stages:
 
 
 def build_function(
-    name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX], derived: bool = False
+    name: str, inputs: Sequence[SX], outputs: Sequence[SX], derived: bool = False
 ) -> ca.Function | Staged:
     """The expressions as NativeFunction takes them: a plain Function where nothing is looked up. `derived`:
     see Staged."""

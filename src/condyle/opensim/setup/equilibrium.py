@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.errors import warn
 from condyle.laws.described import sx
 from condyle.muscles.thelen2003 import Thelen2003
@@ -87,7 +87,7 @@ def _step(law: Thelen2003) -> ca.Function:
     l_M, f_V, L, Ldot, a = (ca.SX.sym(name) for name in ("l_M", "f_V", "L", "Ldot", "a"))
     l_0, l_S, h = sx(law.optimal_fiber_length), sx(law.tendon_slack_length), law._height
 
-    def forces(length: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def forces(length: SX) -> tuple[SX, SX, SX]:
         """Along the tendon: of the fiber and of the tendon; and cos(alpha)."""
         cos = ca.sqrt(1 - (h / length) ** 2)
         n = length / l_0

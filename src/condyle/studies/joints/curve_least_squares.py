@@ -45,7 +45,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import SX, Array
 from condyle.native.calls.native_function import NativeFunction
 from condyle.records import dataclass
 from condyle.spatial import Transform, exp_se3, log_se3
@@ -310,7 +310,7 @@ def residual_kernel(k: int, exact: bool = True) -> NativeFunction:
     The weight is multiplied by min(1, scale / |r|).
     """
 
-    def outputs(G: ca.SX, B: ca.SX, D: ca.SX, U: ca.SX, w: ca.SX) -> list[ca.SX]:
+    def outputs(G: SX, B: SX, D: SX, U: SX, w: SX) -> list[SX]:
         frames = _frames(G, k)
         steps = _steps(frames)
         twists = [log_se3(step) for step in steps]
@@ -341,7 +341,7 @@ def hessian_kernel(k: int) -> NativeFunction:
     Outputs: h (6), M (3 k (6 k + 1)), g (6 k).
     """
 
-    def outputs(G: ca.SX, B: ca.SX, U: ca.SX, w: ca.SX) -> list[ca.SX]:
+    def outputs(G: SX, B: SX, U: SX, w: SX) -> list[SX]:
         steps = _steps(_frames(G, k))
         z = ca.SX.sym("z", 6, k - 1)
         _, _, ds, _ = _curve(Transform.unchecked(ca.SX.eye(3), ca.SX(3, 1)), ca.horzsplit(z), B, k)
@@ -364,7 +364,7 @@ def hessian_kernel(k: int) -> NativeFunction:
 def motion_kernel(k: int) -> NativeFunction:
     """G(q) (12), s (6) and ds/dq (6) from G (12 k) and Bt with its first two derivatives (3 (k - 1))."""
 
-    def outputs(G: ca.SX, B: ca.SX) -> list[ca.SX]:
+    def outputs(G: SX, B: SX) -> list[SX]:
         frames = _frames(G, k)
         X, s, ds, _ = _curve(frames[0], [log_se3(step) for step in _steps(frames)], B, k)
         return [ca.vertcat(ca.vec(X.R.T), X.p), s, ds]
@@ -377,7 +377,7 @@ Sizes = list[tuple[str, int]]
 
 
 def _kernel(
-    name: str, key: str, inputs: Sizes, sizes: Sizes, outputs: Callable[..., list[ca.SX]]
+    name: str, key: str, inputs: Sizes, sizes: Sizes, outputs: Callable[..., list[SX]]
 ) -> NativeFunction:
     """Native code of outputs(*inputs), kept on disk by its key."""
 
@@ -388,7 +388,7 @@ def _kernel(
     return NativeFunction(name, build, key=f"spline fit: {key}", inputs=inputs, outputs=sizes)
 
 
-def _velocities(steps: list[Transform], twists: list[ca.SX], B: ca.SX, after: list[ca.SX]) -> list[ca.SX]:
+def _velocities(steps: list[Transform], twists: list[SX], B: SX, after: list[SX]) -> list[SX]:
     """Velocity of G(q) for those of each control frame, (6, 6) each: (5), (6)."""
     jacobian, inverse = _twist(right_jacobian_so3), _twist(right_jacobian_inverse_so3)
     out = [after[0], *[ca.SX(6, 6)] * len(steps)]
@@ -398,7 +398,7 @@ def _velocities(steps: list[Transform], twists: list[ca.SX], B: ca.SX, after: li
     return out
 
 
-def _twist(of: Callable[[ca.SX], ca.SX]) -> ca.Function:
+def _twist(of: Callable[[SX], SX]) -> ca.Function:
     """What `of` is for rotations, for twists: [A, 0; B, A], with A = of(w) and B its derivative along v."""
     w, v = ca.SX.sym("w", 3), ca.SX.sym("v", 3)
     A = of(w)
@@ -408,11 +408,11 @@ def _twist(of: Callable[[ca.SX], ca.SX]) -> ca.Function:
     )
 
 
-def _pose(c: ca.SX) -> Transform:
+def _pose(c: SX) -> Transform:
     return Transform.unchecked(ca.reshape(c[:9], 3, 3).T, c[9:12])
 
 
-def _frames(G: ca.SX, k: int) -> list[Transform]:
+def _frames(G: SX, k: int) -> list[Transform]:
     return [_pose(G[POSE * j : POSE * (j + 1)]) for j in range(k)]
 
 
@@ -421,9 +421,7 @@ def _steps(G: list[Transform]) -> list[Transform]:
     return [a.inverse() @ b for a, b in pairwise(G)]
 
 
-def _curve(
-    first: Transform, twists: list[ca.SX], B: ca.SX, k: int
-) -> tuple[Transform, ca.SX, ca.SX, list[ca.SX]]:
+def _curve(first: Transform, twists: list[SX], B: SX, k: int) -> tuple[Transform, SX, SX, list[SX]]:
     """G(q), s, ds/dq by lee2008 (24), (29), (31), and Ad^-1 of the exponentials after each control frame.
 
     Derivatives that are not in B count as zero."""
@@ -443,18 +441,18 @@ def _curve(
     return X, s, ds, after
 
 
-def _Ad_inverse(X: Transform) -> ca.SX:
+def _Ad_inverse(X: Transform) -> SX:
     """Ad of X^-1, shape (6, 6)."""
     R_T = X.R.T
     return ca.vertcat(ca.horzcat(R_T, ca.SX(3, 3)), ca.horzcat(-R_T @ ca.skew(X.p), R_T))
 
 
-def _ad(a: ca.SX, b: ca.SX) -> ca.SX:
+def _ad(a: SX, b: SX) -> SX:
     """The Lie bracket of two twists, lee2008 (4)."""
     return ca.vertcat(ca.cross(a[:3], b[:3]), ca.cross(a[3:], b[:3]) + ca.cross(a[:3], b[3:]))
 
 
-def _upper(U: ca.SX) -> ca.SX:
+def _upper(U: SX) -> SX:
     """(6, 6) from its upper triangle, row by row."""
     out = ca.SX(6, 6)
     for value, i, j in zip(ca.vertsplit(U), *np.triu_indices(6)):
@@ -462,7 +460,7 @@ def _upper(U: ca.SX) -> ca.SX:
     return out
 
 
-def _normal(e: ca.SX, J: ca.SX, weight: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _normal(e: SX, J: SX, weight: SX) -> tuple[SX, SX]:
     """M and g of (2)."""
     weighted = weight * J
     columns, scaled = ca.horzsplit(J), ca.horzsplit(weighted)
