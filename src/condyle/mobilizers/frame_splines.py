@@ -426,7 +426,7 @@ def _check_order(knots: Array, order: int, form: str, what: str) -> None:
 
 MOST_ITERATIONS = 100
 """Of an interpolation: frames 1 rad apart take 20, those 0.1 rad apart 8."""
-ROUNDING = 1e-13
+THROUGH = 1e-13
 """How well a curve passes through its frames, relative to the size of its positions in the metric."""
 EACH = 8
 """Points per knot interval at which |s| is looked at."""
@@ -543,7 +543,7 @@ def interpolate(frames: Transform, sites: Array, order: int, period: float, metr
         at = spline.at(sites, rows, rates=0)
         r = log_se3(frames @ Transform.unchecked(at.R, at.p).inverse())
         worst = float(metric.norm(r).max())
-        if worst <= ROUNDING * size or (worst >= 0.5 * best and worst <= 100 * ROUNDING * size):
+        if worst <= THROUGH * size or (worst >= 0.5 * best and worst <= 100 * THROUGH * size):
             return Interpolant(spline, knots, G, rows, sites, metric)
         if not worst < 1e3 * best:
             break

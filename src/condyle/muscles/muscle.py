@@ -89,7 +89,7 @@ def fibers(names: Sequence[str], lengths: Array) -> Iterator[Check]:
 # Normalized quantities end in _n.
 
 
-STEEPEST, SHORTEST = math.acos(0.1), 0.01
+STEEPEST, SHORTEST_FIBER = math.acos(0.1), 0.01
 """alpha of the shortest fiber [rad]; and its length over l_0, where there is no pennation."""
 
 
@@ -337,7 +337,8 @@ class Muscle(PathLaw):
     def _least(self) -> SX:
         """l_min."""
         return ca.fmax(
-            self._height / ca.sin(sx(self.maximum_pennation_angle)), SHORTEST * sx(self.optimal_fiber_length)
+            self._height / ca.sin(sx(self.maximum_pennation_angle)),
+            SHORTEST_FIBER * sx(self.optimal_fiber_length),
         )
 
     @property
