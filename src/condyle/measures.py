@@ -84,7 +84,7 @@ class Measure(UserForce):
 @dataclass(frozen=True, eq=False, repr=False)
 class Integral(Measure):
     """The integral of g over time (1). It is an auxiliary state, NAME among `system.state_variables`, and
-    runs backward too; `disabled=[NAME]` holds it. Laws read it by s.z(NAME).
+    runs backward too; `disabled=[NAME]` holds it. Laws read it with s.z(NAME).
 
     Args:
         function: g(s), as of `cd.forces.Custom`.

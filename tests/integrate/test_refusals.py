@@ -19,12 +19,12 @@ def leg() -> cd.System:
     [
         (
             lambda leg, state: cd.simulate(leg, np.zeros(2), 1.0),
-            "an array is no state: start from system.state(q=..., u=...)",
+            "an array is not a state: start from system.state(q=..., u=...)",
         ),
-        (lambda leg, state: cd.simulate(leg, [0.0, 0.0], 1.0), "an array is no state"),
-        (lambda leg, state: cd.simulate(leg, np.zeros((3, 4)), 1.0), "an array is no state"),
-        (lambda leg, state: cd.simulate(leg, (np.zeros(2), np.zeros(2)), 1.0), "an array is no state"),
-        (lambda leg, state: cd.simulate(leg, ([0, 0], [0, 0]), 1.0), "an array is no state"),
+        (lambda leg, state: cd.simulate(leg, [0.0, 0.0], 1.0), "an array is not a state"),
+        (lambda leg, state: cd.simulate(leg, np.zeros((3, 4)), 1.0), "an array is not a state"),
+        (lambda leg, state: cd.simulate(leg, (np.zeros(2), np.zeros(2)), 1.0), "an array is not a state"),
+        (lambda leg, state: cd.simulate(leg, ([0, 0], [0, 0]), 1.0), "an array is not a state"),
         (
             lambda leg, state: cd.simulate(leg, state, 1.0, progress="yes"),
             "expected True for a bar, False, or a function",
@@ -37,10 +37,10 @@ def leg() -> cd.System:
             lambda leg, state: cd.simulate(leg, {"q": np.zeros(2)}, 1.0),
             "got q of shape (2,); one state is system.state(q=...)",
         ),
-        (lambda leg, state: cd.simulate(leg, state, 1.0, integrator="BDF"), "where it is stiff use 'rodas'"),
+        (lambda leg, state: cd.simulate(leg, state, 1.0, integrator="BDF"), "for stiff systems use 'rodas'"),
         (
             lambda leg, state: cd.simulate(leg, state, 1.0, integrator="implicit"),
-            "where it is stiff use 'rodas'",
+            "for stiff systems use 'rodas'",
         ),
         (lambda leg, state: cd.simulate(leg, state, 0.1)("knee"), "t: expected times [s]"),
         (lambda leg, state: cd.simulate(leg, state, 0.1)["hipp"], "did you mean 'hip'"),

@@ -62,8 +62,8 @@ def load() -> cd.ExternalLoad:
     [
         (lambda s: cd.read_osim("walk.trc"), r"a \.trc is read by cd\.read_markers"),
         (lambda s: cd.read_osim("walk.mot"), r"a \.mot is read by cd\.read_table"),
-        (lambda s: cd.inverse_kinematics("leg.osim", None), r"read it by cd\.read_osim"),
-        (lambda s: cd.scale("leg.osim"), r"read it by cd\.read_osim"),
+        (lambda s: cd.inverse_kinematics("leg.osim", None), r"read it with cd\.read_osim"),
+        (lambda s: cd.scale("leg.osim"), r"read it with cd\.read_osim"),
         (lambda s: cd.show("leg.osim"), r"cd\.show\(cd\.read_osim\(path\)\)"),
         (
             lambda s: cd.show(s, cd.Table(T, ANGLES, np.zeros((11, 3)), degrees=True)),

@@ -306,7 +306,7 @@ def test_copies_with_other_parts():
         ({"bodies": {"shank": {"weight": 1}}}, "'weight'"),
         ({"bodies": {"shank": {"mobilizer": cd.Ball()}}}, "must have the coordinates of"),
         ({"forces": {"quad": 3}}, "expected a force"),
-        ({"forces": {"gravity": None}}, "gravity stays"),
+        ({"forces": {"gravity": None}}, "gravity cannot be left out"),
         ({"markers": {"too": None}}, "unknown marker 'too'"),
         ({"bodies": {"shank": {"mass": -1}}}, "mass"),
     ):

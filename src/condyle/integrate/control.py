@@ -4,12 +4,12 @@
 
 (sherman2011 (6)); a step may add a 250th of the accuracy, so that the sum of many stays near it.
 
-Where a step is refused twice, the estimate has not shrunk as h^p: it has met a kink, a stop's for instance.
+Where a step is rejected twice, the estimate has not shrunk as h^p: it has met a kink, a stop's for instance.
 There it shrinks as h^2, falls short of the error by the factor `blind` of the method, and is zero for some
 places of the kink in the step, which new attempts find by chance. So, until the time at which the last
-refused step would have ended is passed: err <= 1 / blind, steps grow at most twice, and are shortened by
-err^(-1/2). Smooth motion hardly ever is refused twice, and does not pay for this. Methods that are not blind
-do without this.
+rejected step would have ended is passed: err <= 1 / blind, steps grow at most twice, and are shortened by
+    err^(-1/2). In smooth motion steps are hardly ever rejected twice, so that it does not pay for this.
+    Methods that are not blind do not need it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What a simulation of many members takes and gives back: Members are their states, an Ensemble their motions."""
+"""Arguments and results of a simulation of many members: Members are their states, an Ensemble their
+motions."""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ class Members:
             or isinstance(first, (np.ndarray, list, tuple))
         ):
             raise DescriptionError(
-                "simulate: an array is no state: start from system.state(q=..., u=...), "
+                "simulate: an array is not a state: start from system.state(q=..., u=...), "
                 f"with q of shape ({system.nq},) and u of shape ({system.nu},); many "
                 f"states from {{'q': array of shape (N, {system.nq}), 'u': array of shape "
                 f"(N, {system.nu})}}"
@@ -104,7 +105,7 @@ class Members:
         return like.system
 
     def varied(self) -> dict[str, np.ndarray]:
-        """Parameters and inputs that are not the same in all members, by name, shape (N,)."""
+        """Parameters and inputs that differ between members, {name: (N,)}."""
         model, out = self.system.compiled.model, dict[str, np.ndarray]()
         for kind, names in (("parameters", model.tree.parameters.names), ("inputs", model.tree.inputs.names)):
             columns = self.tail[:, model.tail[kind]]
@@ -235,7 +236,7 @@ class Ensemble(States[Trajectory], Judged):
         members: the states at the start.
         t_end: when each member ended [s], shape (N,).
         y_end: q, u, z there, shape (N, n).
-        finished: whether it came to t_final, shape (N,).
+        finished: whether it reached t_final, shape (N,).
         status: of each, "finished" or why it ended earlier, as in Trajectory: see `cd.Status`.
         statistics: of all together.
         utilization: share of the lanes' steps that a member needed.
@@ -493,7 +494,7 @@ class Ensemble(States[Trajectory], Judged):
         now = time
         if t is not None:
             there = np.asarray(np.isfinite(y).all(axis=1))
-            # any state will do where there is none
+            # any state will do where a member has none
             now = np.where(there, time, self.members.t[member])
             y = np.where(there[:, None], y, self.members.y[member])
         nq, n = system.nq, system.nq + system.nu

@@ -78,8 +78,8 @@ class ManyRuns:
         return Manifold.of_run(self.members.system, self.settings.weights, self.settings.accuracy)
 
     def _wait(self, jobs: Sequence[Callable[[], None]], share: Callable[[], float]) -> None:
-        """Until all jobs are done, in a thread each. This one only waits, so that an interrupt meets no work
-        half done.
+        """Run all jobs, each in a thread of its own. The main thread only waits, so that an interrupt leaves
+        no work half done.
 
         Args:
             share: of the members, that is done.
@@ -185,7 +185,7 @@ class EnsembleRun(ManyRuns):
         return np.unique(member[np.array(sorted(found), dtype=int) // 2])
 
     def _serve(self, ws: Workspace) -> None:
-        """Take members until there are none, or until told to stop."""
+        """Take members until the queue is empty or the run is stopped."""
         program, streams, W = self.program, dict(self.shared), self.program.W
         logs = self._logs()
         for log in logs:
@@ -295,7 +295,7 @@ class EachRun(ManyRuns):
         return self._ensemble()
 
     def _serve(self, queue: itertools.count[int]) -> None:
-        """Take members until there are none, or until told to stop."""
+        """Take members until the queue is empty or the run is stopped."""
         settings = replace(self.settings, report=self._go_on)
         while not self.stop and (i := next(queue)) < len(self.members):
             try:

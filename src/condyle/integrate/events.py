@@ -1,6 +1,6 @@
 """Events: what happens at an instant, seen by a witness function or set in time.
 
-A witness g is looked at a few times in each step. Where its sign changes, the interval is divided until it is
+A witness g is evaluated a few times in each step. Where its sign changes, the interval is divided until it is
 no longer than the window; the event happens at its end, just after the change. All events that changed sign
 in that interval happen there, in the order in which they were given, each action seeing the State that the
 one before left. Then those follow whose sign an action changed. What the side of a witness is after an
@@ -42,11 +42,12 @@ class Event(ExplainsCalls):
     Args:
         witness: g(s) -> one number, over the accessors of force laws (s.t, s.q("knee"),
             s.station_position("foot", p), ...); it runs as machine code. With traced=False it is called with
-            a State at each look, for whatever only Python or an operator can say, such as reaction forces.
+            a State at each look, for quantities that only Python or an operator can compute, such as reaction
+            forces.
         direction: of the sign change: "falling", "rising" or "both".
         action: called with the State; returns the State to go on from (state.replace(u=...)), or None to
-            change nothing. That State satisfies its constraints within the accuracy (see `cd.assemble`), else
-            it is refused.
+            change nothing. That State must satisfy its constraints within the accuracy (see `cd.assemble`);
+            otherwise an error is raised.
         terminal: end the run there.
         window: how well the instant is known [s]; by default accuracy x 0.1 s.
         at: times [s], after the start of the run.
@@ -113,7 +114,7 @@ class Event(ExplainsCalls):
         return {"falling": 1.0, "rising": -1.0, "both": 0.0}[self.direction]
 
     def next_time(self, t: float, start: float) -> float:
-        """The first of its times after t, infinite if there is none."""
+        """The first of its times after t; infinite if none follows."""
         if self.every is not None:
             return start + (np.floor((later(t) - start) / self.every) + 1) * self.every
         return next((x for x in self.at if x > later(t)), np.inf)

@@ -59,8 +59,7 @@ class Growth:
 
     Attributes:
         overall: the growth: errors of all steps together are so many times what they would be if they only
-            added up. 1 where they do, less where they are damped. Expect an error of about the accuracy times
-            this.
+            added up. 1 if they do, less if they are damped. Expect an error of about the accuracy times this.
         t: times [s], shape (m,).
         factors: shape (m, m), how many times larger a perturbation made at t[i] is at t[j], in factors[j, i]:
             in the weights of the errors, in the mean over its directions. Zero for i > j.

@@ -1,6 +1,6 @@
 """Measures of a run (condyle.measures): those found from its history, and samples while it goes on.
 
-Extremes: g is looked at LOOKS times in each step. Where three looks that follow each other have the middle
+Extremes: g is evaluated LOOKS times in each step. Where three looks that follow each other have the middle
 one largest, and beside events and at the ends of a run, an interval is divided until it is short (`_peaks`),
 if it may beat the largest so far. Rows and peaks in the order of the run then have a largest so far, to which
 g at the asked time itself is added.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from condyle.integrate.trajectory import Trajectory
 
 LOOKS = 8
-"""How often extremes are looked for in a step."""
+"""How often extremes are searched for in a step."""
 PARTS, ROUNDS = 8, 16
 """An interval is divided in so many parts, so often, and two of them are kept: to 4^-16 of it."""
 

@@ -15,13 +15,13 @@ from condyle.native.machine import notice
 Report = Callable[[float], object]
 
 PATIENCE = 2.0
-"""[s] of compiling after which a user without a bar is told."""
+"""[s] of compiling after which a user without a progress bar gets a message."""
 EVERY = 0.1
 """[s] between two pictures in a notebook: each is a message to the browser."""
 
 
 def check_progress(who: str, progress: Any) -> None:
-    """Refuse what is neither a truth value nor a function."""
+    """Raise an error if it is neither a truth value nor a function."""
     if not isinstance(progress, bool) and progress is not None and not callable(progress):
         raise DescriptionError(
             f"{who}: progress: expected True for a bar, False, or a function of the share "
@@ -30,8 +30,8 @@ def check_progress(who: str, progress: Any) -> None:
 
 
 def reported(title: str, progress: Any) -> tuple[Report | None, Callable[[], object]]:
-    """Whom to tell the share done, if anybody, and what to call at the end: a bar for True; without one a
-    line says so where machine code takes long to make."""
+    """The function that takes the share done, if any, and what to call at the end. True makes a bar; without
+    one, a message is printed if compiling takes long."""
     check_progress(title, progress)
     if progress is True:
         return shown(title)
@@ -39,8 +39,8 @@ def reported(title: str, progress: Any) -> tuple[Report | None, Callable[[], obj
 
 
 def _told(title: str) -> Callable[[], object]:
-    """Say once, to who sits before a terminal or a notebook, that compiling takes longer than PATIENCE; until
-    what this returns is called."""
+    """Print once, in a terminal or a notebook, that compiling takes longer than PATIENCE; until the returned
+    function is called."""
     if not (sys.stderr is not None and sys.stderr.isatty()) and not in_notebook():
         return lambda: None
     busy, timers = [""], list[threading.Timer]()
@@ -85,7 +85,7 @@ def shown(title: str) -> tuple[Report, Callable[[], object]]:
 
 
 def _titled(title: str, what: str) -> str:
-    """What is part of the title's own work has no name that a user knows."""
+    """Names that a user does not know are left out of the title."""
     return f"{title}: compiling {what}".removesuffix(f" {title}") if what else title
 
 

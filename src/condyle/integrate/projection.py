@@ -9,7 +9,7 @@ its error too:
 with du of corrections.py: of least ||W du|| for q, W the weights of the speeds, and an impulse of the
 constraints for u. p, v and the next du are measured after the change, each by its largest element: (7) of
 sherman2011, and the distance that is left, which is p over a small number where constraints nearly lose rank.
-Newton's method squares errors, so that as a rule one pass does. Where ROUNDS do not, the step is refused and
+Newton's method squares errors, so that as a rule one pass does. Where ROUNDS do not, the step is rejected and
 a shorter one tried.
 
 What motions prescribe is put in first, has no error, and does not change. Where motions or constraints drive

@@ -1,5 +1,5 @@
-"""A run: the native step loop fills a buffer (steps.py) for some rows at a time; between them Python looks for
-what interrupts the run (interrupts/), reports progress, and says why it ends."""
+"""A run: the native step loop fills a buffer (steps.py) for some rows at a time; between them Python checks
+what interrupts the run (interrupts/), reports progress, and records why it ends."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Run:
     Attributes:
         like: the State that holds now, except t, q, u, z.
         buffer: its steps.
-        interrupters: what may interrupt it, in the order in which they look at steps.
+        interrupters: what may interrupt it, in the order in which they check steps.
         changes: the rows that something changed the state at, and the State from there on.
         batch: how many steps to take before the next look.
     """

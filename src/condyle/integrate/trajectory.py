@@ -1,4 +1,4 @@
-"""What a simulation gives back: states at its steps, and between them."""
+"""Result of a simulation: states at its steps, and between them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from condyle.integrate.growth import Growth
 
 FULL = 0.999
-"""Activations above this count as saturated: they come near to 1 without end."""
+"""Activations above this count as saturated: they approach 1 asymptotically."""
 DRAWN = 500
 """How many times a picture has, apart from those of the steps."""
 
@@ -356,14 +356,14 @@ class Trajectory(States[State], Judged):
 
         Raises:
             ConvergenceError: a perturbed motion does not go on as the run did.
-            DescriptionError: runs backward in time, or of which rows are left out.
+            DescriptionError: the run goes backward in time, or rows are left out.
         """
         from condyle.integrate.growth import growth  # which simulates, and so knows this file
 
         return growth(self, weights)
 
     def table(self, t: ArrayLike | None = None) -> Table:
-        """Coordinates, speeds, state variables and discrete variables by name. A speed that has the name of
+        """Table of coordinates, speeds, state variables and discrete variables. A speed that has the name of
         its coordinate is called NAME_speed.
 
         Args:
@@ -390,7 +390,7 @@ class Trajectory(States[State], Judged):
             t: times [s], shape (m,); the steps by default.
 
         Raises:
-            ShapeError: it needs every step, and this run has not kept them.
+            ShapeError: it needs every step, and this run did not keep them.
         """
         system = self.system
         if not system.measure(name).history:
@@ -401,7 +401,7 @@ class Trajectory(States[State], Judged):
         """Columns of a measure that the whole run gives."""
         run, rows = (self, self._steps) if self.within is None else self.within
         if t is not None:
-            self.at(t)  # refuses times that are not there
+            self.at(t)  # raises an error for times outside of the run
         return measured(run, name, rows if t is None else run.row(t), self.t if t is None else t)
 
     def _recorded(self, t: Any = None, measures: bool = True) -> tuple[list[str], list[str], np.ndarray]:

@@ -37,7 +37,7 @@ from condyle.tree import scales
 TIGHTER = 1e-2
 """Constraints hold to this part of the accuracy."""
 TIGHTEST = 1e-12
-"""They are never asked to hold to less: sums over a long chain of bodies have no more digits."""
+"""Tightest tolerance of constraints: sums over a long chain of bodies have no more digits."""
 
 VIOLATED = 1e-6
 """Share of the system's length by which a pose may violate what acts one way."""
@@ -62,23 +62,24 @@ def assemble(
     goals; then the nearest speeds that satisfy the velocity constraints.
 
     Coordinates that neither goals nor constraints depend on keep their values. The result is a local optimum:
-    a good start matters. A RuntimeWarning says if the constraints hold but the goals were still improving
-    when the method gave up, as at singular positions; if it ended far from the goals where they have no slope
-    but are not at their least, as for a pendulum that points straight away from its target; and if stations
-    or their targets are far beyond the system's size, as millimeters are.
+    a good start matters. A RuntimeWarning is raised if the constraints hold but the goals were still
+    improving when the method gave up, as at singular positions; if it stopped far from the goals where they
+    have no slope but no minimum either, as for a pendulum that points straight away from its target; and if
+    stations or their targets are far larger than the system, as positions in millimeters are.
 
     Args:
         system: whose configuration is wanted.
         state: where the search starts.
-        goals: what to come near to: `cd.goals.Station`, `Orientation`, `Distance`, `Coordinate`, `Custom`, or
+        goals: what to approach: `cd.goals.Station`, `Orientation`, `Distance`, `Coordinate`, `Custom`, or
             a Goal of your own. Without goals the nearest configuration is found: the least sum of squares of
             changes, with the weights of `system.project`.
         locked: names of speeds that do not take part; those that are locked in the state or prescribed by
             motions do not either.
-        limits: True keeps coordinates in their `cd.Coordinate(range=...)`; a mapping gives (low, high) by
-            name [rad, m]. Coordinates of spline joints stay in their domains in any case, unless the mapping
-            has other limits for them: {"knee": (-np.inf, np.inf)} has none. Stops (`cd.constraints.Stop`)
-            are kept in any case; a warning names rigid contacts and ropes that the result violates.
+        limits: True keeps coordinates in their `cd.Coordinate(range=...)`; a mapping from name to (low, high)
+            [rad, m] sets them. Coordinates of spline joints stay in their domains in any case, unless the
+            mapping has other limits for them: {"knee": (-np.inf, np.inf)} has none. Stops
+                (`cd.constraints.Stop`) are kept in any case; a warning names rigid contacts and ropes that
+                the result violates.
         accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth of
             it.
 
@@ -144,7 +145,8 @@ def assemble_frames(
     bodies do. A frame whose constraints cannot be met is named in `Frames.failures`, and the next one starts
     from the last good one. The run can be interrupted (Ctrl-C): it returns the frames until then. The frame
     that misses its goals most is solved again: `failures` lists it if it could come nearer from another
-    start. A warning says if stations or targets are far beyond the system's size, as millimeters are.
+    start. A warning is raised if stations or targets are far larger than the system, as positions in
+    millimeters are.
 
     Args:
         system: whose configurations are wanted.
@@ -207,8 +209,8 @@ def follow(
     progress: bool | Callable[[float], object],
     normal: NormalMatrices | None = None,
 ) -> Frames:
-    """Frames that follow goals, which are known to fit, from a state on; `who` asks, for warnings. The
-    matrices of some frames are written to `normal`."""
+    """Frames that follow goals, which were checked before, from a state on. `who` names the caller in
+    warnings. The matrices of some frames are written to `normal`."""
 
     def run(
         start: State,
@@ -270,7 +272,7 @@ def _stay(state: State) -> tuple[Goal, ...]:
 
 
 def _tolerance(accuracy: float) -> float:
-    """What constraints hold to."""
+    """Tolerance of the constraints."""
     return max(TIGHTER * accuracy, TIGHTEST)
 
 
@@ -363,7 +365,7 @@ def _stopped(state: State, low: Array, high: Array, rate_of: Sequence[int]) -> t
         i = int(bad[0])
         raise DescriptionError(
             f"assemble: coordinate {system.coordinates[i]!r} must be at least {low[i]:g} "
-            f"and at most {high[i]:g}, by its limits and stops: no value is both"
+            f"and at most {high[i]:g}, by its limits and stops: no value satisfies both"
         )
     return low, high
 
@@ -407,7 +409,7 @@ def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[Arr
         return low, high
     if limits is not True and not isinstance(limits, Mapping):
         raise DescriptionError(
-            f"limits: expected True, or (low, high) by name as {{'knee': (-2.1, 0.1)}}, got {limits!r}"
+            f"limits: expected True, or a mapping such as {{'knee': (-2.1, 0.1)}}, got {limits!r}"
         )
     ranges = {c.name: c.range for b in system.bodies for c in b.coordinates if c.range is not None}
     for name, ends in (ranges if limits is True else limits).items():

@@ -1,4 +1,4 @@
-"""Contacts that yield and begin so deep that they throw their bodies: which, how deep, and what to do.
+"""Compliant contacts that start so deep that they throw their bodies apart: which, how deep, and what to do.
 
 A contact stores V = 2/5 f x, each spring of a mesh f x / 2, all of which becomes motion. All bodies that hang
 together with the lighter one would rise by h = V / (m g). At rest on a floor h is 2/5 of the depth; after a
@@ -25,13 +25,12 @@ from condyle.system.system import System
 from condyle.tree import scales
 
 MOST, GRAVITY, STATES = 5.0, 9.81, 64
-"""Heights in sizes of the system; [m/s^2], a scale, also where there is none; how many states are looked
-at."""
+"""Heights in sizes of the system; [m/s^2], a scale, also without gravity; how many states are checked."""
 
 
 @dataclass(frozen=True, eq=False)
 class ContactProbe:
-    """How the contacts of a system are looked at.
+    """How the contacts of a system are checked.
 
     Attributes:
         made: q, tail -> depths and stored energies of those without a mesh; None without such.
@@ -49,7 +48,8 @@ class ContactProbe:
 
 
 def warn_of_deep_contacts(system: System, start: Members) -> None:
-    """Warn of the contact that stores most, where those of its bodies store more than can be meant."""
+    """Warn about the contact that stores the most energy, if the contacts of its bodies store implausibly
+    much."""
     programs = system.compiled.programs
     if "deep_contacts" not in programs:
         programs["deep_contacts"] = _made(system)
@@ -92,7 +92,7 @@ def _stored(look: ContactProbe, q: np.ndarray, tail: np.ndarray) -> np.ndarray:
     out = []
     if look.made is not None:
         x, V = _evaluated(look.made, q, tail)
-        out.append(np.where(x > 0, V, 0.0))  # NaN: not solved, which is said elsewhere
+        out.append(np.where(x > 0, V, 0.0))  # NaN: not solved, which is reported elsewhere
     if look.meshes is not None:
         V = in_few(look.meshes, q, tail)[0].T
         out.append(np.where(V > 0, V, 0.0))
@@ -135,7 +135,7 @@ def _made(system: System) -> ContactProbe:
         if out
         else None
     )
-    size = scales.reach(model.tree.bodies) or 1.0  # [m]; of points nobody says how large they are
+    size = scales.reach(model.tree.bodies) or 1.0  # [m]; points have no size
     things = np.array(
         [[one in thrown and thrown[one] == thrown.get(other) for other in names] for one in names], float
     )

@@ -44,8 +44,8 @@ class ExternalLoad(ExplainsCalls):
         table: force [N], point [m], torque [N m] over time.
         force: names of its three columns, or what they begin with: the three columns that begin so, in
             their order.
-        point: likewise; the body's origin by default.
-        torque: likewise; none by default.
+        point: names, as for force; the body's origin by default.
+        torque: names, as for force; no torque by default.
         frame: in which force and torque are expressed, "ground" or the name of a body.
         point_frame: in which the point is given, "ground" or the name of a body.
     """
@@ -96,7 +96,7 @@ class ExternalLoad(ExplainsCalls):
         return self.body if isinstance(self.body, str) else self.body.name
 
     def _check_units(self) -> None:
-        """Where the table has units they are SI: force plates often give points in millimeters."""
+        """Units of the table, where given, must be SI: force plates often give points in millimeters."""
         for what, unit in (("force", "N"), ("point", "m"), ("torque", "N m")):
             for name in getattr(self, what) or ():
                 said = self.table.units[self.table.names.index(name)]

@@ -63,7 +63,7 @@ class InducedAccelerations(Display, Judged):
         multipliers: contributions to the constraint equations' multipliers by cause, which add up too; empty
             without constraints.
         unexplained: accelerations of the motion minus those of the forces, a column per speed.
-        complete: whether the forces of muscles were known: then they should explain the accelerations.
+        complete: whether muscle forces were known; then the forces should explain the accelerations.
     """
 
     total: Table
@@ -122,7 +122,7 @@ class InducedAccelerations(Display, Judged):
             UNEXPLAINED if self.complete else None,
             math.inf,
             f"{left[k]:.3g} {kinds[k]} at {rest.names[k]}",
-            "forces of muscles, reserves or loads are missing, or the motion is not filtered",
+            "muscle forces, reserves or loads are missing, or the motion is not filtered",
         )
 
     def of(self, name: str) -> Table:
@@ -176,8 +176,8 @@ def induced_accelerations(
 ) -> InducedAccelerations:
     """What velocities, gravity, each muscle and each other force contribute to each acceleration.
 
-    Every force has the reactions of constraints in it that follow from it; the contributions add up to the
-    accelerations of all together. All frames and forces are one native call.
+    The contribution of a force includes the constraint reactions that it causes; all contributions add up to
+    the total accelerations. All frames and forces are one native call.
 
     Args:
         system: whose motion it is.
@@ -185,13 +185,14 @@ def induced_accelerations(
         forces: tensions of muscles and other paths [N], forces of actuators and generalized forces at
             speeds, as for `cd.joint_reactions`.
         external_loads: measured forces on bodies, `cd.ExternalLoad`, one or several.
-        rigid: constraints that take the place of forces, by the names of these: springs or contacts of a foot
-            become a constraint that holds it. A name that no force has is one more constraint.
+        rigid: constraints that replace forces, {name of the force: constraint}: springs or contacts of a foot
+            become a constraint that holds it. A name that no force has adds a constraint.
         groups: of the forces that act besides `forces`. By default all in a Trajectory, whose muscles have
             states; else "gravity", "passive" and "external".
-        bodies: whose accelerations are wanted too, of their origins in ground: BODY_alphax .. [rad/s^2],
-            BODY_ax .. [m/s^2].
-        mass_center: whether those of the system's mass center are: mass_center_ax .. [m/s^2].
+        bodies: bodies whose accelerations are reported too, at their origins in ground: BODY_alphax ..
+            [rad/s^2], BODY_ax .. [m/s^2].
+        mass_center: whether the acceleration of the system's mass center is reported: mass_center_ax ..
+            [m/s^2].
         lowpass: cut-off frequency [Hz] for the coordinates of a Table, as for `cd.inverse_dynamics`.
         state: parameters, inputs and the like, as for `cd.inverse_dynamics`.
 

@@ -18,7 +18,7 @@ from condyle.system.system import System
 from condyle.table import Table
 
 NOT_ACTUATED = ("gravity", "passive", "external")
-"""Groups of forces that act in a recorded motion whoever moves it."""
+"""Groups of forces that act in a recorded motion whatever drives it."""
 
 
 @with_call_hints(
@@ -38,11 +38,11 @@ def inverse_dynamics(
     lowpass: float | None = None,
     state: State | None = None,
 ) -> Table:
-    """Generalized forces that must act on the speeds for a motion to happen: joint moments and forces.
+    """Generalized forces that produce a recorded motion: joint moments and forces.
 
-    Muscles and actuators are left out: the result is what they have to do together. The Table's status says
-    which forces were left out. All frames are one native call. Constraints do no work here, as in OpenSim:
-    each coordinate has what it would need without them.
+    Muscles and actuators are left out: the result is what they have to do together. The Table's status lists
+        the forces that were left out. All frames are one native call. Constraint forces are ignored, as in
+        OpenSim: each coordinate gets the force it would need without constraints.
 
     Args:
         system: whose motion it is.

@@ -52,18 +52,18 @@ def joint_reactions(
     """Force and moment in each joint over a motion: what the mobilizer and the parent beyond it do to the
     body, or the body to its parent.
 
-    They are those of OpenSim's JointReaction: all that the joint transmits, with moments about free axes too
-    that reserve actuators take there. Muscles act by their tensions along their paths, over surfaces too.
-    Without `forces` they are left out, and the result has the net joint forces alone. Where forces do not
-    give the accelerations of the motion, the rest is in the moments about the free axes, and the status says
-    how much that is. All frames are one native call.
+    The result is that of OpenSim's JointReaction: everything the joint transmits, including moments about
+    free axes that reserve actuators supply. Muscles act with their tensions along their paths, wrapping
+    included. Without `forces` they are left out, and the result holds the net joint forces only. Where the
+    forces do not explain the accelerations of the motion, the remainder is in the moments about the free
+    axes, and the status says how large it is. All frames are one native call.
 
     Args:
         system: whose motion it is.
         motion: a Table of coordinates, a `cd.Motion`, a Trajectory or Frames, as for `cd.inverse_dynamics`.
         forces: tensions of muscles and other paths [N] and forces of actuators [N, N m], by their names;
-            every muscle has a column. Columns with names of speeds are generalized forces there. Between rows
-            it is linear.
+            every muscle has a column. Columns with names of speeds are generalized forces there. Values
+            between rows are interpolated linearly.
         external_loads: measured forces on bodies, `cd.ExternalLoad`, one or several.
         on: "child" for what acts on the body, at its frame M; "parent" for what the body does to its parent,
             at frame F.

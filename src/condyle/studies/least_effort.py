@@ -51,7 +51,7 @@ GREAT = 1e30
 
 @dataclass
 class LeastEffort:
-    """What was found for all frames; x is NaN where nothing was.
+    """Solutions of all frames; x is NaN where there is none.
 
     Attributes:
         x: shape (m, n).

@@ -48,8 +48,7 @@ class MuscleAnalysis(Display, Judged):
         moment_arms: by speed, a Table with a column per path: -dL/dq [m for angles, 1 for lengths].
         tables: what muscles report, {name: Table}: activation, fiber_length, fiber_velocity, pennation_angle,
             tendon_length, tendon_force, fiber_force, active_fiber_force, passive_fiber_force,
-            fiber_active_power, tendon_power, muscle_power, and more. Empty if nothing was known of
-            activations.
+            fiber_active_power, tendon_power, muscle_power, and more. Empty without activations.
         failures: why a path was not found, by frame: what depends on it is NaN there.
     """
 
@@ -146,10 +145,10 @@ def muscle_analysis(
     """Lengths, speeds and moment arms of all paths over a motion; with activations also fibers, forces and
     powers of the muscles.
 
-    With a Table of activations tendons count as rigid, as in static optimization: fiber lengths then follow
+    With a Table of activations, tendons count as rigid, as in static optimization: fiber lengths then follow
     from the pose. A warning names tendons that are elastic. A Trajectory has activations and fiber lengths of
     its own, and muscles are reported as they were in the run. Each quantity is one native call for all
-    frames. A warning says where a path slips over its surface.
+    frames. A warning is raised where a path slips over its surface.
 
     Args:
         system: whose motion it is.
@@ -160,8 +159,7 @@ def muscle_analysis(
         state: parameters, inputs and the like, as for `cd.inverse_dynamics`.
 
     Returns:
-        a MuscleAnalysis. What has no answer in a frame, such as the length of a path that was not found, is
-        NaN there.
+        a MuscleAnalysis. Undefined values, such as the length of a path that was not found, are NaN.
 
     Raises:
         UnknownNameError: a muscle without a column of activations.
@@ -237,8 +235,8 @@ def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> 
     if elastic:
         warn(
             f"muscle_analysis: tendons of {cut(elastic)} are elastic; at given activations they "
-            "count as rigid, because how far they stretch depends on what was before. A Trajectory "
-            "has their states; tendon='rigid' says that they are meant so"
+            "count as rigid, because their stretch depends on the past. A Trajectory "
+            "has their states; tendon='rigid' makes this explicit"
         )
     part, paths = study_system(system, (), muscles, law=activated), system.paths
     own = [paths.index(name) for name in muscles]

@@ -90,7 +90,7 @@ def path_slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
 
 
 def warn_of_path_slips(what: str, motion: Motion, L: Array, Ldot: Array, arms: Array) -> None:
-    """Warn of the first of them: what a study finds there is the rule's, not the motion's."""
+    """Warn about the first of them: results there come from the rule, not from the motion."""
     if found := path_slips(motion, L, Ldot, arms):
         more = f" {len(found) - 1} more paths slip." if len(found) > 1 else ""
         warn(f"{what}: {found[0]}{more}")

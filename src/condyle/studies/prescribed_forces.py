@@ -27,8 +27,8 @@ SAME_TIME = 1e-6
 def prescribed_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[str, Array]]:
     """Forces of paths and actuators by their names, and generalized forces by speed, each of shape (m,).
 
-    Columns with other names are left out with a warning; every muscle must have one. NaN stays: such a frame
-    has no answer.
+    Columns with other names are left out with a warning; every muscle must have one. NaN stays NaN: such
+    frames have no result.
 
     Args:
         motion: where the forces act.
@@ -48,7 +48,7 @@ def prescribed_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], di
             if hasattr(forces, "forces")
             else "; loads from outside are external_loads="
             if any(isinstance(x, ExternalLoad) for x in several)
-            else "; read it by cd.read_table"
+            else "; read it with cd.read_table"
             if isinstance(forces, str)
             else ""
         )
@@ -100,7 +100,7 @@ class _ForceColumns:
                     "column",
                     name,
                     forces.names,
-                    "forces: every muscle needs a column [N]; one that does not pull is a column of zeros",
+                    "forces: every muscle needs a column [N]; use zeros for a muscle that does not pull",
                 )
         acting = {name: None for name, law in system._forces.items() if isinstance(law, (PathLaw, Actuator))}
         self.tensions = {name: k for name, k in place.items() if name in acting}
@@ -113,7 +113,7 @@ class _ForceColumns:
                 "column",
                 forces.names[0] if forces.names else "",
                 self.known,
-                "forces: columns go by the names of muscles, other paths and actuators",
+                "forces: columns are named after muscles, other paths and actuators",
             )
         self.muscles = [place[name] for name in system.muscles]
         self.bare = not any(forces.units[k] for k in self.muscles)
@@ -121,7 +121,7 @@ class _ForceColumns:
 
 
 def refuse_units(what: str, table: Table, wanted: Mapping[str, Sequence[str]]) -> None:
-    """Raise an error if a column has a unit that is none of those wanted, by its name."""
+    """Raise an error that names the column if its unit is not among those wanted."""
     for name, unit in zip(table.names, table.units, strict=True):
         if unit and unit not in wanted.get(name, (unit,)):
             raise DescriptionError(
@@ -131,7 +131,7 @@ def refuse_units(what: str, table: Table, wanted: Mapping[str, Sequence[str]]) -
 
 
 def warn_of_others(what: str, table: Table, known: Sequence[str]) -> None:
-    """Warn of columns that are left out because nothing has their names."""
+    """Warn about columns that match no name and are left out."""
     own = set(known)
     others = [name for name in table.names if name not in own]
     if others:

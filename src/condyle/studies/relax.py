@@ -41,7 +41,7 @@ KICK = 1e-2
 LONGEST = 1.0
 """The longest step [rad, m]."""
 SKIN = 1e-4
-"""How far a step may go into a surface that it comes to touch [m]."""
+"""How far a step may go into a surface that it reaches [m]."""
 SAME = 1e-6
 """Forces and the slope of the energy count as equal up to this part of the largest force."""
 
@@ -51,8 +51,8 @@ def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy:
     """The State at rest with a local minimum of potential energy, found downhill from a state, on all
     position constraints.
 
-    Only forces that have an energy can be minimized: gravity, springs, contacts that yield,
-    `cd.forces.Potential`. Constraints on speeds take no part.
+    Only forces that have an energy can be minimized: gravity, springs, compliant contacts,
+        `cd.forces.Potential`. Constraints on speeds take no part.
 
     Args:
         system: whose energy is minimized.
@@ -190,7 +190,7 @@ class _Descent:
         return -Z @ (vectors @ along), False  # (3)
 
     def _check_energy(self, q: Array) -> None:
-        """Refuse forces that act at rest without an energy."""
+        """Raise an error for forces that act at rest without an energy."""
 
         def off(options: dict[str, Any]) -> float:
             f = -self.system.inverse_dynamics(q, self.zero, self.zero, **options)

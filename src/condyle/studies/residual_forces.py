@@ -1,4 +1,4 @@
-"""ResidualForces: what motion, masses and measured loads leave over at a body that nothing carries.
+"""ResidualForces: what motion, masses and measured loads leave unexplained at a floating body.
 
 A body floats if its joint lets it move away from ground along two axes or more. Newton's law for all that it
 carries then says what must act from outside. Whatever inverse dynamics finds there beside the measured loads
@@ -7,8 +7,8 @@ is an error of motion, loads or masses: OpenSim calls it residual.
 Guidelines are those of Hicks, Uchida, Seth, Rajagopal and Delp (2015), Is my model good enough?, J Biomech
 Eng 137(2), 020905, and of OpenSim's page "Simulation with OpenSim - Best Practices": residual forces up to
 5 % of the peak external force, RMS residual moments up to 1 % of the height of the mass center times it.
-This height is taken as the distance from the common mass center to the farthest one of a body, the feet of
-who stands, so that it does not vanish for who lies.
+This height is taken as the distance from the common mass center to the farthest one of a body, the feet of a
+standing subject, so that it does not vanish for one who lies down.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ FORCE, MOMENT = 0.05, 0.01
 """Guidelines: peak residual force over the peak external force; RMS residual moment over this force times the
 distance of the mass center from the farthest body."""
 FORCE_FAILS, MOMENT_FAILS = 0.4, 0.1
-"""From here on an input is wrong: filtered walks reach 0.15 and 0.02, those without loads 0.9, of one plate
+"""Above these an input is wrong: filtered walks reach 0.15 and 0.02, those without loads 0.9, of one plate
 missing 0.8, of loads given twice 0.5; a center of pressure that is 10 cm off gives 0.1."""
 SMALLEST = 1e-6
 """[m] Mass centers that are nearer to the common one are in one place: there is no lever arm."""
 LOOKED = 12
 """Frames at which poses are evaluated."""
-FITS = "motion, external loads and masses do not fit each other"
+FITS = "motion, external loads and masses are inconsistent"
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ def _path(body: Body) -> list[Body]:
 
 
 class ResidualForces:
-    """Of all bodies that float in a motion.
+    """Residual forces of all floating bodies in a motion.
 
     Args:
         motion: the frames.

@@ -123,21 +123,20 @@ def simulate(
     keep: str | ArrayLike | None = None,
     threads: int | None = None,
 ) -> Trajectory | Ensemble:
-    """The motion from a state until t_final, or the motions from many states.
-
-    A t_final before the state's t runs backward in time, from one state and without events: `traj.t` falls.
-    What is damped forward grows backward, and so do errors. Projection of every step keeps constraints to a
-    tenth of the accuracy or better. The run can be interrupted (Ctrl-C): it returns what was computed until
+    """The motion from a state until t_final, or the motions from many states. A t_final before the state's t
+    runs backward in time, from one state and without events: `traj.t` falls. What is damped forward grows
+        backward, and so do errors. Every step is projected, which keeps constraints to a tenth of the
+        accuracy or better. The run can be interrupted (Ctrl-C): it returns what was computed until
     then. A run that cannot go on does not raise either: `traj.status` says why it ended, and what to try.
 
-    Rigid contacts, stops and ropes (`system.constraints.unilateral`) open, close, stick and slide at events that the run
-    finds by itself: `traj.events` names them, `traj.impacts` has what impacts did. A run starts with those
-    closed that must be; rigid surfaces that overlap at the start are refused.
+    Rigid contacts, stops and ropes (`system.constraints.unilateral`) open, close, stick and slide at events
+    that the run finds by itself: `traj.events` names them, `traj.impacts` has what impacts did. A run starts
+        with those closed that must be. Rigid surfaces that overlap at the start raise an error.
 
     Where the rule of a surface makes the length of a path jump, a step ends: `traj.jumps` and a warning say
     by how much, and the run begins anew just after. Of many states those that jump run once more, by
     themselves; `ens.jumps` has the jumps of each. A warning says when coordinates leave the domains of
-    their mobilizers; of many states it looks at what is kept of each. Another names motions, forces and
+    their mobilizers; with many states only the kept rows are checked. Another names motions, forces and
     excitations that are given by samples which end before the run does.
 
     Args:
@@ -147,13 +146,12 @@ def simulate(
             missing has its default.
         t_final: the end [s].
         accuracy: one number for all, about the number of digits: 1e-3 is three (sherman2011 (5), (6)). Errors
-            are taken as shares of a unit: 1 rad, one length of the system, and these in 0.1 s for speeds.
+            are relative to a unit: 1 rad, one length of the system, and these in 0.1 s for speeds.
         integrator: "merson" (default), "dormand-prince", "dormand-prince-8", "fehlberg", "rk3", "rk2",
-            "verlet"; "rodas" where it is stiff, "rodas5p" there at accuracies below 1e-4, "rkc" where muscles
-            are and a few digits are enough; with `step` only: "rk4", "semi-explicit-euler", "euler".
-            `cd.integrators.TimeStepping` for many rigid contacts.
-            SciPy's "RK45", "DOP853" and "RK23" are "dormand-prince", "dormand-prince-8" and "rk3". Or a
-            method of your own: see `cd.integrators`.
+            "verlet"; "rodas" for stiff systems, "rodas5p" for these at accuracies below 1e-4, "rkc" with
+            muscles if a few digits are enough; with `step` only: "rk4", "semi-explicit-euler", "euler".
+            `cd.integrators.TimeStepping` for many rigid contacts. SciPy's "RK45", "DOP853" and "RK23" are
+            "dormand-prince", "dormand-prince-8" and "rk3". Or a method of your own: see `cd.integrators`.
         step: fixed step [s] instead of error control.
         max_step: longest step [s].
         events: see Event; those of witnesses first, then those set in time, each in the order given. With
@@ -170,7 +168,7 @@ def simulate(
         The Trajectory of one state, the Ensemble of many.
 
     Raises:
-        CondyleError: arguments that cannot be, or a state that violates constraints.
+        CondyleError: invalid arguments, or a state that violates constraints.
     """
     check_system("simulate", system)
     if isinstance(integrator, TimeStepping):
@@ -179,7 +177,7 @@ def simulate(
             if value is not None and not (name == "events" and not np.size(value)):
                 raise DescriptionError(
                     f"simulate: {name}= is not for TimeStepping, which has fixed steps, one "
-                    "state and no events; look at the Trajectory afterward"
+                    "state and no events; check the Trajectory afterward"
                 )
         return _stepped(system, state, t_final, integrator, step, weights, progress)
     alone = isinstance(state, State)
@@ -317,7 +315,7 @@ def _samples(system: System, events: list[Event]) -> dict[str, SampleAndHold]:
 
 
 def _check_start(system: System, start: Members, accuracy: float) -> None:
-    """Refuse or warn of states that are no start, as far as the system has what they are about."""
+    """Raise an error or warn about states that a run cannot start from."""
     if system.constraints:
         _check_constraints(system, start, accuracy)
     if system.muscles:
@@ -331,7 +329,7 @@ def _check_start(system: System, start: Members, accuracy: float) -> None:
 
 
 def _check_tendons(system: System, start: Members) -> None:
-    """Warn of elastic tendons whose states nobody has set: fibers then move at once, and fast."""
+    """Warn about elastic tendons with default states: their fibers then move at once, and fast."""
     programs = system.compiled.programs
     if "tendons" not in programs:
         names, at = elastic_tendons(system.compiled.model.forces)
@@ -347,7 +345,7 @@ def _check_tendons(system: System, start: Members) -> None:
 
 
 def _ask_about_excitations(system: System, start: Members) -> None:
-    """Ask about excitations beyond 0 to 1 at the start."""
+    """Warn about excitations outside of 0 to 1 at the start."""
     at = {name: k for k, name in enumerate(system.inputs, system.compiled.model.tail["inputs"].start)}
     driven = [at[name] for name in system.muscles if name in at]
     for text in of_excitation(start.tail[..., driven]) if driven else ():
@@ -355,7 +353,7 @@ def _ask_about_excitations(system: System, start: Members) -> None:
 
 
 def _ask_about_floors(system: System) -> None:
-    """Ask once about floors that carry nothing."""
+    """Warn once about floors that carry nothing."""
     if "floors" in system.compiled.programs:
         return
     system.compiled.programs["floors"] = True
@@ -383,7 +381,8 @@ def _ask_about_floors(system: System) -> None:
 
 
 def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
-    """Lengths of paths that rules make jump are no physics: their forces do work that comes from nowhere."""
+    """Warn about path lengths that jump by a rule: the jump is not physical, and its forces do work from
+    nowhere."""
     each = (found.jumps,) if isinstance(found, Trajectory) else found.jumps
     jumps = [j for of_one in each for j in of_one]
     if not jumps:
@@ -405,8 +404,8 @@ def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
 
 
 def _warn_of_domains(system: System, found: Trajectory | Ensemble) -> None:
-    """Coordinates that leave the domain of their mobilizer: its motion goes on there, but nobody measured
-    it."""
+    """Warn about coordinates that leave the domain of their mobilizer: its motion continues there, but was
+    not measured."""
     programs = system.compiled.programs
     if "domains" not in programs:
         owners = [body for body in system.bodies if body.follows is None]
@@ -457,7 +456,7 @@ def _method(integrator: Any) -> Method:
             "its numbers after it, or give the name of a method, such as 'merson'"
         )
     hint = (
-        "where it is stiff use 'rodas'"
+        "for stiff systems use 'rodas'"
         if str(integrator).lower() in IMPLICIT
         else "time stepping is cd.integrators.TimeStepping(...)"
         if "step" in str(integrator).lower()

@@ -40,7 +40,7 @@ else:  # loaded where an answer fails
     failures = Deferred("condyle.system.failures")
 
 SMALL = 1000
-"""Numbers up to which their product with themselves is the quickest look for NaN. For many, BLAS would wake
+"""Array size up to which a dot product with itself is the fastest check for NaN. For many, BLAS would wake
 other threads, which then keep a core busy."""
 
 
@@ -114,7 +114,7 @@ class Compiled:
         return bool(self.model.constraints) and prefers_loops(self.model)
 
     def remembered(self, key: Any, make: Callable[[], T]) -> T:
-        """What `make` gave when this was first asked for: what studies find once of a system, by a key."""
+        """Result of `make`, computed once per key: what studies compute once per system."""
         if key not in self.programs:
             self.programs[key] = make()
         found: T = self.programs[key]
@@ -164,7 +164,7 @@ class Compiled:
         return tuple(map(_reshaped, result, shapes))
 
     def found(self, name: str, arguments: tuple[Any, ...], tail: Any, result: Any) -> Any:
-        """A result, after a word on paths and contacts that are not found (unsolved.py)."""
+        """A result, after errors or warnings about paths and contacts that were not found (failures.py)."""
         if self._looked_at(name):
             parts = result if type(result) is tuple else (result,)
             if any(np.isnan(x).any() for x in parts):
@@ -196,8 +196,8 @@ class Compiled:
 
     def shortcut(self, name: str, method: Callable[..., Any]) -> Callable[..., Any] | None:
         """A builtin that replaces an operator's method: one state goes straight to the kernel, with t, z and
-        inputs as numbers and vectors after one look at them, with parameters after another; all else goes to
-        the method. None until there is machine code."""
+        inputs as numbers and vectors after one check, with parameters after another; all else goes to the
+        method. None until there is machine code."""
         function, one = self.function(name), self.tails.one
         count, free, zeros = len(function.inputs) - 1, OPERATORS[name].may_end, self.no_tau
         timed = name in self.timed.operators
@@ -210,7 +210,7 @@ class Compiled:
                     if free and len(arguments) == count - 1:
                         return function.fast(*arguments, zeros, tail)
                 except (TypeError, ShapeError):
-                    pass  # the method says it in the words of the call
+                    pass  # the method explains the bad call
             return method(*arguments, **options)
 
         def looked_at(*arguments: Any, **options: Any) -> Any:
@@ -228,7 +228,7 @@ class Compiled:
         return TimeDependence(self.model)
 
     def check_time(self, what: str, name: str, arrays: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-        """Refuse many states without t where something in an operator depends on it."""
+        """Raise an error for many states without t if the operator depends on time."""
         timed = self.timed
         if name in timed.operators and options.get("t") is None:
             timed.check(what, name, arrays, options.get("disabled"))
@@ -240,8 +240,8 @@ class Compiled:
     # ---- vectors and states --------------------------------------------------------------------------------
 
     def vector(self, name: str, value: Any, what: str = "") -> Array:
-        """What a user gave for q, u, udot, tau, ...: a checked array (..., n), finite, by label where there
-        are labels."""
+        """The user's q, u, udot, tau, ... as a checked, finite array (..., n); labels are matched where there
+        are any."""
         entries, what = self.entries[name], f"{what}: {name}" if what else name
         array = vector(what, value, len(entries.names), entries)
         check_finite(what, array, entries)
@@ -294,7 +294,7 @@ class Compiled:
 
     @cached_property
     def _equations(self) -> tuple[tuple[tuple[str, str], ...], dict[str, str]]:
-        """Level and label of each equation, and where it is not a number, in words: rigid contacts ask at
+        """Level and label of each equation, and the text on where it is undefined: rigid contacts ask at
         every event."""
         named = equation_names(self.model.constraints)
         return tuple((level, name) for name, level in named), {
@@ -354,7 +354,7 @@ def _reshaped(result: Array, shape: tuple[int, ...]) -> Any:
 
 
 def _steps(du: Array) -> Array:
-    """Newton steps (..., nu), none where there is none that is finite."""
+    """Newton steps (..., nu), zero where a step is not finite."""
     return np.where(np.isfinite(du).all(axis=-1, keepdims=True), du, 0.0)
 
 
@@ -379,7 +379,7 @@ class TimeDependence:
         self.operators = frozenset(name for name, found in self.sources.items() if found)
 
     def check(self, what: str, operator: str, arrays: Iterable[Any], disabled: Any) -> None:
-        """Refuse many states without t, where something that is not disabled depends on it."""
+        """Raise an error for many states without t if something enabled depends on time."""
         off = (disabled,) if isinstance(disabled, str) else tuple(disabled or ())
         acting = [words for words, name in self.sources[operator] if not name or name not in off]
         if acting and (shape := next((np.shape(a) for a in arrays if _rank(a) > 1), None)) is not None:

@@ -46,7 +46,7 @@ def derivable(name: str) -> Operator:
     operator = OPERATORS.get(name)
     if operator is None or not operator.derivable:
         known = [name for name, operator in OPERATORS.items() if operator.derivable]
-        where = "" if operator is None else "it is there, but is made of others or has no derivative"
+        where = "" if operator is None else "it exists, but is composed of others or has no derivative"
         raise UnknownNameError(
             "operator" if operator is None else "operator with derivatives", name, known, where
         )
@@ -142,7 +142,7 @@ def _keep_direct(
 def _looked_at(
     compiled: weakref.ref[Compiled], kind: str, name: str, direct: Callable[..., dict[str, Array]]
 ) -> Callable[..., dict[str, Array]]:
-    """The builtin, with a look whether a path was not found."""
+    """The builtin, followed by a check for paths that were not found."""
 
     def call(*given: Any) -> dict[str, Array]:
         result = direct(*given)
@@ -155,7 +155,7 @@ def _looked_at(
 
 
 def _check_paths(compiled: Compiled, kind: str, name: str, arrays: Sequence[Any], result: Any) -> None:
-    """A word on paths and contacts that are not found (unsolved.py). `arrays` are an operator's,
+    """Raise or warn about paths and contacts that were not found (failures.py). `arrays` are an operator's,
     with the tail."""
     parts = result if isinstance(result, tuple) else (result,)
     if compiled.model.over_surfaces and OPERATORS[name].on_paths and any(np.isnan(x).any() for x in parts):
@@ -245,8 +245,8 @@ def _derivative(
 
 
 def _check_rank(compiled: Compiled, q: Any, u: Any, tail: Array) -> None:
-    """Refuse derivatives of multipliers where redundant constraints share the load: how they share it
-    jumps."""
+    """Raise an error for derivatives of multipliers where redundant constraints share the load: the shares
+    jump."""
     model = compiled.model
     flags = tail[..., model.tail["enabled"]][..., len(model.forces) :][..., : len(model.constraints)]
     enabled = np.repeat(flags, [c.size for c in model.constraints.values()], axis=-1).sum(axis=-1)
@@ -256,7 +256,7 @@ def _check_rank(compiled: Compiled, q: Any, u: Any, tail: Array) -> None:
             "derivatives of multipliers exist at full rank only, but here the equations of "
             f"the enabled constraints have rank {np.min(rank)} of {int(np.max(enabled))}: "
             "some are redundant; disable them, or take derivatives of forward_dynamics, "
-            "which exist there too unless contacts slide",
+            "which exist there unless contacts slide",
             {},
             None,
         )
@@ -293,7 +293,7 @@ def _check_shares(compiled: Compiled, kind: str, name: str, q: Any, u: Any, tail
     if np.any(counts & (_rank(compiled, Y) < _rank(compiled, Y[..., ~mine, :][..., ~mine]) + acting)):
         raise ConstraintError(
             f"{kind} of {name}: rigid contacts that touch here are redundant, and how they "
-            "share their load has no derivative here, on which this result depends"
+            "share their load, on which this result depends, has no derivative here"
             f"{'' if name in CONTACT_FORCES else ' while they slide'}: take fewer points, "
             "or a compliant cd.contact.Material",
             {},
@@ -380,7 +380,7 @@ def _variables(kind: str, wrt: Any) -> tuple[str, ...]:
 
 
 def _named(names: tuple[str, ...], result: Any, shapes: Sequence[tuple[int, ...]] = ()) -> dict[str, Array]:
-    """Results (..., n) by name, of these shapes, if some are given."""
+    """Results {name: (..., n)}, in these shapes if some are given."""
     parts = result if isinstance(result, tuple) else (result,)
     if shapes:
         parts = tuple(x.reshape((*x.shape[:-1], *shape)) for x, shape in zip(parts, shapes, strict=True))
@@ -404,7 +404,7 @@ def casadi_function(
         raise DescriptionError(
             f"casadi({operator!r}): "
             + (
-                "it is of no body; leave body= out"
+                "this operator has no body; leave body= out"
                 if body is not None
                 else "of which body? Give body='...', not ground"
             )

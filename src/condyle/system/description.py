@@ -1,5 +1,5 @@
-"""Description: bodies, forces and constraints are added by name; it is frozen at the first use, copied with other
-parts, pickled, and shown in blocks to read. A System adds the answers."""
+"""Description of a System: named bodies, forces and constraints. It freezes at its first use, and can be
+copied with changed parts, pickled and printed. System adds the operators."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Copies(Attachments):
-    """How a System is frozen at its first use, and how others are made of it."""
+    """Freezing of a System at its first use, and copies of it."""
 
     def _freeze(self, why: str) -> Compiled:
         """From here on nothing changes: check what only the whole can show, and give it what is compiled from
@@ -74,16 +74,16 @@ class Copies(Attachments):
         """The same description, free to change; in it some parts may be others.
 
         Args:
-            bodies: by name, arguments of `add_body` that change: mobilizer (with the same coordinates), X_PF,
+            bodies: {name: arguments of `add_body` that change}: mobilizer (with the same coordinates), X_PF,
                 X_BM, mass, com, inertia.
             forces: others in place of those of that name; None leaves one out.
-            constraints: likewise.
+            constraints: replacements by name; None leaves one out.
             markers: other stations [m], shape (3,); None leaves one out.
-            geometry: likewise, as `system.geometry` has them.
+            geometry: replacements by name, as in `system.geometry`; None leaves one out.
 
         Raises:
             UnknownNameError: a name that the system does not have.
-            DescriptionError: a part that cannot be.
+            DescriptionError: an invalid part.
         """
         other = self._copied()
         if bodies:
@@ -97,7 +97,9 @@ class Copies(Attachments):
                 known(kind, (name,), room)
                 if law is None:
                     if name == "gravity":
-                        raise DescriptionError("gravity stays; cd.forces.Gravity((0, 0, 0)) is none")
+                        raise DescriptionError(
+                            "gravity cannot be left out; cd.forces.Gravity((0, 0, 0)) is zero"
+                        )
                     del room[name]
                     other._off -= {name}
                     continue
@@ -256,8 +258,8 @@ class Description(Copies):
 
     @with_call_hints(skip=1)
     def add_force(self, name: str, force: Force, enabled: bool = True) -> None:
-        """Add a force law under a name, such as cd.forces.TwoPointSpring(...). With enabled=False it does not
-        act unless a state, or `disabled=` of an operator, says so."""
+        """Add a force law under a name, such as cd.forces.TwoPointSpring(...). With enabled=False it acts
+        only where a state, or `disabled=` of an operator, enables it."""
         if isinstance(force, Force) and isinstance(name, str):
             force = force.named(name)
         self._admit("force", name, force, Force, "cd.forces.Gravity(...)")
@@ -324,7 +326,7 @@ class Description(Copies):
     @with_call_hints(skip=1)
     def add_constraint(self, name: str, constraint: Constraint, enabled: bool = True) -> None:
         """Add a constraint under a name, such as cd.constraints.Rod(...). Names of forces and constraints are
-        unique. With enabled=False it holds only where a state, or `disabled=` of an operator, says so."""
+        unique. With enabled=False it holds only where a state, or `disabled=` of an operator, enables it."""
         if isinstance(constraint, Constraint) and isinstance(name, str):
             constraint = constraint.named(name)
         self._admit("constraint", name, constraint, Constraint, "cd.constraints.Rod(...)")
@@ -339,8 +341,8 @@ class Description(Copies):
 
     @with_call_hints(skip=1)
     def add_measure(self, name: str, measure: Measure) -> None:
-        """Add a measure under a name, such as cd.measures.Maximum(lambda s: s.u("knee")). It acts on nothing;
-        runs have it."""
+        """Add a measure under a name, such as cd.measures.Maximum(lambda s: s.u("knee")). It does not act on
+        the system; runs record it."""
         from condyle.measures import Measure
 
         self._admit("measure", name, measure, Measure, "cd.measures.Maximum(...)")
@@ -444,7 +446,7 @@ def _user_line() -> str:
 
 
 def _cells() -> Mapping[str, int]:
-    """Numbers of the cells of IPython or a notebook, by the file names that their code goes by."""
+    """Cell numbers of IPython or a notebook by the file names of their code."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     return getattr(getattr(shell, "compile", None), "_filename_map", {})

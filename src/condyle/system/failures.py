@@ -1,8 +1,8 @@
-"""Why an operator has no answer at some states: mobilizers that lose rank, constraints that cannot be met, paths
-and contacts that are not found. The errors and warnings that say so.
+"""Why an operator has no answer at some states: mobilizers that lose rank, constraints that cannot be met,
+paths and contacts that are not found. It raises the errors and warnings.
 
 Where a path finds no way over its surfaces, or a contact no closest points, all that depends on it is NaN
-(forces/path.py, contact/hunt_crossley.py): whoever meets a NaN asks here why.
+(forces/path.py, contact/hunt_crossley.py); this module finds the cause of a NaN.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def refuse_singular(
     if broken is not None:
         raise SingularError(
             f"{name}: the mobilizer of body {broken.name!r} ({broken.mobilizer!r}) is not a number or "
-            f"infinite at {_at(broken, q)}{which}. Look in its functions for a root of a negative number or "
+            f"infinite at {_at(broken, q)}{which}. Check its functions for a root of a negative number or "
             "a division by zero; system.explain(state) shows all",
             broken.name,
             tree.speeds[broken.u.start],
@@ -260,7 +260,7 @@ def unmet(
     )
 
 
-_LOOK = "Look in its equations for a root of a negative number or a division by zero"
+_LOOK = "Check its equations for a root of a negative number or a division by zero"
 
 
 @lookup_context()
@@ -337,7 +337,7 @@ def unsolved_frames(
     compiled: Compiled, name: str, t: Array, q: Array, tail: Array, result: Array
 ) -> dict[int, Outcome]:
     """Frames of a study in which a NaN of the result, shape (m, ...), comes from a path or a contact, and
-    why. A warning says so; other frames still have their results.
+    why. A warning is raised; other frames keep their results.
 
     Args:
         name: of the study.

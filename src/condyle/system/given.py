@@ -21,7 +21,7 @@ BYTES_PER_EVENT = 2_000
 
 
 def number(what: str, value: Any, expected: str) -> float:
-    """One number; strings, truth values, arrays and None are none."""
+    """One number; strings, truth values, arrays and None raise an error."""
     try:
         if isinstance(value, (str, bool)):
             raise TypeError
@@ -42,7 +42,7 @@ def check_system(who: str, system: Any, then: str = "state") -> None:
     if not isinstance(system, System):
         given = repr(system).partition("\n")[0]
         hint = (
-            "; read it by cd.read_osim(path)"
+            "; read it with cd.read_osim(path)"
             if str(system).lower().endswith(".osim")
             else "; it has one: .system"
             if isinstance(getattr(system, "system", None), System)
@@ -109,7 +109,7 @@ def check_step(name: str, value: float | None, start: float, end: float, row: in
 
 
 def _memory() -> float:
-    """Memory of this machine [bytes]; infinite where it does not say."""
+    """Memory of this machine [bytes]; infinite where it is unknown."""
     try:
         return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # Windows has no sysconf
@@ -117,7 +117,8 @@ def _memory() -> float:
 
 
 def error_weights(where: str, system: Any, given: Any) -> np.ndarray:
-    """Weights of the errors in q, u, z: those given, in order or by name, or the usual ones of scales.py."""
+    """Weights of the errors in q, u, z: those given, as an array or a mapping, or the defaults of
+    scales.py."""
     usual: np.ndarray = system.compiled.weights
     if given is None:
         return usual

@@ -1,5 +1,4 @@
-"""Parts: the rooms that a System keeps its bodies, forces, constraints and measures in, and what is asked of
-them by name."""
+"""Parts of a System: its bodies, forces, constraints and measures, and lookups by name."""
 
 from __future__ import annotations
 
@@ -36,15 +35,16 @@ SET = frozenset({"notes", "about", "groups"})
 
 
 class Parts(Display):
-    """What a System is made of, by name.
+    """The named parts of a System.
 
     Args:
         gravity: acceleration of free fall in ground [m/s^2], shape (3,).
 
     Attributes:
-        notes: what of the file that it was read from is not understood, one Note each; else empty.
-        about: name, credits and publications of the model in that file, by these words.
-        groups: groups of forces in that file: names of members, by name.
+        notes: parts of the file that were not understood, one Note each; empty if the System was not read
+            from a file.
+        about: name, credits and publications of the model in that file, under these keys.
+        groups: groups of forces in that file, {group: names of its forces}.
     """
 
     plumbing = frozenset({"compiled"})
@@ -97,7 +97,7 @@ class Parts(Display):
         return f"a value of a State: system.state()[{name!r}]" if name in known else ""
 
     def _check_recorded(self, what: str, names: Iterable[str]) -> None:
-        """Runs have these by their names, which nothing else that runs have may share."""
+        """Runs list these by name, so that nothing else in a run may share their names."""
         others = {"coordinate": self.coordinates, "speed": self.speeds}
         if what == "measure":
             others["discrete variable"] = self.discrete
@@ -218,7 +218,7 @@ class Parts(Display):
         """The body of that name.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: there is no such body.
         """
         return self._tree.body(which)
 
@@ -283,7 +283,7 @@ class Attachments(Parts):
             name: unique among markers.
             body: a body of this system, or its name; ground too.
             station: its place in the body's frame [m], shape (3,).
-            fixed: its place on the body is known well: what fits models to markers leaves it.
+            fixed: its place on the body is known well: `cd.scale` does not move it.
         """
         if not isinstance(name, str) or not name.strip():
             raise DescriptionError(f"a marker's name is a non-empty string, got {name!r}")

@@ -44,7 +44,7 @@ INVALIDATES = {
     "disabled": Stage.FORCE,
     "locked": Stage.ACCELERATION,
 }
-"""The stage that each variable of a State undoes."""
+"""The stage that each variable of a State invalidates."""
 
 _ENTRIES = ("q", "u", "z", "inputs", "discrete", "parameters")
 
@@ -114,7 +114,7 @@ class State(Display, OfState):
     _compiled: Compiled
     _results: dict[Any, tuple[Stage, Any]]
     _unknown = ""
-    """Why accelerations are not known, of states that runs give; of a state with other values they are."""
+    """Why accelerations are unknown in states of some runs; in a changed State they are known."""
 
     @classmethod
     def of(cls, system: System, **values: Any) -> State:
@@ -132,7 +132,7 @@ class State(Display, OfState):
         )
 
     def replace(self, **changes: object) -> State:
-        """A new State with other values: any of the attributes; mappings change some entries by name."""
+        """A new State with other values for any of the attributes; a mapping changes the entries it names."""
         if len(changes) == 1:
             ((name, value),) = changes.items()
             if (quick := self._changed(name, value)) is not None:
@@ -216,7 +216,7 @@ class State(Display, OfState):
         )
 
     def __repr__(self) -> str:
-        """Time, coordinates and speeds by name, and what is not as by default."""
+        """Time, coordinates and speeds with their names, and everything that differs from the default."""
         parts = [f"t={number(self.t)}"]
         for title, name in (
             ("", "q"),
@@ -300,7 +300,7 @@ class State(Display, OfState):
     def _kept(
         self, key: tuple[Any, ...], record: Operator, function: NativeFunction, arguments: Sequence[Array]
     ) -> Any:
-        """The result of a kernel under its key, computed if it is not there."""
+        """The result of a kernel under its key, computed if it is missing."""
         found = self._results.get(key)
         if found is None:
             if self._unknown and record.stage == Stage.ACCELERATION:
@@ -380,7 +380,7 @@ for _record in OPERATORS.values():
 
 
 def _time(t: Any) -> float:
-    expected = "one finite number [s]; coordinates are given by name: state(q=...)"
+    expected = "one finite number [s]; coordinates are a keyword argument: state(q=...)"
     value = real("t", t, expected)
     if value.ndim or not np.isfinite(value):
         raise ShapeError(f"t: expected {expected}; got {t!r}")
@@ -395,7 +395,7 @@ def _values(name: str, value: Any, current: Array, entries: Entries) -> Array:
 
 
 def without_accelerations(state: State, why: str) -> State:
-    """A new State that from now on refuses to say accelerations, if there is a why."""
+    """A new State whose accelerations raise an error, if there is a reason."""
     if why:
         state.__dict__["_unknown"] = why
     return state
@@ -419,7 +419,7 @@ def _prescribed(system: System, new: dict[str, Any], results: dict[Any, Any], ta
             i = int(np.flatnonzero(~np.isfinite(x))[0])
             raise ShapeError(
                 f"{name}: {system.names(name)[i]!r} is {x[i]} by its prescribed motion at t = "
-                f"{new['t']:g} s; it must be a finite number: look at the function, or disable "
+                f"{new['t']:g} s; it must be a finite number: check the function, or disable "
                 "it by the name of its body"
             )
         if not np.array_equal(x, new[name]):

@@ -46,7 +46,8 @@ class Batch:
         system: of all.
         t: [s], shape (m,).
         tail: of each, shape (m, k): time, z, inputs, parameters, locks and what is disabled.
-        arrays: q, u and udot by name, each when it is needed; udot is that of the system unless it is here.
+        arrays: {"q", "u", "udot": array}, each made when it is needed; udot is that of the system unless
+            given.
         status: of the run that gave them.
         member: whose state it is, where there are several, shape (m,).
         there: whether there is such a state, shape (m,): where not, results are NaN.
@@ -90,8 +91,8 @@ class Batch:
         return self.arrays[name]()
 
     def kernel(self, name: str, *arguments: Any) -> Any:
-        """What the kernel of an operator gives, rows first: NaN where paths or contacts have no answer, and
-        no word about it."""
+        """What the kernel of an operator gives, rows first: NaN where paths or contacts were not found,
+        without a warning."""
         compiled = self.system.compiled
         return compiled.shaped(
             name,
@@ -194,7 +195,7 @@ class States(Generic[Item], Display, OfStates):
         return self._one(nth(self._item, i, len(self)))
 
     def _one(self, i: int) -> Item:
-        """The i-th."""
+        """State at row i."""
         raise NotImplementedError
 
     def _slice(self, i: slice) -> Self:
@@ -213,7 +214,7 @@ class States(Generic[Item], Display, OfStates):
         raise NotImplementedError
 
     def _blocks(self) -> list[Block]:
-        """What a notebook shows: the table, then what else is not empty."""
+        """Blocks for a notebook: the table, then all else that is not empty."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:

@@ -59,7 +59,7 @@ _ELSEWHERE = {
     "id": "system.inverse_dynamics(q, u, udot)",
     "forward_kinematics": "system.body_pose(q, body)",
 }
-"""Where what a System does not have is."""
+"""Hints at where to find what a System does not have."""
 
 
 class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
@@ -98,7 +98,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
 
         Args:
             t: time [s].
-            q: coordinates, shape (nq,). What motions prescribe at t takes the place of what is given.
+            q: coordinates, shape (nq,). Values that motions prescribe at t replace the given ones.
             u: speeds, shape (nu,), the same.
             z: auxiliary states, shape (nz,).
             inputs: values of the Inputs.
@@ -124,10 +124,11 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         )
 
     def explain(self, state: State, tau: Vector | None = None) -> explain.Explanation:
-        """Every intermediate of the state's accelerations by name, without native code; print it to read it.
+        """Every named intermediate of the state's accelerations, computed without native code; print it to
+        read it.
 
-        Use it when a result is NaN or a surprise: it says which body, mobilizer or force is the first not to
-        be finite.
+        Use it when a result is NaN or unexpected: it names the first body, mobilizer or force that is not
+            finite.
 
         Args:
             state: of this system.
@@ -176,8 +177,8 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
             as (kinetic, potential).
 
         Raises:
-            UnknownNameError: an operator or a variable that there is not.
-            SingularError: the operator has no answer there.
+            UnknownNameError: an unknown operator or variable.
+            SingularError: the operator has no result there.
         """
         return derivatives.jvp(self._freeze("jvp()"), operator, arguments, tangents, options)
 
@@ -255,13 +256,14 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
             disabled: as for operators; it is built in.
 
         Returns:
-            inputs by name: the operator's arrays, then t, z, inputs, discrete and parameters where the system
-            has some: columns in the order of their names. tau and t are zero where they are left out; what
-            else is left out is NaN, or its default if that is one number. Outputs by name too, matrices as
-            such. Where the operator would raise SingularError, numbers mean nothing.
+            named inputs: the operator's arrays, then t, z, inputs, discrete and parameters where the system
+                has some: columns in the order of their names. tau and t are zero where they are left out;
+                    what
+            else is left out is NaN, or its default if that is one number. Outputs have names too; matrices
+            stay matrices. Where the operator would raise SingularError, the numbers are meaningless.
 
         Raises:
-            DescriptionError: the system looks something up in a table, as long splines and series do.
+            DescriptionError: the system contains a table lookup, such as a long spline or series.
         """
         which = None if body is None or self.body(body).is_ground else self.body(body).index
         given = {

@@ -5,7 +5,7 @@ Locks hold speeds at one of three levels:
 
 position       q keeps its value: u = 0 and udot = 0
 velocity       u keeps its value: udot = 0
-acceleration   udot has a given value, 0 unless it is said
+acceleration udot has a given value, 0 by default
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class Tails:
         ]
 
     def make(self, options: Mapping[str, Any]) -> np.ndarray:
-        """Checked tails (..., n) from the options; those that are None or no part of the tail do not
-        count."""
+        """Checked tails (..., n) from the options; options that are None or not part of the tail are
+        ignored."""
         given = {name: value for name, value in options.items() if name in NAMES and value is not None}
         if not given:
             return self.default
@@ -139,8 +139,7 @@ class Tails:
 
 
 def _quick(default: np.ndarray, model: Model, instance: NativeFunction) -> Callable[..., np.ndarray | None]:
-    """Tails.one: a function with all it needs at hand, since it is called for every state that is asked
-    for."""
+    """Tails.one: a closure with everything it needs, since it is called for every state."""
     where, derived = model.tail, model.instance
     places = {
         name: (where[name], plain(where[name].stop - where[name].start))

@@ -27,7 +27,7 @@ def comma_separated(table: Table, file: str) -> str:
     if table.degrees and not all(table.units):
         warn(
             f"Table.save: {file!r}: angles are in degrees, which a .csv says in the titles of its "
-            "columns, but which columns are angles is not known here: read it by "
+            "columns, but which columns are angles is not known here: read it with "
             "cd.read_table(path, degrees=True), name them by table.with_units({'knee': 'deg', ...}), or "
             "save as .mot, .sto or .npz"
         )

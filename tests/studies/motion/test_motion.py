@@ -128,7 +128,7 @@ def test_what_cannot_be_is_named(system):
         for study in (cd.inverse_dynamics, cd.joint_reactions, cd.induced_accelerations):
             with pytest.raises(cd.errors.ShapeError, match="there are no frames"):
                 study(system, none)
-    with pytest.raises(cd.errors.DescriptionError, match="read it by"):
+    with pytest.raises(cd.errors.DescriptionError, match="read it with"):
         cd.Motion.of(system, "walk.mot")
     with pytest.raises(cd.errors.DescriptionError, match="belongs to another system"):
         cd.Motion.of(chain(), cd.Motion(system, T, smooth()))

@@ -1,5 +1,4 @@
-"""Methods of integration, by name or of one's own: `cd.simulate(..., integrator="rk3")`, or
-`integrator=method`.
+"""Integration methods, named or user-defined: `cd.simulate(..., integrator="rk3")`, or `integrator=method`.
 
 A family of methods is one file here; a method is one object.
 """

@@ -1,8 +1,8 @@
-"""What a method of integration is: facts that the loop asks for, and the nodes of one step.
+"""Base class of integration methods: properties that the loop needs, and the nodes of one step.
 
 A family of methods is one class in one file: `step` emits the nodes of a step, from t, y, k0 = f(t, y) and
-h_try to y_next and its error. The loop that runs them exists once, in step_loop.py, and asks for nothing but what
-is here.
+h_try to y_next and its error. The loop that runs them exists once, in step_loop.py, and asks for nothing but
+what is here.
 
 `estimate` is the power of h with which the error estimate of a step shrinks, so that a step grows as
 error^(-1/estimate). Where that is the order of the method, the global error follows the accuracy asked for in
@@ -68,7 +68,7 @@ class Method(ExplainsCalls, ABC):
     Args:
         name: for messages.
         order: of a step's end; measured in the tests.
-        estimate: order of the error estimate of one step; 0 if there is none, and then steps are fixed.
+        estimate: order of the error estimate of one step; 0 without one: then steps are fixed.
 
     Attributes:
         stiff: it takes long steps where the system is stiff.

@@ -54,7 +54,7 @@ class Explicit(Method):
     Args:
         name: for messages.
         order: of a step's end.
-        estimate: order of the error estimate of one step; 0 if there is none, and then steps are fixed.
+        estimate: order of the error estimate of one step; 0 without one: then steps are fixed.
         A: rows of the strictly lower triangle, the first empty, the next with one number, and so on.
         b: weights of the stages, shape (s,).
         e: weights of the error estimate, shape (s,), or (s + 1,) where it also needs f at the new point;

@@ -30,7 +30,7 @@ class Actions:
     """Lets events act.
 
     Attributes:
-        samples: of the system, by name.
+        samples: of the system, {name: sample}.
         witnesses: of the run, if it has any.
         contacts: the same, if they watch rigid contacts too.
     """

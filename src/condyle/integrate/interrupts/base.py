@@ -1,6 +1,6 @@
 """What may interrupt a run: path jumps, events of witnesses, rigid contacts, schedules with samples, knots.
 
-A run (run.py) knows none of them by name. It has a list, which is empty for a pendulum, and asks each the same:
+A run (run.py) does not know their types. It has a list of them, which is empty for a pendulum, and asks each:
 when the step loop must stop (`next_time`), at which instants of the steps just taken something happens
 (`locate`), and to let it happen (`act`).
 """
@@ -17,7 +17,7 @@ from condyle.status import Outcome
 from condyle.system.state import State
 
 ROWS, FEW = 2_000, 16
-"""Rows of one native run: at most; at first, and after an event, where there are witnesses to look at."""
+"""Rows of one native run: at most; at first, and after an event, where there are witnesses to check."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Interrupter:
     """Something that may interrupt a run.
 
     Attributes:
-        batch: how many steps to take before the first look at them.
-        waits: what it locates waits until the other interrupters have looked at what is before it.
+        batch: how many steps to take before the first check.
+        waits: what it locates waits until the other interrupters have checked everything before it.
     """
 
     batch: ClassVar[int] = ROWS

@@ -1,7 +1,7 @@
 """The times that a run must not step over: docs/theory/integrators.md, "What depends on time".
 
 Candidates are the breaks of all signals (time_signals.py): samples of series, knots of splines, times that
-conditions compare t with. Most say nothing new. Neighbors are joined, two and two, while all signals in
+conditions compare t with. Most are redundant. Neighbors are joined, two and two, while all signals in
 between are one polynomial to a tolerance:
 
     |x(t) - P(t)| <= tolerance mean|x - median(x)|                                                         (1)
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from condyle.integrate.run import Run, Settings
 
 GRID = 4096
-"""Intervals in which a run looks at curved signals."""
+"""Intervals in which a run checks curved signals."""
 COARSE = 1e-2
 """The tolerance there."""
 BESIDE = 2e-14
@@ -40,13 +40,13 @@ times the rounding of
 t: conditions are rounded too. The step between is shorter than any that the error control would try, and is
 taken as it is."""
 LOOKS = 3
-"""Parts of an interval at whose ends signals are looked at: a cubic that is small at four points is small
+"""Parts of an interval at whose ends signals are evaluated: a cubic that is small at four points is small
 between them."""
 LOW_ORDER = 4
 """Parts of an interval between breaks for methods of order 1 and 2: their stages do not see a polynomial in
 between."""
 MANY = 1000
-"""Curved signals are looked at for up to so many members with different Parameters: it takes a millisecond
+"""Curved signals are checked for up to so many members with different Parameters: it takes a millisecond
 each."""
 REMEMBERED = 64
 """So many results, for other values of Parameters, times or accuracies, are remembered."""
@@ -85,7 +85,7 @@ def table(
         starts: the earliest times that knots are wanted from, and where the runs go on from now [s], (N,)
             each.
         settings: of the runs. Where they go backward in time, knots come latest first. With fixed steps there
-            are no knots, and a warning says what steps may pass unseen.
+            are no knots, and a warning names what steps may pass unseen.
         method: of the runs.
     """
     (firsts, now), last, step = starts, settings.t_final, settings.step
@@ -130,7 +130,7 @@ def knots(
         last: where to end [s].
         accuracy: of the run.
         method: of the run.
-        curved: look at curved signals too.
+        curved: check curved signals too.
     """
     key = values.tobytes(), first, last, accuracy, method.order, curved
     if key not in timed.memory:
@@ -230,7 +230,7 @@ def joined(
         tolerance: of (1).
         degree: of the polynomials.
         stay: times that remain in any case.
-        looks: in how many parts intervals are looked at.
+        looks: number of parts of an interval at which signals are evaluated.
     """
     fine = _between(times, looks)
     x = np.ascontiguousarray(at(fine).T)

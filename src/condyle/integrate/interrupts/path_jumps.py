@@ -19,9 +19,9 @@ change d_p of a length over the part p in which its branch changes is compared w
 
     jump = d_p - (d_p-1 + d_p+1) / 2,    d_p - d_p+1 or d_p - d_p-1 at the ends                            (2)
 
-If all are less than a tenth of what counts as a jump, nothing has `changed`, and Python need not look. If one
-part is left it is divided again, ROUNDS times at most: then it is a jump, and Python looks at this part. If
-more are left, Python looks at all.
+If all are less than a tenth of what counts as a jump, nothing has `changed`, and Python does not check. If
+one part is left it is divided again, ROUNDS times at most: then it is a jump, and Python checks this part. If
+    more are left, Python checks all.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ class _Kind:
 
     spans: tuple[Span, ...]
     places: np.ndarray  # among all spans
-    bodies: np.ndarray  # of each span, among all bodies looked at
+    bodies: np.ndarray  # of each span, among all bodies involved
     coordinates: np.ndarray  # of each span, among the coordinates
 
     @cached_property
@@ -382,7 +382,7 @@ class Branches:
         All parts are divided at once, as often as it takes: most lengths go on smoothly by (1) soon.
 
         Args:
-            suspects: what to look at.
+            suspects: what to check.
             tails_at: what else states have in steps (m,), shape (1, k) or (m, k).
             y_at: y in steps (m,) at times (m,), shape (m, n).
             accuracy: of the run.

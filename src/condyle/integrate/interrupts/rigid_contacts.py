@@ -3,7 +3,7 @@
     open      g + margin            it touches where this falls below zero                                (22)
     closed    lambda_n + margin     it lets go
     sticks    mu lambda_n - |lambda_t| + margin      it starts to slide
-    slides    s . D + margin        it comes to rest, or turns to another direction
+    slides s . D + margin it sticks again, or slides in another direction
 
 and what does not apply is 1. Margins are a thousandth of the accuracy: rounding changes nothing.
 

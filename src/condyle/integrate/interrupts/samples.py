@@ -15,7 +15,7 @@ from condyle.system.system import System
 
 
 def samples(system: System) -> dict[str, SampleAndHold]:
-    """The samples of a system by name."""
+    """The samples of a system, {name: sample}."""
     return {name: m for name in system.measures if isinstance(m := system.measure(name), SampleAndHold)}
 
 
@@ -40,7 +40,7 @@ class Sampling:
 
 
 def check_samples(system: System, events: list[str]) -> None:
-    """Refuse a run in which the event of a sample cannot happen."""
+    """Raise an error for a run in which the event of a sample cannot happen."""
     for name, m in samples(system).items():
         if m.event and m.event not in events:
             raise UnknownNameError(

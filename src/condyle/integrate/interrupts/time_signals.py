@@ -3,11 +3,11 @@ in them that depend on nothing else.
 
 Each is asked for its expressions at a state of unknowns. A value of time alone that meets a value of the
 state, or that is a result, is a *signal*: a force plate's component, a spline of t, the truth of t > 5. What
-holds in the expressions between is smooth, so that signals are all that a step has to look at: knots.py.
+holds in the expressions between is smooth, so that a step has to consider signals only: knots.py.
 
 Signals break where a condition on time changes. An expression of time alone is followed operation by
-operation, each value a number, a straight line in each of some pieces (`Lines`), or None where it is curved. A
-break is where a comparison changes its result, a rounding jumps, or the smaller of two becomes the other.
+operation, each value a number, a straight line in each of some pieces (`Lines`), or None where it is curved.
+A break is where a comparison changes its result, a rounding jumps, or the smaller of two becomes the other.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ LEVEL, LINE, BENT, LADDER = range(4)
 
 
 def shape(op: int, x: Sequence[int]) -> tuple[int, bool]:
-    """That of an operation's result from those of its operands, and whether it may break where nobody knows:
+    """That of an operation's result from those of its operands, and whether it may break at unknown times:
     what breaks is compared or rounded, and bent, as in (t - 5)^2 < 0.01."""
     if LADDER in x:
         return BENT, False

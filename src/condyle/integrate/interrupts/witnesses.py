@@ -43,8 +43,7 @@ HELD = 1e-4
 """A gradient is a combination of others if less than this part of it is left. That is far above the errors of
 differences."""
 NEAR_ZERO = 0.1
-"""A turning point that is predicted nearer to zero than this part of the spread of three looks is looked
-at."""
+"""A turning point that is predicted nearer to zero than this part of the spread of three looks is checked."""
 ROUNDS = 3
 """How often an interval is divided again where a witness may turn near zero, and where it stops being a
 number."""
@@ -189,7 +188,7 @@ def is_held(state: State, f: np.ndarray, g: Callable[[State, np.ndarray, np.ndar
 
 
 LOOKS = np.array([0.25, 0.5, 0.75, 1.0])
-"""Where in a step witnesses are looked at."""
+"""Where in a step witnesses are evaluated."""
 RESTART = 10.0
 """The first step after an event is at most so long [windows]."""
 REST = 1e-6

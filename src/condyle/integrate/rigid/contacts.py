@@ -1,14 +1,14 @@
-"""Which constraints that act one way hold: at the start of a run, at events, after actions of users.
+"""Which unilateral constraints hold: at the start of a run, at events, after actions of users.
 
 1. What holds now is brought to its equations to rounding: runs keep them to a share of the accuracy.
 2. If gaps that are closed shrink, there is an impact (impact.py). Approaches so slow that the rebound would
-   last no longer than a few windows of events have none: that is how a ball comes to rest.
-3. Of those that touch and do not part, or so slowly that they would be back at once, accelerations tell who
-   pushes, who sticks and who slides (complementarity.py), from the rows
+   last no longer than a few windows of events have none: that is how a bouncing ball comes to rest.
+3. Of those that touch and do not part, or so slowly that they would be back at once, accelerations decide
+which push, stick and slide (complementarity.py), from the rows
 
        gddot, rates of slips = W lambda + G udot_0 + bias                                                 (21)
 
-4. The state goes on from there with the discrete variables that say so.
+4. The run continues from there with discrete variables that record this.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ class Contacts:
         self._check_laws()
 
     def _check_laws(self) -> None:
-        """Refuse rebounds by two laws: all that touches at an instant is one impact, which follows one."""
+        """Raise an error for rebounds by two laws: all that touches at an instant is one impact, which
+        follows one."""
         named = {
             c.law: name
             for name, c in zip(self.modes.names, self.modes.constraints, strict=True)
@@ -98,7 +99,7 @@ class Contacts:
     # ---- states --------------------------------------------------------------------------------------------
 
     def holds(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Which are closed (k,), which stick (k,), and whither they slide (k, 3)."""
+        """Which are closed (k,), which stick (k,), and in which direction they slide (k, 3)."""
         m, d = self.modes, state.discrete
         stick = np.where(m.has_friction, d[np.where(m.has_friction, m.stick, 0)] > 0.5, False)
         slide = np.where(m.has_friction[:, None], d[np.where(m.has_friction[:, None], m.slide, 0)], 0.0)
@@ -131,7 +132,7 @@ class Contacts:
     # ---- what happens --------------------------------------------------------------------------------------
 
     def resolve(self, state: State, found: bool = True) -> tuple[State, list[str], Impact | None]:
-        """The state to go on from, what happened in words, and the impact if there was one.
+        """The state to go on from, a text on what happened, and the impact if there was one.
 
         Args:
             found: the run came here by itself; else it starts here, or an action brought it here.
@@ -176,8 +177,8 @@ class Contacts:
             i = int(deep[np.argmin(now.gap[deep])])
             raise DescriptionError(
                 f"simulate: at t = {state.t:.9g} s {self.modes.names[i]!r} is violated by {-now.gap[i]:.3g} "
-                "[m, rad]: rigid surfaces do not overlap, coordinates do not pass stops and ropes are not "
-                f"longer than they are. Allowed is the accuracy {self.accuracy:g} of the length "
+                "[m, rad]: rigid surfaces must not overlap, nor coordinates pass stops, nor ropes be "
+                f"stretched. Allowed is the accuracy {self.accuracy:g} of the length "
                 f"{self.length:g} m; start with a gap, or leave it out by disabled=[...]"
             )
 
@@ -221,8 +222,8 @@ class Contacts:
     def _forces(
         self, state: State, now: Numbers, which: np.ndarray, gives_way: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Which are closed from now on, which of these stick, and whither the others slide. Those that give
-        way slide as soon as friction is all it can be: they stuck until now, and their slip has no
+        """Which are closed from now on, which of these stick, and in which direction the others slide. Those
+        that give way slide as soon as friction is all it can be: they stuck until now, and their slip has no
         acceleration yet."""
         k = len(self.modes.names)
         closed, stick, slide = *np.zeros((2, k), bool), np.zeros((k, 3))

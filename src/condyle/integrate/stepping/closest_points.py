@@ -9,7 +9,7 @@ Of boxes with boxes in NumPy, many pairs at once: separating axes, then points. 
     g(n) = |n . (c_b - c_a)| - sum_i (a_i |n . x_ai| + b_i |n . x_bi|)                                    (13)
 
 is the normal, faces before edges by a margin. With a face the contact is where that face and the one of the
-other box that looks at it lie over each other, seen along n: corners of each within the other, and crossings
+other box that faces it lie over each other, seen along n: corners of each within the other, and crossings
 of their edges; the gap of each point is its height over the face. With edges it is where the two are closest.
 """
 

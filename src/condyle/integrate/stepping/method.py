@@ -77,9 +77,9 @@ class TimeStepping(ExplainsCalls):
     """Rigid contacts with fixed steps, without events, for piles and long runs:
     `cd.simulate(system, state, 10.0, step=1e-3, integrator=cd.integrators.TimeStepping())`.
 
-    Order 1: contacts are right to about a step's length in time, stick and slip included. Of what
-    `system.add_contact` and `cd.constraints.Stop`, `Rope` describe all take part. For many bodies
-    give the surfaces to `among` instead, where each may touch each, and who is near whom is found as they go.
+    Order 1: contacts are right to about a step's length in time, stick and slip included. All contacts of
+        `system.add_contact` and all `cd.constraints.Stop` and `Rope` take part. For many bodies give the
+        surfaces in `among` instead: each may touch each, and near pairs are found during the run.
 
     Args:
         among: surfaces that may all touch each other: HalfSpace, Sphere, Point, Box of cd.contact, of
@@ -88,9 +88,9 @@ class TimeStepping(ExplainsCalls):
         tolerance: change of a contact's velocity in a sweep below which they end [m/s].
         correction: share of an overlap that a step takes back, from 0 to 1.
         slop: overlap that stays [m].
-        every: keep one of so many steps in the Trajectory, and the last.
+        every: keep every n-th step in the Trajectory, and the last.
         stiffness: of soft contacts [N/m, N m/rad], all of them; None: contacts are hard.
-        damping: of soft contacts [N s/m, N m s/rad]. They have no restitution beside it.
+        damping: of soft contacts [N s/m, N m s/rad]. Soft contacts have no restitution.
     """
 
     call_hints: ClassVar = {
@@ -146,7 +146,7 @@ class TimeStepping(ExplainsCalls):
             )
         if self.stiffness is None and self.damping:
             raise DescriptionError(
-                f"TimeStepping: damping = {self.damping:g} N s/m is of soft contacts: give a stiffness too"
+                f"TimeStepping: damping = {self.damping:g} N s/m is for soft contacts: give a stiffness too"
             )
 
     def __repr__(self) -> str:
@@ -172,7 +172,7 @@ class TimeStepping(ExplainsCalls):
 
 @dataclass
 class _Stepping:
-    """A run: what it refuses, and what it gives."""
+    """A run: its checks and its result."""
 
     method: TimeStepping
     start: State
@@ -186,7 +186,7 @@ class _Stepping:
         system = self.start.system
         if self.start.locked or system.motions:
             raise DescriptionError(
-                "TimeStepping: locked coordinates and prescribed motions are not there: "
+                "TimeStepping: locked coordinates and prescribed motions are not supported: "
                 "weld the body, or use another integrator"
             )
         if sampled := [*samples(system)]:
@@ -210,7 +210,7 @@ class _Stepping:
             )
 
     def _check_twice(self) -> None:
-        """Refuse a pair of `among` that is a contact of the system too."""
+        """Raise an error if a pair of `among` is a contact of the system too."""
         system, mine = self.start.system, {id(s) for s in self.method.among}
         for name in system.constraints.unilateral:
             law = system.compiled.model.unilateral[name]
@@ -249,7 +249,7 @@ class _Stepping:
         )
 
     def _warn_of_overlaps(self, gap: float) -> None:
-        """Warn of a start that is no start: a body behind a floor, a joint beyond its stop."""
+        """Warn about an invalid start: a body behind a floor, a joint beyond its stop."""
         if self.method.stiffness is None and gap < -DEEP:
             warn(
                 f"TimeStepping: at t = {self.start.t:g} s surfaces overlap, or stops are passed, by up to "

@@ -1,13 +1,13 @@
-"""The native program of time stepping: forces, who touches, impulses, where bodies go. One for all systems; a
-layout says how bodies move: as free bodies (free_bodies.py) or with joints (trees.py).
+"""The native program of time stepping: forces, contacts, impulses, motion of the bodies. One for all systems;
+a layout says how bodies move: as free bodies (free_bodies.py) or with joints (trees.py).
 
 Python lists pairs that may come near (crowd.py), each body with what it may travel until then; the program
 takes steps until a body has used that up, or all are done.
 
 Impulses come from sweeps over the contacts (projected Gauss-Seidel). Trees of bodies that hang on ground
-separately are blocks of speeds u_a; a contact k is between two of them. Its rows G_ka, G_kb (3 x n each: normal,
-two tangents) and what unit impulses do, Z_ka = M_a^-1 G_ka', are known. One contact after the other, until
-nothing changes any more:
+separately are blocks of speeds u_a; a contact k is between two of them. Its rows G_ka, G_kb (3 x n each:
+normal, two tangents) and what unit impulses do, Z_ka = M_a^-1 G_ka', are known. One contact after the other,
+until nothing changes any more:
 
     v = G_ka u_a + G_kb u_b                                                                                (1)
     p_n <- max(p_n - w_n (v_n + s p_n - c), 0)      so that v_n + s p_n >= c, p_n >= 0, one of them equal  (2)
@@ -57,7 +57,7 @@ METHOD = "gap h soft stiffness damping correction slop a b flat"
 """What `sweep_numbers` reads."""
 
 Record = Any
-"""Slices by name, as attributes: what a kernel reads."""
+"""Named slices as attributes: what a kernel reads."""
 
 
 def sweep_numbers(s: Record, v: SX, v_free: SX, e_mu: Sequence[SX], W: Sequence[SX]) -> SX:
@@ -208,7 +208,7 @@ class StepProgram(ABC):
         """method.py (9), (9a)."""
 
     def described(self) -> list[Node]:
-        """Contacts that are always looked at, before those of the lists."""
+        """Contacts that are always checked, before those of the lists."""
         return []
 
     # ---- parts ---------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""A run of time stepping: what its native program (program.py) reads, and who may come near whom meanwhile.
+"""A run of time stepping: what its native program (program.py) reads, and which surfaces may come near each
+other meanwhile.
 
 Each body may travel so far until lists are made anew (its budget); pairs are listed whose gap is at most what
 both may travel, and the room around them.
@@ -46,13 +47,13 @@ class SteppingRun(ABC):
     far: np.ndarray
     room: np.ndarray
     fixed = np.empty(0, int)
-    """Contacts that are always looked at, before those of the lists."""
+    """Contacts that are always checked, before those of the lists."""
 
     def __init__(
         self, start: State, method: TimeStepping, crowd: Crowd, key: str, make: Callable[[], ProgramAndTables]
     ) -> None:
         self.start, self.method, self.crowd, self.system = start, method, crowd, start.system
-        self.by_hand = len(crowd.boxes) > 1  # two boxes are looked at in Python
+        self.by_hand = len(crowd.boxes) > 1  # pairs of boxes are checked in Python
         self.keys = np.zeros(0, int)
         self.lists: dict[str, Listed] = {}
         model, programs = self.system.compiled.model, self.system.compiled.programs
@@ -97,8 +98,8 @@ class SteppingRun(ABC):
         `kept`.
 
         Args:
-            report: is told the share that is done.
-            started: is told the least gap at the start.
+            report: called with the share that is done.
+            started: called with the least gap at the start.
         """
         m, ws, start = self.method, self.ws, self.start
         ws["y"] = stacked(start)
@@ -184,7 +185,7 @@ class SteppingRun(ABC):
         self.counts |= {"n_bodies": n, "n_balls": len(balls)}
 
     def _listed(self, step: float) -> None:
-        """List who may come near whom, until a body has used up its budget."""
+        """List pairs that may come near each other, until a body has used up its budget."""
         streams, travel = self.streams, self._travel(step)
         budget = 2 * travel + np.maximum(BUDGET * np.maximum(self.size, self.far / 10), STEPS * travel)
         budget[-1] = 0.0

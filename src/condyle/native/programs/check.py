@@ -93,7 +93,7 @@ class _Inspector:
                 for stream, step in node.steps.items():
                     if self.stream(stream).shared:
                         raise DescriptionError(
-                            f"{self.where}: the shared table {stream!r} cannot move; read it by Get"
+                            f"{self.where}: the shared table {stream!r} cannot move; read it with Get"
                         )
                     self.count(step, f"rows of {stream!r}")
             case (

@@ -40,7 +40,7 @@ from condyle.system.system import System
 
 HALVINGS = 12
 NEUTRAL = 1e-8
-"""Directions that D leaves as they are, within this part, are not corrected."""
+"""Directions that D changes by less than this fraction are not corrected."""
 NEAR = 1e-2
 """A state is at its event if its witness is within what so much of all variables changes it by [rad, m,
 rad/s, m/s]."""
@@ -48,7 +48,8 @@ EARLY = 1e-2
 """If the section's event happens before this part of the last return, it is that of the start, which a step
 of Newton's has put a little before it."""
 ON_CIRCLE = 1e-6
-"""Multipliers that near to the unit circle are on it but for rounding: neither grows nor dies out."""
+"""Multipliers within this distance of the unit circle count as on it: the disturbance neither grows nor
+decays."""
 GRAZING = 1e-7
 """A witness that changes slower than this part of its gradient times the rates only touches zero."""
 
@@ -61,12 +62,12 @@ class LimitCycle(Judged):
         state: where it begins and ends: just after the event.
         period: how long it takes [s].
         multipliers: complex, the largest first: how many times as large a small disturbance is after one
-            cycle, one for each direction that constraints leave. Zero for those that the event wipes out,
-            such as where on the cycle one is.
+            cycle, one for each direction that constraints leave. Zero for those that the event removes, such
+            as a shift along the cycle.
         derivative: of the return map, in x = (theta, u, z), shape (n, n), n = nu + nu + nz; q changes by N
             theta, as in `system.jacobian`.
         residual: the largest difference between the state and where it comes back to [rad, m, rad/s, m/s].
-        iterations: how many of Newton's steps it took.
+        iterations: number of Newton steps.
         trajectory: one cycle.
     """
 
@@ -133,7 +134,7 @@ def limit_cycle(
         tolerance: the largest difference that counts as coming back [rad, m, rad/s, m/s]; by default 1000
             times the accuracy.
         integrator: as in `cd.simulate`.
-        iterations: how many of Newton's steps it may take.
+        iterations: largest number of Newton steps.
 
     Returns:
         The cycle, with its period and its multipliers; `cycle.stable` says whether disturbances die out.
@@ -157,7 +158,7 @@ def limit_cycle(
     if acting := [name for name in system.constraints.unilateral if name not in state.disabled]:
         raise DescriptionError(
             f"limit_cycle: {acting[0]!r} acts one way: it opens and closes at events of "
-            "its own, of which no derivatives are known. Disable it, and give an "
+            "its own, whose derivatives are not known. Disable it, and give an "
             "Event with a cd.Reset(caught=...) instead"
         )
     search = _Return(system, _checked(system, given, section), longest, accuracy, integrator)
@@ -173,13 +174,13 @@ def _checked(system: System, events: Sequence[Any], section: str | None) -> list
             )
         if e.law is None:
             raise DescriptionError(
-                f"limit_cycle: Event({e.name}) needs a witness that is traced: a cycle "
-                "begins and ends where the state says so, and its gradient is asked for"
+                f"limit_cycle: Event({e.name}) needs a traced witness: a cycle "
+                "begins and ends at a state where it is zero, and its gradient is needed"
             )
         if e.action is not None and not isinstance(e.action, Reset):
             raise DescriptionError(
-                f"limit_cycle: Event({e.name}): its action is a function of Python, of "
-                "which no derivatives are known; give a cd.Reset(caught=..., values=...)"
+                f"limit_cycle: Event({e.name}): its action is a Python function "
+                "without known derivatives; give a cd.Reset(caught=..., values=...)"
             )
     names = [e.name for e in events]
     if not names:
@@ -198,7 +199,7 @@ def _checked(system: System, events: Sequence[Any], section: str | None) -> list
     if reads := [*timed(system).names, *samples(system)]:
         raise DescriptionError(
             f"limit_cycle: the system depends on time: {', '.join(map(str, reads[:3]))}; "
-            "cycles are of systems that do not. Make the phase a state z, or a body that "
+            "limit cycles need a system that does not. Make the phase a state z, or a body that "
             "turns at a constant speed"
         )
     at = names.index(section) if section is not None else 0
@@ -259,7 +260,7 @@ class _Return:
         return _ReturnRun(state, traj, traj[-1].replace(t=state.t))
 
     def first(self, state: State) -> _ReturnRun:
-        """A return from the state, or from its event if it is not there."""
+        """A return from the state, or from its event if the state is not at it."""
         g, dg = (x[0] for x in self.witnesses[self.events[0].name].at(state))
         run = self(state)
         if abs(g) > NEAR * np.abs(dg).sum():

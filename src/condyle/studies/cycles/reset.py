@@ -36,15 +36,16 @@ PARTS = ("q", "u", "z")
 
 @dataclass(frozen=True, eq=False)
 class Reset(ExplainsCalls):
-    """An action of events that machine code does and that has exact derivatives, so that `cd.limit_cycle` can
-    look through it: speeds are caught by constraints, then values change.
+    """An event action that runs as machine code and has exact derivatives, so that `cd.limit_cycle` can
+    differentiate through it: constraints catch the speeds, then values change.
 
         strike = cd.Reset(caught="swing foot", released="stance foot", values=exchange_legs, keep=True)
         cd.Event(height_of_swing_foot, action=strike)
 
     Args:
-        values: values(s) -> {"q": {"hip": ..., ...}, "u": {...}, "z": {...}}: new values by name, over the
-            accessors of force laws, s being the state after the catch. What is not named stays as it is.
+        values: values(s) -> {"q": {"hip": ..., ...}, "u": {...}, "z": {...}}: new values, computed with the
+            accessors of force laws; s is the state after the catch. Names that are left out keep their
+            values.
         caught: names of constraints that catch the speeds, by an impulse without rebound; they need not be
             enabled before. Where the caught point is does not matter to the impulse.
         released: names of enabled constraints that give no impulse.
@@ -76,7 +77,7 @@ class Reset(ExplainsCalls):
         object.__setattr__(self, "keep", flag("Reset: keep", self.keep))
         if self.values is None:
             if not self.caught and not self.released:
-                raise DescriptionError("Reset: it changes nothing: give caught=, released= or values=")
+                raise DescriptionError("Reset: nothing to change: give caught=, released= or values=")
             return
         found: list[tuple[tuple[str, str], ...]] = []
         law, asks = traced_law(self.values, "Reset: values", lambda result: _flat(result, found))
@@ -156,7 +157,7 @@ class Reset(ExplainsCalls):
 
 def _flat(result: Any, found: list[tuple[tuple[str, str], ...]]) -> list[Any]:
     """New values as a list, their names into `found`."""
-    expected = 'expected {"q": {"hip": ...}, "u": {"hip": ...}, "z": {...}}, new values by name'
+    expected = 'expected new values as {"q": {"hip": ...}, "u": {"hip": ...}, "z": {...}}'
     if not isinstance(result, Mapping) or not result:
         raise TraceError(f"Reset: values returned {result!r}; {expected}")
     for part, values in result.items():

@@ -58,7 +58,7 @@ def transition(traj: Trajectory, like: State, first: int, last: int, tolerance: 
         like: what else holds there: inputs, parameters, locks, disabled forces and constraints.
         first: row of the start.
         last: row of the end.
-        tolerance: of the result's largest number, a part of it.
+        tolerance: relative to the largest entry of the result.
 
     Raises:
         ConvergenceError: the parts do not agree; is the force not smooth?

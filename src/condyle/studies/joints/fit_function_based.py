@@ -53,8 +53,8 @@ KINDS = ("spline", "constant")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FunctionBasedFit(JointFit):
-    """A `cd.FunctionBased` from measured frames: from `cd.fit_function_based`. What it has in common with
-    other fits is described at `JointFit`.
+    """A `cd.FunctionBased` from measured frames: from `cd.fit_function_based`. Attributes shared with other
+    fits are described in `JointFit`.
 
     Attributes:
         candidates: the six functions as the independent coordinate, the best first.
@@ -128,7 +128,8 @@ def fit_function_based(
         fit.mobilizer, .q, .residuals, .worst(), .report(), .plot(), and .candidates.
 
     Raises:
-        DescriptionError: frames that are no such motion, or an independent function that turns back.
+        DescriptionError: frames that do not fit this kind of motion, or an independent function that
+            reverses.
         ConvergenceError: no minimum.
     """
     who = "fit_function_based"

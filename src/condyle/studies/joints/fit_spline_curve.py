@@ -92,9 +92,9 @@ def fit_spline_curve(
             arrays (R, p) of shapes (m, 3, 3) and (m, 3) [m], or an array (m, 4, 4).
         q: the coordinate of every frame, shape (m,), in any order; by default that of the file. None: found
             from the frames, in natural parameter, so that |s| is about the same everywhere: within a few
-            percent, or 20 where there is no noise and the last digits of the path come first.
+            percent, or 20 percent without noise, where the fit favors the last digits of the path.
         n: number of control frames, at least `order`; several numbers to choose from; or None: chosen from 4
-            to 40, or less where frames are few.
+            to 40, or fewer if there are few frames.
         order: of the spline: 4 is cubic; 5 where derivatives of dynamics are used.
         closed: the path repeats; q has the period of `domain`.
         smoothing: w >= 0; several to choose from; or None: chosen from 0 and 1e-9 .. 1e-2 times m L^3, with L
@@ -116,8 +116,8 @@ def fit_spline_curve(
         `.cross_validation`.
 
     Raises:
-        DescriptionError: invalid frames, or too few for so many control frames; the first of
-            these that has no data is named.
+        DescriptionError: invalid frames, or too few for so many control frames; the error names the first
+            control frame without data.
     """
     order, closed = _whole("order", order, 4, 12), flag(f"{WHO}: closed", closed)
     metric = Metric.of(metric, f"{WHO}: metric")
@@ -144,7 +144,7 @@ def fit_spline_curve(
 
 
 class _Fit:
-    """One call: the data, and what was asked."""
+    """One call: the data and the options."""
 
     def __init__(
         self,
@@ -303,7 +303,7 @@ class _Fit:
         knots, length = problem.knots, self.domain[1] - self.domain[0]
         raise DescriptionError(
             f"{WHO}: the {self.m} frames do not determine control frame {j} of {knots.n}, which acts around "
-            f"q = {knots.greville[j]:.4g}: too few of them are there. Ask for fewer control frames, give "
+            f"q = {knots.greville[j]:.4g}: too few of them are there. Use fewer control frames, give "
             f"smoothing, such as {FLOOR * self.m * length**3:.1g}, or measure there"
         )
 

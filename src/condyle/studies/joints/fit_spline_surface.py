@@ -94,8 +94,8 @@ def fit_spline_surface(
         smoothing: weight w of w sum int |d2 phi|^2 dq beside the sum of squares of the residuals.
         metric: length [m] that 1 rad counts as, or a `cd.spatial.Metric`. Default 0.1 m.
         project: q is a start only: each frame is moved to the nearest place on the surface, and its q is
-            found. How q is spaced may change: two functions (as many as coordinates) become affine in q.
-            Without q always so.
+            found. The spacing of q may change: as many functions as there are coordinates become affine in q.
+            Always on without q.
         loss: "squares", or "huber", in which frames far off count less.
         scale: |r| [m] from which the Huber loss is linear; 1.5 times the median of |r_k| by default.
         coordinates: names of the coordinates; default q, or q1, q2, q3.

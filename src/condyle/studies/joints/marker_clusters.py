@@ -142,7 +142,7 @@ def cluster_frames(
     large = float(np.ptp(r, axis=0).max())
     if large > LARGE:
         raise DescriptionError(
-            f"relative_frames: the reference of {name} has markers that are {large:.4g} m "
+            f"relative_frames: the reference of {name} has markers {large:.4g} m "
             "apart: is it in millimeters? Divide it by 1000"
         )
     R, p, left, S, sign = _superposed(x, seen, r)

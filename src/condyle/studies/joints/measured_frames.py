@@ -1,8 +1,8 @@
 """Frames of one bone in another, as they were measured, and the checks that every fit makes of them.
 
 X_FM(k) is the pose of the moving bone's frame M in the fixed bone's frame F at sample k. What can be repaired
-is repaired with a warning (rotations with few digits, samples that are missing); what cannot be right is
-refused, and the error names the sample.
+is repaired with a warning (rotations with few digits, samples that are missing); what cannot be right raises
+an error that names the sample.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def check_frames(
     coordinates: int = 1,
     degrees: bool = False,
 ) -> MeasuredFrames:
-    """Frames that a fit can use, from whatever holds them, in their order.
+    """Frames for a fit, in their order, from any of the accepted types.
 
     Args:
         who: the function that asks, for messages.

@@ -116,8 +116,8 @@ class JointFit(Display, Judged):
         return angle, distance
 
     def _checks(self) -> Iterator[Check]:
-        """What is allowed depends on how frames were measured: there is no guideline but for an end of the
-        search."""
+        """Residuals have no guideline, since they depend on how frames were measured; a search without an end
+        fails."""
         for name, unit, value in zip(("angle", "distance"), ("deg", "mm"), self.rms, strict=True):
             x = self.residuals[name]
             yield Check(

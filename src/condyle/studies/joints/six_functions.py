@@ -119,7 +119,7 @@ def _beside(angles: Array, others: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
-    """What Gauss-Newton changes.
+    """The unknowns of Gauss-Newton.
 
     Attributes:
         c: coefficients of the six functions, shape (size, 6).

@@ -1,4 +1,4 @@
-"""Which coordinates the markers and sensors of each frame determine, and what stands in frames that do not.
+"""Which coordinates the markers and sensors of each frame determine, and how frames that do not are filled.
 
 Frames in which the same markers and sensors were measured are alike. Of each kind some are tested
 (`condyle.fit.observability`); where a coordinate is not determined, all frames of that kind are.
@@ -37,7 +37,7 @@ EXACT = 1e-9
 
 Mask = NDArray[np.bool_]
 SolveEach = Callable[[Tasks, NDArray[np.intp], Array, NormalMatrices | None], Frames]
-"""Runs tasks over some frames, each from a pose of its own (k, nq); with matrices it only looks."""
+"""Runs tasks over some frames, each from a pose of its own (k, nq); with matrices it only evaluates them."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Gap:
 
 
 class Determined(NamedTuple):
-    """What is known of each coordinate in each frame.
+    """Which coordinates each frame determines.
 
     Attributes:
         undetermined: True where the frame does not determine the coordinate, shape (T, nq).

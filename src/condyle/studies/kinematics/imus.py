@@ -1,4 +1,4 @@
-"""Sensors of orientation (IMUs) on bodies: where they sit, from a pose that is known.
+"""Orientation sensors (IMUs) on bodies: how they are mounted, from a known pose.
 
 A sensor reports R_WS, its orientation in a world W of its own: x, y or z up, and heading wherever it was
 switched on. With the pose of the model in the calibration, R_GB,
@@ -49,7 +49,7 @@ _AXES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IMUs(Display):
-    """Where sensors of orientation sit on bodies; made by `cd.calibrate_imus`, or from known places.
+    """Mounting of orientation sensors on bodies; made by `cd.calibrate_imus`, or from known orientations.
 
     Args:
         names: of the sensors.
@@ -122,7 +122,7 @@ def calibrate_imus(
     time: tuple[float, float] | None = None,
     t: ArrayLike | None = None,
 ) -> IMUs:
-    """Where sensors sit on the bodies, from their orientations while the subject stands in a known pose.
+    """Mounting of sensors on the bodies, from their orientations while the subject stands in a known pose.
 
     Args:
         system: on whose bodies they are.
@@ -132,7 +132,7 @@ def calibrate_imus(
         bodies: the body of each sensor by its name. By default a sensor is on the body whose name it has,
             perhaps with `_imu` at its end; others are left out.
         state: the pose; `system.state()` by default.
-        base: a sensor whose axis says where the subject looks; without it headings are taken as they are.
+        base: a sensor whose axis gives the subject's heading; without it headings are used as measured.
         axis: the axis of that sensor that points forward: "x", "-z" ...
         forward: the axis of its body that points forward.
         vertical: the axis of ground that points up.
@@ -141,14 +141,14 @@ def calibrate_imus(
             sensor_to_opensim_rotations.
         time: first and last time [s] of rows that are averaged; by default the first row alone, as in
             OpenSim.
-        t: times [s], shape (T,), where orientations are given by name; without them rows are numbered.
+        t: times [s], shape (T,), needed if orientations are a mapping; otherwise rows are numbered.
 
     Returns:
         what `cd.inverse_kinematics(system, orientations=..., imus=...)` needs.
 
     Raises:
         UnknownNameError: an unknown sensor, body or axis.
-        DescriptionError: an axis without a heading, or nothing that was measured.
+        DescriptionError: an axis without a heading, or no measurements.
     """
     check_system("calibrate_imus", system, "orientations")
     state = system.state() if state is None else state
@@ -209,7 +209,7 @@ def sensor_data(who: str, orientations: Any, t: Any) -> tuple[Array, tuple[str, 
         path = isinstance(orientations, str) or hasattr(orientations, "__fspath__")
         raise DescriptionError(
             f"{who}: orientations: expected a Table of quaternions or {{name: (T, 4) or "
-            f"(T, 3, 3)}}, got {orientations!r}" + ("; read it by cd.read_table(path)" if path else "")
+            f"(T, 3, 3)}}, got {orientations!r}" + ("; read it with cd.read_table(path)" if path else "")
         )
     T = len(next(iter(given.values())))
     return (
@@ -324,12 +324,10 @@ def sensor_tasks(
     t, names, R_WS = sensor_data(who, orientations, clock)
     if of_markers is not None and not np.array_equal(t, of_markers):
         raise DescriptionError(
-            f"{who}: markers and orientations have other times; bring them to the same frames first"
+            f"{who}: markers and orientations have different times; bring them to the same frames first"
         )
     if of_markers is None and times_given is None and not own:
-        raise DescriptionError(
-            f"{who}: orientations given by name need times: t=times [s], shape ({len(t)},)"
-        )
+        raise DescriptionError(f"{who}: orientations in a mapping need times: t=times [s], shape ({len(t)},)")
     if not isinstance(imus, IMUs):
         raise DescriptionError(
             "inverse_kinematics: orientations need the places of the sensors: "

@@ -90,7 +90,7 @@ def inverse_kinematics(
             the others.
         weights: {marker: weight}, one number or one per frame, or a Table of them over time (between its
             rows they are interpolated). 1 where none is given; zero leaves a marker out.
-        coordinates: {coordinate: value} to come near to [rad, m], one number or one per frame, or
+        coordinates: {coordinate: value} to approach [rad, m], one number or one per frame, or
             a Table of coordinates (between its rows: the natural spline of degree 5).
         coordinate_weights: of these, one for all or as `weights`. A coordinate of weight 1 that is
             off by 1 rad costs as much as all markers off by 1 m.
@@ -99,19 +99,20 @@ def inverse_kinematics(
         imus: where the sensors sit: `cd.calibrate_imus(system, ...)`.
         orientation_weights: {sensor: weight}, as `weights`.
         names: what the model calls markers of the data, {name in the data: name in the model}.
-        goals: others of `cd.goals` to come near to, with the weights that they have.
+        goals: more goals from `cd.goals`, with their own weights.
         t: times [s], shape (T,), where markers or orientations have none of their own.
         state: the pose to start from, with its parameters and locks; `system.state()` by default.
         locked: names of speeds that do not take part.
         limits: by default coordinates that are clamped, `cd.Coordinate(..., clamped=True)`, stay in their
-            ranges; True keeps all that have one, False none; or (low, high) by name: see `cd.assemble`.
+            ranges; True keeps all that have a range within it, False none; or {name: (low, high)}: see
+            `cd.assemble`.
         fill_gaps: a coordinate that the markers and sensors of some frames do not determine, because those of
             a segment are missing or lie on one line, is interpolated over gaps of up to this length [s]. In
             longer gaps, and at the ends of the trial, it is NaN. Zero fills none; np.inf fills all, and keeps
-            the value of the frame before at the ends. A coordinate that nothing in the trial depends on keeps
-            its value.
-        accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth of
-            it.
+            the value of the frame before at the ends. A coordinate that no measurement of the trial depends
+            on keeps its value.
+        accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth
+            of it.
         progress: True shows a bar; a function is called a few times per second with the share of frames done.
 
     Returns:
@@ -137,7 +138,7 @@ def inverse_kinematics(
         )
     if markers is None and (weights is not None or names is not None):
         raise DescriptionError(
-            f"{WHO}: weights= and names= are those of markers, and there are none; "
+            f"{WHO}: weights= and names= are for markers, and markers= is missing; "
             "sensors have orientation_weights="
         )
     if orientations is None and (imus is not None or orientation_weights is not None):
@@ -248,7 +249,7 @@ def _warn(result: InverseKinematics, start: State, longest: float) -> None:
         warn(
             f"{WHO}: what points up in the model lies along {axis} in most frames. Does {axis} point up in "
             f"the data, cd.read_markers(path, vertical={axis!r})? Then gravity comes from the side here; "
-            "if the subject lies down, all is well",
+            "if the subject lies down, ignore this warning",
             RuntimeWarning,
         )
     for swap in result.swaps:
@@ -256,7 +257,7 @@ def _warn(result: InverseKinematics, start: State, longest: float) -> None:
 
 
 def _one_marker_fails(result: InverseKinematics) -> bool:
-    """Whether a marker is farther off than can be, though all together are not."""
+    """Whether a single marker is implausibly far off though the RMS of all is not."""
     verdicts = [c.verdict for c in result.quality if "marker error" in c.what]
     return not result.swaps and verdicts in (["ok", "fail"], ["check", "fail"])
 

@@ -1,5 +1,4 @@
-"""What inverse kinematics gives back: the motion, how far markers and sensors are from the model, and what to
-look at.
+"""Result of inverse kinematics: the motion, the errors of markers and sensors, and what to check.
 
 Guidelines are those of OpenSim's page "Simulation with OpenSim - Best Practices": errors of markers in a
 frame up to 2 cm (root mean square) and 4 cm (largest) in a motion, 1 cm and 2 cm in a static pose.
@@ -37,7 +36,7 @@ RMS, LARGEST = 0.02, 0.04
 STATIC_RMS, STATIC_LARGEST = 0.01, 0.02
 """The same in a static pose, where they hold for markers on bony landmarks."""
 RMS_FAILS, LARGEST_FAILS = 0.05, 0.2
-"""From here on it is not this motion, or not this model [m]. A walk that a planar model follows has 0.043 and
+"""Above this the motion or the model is wrong [m]. A walk that a planar model follows has 0.043 and
 0.11."""
 
 
@@ -73,7 +72,7 @@ def marker_checks(errors: Table, rms: float, largest: float, where: str = "") ->
 
 
 SHOWN = 5
-"""So many of the worst markers and frames are named."""
+"""How many of the worst markers and frames are listed."""
 TOTALS = ("total_squared_error", "marker_error_RMS", "marker_error_max")
 
 
@@ -91,14 +90,14 @@ def sums(e: Array) -> tuple[Array, Array, Array]:
 class InverseKinematics(Display, Judged):
     """The motion of a system that follows markers or sensors, from `cd.inverse_kinematics`.
 
-    `print(result.report())` says what to look at; `result.frames` has every operator of the System for all
+    `print(result.report())` lists what to check; `result.frames` has every operator of the System for all
     frames.
 
     Attributes:
         frames: the configurations, as `cd.assemble_frames` gives them.
         tasks: what was followed.
-        undetermined: where the markers and sensors of a frame do not determine a coordinate, shape (T, nq), in
-            the order of `motion`.
+        undetermined: where the markers and sensors of a frame do not determine a coordinate, shape (T, nq),
+            in the order of `motion`.
         filled: where a coordinate was interpolated because its frame does not determine it, shape (T, nq).
         held: coordinates that nothing measured depends on in any frame: they keep their values.
         gaps: frames in a row that do not determine a coordinate: `gap.coordinate`, `.frames`, `.time`,
@@ -117,7 +116,7 @@ class InverseKinematics(Display, Judged):
     _study = "inverse_kinematics"
     plumbing: ClassVar[frozenset[str]] = frozenset({"tasks"})
     elsewhere: ClassVar[dict[str, str]] = {
-        "q": "result.frames.q, or by name result.motion['knee']",
+        "q": "result.frames.q, or one coordinate: result.motion['knee']",
         "residuals": "result.errors",
         "save": "a method of its Tables, such as result.motion.save('walk.mot')",
         "to_pandas": "a method of each of its Tables, such as result.motion.to_pandas()",
@@ -143,7 +142,7 @@ class InverseKinematics(Display, Judged):
 
     @cached_property
     def motion(self) -> Table:
-        """Coordinates by name over time [rad, m]: what `cd.inverse_dynamics` and the other studies take; NaN
+        """Table of coordinates over time [rad, m], the input of `cd.inverse_dynamics` and other studies; NaN
         where frames do not determine them: see `gaps`."""
         table = self.frames.table()
         values = np.where(self.missing, np.nan, table.values) if self.missing.any() else table.values
@@ -257,7 +256,7 @@ class InverseKinematics(Display, Judged):
 
     @property
     def status(self) -> Outcome:
-        """How all of it ended: "finished", or how many frames failed. Equal to a `cd.Status` too."""
+        """How the study ended: "finished", or how many frames failed. Equal to a `cd.Status` too."""
         if self.frames.status == Status.INTERRUPTED or not self.failures:
             return self.frames.status
         text = (
@@ -349,8 +348,8 @@ class InverseKinematics(Display, Judged):
         ]
 
     def report(self) -> str:
-        """What to look at: the worst markers and frames, names that did not match, frames that failed, and
-        markers that may be swapped; errors beside what OpenSim's guidelines allow."""
+        """What to check: the worst markers and frames, names that did not match, frames that failed, markers
+        that may be swapped, and errors compared with OpenSim's guidelines."""
         return "\n".join([repr(self), *(block.text() for block in self._worst()), *self._remarks()])
 
     def _worst(self) -> list[Block]:
@@ -401,16 +400,15 @@ class InverseKinematics(Display, Judged):
             out.append(f"sensors without a place on a body: {cut(self.tasks.sensors.not_placed, 12)}")
         if self.held:
             out.append(
-                f"coordinates that nothing that was measured depends on, and that keep their values: "
-                f"{cut(self.held, 12)}"
+                f"coordinates that no measurement depends on, which keep their values: {cut(self.held, 12)}"
             )
         if self.gaps:
             out.append(f"coordinates that some frames do not determine: {gap_text(self.gaps)}")
         return out + [str(swap) for swap in self.swaps]
 
     def plot(self, *names: str, axes: Any = None) -> Any:
-        """Draw coordinates by name, or errors of markers or sensors (RMS and largest, if nothing is named),
-        over time; returns matplotlib's axes."""
+        """Plot the named coordinates, or the errors of the named markers or sensors, over time (without
+        names: RMS and largest error); returns matplotlib's axes."""
         if not names:
             if self.tasks.markers is None:
                 return self.orientation_errors.plot(axes=axes)

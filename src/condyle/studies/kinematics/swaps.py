@@ -38,7 +38,8 @@ what all fall to then."""
 CLOSER = 0.5
 """Squares of the errors of two markers fall to this part if they exchange their names where the model is."""
 CANDIDATES, PAIRS, SAMPLES, AGAIN = 6, 4, 8, 8
-"""So many candidates are tried, pairs found, frames looked at, and solved again with other weights."""
+"""Largest numbers of candidates tried, pairs found, frames checked, and frames solved again with other
+weights."""
 SIDES = 3
 """Pairs of left and right markers that are exchanged together, at least."""
 
@@ -124,7 +125,7 @@ class _Search:
 
     Attributes:
         y: measured positions, shape (T, n, 3), NaN where one was not seen.
-        x: places on the model, likewise.
+        x: places on the model, same shape.
         errors: distances, shape (T, n).
         far: what is far away [m].
     """

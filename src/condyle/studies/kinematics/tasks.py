@@ -124,7 +124,7 @@ class Tasks:
         t: times of the frames [s], shape (T,).
         markers: see there.
         sensors: see there.
-        coordinates: value and weight of each frame by name, shapes (T,).
+        coordinates: {name: (values, weights)}, shapes (T,).
         others: goals that are added as they are.
     """
 
@@ -174,7 +174,7 @@ def _chosen(goal: Goal, frames: NDArray[np.intp]) -> Goal:
 
 WHO = "inverse_kinematics"
 NEAR = 0.6
-"""How alike names are that are suggested for each other."""
+"""Similarity above which a name is suggested for another."""
 HELD, MOVED = 5, 0.02
 """Steps, and how far others of its body move in them [m]: a marker that stays to its last digit is held."""
 
@@ -184,7 +184,7 @@ def marker_data(markers: Any, t: Any) -> tuple[Array, tuple[str, ...], Array]:
     if isinstance(markers, Mapping):
         names = tuple(map(str, markers))
         if not names:
-            raise DescriptionError(f"{WHO}: markers: there are none")
+            raise DescriptionError(f"{WHO}: markers: the mapping is empty")
         arrays = [_positions(name, markers[name]) for name in markers]
         counts = {len(x) for x in arrays}
         if len(counts) > 1:
@@ -195,7 +195,7 @@ def marker_data(markers: Any, t: Any) -> tuple[Array, tuple[str, ...], Array]:
         positions = np.stack(arrays, axis=1)
         if t is None:
             raise DescriptionError(
-                f"{WHO}: markers given by name need times: t=times [s], shape ({len(positions)},)"
+                f"{WHO}: markers in a mapping need times: t=times [s], shape ({len(positions)},)"
             )
         time = times(t, len(positions))
     elif all(hasattr(markers, name) for name in ("time", "names", "positions")):
@@ -205,7 +205,7 @@ def marker_data(markers: Any, t: Any) -> tuple[Array, tuple[str, ...], Array]:
         time = times(markers.time, len(positions))
     else:
         path = isinstance(markers, str) or hasattr(markers, "__fspath__")
-        hint = "; read it by cd.read_markers(path)" if path else ""
+        hint = "; read it with cd.read_markers(path)" if path else ""
         raise DescriptionError(
             f"{WHO}: markers: expected cd.Markers, as cd.read_markers gives them, or "
             f"{{name: positions (T, 3)}}, got {type(markers).__name__}{hint}"
@@ -398,7 +398,7 @@ def near_names(missing: Sequence[str], extra: Sequence[str]) -> dict[str, str]:
 
 
 def weights_over(t: Array, what: str, noun: str, weights: Any, known: set[str]) -> dict[str, Any]:
-    """Weights by name, one or one per frame, shape (T,), from a mapping or a Table over time."""
+    """Weights {name: (T,)} from a mapping of numbers or arrays, or from a Table over time."""
     if weights is None:
         return {}
     given: dict[str, Any]
@@ -409,7 +409,7 @@ def weights_over(t: Array, what: str, noun: str, weights: Any, known: set[str]) 
         given = dict(weights)
     else:
         raise DescriptionError(
-            f"{WHO}: {what}: expected weights by name, {{'{noun}': 10.0}}, or a Table of "
+            f"{WHO}: {what}: expected weights such as {{'{noun}': 10.0}}, or a Table of "
             f"them over time, got {weights!r}"
         )
     out: dict[str, Any] = {}
@@ -452,7 +452,7 @@ def coordinate_tasks(
         values = dict(coordinates)
     else:
         raise DescriptionError(
-            f"{WHO}: coordinates: expected values by name, {{'knee': 0.1}}, or a Table of "
+            f"{WHO}: coordinates: expected values such as {{'knee': 0.1}}, or a Table of "
             f"coordinates, got {coordinates!r}"
         )
     if isinstance(weights, (Mapping, Table)):

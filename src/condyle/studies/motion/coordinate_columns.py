@@ -45,8 +45,8 @@ class CoordinateColumns:
         rotating: places, among these columns, of angles.
         angles: their places in q.
         turned: places, among these columns, of angles in degrees.
-        unsaid: likewise, of angles taken as radians without a unit of their own.
-        bare: names of the angles of which nothing says in which unit they are.
+        unsaid: the same for angles without a unit, which are taken as radians.
+        bare: names of angles without any unit.
         missing: places of coordinates that the Table does not have.
         ignored: names of columns that are no coordinates.
         followers: bodies that follow others, of which the Table has columns of their own.
@@ -128,7 +128,7 @@ class CoordinateColumns:
         return x, least, most, inside
 
     def warn_of_degrees(self) -> None:
-        """Warn if angles are taken for radians because nothing says what they are."""
+        """Warn if angles without a unit are taken as radians."""
         if bare := self.bare:
             warn(
                 f"motion: nothing says whether {', '.join(bare[:3])}{', ...' * (len(bare) > 3)} "
@@ -137,12 +137,12 @@ class CoordinateColumns:
             )
 
     def warn_of_range(self, least: Array, most: Array, inside: bool) -> bool:
-        """Warn of angles that are turns away from what the coordinate's range allows: degrees, most likely.
+        """Warn about angles that are whole turns outside the coordinate's range: most likely degrees.
         Returns whether angles that were taken for radians are likely degrees.
 
         Args:
             least: value of each coordinate, shape (n,).
-            most: likewise.
+            most: largest value of each, shape (n,).
             inside: whether all are within the ranges.
         """
         turn = 2 * math.pi
@@ -196,8 +196,8 @@ class CoordinateColumns:
         )
 
     def warn_of_constraints(self, system: System, table: Table, moved: Array) -> None:
-        """Warn where constraints moved coordinates, by `moved`, shape (m, n), further than recordings are
-        wrong."""
+        """Warn where constraints moved coordinates, by `moved`, shape (m, n), further than measurement errors
+        explain."""
         i, k = np.unravel_index(int(np.argmax(abs(moved))), moved.shape)
         if abs(moved[i, k]) > CONTRADICTED:
             warn(
@@ -209,8 +209,8 @@ class CoordinateColumns:
             )
 
     def warn_of_followers(self, system: System, table: Table, q: Array) -> None:
-        """Warn of columns of coordinates that follow others, which are not read, where they say something
-        else than what follows: some frames are compared.
+        """Warn about unread columns of dependent coordinates that contradict the coordinates they follow.
+        Some frames are compared.
 
         Args:
             q: coordinates of all frames, shape (m, nq).

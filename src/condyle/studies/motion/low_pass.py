@@ -1,4 +1,4 @@
-"""`cd.low_pass`: a recorded Table without what is faster than a cut-off frequency; and the filter itself."""
+"""`cd.low_pass`: low-pass filtered Tables; and the filter itself."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
     Args:
         table: columns over time, without gaps.
         cutoff: frequency [Hz] above which movement is taken as noise.
-        as_opensim: give what OpenSim's tools go on with, to its last digits: half of the rows is added at
+        as_opensim: reproduce what OpenSim's tools use, to the last digit: half of the rows is added at
             each end by point reflection, and where steps of time differ in their last bit (rounded times do)
             all is brought to the smallest step. Times are then not those of the table. By default they are.
             A frequency of half of the frames per second or more is taken as 0.49 of them.
 
     Returns:
-        a Table with the same columns. Its status says by how much the filter changed them.
+        a Table with the same columns. Its status reports how much the filter changed them.
 
     Raises:
         ShapeError: gaps, or times that do not increase.
-        DescriptionError: a frequency that the frames cannot show, or too few frames.
+        DescriptionError: a frequency above half the frame rate, or too few frames.
     """
     given: Any = table
     if not isinstance(given, Table):

@@ -61,7 +61,7 @@ from condyle.system.variables import place, variable_names, variables
 from condyle.table import Table, after_events, is_frame
 from condyle.tree import scales
 
-NO_FRAMES = "there are no frames; was a time cut out that was not recorded?"
+NO_FRAMES = "there are no frames; does the cut lie outside of the recording?"
 FEWEST = 4
 """Frames that the spline of degree 5 needs."""
 TOO_NEAR = 1e-7
@@ -103,13 +103,13 @@ class Motion(ExplainsCalls, States[State]):
         q: coordinates [rad, m], shape (m, nq).
         u: speeds, shape (m, nu); those of the spline through q by default, of which jumps by whole turns are
             taken out.
-        udot: accelerations, shape (m, nu); likewise.
+        udot: accelerations, shape (m, nu); by default from the same spline.
         state: its parameters, inputs, auxiliary states, locks and what is disabled hold in all frames;
             `system.state()` by default.
 
     Attributes:
         steady: whether all but the time is as in one state.
-        changes: what filter and constraints changed, a `Change` by coordinate; empty if there was neither.
+        changes: {coordinate: `Change`} by filter and constraints; empty without both.
         ignored: columns of the Table that are no coordinates.
         filled: coordinates that the Table did not have: constraints, motions or locks determine them.
         notes: sentences on what was changed: rounded times, angles that wrap.
@@ -117,7 +117,7 @@ class Motion(ExplainsCalls, States[State]):
             depend on what a spline, and a filter, take to be beyond it; shape (m,).
 
     Raises:
-        ShapeError: shapes that do not fit, times that do not increase, numbers that are not finite.
+        ShapeError: shapes that do not fit, times that do not increase, values that are not finite.
     """
 
     called, _item = "motion", "frame"
@@ -202,9 +202,9 @@ class Motion(ExplainsCalls, States[State]):
             system: whose motion it is.
             motion: a Table with a column named after each coordinate, or a pandas DataFrame with times in its
                 column "time" or its index; OpenSim's names of states (.../knee_angle/value) are known too.
-                Angles are in the unit of their column, or as `table.degrees` says. What is no coordinate is
-                left out. Coordinates may be missing where constraints, motions or locks determine them. Or
-                a Trajectory or Frames, with their own speeds and accelerations.
+                Angles are in the unit of their column, or as `table.degrees` says. Other columns are left
+                out. Coordinates may be missing where constraints, motions or locks determine them. Or a
+                Trajectory or Frames, with their own speeds and accelerations.
             lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table; none by default.
             state: as for `Motion`.
             as_opensim: differentiate a Table as OpenSim's tools do, which is less exact: natural splines, so
@@ -213,8 +213,8 @@ class Motion(ExplainsCalls, States[State]):
 
         Raises:
             UnknownNameError: a coordinate that is missing.
-            ShapeError: times that do not increase, numbers that are missing.
-            ConstraintError: coordinates that no configuration has.
+            ShapeError: times that do not increase, missing values.
+            ConstraintError: coordinates that no configuration satisfies.
         """
         check_system("Motion.of", system, "motion")
         if is_frame(motion):
@@ -227,15 +227,15 @@ class Motion(ExplainsCalls, States[State]):
         if motion.system is not system:
             raise DescriptionError(
                 "motion: it belongs to another system; give that system, or its table(): "
-                "Tables go by the names of coordinates"
+                "Tables are matched by coordinate names"
             )
         if as_opensim:
-            raise DescriptionError("as_opensim: it says how a Table is differentiated; give motion.table()")
+            raise DescriptionError("as_opensim: it sets how a Table is differentiated; give motion.table()")
         if lowpass is not None:
             raise DescriptionError("lowpass: only coordinates of a Table are filtered; give motion.table()")
         if isinstance(motion, Motion):
             if state is not None:
-                raise DescriptionError("state: this Motion has one already; make it with state=...")
+                raise DescriptionError("state: this Motion already has one; give state= when you make it")
             if not len(motion):
                 raise ShapeError(f"motion: {NO_FRAMES}")
             return motion
@@ -353,7 +353,7 @@ def _check_motion(motion: Any) -> None:
     if not isinstance(motion, (Motion, Trajectory, Frames)):
         is_path = isinstance(motion, str) or hasattr(motion, "__fspath__")
         hint = (
-            "; read it by cd.read_table"
+            "; read it with cd.read_table"
             if is_path
             else "; its coordinates over time are .motion"
             if hasattr(motion, "motion")

@@ -1,5 +1,4 @@
-"""What a recording means: times that were rounded, rows that were lost, angles that wrap, quaternions that
-change sign."""
+"""Defects of recordings: rounded times, lost rows, angles that wrap, quaternions that change sign."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ LEAP, SUDDEN, AROUND = 0.3, 8.0, 3
 """[rad, m, 1] So does any coordinate that changes by more than the first, and by so many times what is usual
 in the steps around, so many before and after."""
 REPEATED = 1 / 8
-"""So often may a row be the one before it, with others between: more are repeated or rounded."""
+"""How often a row may equal the one before it; with more, rows were repeated or rounded."""
 
 
 def steps(t: Array) -> tuple[float, float]:
@@ -44,7 +43,7 @@ def are_even(shortest: float, longest: float) -> bool:
 
 
 def even_times(t: Array, known: tuple[float, float] | None = None) -> tuple[Array, float]:
-    """Times (m,) [s] as they were before somebody rounded them, and to what [s]; zero if they stay.
+    """Times (m,) [s] as they were before rounding, and the rounding unit [s]; zero if they stay.
 
     Rounded times are multiples of a power of ten (or numbers of single precision), no two steps differ by
     more than that, and none is farther than rounding from the even times nearest to all of them. Rows may
@@ -115,7 +114,7 @@ def unwrapped(x: Array, turn: float = 2 * math.pi) -> tuple[Array, int]:
     """An angle (m,) without its jumps by whole turns, and how many there were.
 
     A step of more than half a turn is one, unless most steps are longer than a quarter: such an angle turns
-    fast, and nobody knows how often. The first row stays.
+        fast, and its turns cannot be counted. The first row stays.
     """
     step = np.diff(x)
     size = np.abs(step)

@@ -19,7 +19,7 @@ AXES = "xyz"
 
 @dataclass(frozen=True)
 class Measurement:
-    """A measure of a subject: the mean of some distances between markers, by which some bodies are scaled.
+    """A measurement of a subject: the mean of some distances between markers, which scales some bodies.
 
     Args:
         name: what it measures, "thigh".
@@ -50,7 +50,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of a measurement.
+    """Result of a measurement.
 
     Attributes:
         name: of the measurement.

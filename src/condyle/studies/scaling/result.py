@@ -1,4 +1,4 @@
-"""What scaling gives: the system, its factors, what was measured, and how well markers fit."""
+"""Result of scaling: the system, its factors, the measurements, and how well markers fit."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ FACTOR, FACTOR_FAILS = 1.4, 3.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scaling(Display, Judged):
-    """A scaled system and how it came to be, from `cd.scale`.
+    """A scaled system with its factors and measurements, from `cd.scale`.
 
     Attributes:
         system: the scaled system, not frozen.
         factors: of each body along x, y, z.
         measurements: one per pair of markers: name, pair, model and subject distance [m], factor.
         pose: the static pose that fits the markers best, as `cd.inverse_kinematics` gives it; None without.
-        notes: what else to know.
+        notes: further remarks.
         original: the system that was scaled.
     """
 
@@ -88,7 +88,7 @@ class Scaling(Display, Judged):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to look at: rows of `quality` above their guidelines."""
+        """What to check: rows of `quality` above their guidelines."""
         return tuple(str(c) for c in self.quality if c.verdict in (Verdict.CHECK, Verdict.FAIL))
 
     def _blocks(self) -> list[Block]:
@@ -128,7 +128,7 @@ class Scaling(Display, Judged):
         return [*blocks, *self.quality.blocks, *[Block("To look at", (), said)] * bool(said)]
 
     def report(self) -> str:
-        """Factors, measurements, the markers farthest off, masses, and what to look at."""
+        """Factors, measurements, the markers farthest off, masses, and what to check."""
         return "\n\n".join(block.text() for block in self._blocks())
 
     def __repr__(self) -> str:

@@ -25,7 +25,7 @@ from condyle.trace.parameter import numbers_at
 
 ORDER = ("measurements", "manual")
 BEYOND, HEAVY = 3.0, 20.0
-"""No subject is so much larger, smaller, heavier or lighter than the model."""
+"""Ratios of size and mass between subject and model that are implausible."""
 
 
 @with_call_hints(
@@ -60,7 +60,7 @@ def scale(
     reversed), mass center,
     mass and inertia, points and surfaces of paths, stations of forces and constraints, markers, geometry.
     Lengths of muscle fibers, tendons, ligaments and springs keep their share of the length of their path.
-    Forces of muscles stay. Then all masses are brought to the subject's.
+    Maximum isometric forces are not scaled. Then all masses are scaled to the subject's mass.
 
     With markers of a static pose, the coordinates that fit them best are found, and each marker of the model
     that is not fixed moves to where it was seen.
@@ -69,23 +69,25 @@ def scale(
         system: what is scaled; it is not changed.
         markers: of a static trial, `cd.read_markers("static.trc")`.
         measurements: `cd.Measurement("thigh", [("R.ASIS", "R.Knee")], ["femur_r"])`, ...
-        factors: of bodies that are not measured, or otherwise: {"torso": 1.05} or {"torso": (1, 1.1, 1)}.
-        order: which come first; where both speak of a body, the last one counts.
+        factors: of bodies that are not measured, or that should have other factors: {"torso": 1.05} or
+            {"torso": (1, 1.1, 1)}.
+        order: which come first; where both set a factor, the last one counts.
         mass: of the subject [kg]; None: as it comes out.
         preserve_mass_distribution: bodies keep their shares of the mass; else each grows with its volume.
         time: (start, end) of the frames that are measured, and averaged [s]; all by default.
         place_markers: find the pose and move the markers; by default if there are markers.
-        weights: of markers by name in the pose; 1 by default.
+        weights: {marker: weight} in the pose; 1 by default.
         coordinates: values that coordinates of the pose should come near to [rad, m].
-        coordinate_weights: of these, one for all or by name.
+        coordinate_weights: of these, one number or {coordinate: weight}.
         pose_time: (start, end) of the frames of the pose, if others.
 
     Returns:
         the Scaling: `.system`, not frozen, `.factors`, `.measurements`, marker errors, `.report()`.
 
     Raises:
-        UnknownNameError: markers or bodies that there are not.
-        DescriptionError: what cannot be scaled, by name; distances of zero, factors that are not positive.
+        UnknownNameError: unknown markers or bodies.
+        DescriptionError: an element that cannot be scaled, which the error names; distances of zero, factors
+            that are not positive.
     """
     check_system("scale", system, "markers, measurements")
     if isinstance(measurements, Measurement):
@@ -95,7 +97,7 @@ def scale(
         raise DescriptionError(f"scale: markers: expected cd.read_markers('static.trc'), got {markers!r}")
     if markers is not None and not len(markers.time):
         raise DescriptionError(
-            "scale: markers: there are no frames; was a time cut out that was not recorded?"
+            "scale: markers: there are no frames; does the cut lie outside of the recording?"
         )
     place = markers is not None if place_markers is None else bool(place_markers)
     if markers is None and (measurements or place):
@@ -131,7 +133,7 @@ def scale(
 
 
 def _doubt(s: Mapping[str, Array], mass: float | None, before: float) -> None:
-    """Warn of sizes that no subject has: percents, millimeters, grams, pounds."""
+    """Warn about implausible sizes: percents, millimeters, grams, pounds."""
     for body, x in s.items():
         if min(x) < 1 / BEYOND or max(x) > BEYOND:
             warn(
@@ -212,7 +214,7 @@ def model_places(system: System, state: State) -> dict[str, Array]:
 def _resized(
     old: System, start: State, s: Mapping[str, Array], mass: float | None, keep: bool
 ) -> tuple[System, list[str]]:
-    """The system with all that is scaled, and what a user should know."""
+    """The scaled system, and notes for the user."""
     if all((x == 1).all() for x in s.values()):
         return old.copy(bodies=changes(old, s, keep, mass)), []
     translations = {
@@ -224,7 +226,7 @@ def _resized(
     notes: list[str] = []
 
     def scaled(kind: str, names: Iterable[str], get: Callable[[str], Any]) -> dict[str, Any]:
-        """Elements that change, by name."""
+        """Elements that change, {name: element}."""
         out = {}
         for name in names:
             factors, what = (
@@ -301,7 +303,7 @@ def _placed(
     coordinates: Any,
     coordinate_weights: Any,
 ) -> tuple[System, InverseKinematics, list[str]]:
-    """Markers where they were seen, in the pose that fits them best; and what a user should know."""
+    """Markers where they were seen, in the pose that fits them best; and notes for the user."""
     pose_time = time if pose_time is None else pose_time
     rows = frames(markers, pose_time)
     mean = _mean(markers, _within(markers, pose_time))

@@ -1,8 +1,8 @@
-"""What can be asked of a System: its operators, as methods by topic. A State has them too, without the
+"""Operators of a System, as methods by topic. A State has them too, without the
 leading arrays.
 
 All broadcast over leading dimensions (...) and take the keyword `Options`. q, u, udot, tau, f are arrays
-(..., n) in the order of their names, or go by name: mappings, Tables, pandas objects (condyle.arrays). All
+(..., n) in the order of their names, or labeled: mappings, Tables, pandas objects (condyle.arrays). All
 must be finite. Frames, units and signs: spatial vectors angular first, in ground; M udot + coriolis_forces =
 tau + gravity_forces + applied_forces + constraints.forces + motion_forces.
 """

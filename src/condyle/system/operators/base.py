@@ -1,5 +1,5 @@
-"""How a System answers: one kernel on its arguments and the tail, for one state, many, or a State that keeps
-results."""
+"""How a System evaluates an operator: one kernel on its arguments and the tail, for one state, many, or a
+State that caches results."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Operators(Description):
 
     @property
     def contacts(self) -> Contacts:
-        """Names of the contacts, forces between surfaces that yield, then constraints between those that do
-        not (`cd.contact.Rigid`); and their operators, `system.contacts.forces(q, u)`."""
+        """Names of the contacts, forces between compliant surfaces, then constraints between rigid ones
+        (`cd.contact.Rigid`); and their operators, `system.contacts.forces(q, u)`."""
         from condyle.system.operators.contacts import Contacts
 
         return self._group(Contacts, self._contact_names)
@@ -54,7 +54,7 @@ class Operators(Description):
 
     @property
     def kinematics(self) -> Kinematics:
-        """Operators that tell of frames fixed on bodies, and of rates of the coordinates as matrices."""
+        """Operators for frames fixed on bodies, and for coordinate rates as matrices."""
         from condyle.system.operators.kinematics import Kinematics
 
         return self._group(Kinematics, tuple)
@@ -135,7 +135,8 @@ class Operators(Description):
         return tails.held(options["state"].tail if "state" in options else tails.make(options))
 
     def _check_equations(self, name: str, values: Array, *levels: str) -> None:
-        """Refuse values (..., m) of the equations of some levels, all by default, that are not finite."""
+        """Raise an error for values (..., m) of the equations of some levels, all by default, that are not
+        finite."""
         if not np.isfinite(values).all():
             from condyle.system.failures import refuse_undefined
 

@@ -23,7 +23,7 @@ class Constraints(NamedGroup):
 
     @property
     def unilateral(self) -> tuple[str, ...]:
-        """Names of those that act one way: rigid contacts, stops, ropes."""
+        """Names of the unilateral ones: rigid contacts, stops, ropes."""
         kind = if_loaded("condyle.constraints.unilateral.base", "Unilateral")
         return tuple(name for name, c in self._system._constraints.items() if isinstance(c, kind))
 
@@ -111,22 +111,22 @@ class Constraints(NamedGroup):
     def impulses(
         self, q: Vector, u: Vector, f: Vector | None = None, **options: Unpack[Options]
     ) -> tuple[Array, Array]:
-        """What happens at once when generalized impulses act: M du + G' lambda = f, G du = -v with the
+        """Changes of speeds caused by generalized impulses: M du + G' lambda = f, G du = -v with the
         velocity errors v of `errors`. Locked and prescribed speeds do not change. Equations of
         accelerations have no impulses.
 
         Args:
             q: coordinates, shape (..., nq).
             u: speeds before, shape (..., nu).
-            f: generalized impulses [N m s, N s], shape (..., nu). Without them: what takes speeds that a
-                constraint catches to it, as in an impact without rebound.
+            f: generalized impulses [N m s, N s], shape (..., nu). Without f: the impulse that brings the
+                speeds onto the constraints, as in an impact without rebound.
 
         Returns:
             the change of the speeds du, shape (..., nu), and the impulses lambda of all constraint equations,
             shape (..., m), by which u + du satisfies them.
 
         Raises:
-            ConstraintError: no change of the free speeds does it.
+            ConstraintError: no change of the free speeds satisfies them.
         """
         du, lambda_, left, allowed = self._system._run("constraints.impulses", (q, u, f), options)
         self._system._check_equations("constraints.impulses", lambda_)

@@ -37,9 +37,10 @@ _operator = partial(operator, group="contacts")
 
 
 class Contacts(NamedGroup):
-    """Names of the contacts, those that yield, then rigid ones, and their operators, in this order. Normals and forces go
-    from the first surface, a, to the second, b; what acts on a is the opposite. Rigid ones push by their
-    multipliers (without tau) where the state says that they are closed, and nothing where it does not."""
+    """Names of the contacts, compliant ones first, then rigid ones, and their operators, in this order.
+    Normals and forces go from the first surface, a, to the second, b; what acts on a is the opposite. Rigid
+    contacts push with their multipliers (without tau) if they are closed in the state, and exert nothing
+    otherwise."""
 
     @_operator
     def depths(self, q: Vector, **options: Unpack[Options]) -> Array:
@@ -160,6 +161,6 @@ class Contacts(NamedGroup):
 
 
 def _check_name(what: str, given: object, order: str) -> None:
-    """Refuse what is no name, such as an array in its place."""
+    """Raise an error if it is not a name, such as an array."""
     if not isinstance(given, str):
         raise ArgumentError(f"{what}: expected a name, got {brief(given)}; arguments go in the order {order}")

@@ -59,7 +59,8 @@ class DynamicsOperators(Operators):
     @operator
     def ydot(self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]) -> Array:
         """The right-hand side of the equations of motion: rates of q, u and z below each other, shape
-        (..., nq + nu + nz). What `qdot`, `forward_dynamics` and `zdot` give, from one look at all forces.
+        (..., nq + nu + nz). The same as `qdot`, `forward_dynamics` and `zdot`, with all forces evaluated
+        once.
 
         Args:
             q: coordinates, shape (..., nq).
@@ -83,9 +84,9 @@ class DynamicsOperators(Operators):
 
     @operator
     def inverse_dynamics(self, q: Vector, u: Vector, udot: Vector, **options: Unpack[Options]) -> Array:
-        """tau [N m, N], shape (..., nu), that must be added to the enabled forces for udot to happen.
+        """tau [N m, N], shape (..., nu), that must be added to the enabled forces to produce udot.
 
-        Constraints are no forces: inverse_dynamics of forward_dynamics is tau - G' lambda."""
+        Constraint forces are not included: inverse_dynamics of forward_dynamics is tau - G' lambda."""
         return self._run("inverse_dynamics", (q, u, udot), options)
 
     @operator
@@ -100,7 +101,7 @@ class DynamicsOperators(Operators):
 
     @operator
     def solve_mass_matrix(self, q: Vector, f: Vector, **options: Unpack[Options]) -> Array:
-        """M(q)^-1 f, shape (..., nu), in O(n). Locked and prescribed speeds answer zero."""
+        """M(q)^-1 f, shape (..., nu), in O(n). Entries of locked and prescribed speeds are zero."""
         return self._run("solve_mass_matrix", (q, f), options)
 
     @operator
@@ -128,8 +129,8 @@ class DynamicsOperators(Operators):
     def motion_forces(
         self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
     ) -> Array:
-        """Generalized forces that prescribed motions and locks take [N m, N], shape (..., nu): added to tau
-        they do the same. Zero where a speed is free."""
+        """Generalized forces that prescribed motions and locks exert [N m, N], shape (..., nu): adding them
+        to tau has the same effect. Zero where a speed is free."""
         udot = self.forward_dynamics(q, u, tau, **options)
         held = self.inverse_dynamics(q, u, udot, **options)
         held = held if tau is None else held - self.compiled.vector("tau", tau)
@@ -181,7 +182,7 @@ class DynamicsOperators(Operators):
             udot: accelerations, shape (..., nu).
             body: whose mobilizer; all by default.
             lambda_: multipliers of the constraints, shape (..., m), if these act too; without them the
-                mobilizers do their work.
+                mobilizers carry the constraint forces.
 
         Returns:
             shape (..., 6), or (..., bodies, 6) for all.

@@ -30,7 +30,7 @@ class Group(Display):
 
 
 class NamedGroup(Group, tuple[str, ...]):
-    """Names of parts of a System, a tuple, and the operators that tell of these parts."""
+    """Names of parts of a System, a tuple, and the operators of these parts."""
 
     def __new__(cls, system: System, names: Iterable[str] = ()) -> Self:
         return super().__new__(cls, names)
@@ -88,7 +88,7 @@ def attach(kind: type, record: Operator, method: Callable[..., Any]) -> None:
 
 
 def in_group(name: str) -> str:
-    """Where an operator is that somebody looks for outside of its group; nothing if there is none."""
+    """Hint at the group of an operator that was looked up outside of it; empty if there is none."""
     for path in OPERATORS:
         group, _, short = path.rpartition(".")
         if group and name in (short, f"{group.removesuffix('s')}_{short}"):

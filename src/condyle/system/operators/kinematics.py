@@ -1,4 +1,4 @@
-"""Kinematics that only specialists ask for: rates of coordinates as matrices and inverses, and motion of frames
+"""Kinematics for specialists: rates of coordinates as matrices and inverses, and motion of frames
 fixed on bodies."""
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Kinematics(Group):
     def u_from_qdot(self, q: Vector, qdot: Vector, **options: Unpack[Options]) -> Array:
         """Speeds u [rad/s, m/s], shape (..., nu), from rates of the coordinates: N(q)^-1 qdot.
 
-        What no speeds can do, such as a change of a quaternion's length, is left out: N u is the nearest to
-        qdot.
+        Rates that no speeds can produce, such as a change of a quaternion's length, are ignored: N u is
+        nearest to qdot.
 
         Args:
             q: coordinates, shape (..., nq).

@@ -30,12 +30,12 @@ class Muscles(NamedGroup):
     """Names of the muscles, in the order in which they were added."""
 
     def equilibrium(self, q: Vector, **options: Unpack[Options]) -> Array:
-        """Auxiliary states z in which no fiber moves, shape (..., nz): elastic tendons pull as their fibers
-        do at the activations that z has. All else in z is as given, or has its default.
+        """Auxiliary states z in which no fiber moves, shape (..., nz): elastic tendons balance their fibers
+        at the activations in z. Other entries of z are as given, or have their defaults.
 
         Found by Newton's method in a bracket, for all states and muscles at once. Where the path is shorter
-        than tendon and shortest fiber there is no such balance: the fiber is then at its shortest, the tendon
-        slack, and a warning names the muscle.
+        than tendon and shortest fiber there is no equilibrium: the fiber is at its shortest length, the
+            tendon slack, and a warning names the muscle.
 
         Args:
             q: coordinates, shape (..., nq).

@@ -32,12 +32,12 @@ class PathOperators(Operators):
         exactly.
 
         Where there are constraints, entry j is -dL for the motion that they allow with speed j = 1, the least
-        one if several do (docs/theory/paths.md (9)); zero where they allow none. In a system whose
-        coordinates are coupled this is what one measures.
+        one if several do (docs/theory/paths.md (9)); zero where they allow none. For coupled coordinates this
+        is the moment arm that one measures.
 
         Args:
             q: coordinates, shape (..., nq).
-            coupled: False leaves the constraints aside: a tension T on path i then adds T times row i to the
+            coupled: False ignores the constraints: a tension T on path i then adds T times row i to the
                 generalized forces.
         """
         if not isinstance(coupled, (bool, np.bool_)):
@@ -60,7 +60,7 @@ class PathOperators(Operators):
 
     @operator
     def path_points(self, q: Vector, **options: Unpack[Options]) -> dict[str, Array]:
-        """Polygons for drawing all paths, by name: points in ground [m], shape (..., m, 3), from one end to
+        """Polygons for drawing all paths, {name: points}, in ground [m], shape (..., m, 3), from one end to
         the other.
 
         Over a surface there are 17 points, the first and the last where the path touches and leaves it. The

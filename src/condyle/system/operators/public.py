@@ -62,7 +62,7 @@ OPTIONS = tuple(Options.__annotations__)
 F = TypeVar("F", bound=Callable[..., Any])
 
 METHODS: dict[str, Callable[..., Any]] = {}
-"""The operators' methods of System, by name."""
+"""The operators' methods of System, {name: method}."""
 
 _ABOUT_OPTIONS = (inspect.getdoc(Options) or "").partition("\n\n")[2]
 
@@ -88,8 +88,8 @@ def _with_options(method: Callable[..., Any]) -> inspect.Signature:
 
 
 def asked(record: Operator) -> list[inspect.Parameter]:
-    """What an operator is asked beside its leading arrays and the options. udot may be left out: that of the
-    state is meant."""
+    """Arguments of an operator after its leading arrays and before the options. udot may be left out; then it
+    is that of the state."""
     out = []
     for p in list(inspect.signature(METHODS[record.name]).parameters.values())[1:]:
         if p.name not in record.arrays and p.kind is not p.KEYWORD_ONLY:
@@ -196,7 +196,7 @@ def state_method(record: Operator) -> Callable[..., Any]:
         for argument in named:
             if argument not in known:
                 raise UnknownNameError(
-                    f"argument of State.{name}()", argument, known, "change a State by state.replace(...)"
+                    f"argument of State.{name}()", argument, known, "change a State with state.replace(...)"
                 )
         if len(arguments) > len(known):
             raise ArgumentError(
