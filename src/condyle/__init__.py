@@ -26,7 +26,7 @@ and for this one."""
 
 
 def __dir__() -> list[str]:
-    """What users may use: rooms that hold the machinery are importable, but are not shown."""
+    """Public names: internal packages can be imported, but are not listed."""
     return [*__all__, "__version__"]
 
 

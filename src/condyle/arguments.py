@@ -1,4 +1,4 @@
-"""Wrong calls: which argument is unknown or missing, what it is called here, and which there are."""
+"""Errors of wrong calls: which argument is unknown or missing, its name here, and the known ones."""
 
 from __future__ import annotations
 

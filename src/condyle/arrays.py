@@ -1,9 +1,9 @@
 """Vectors that users give become checked arrays. One rule holds wherever arrays go in:
 
-- real numbers: text, truth values, complex numbers, dates, other objects and masked entries are refused;
-- names count: a mapping, a Table, a pandas object or a structured array goes by its labels, in any order;
-  where these are not the names of the entries it is refused; without labels (none of them text) entries go by
-  position;
+- real numbers: text, truth values, complex numbers, dates, other objects and masked entries raise an error;
+- names count: a mapping, a Table, a pandas object or a structured array is matched by its labels, in any
+order; labels that are not the names of the entries raise an error; without labels (none of them text) entries
+are matched by position;
 - every number is finite, and a quaternion has a direction.
 
 A mapping may leave entries out, which keep their defaults; what is a table must have them all, and nothing
@@ -37,7 +37,7 @@ Array: TypeAlias = NDArray[np.float64]
 Scalar: TypeAlias = Any
 """One number per state: an array of shape (...), or one number for one state."""
 Vector: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
-"""Numbers (..., n), as they may be given: in their order or by name."""
+"""Numbers (..., n), as they may be given: in their order or labeled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ POINT = Entries("component", ("x", "y", "z"))
 
 
 def real(what: str, value: Any, expected: str = "real numbers") -> np.ndarray:
-    """float64 of any shape. Labels x, y, z count; other labels that could mean an order are refused."""
+    """float64 of any shape. Labels x, y, z count; other labels that could mean an order raise an error."""
     if type(value) is np.ndarray and value.dtype == np.float64:
         return value
     value = in_order(what, value, expected)
@@ -92,7 +92,7 @@ def real(what: str, value: Any, expected: str = "real numbers") -> np.ndarray:
 
 
 def _masked(value: Any) -> bool:
-    """Whether it is a masked array. NumPy loads their module when it is first named, 30 ms: there are none
+    """Whether it is a masked array. NumPy loads their module when it is first named, 30 ms: none exist
     before."""
     return "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray)
 
@@ -282,7 +282,7 @@ def _from_mapping(
 
 
 def _unknown(what: str, key: str, entries: Entries) -> UnknownNameError:
-    """The error for a name that is not there; of free bodies it knows what is meant."""
+    """The error for an unknown name; for free bodies it suggests the right one."""
     body, _, end = key.rpartition("_")
     speed = f"{body}_{ {'t': 'v', 'r': 'w', 'q': 'w'}.get(end[:1], '') }{end[1:]}"
     if speed in entries.names:

@@ -1,4 +1,4 @@
-"""Errors: one base class; subclasses carry the data that their message speaks of. And how to warn."""
+"""Errors: one base class; subclasses carry the data of their message. And warnings."""
 
 from __future__ import annotations
 
@@ -37,15 +37,16 @@ class CondyleError(Exception):
 
 
 class DescriptionError(CondyleError, ValueError):
-    """A system was described with a value that cannot be: says what, where, the value and what is allowed."""
+    """A system was described with an invalid value. The message names the value, its place and what is
+    allowed."""
 
 
 class ArgumentError(DescriptionError, TypeError):
-    """A call with arguments that do not exist, or without some that must be given. Says which there are."""
+    """A call with unknown or missing arguments. The message lists the known ones."""
 
 
 class MissingFileError(CondyleError, FileNotFoundError):
-    """A file that is not there. Carries `filename`, and `near`, names of files there that are like it."""
+    """A file that does not exist. Carries `filename`, and `near`, similar names in the same folder."""
 
     def __init__(self, message: str, filename: str = "", near: Iterable[str] = ()) -> None:
         super().__init__(message)
@@ -56,7 +57,7 @@ class MissingFileError(CondyleError, FileNotFoundError):
 
 
 class FrozenError(CondyleError, RuntimeError):
-    """A change was asked of a system that is already in use."""
+    """A change to a system that is already in use."""
 
 
 class ShapeError(CondyleError, ValueError):
@@ -89,7 +90,7 @@ class SingularError(CondyleError, ArithmeticError):
 class ConstraintError(CondyleError, ArithmeticError):
     """Constraints that cannot be satisfied.
 
-    Carries `violated`, amounts by equation; `nearest`, the best q or u found, where one was looked for; and
+    Carries `violated`, amounts by equation; `nearest`, the best q or u found, if there was a search; and
     `result`, what an operator was asked for, with NaN for the states without an answer.
     """
 
@@ -103,9 +104,9 @@ class ConstraintError(CondyleError, ArithmeticError):
 
 
 class PathError(CondyleError, ArithmeticError):
-    """A path whose way over its surfaces is not found at some pose.
+    """A path that was not found over its surfaces at some pose.
 
-    Carries `path`, the name of its force; `surfaces`, names of those over which it was looked for; `q`,
+    Carries `path`, the name of its force; `surfaces`, names of its surfaces; `q`,
     where; and `result`: what was asked, with NaN for the states without an answer.
     """
 
@@ -135,7 +136,7 @@ class ContactError(CondyleError, ArithmeticError):
 
 
 class ConvergenceError(CondyleError, ArithmeticError):
-    """An iteration that found no end. Carries `nearest`, the best q found, and `status`, why."""
+    """An iteration that did not converge. Carries `nearest`, the best q found, and `status`, why."""
 
     def __init__(self, message: str, nearest: object, status: Status = Status.REJECTED) -> None:
         super().__init__(message)
@@ -181,7 +182,7 @@ class UnknownNameError(CondyleError, KeyError):
         return [f"{type(self).__name__}: line {line}: {self}"]
 
     def within(self, where: str) -> None:
-        """Say where, before all else."""
+        """Put the place before the message."""
         self.message = f"{where}: {self.message}"
 
     def __str__(self) -> str:

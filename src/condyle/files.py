@@ -1,9 +1,9 @@
 """Files that appear whole or not at all, and what killed processes leave of them.
 
 A file is written beside its target as `<target>.<machine>.<process>.<random>.new` and then renamed. Whatever
-ends the writing removes it, except a kill or the loss of power. Such an orphan is told from a file at work by
+ends the writing removes it, except a kill or the loss of power. Such an orphan differs from a file in use by
 its name: no process of that number is left on that machine, and nothing has been written for some seconds. Of
-another machine it is one after an hour.
+    another machine it is one after an hour.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def whole(
     Args:
         path: the file to write.
         mode: as of `open`.
-        private: nobody else may read it, and a link is replaced.
+        private: no other user may read it, and a link is replaced.
         tidy: first remove what killed processes left of the same target, which lists the whole folder.
         options: more arguments of `open`.
 

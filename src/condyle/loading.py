@@ -1,4 +1,4 @@
-"""Load CasADi, and say in words why it and OpenSim cannot be loaded together. And load and read in peace.
+"""Load CasADi, and explain why it and OpenSim cannot be loaded together. And pause garbage collection.
 
 The wheels of casadi and opensim each bring a library that answers to the name libcasadi.so.3.7 (libcasadi.dll
 on Windows), and they differ. The loader of the operating system takes the first for both, so that the second
@@ -35,8 +35,8 @@ _SIGNS = ("casadi", "undefined symbol", "symbol not found", "dll load failed")
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """No search for garbage of cycles meanwhile. What is loaded or read is kept: to look through all of it
-    again whenever it has grown by a quarter took a tenth of the time until a first result."""
+    """Pause garbage collection. What is loaded or read is kept: scanning all of it whenever it grew by a
+    quarter took a tenth of the time until a first result."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -59,7 +59,7 @@ class Deferred:
 
 
 def if_loaded(module: str, name: str) -> Any:
-    """A class for isinstance, or () where nobody has loaded its module: then nothing is an instance of it."""
+    """A class for isinstance, or () if its module is not loaded: then nothing is an instance of it."""
     return getattr(sys.modules.get(module), name, ())
 
 
@@ -74,7 +74,7 @@ def import_lines(package: str, file: str) -> dict[str, tuple[str, str]]:
 
 
 def load_casadi() -> None:
-    """Import CasADi. Raises an ImportError that says so where OpenSim's library is in its place."""
+    """Import CasADi. Raises an ImportError with an explanation if OpenSim's library is in its place."""
     try:
         import casadi  # noqa: F401
     except ImportError as error:
@@ -84,9 +84,9 @@ def load_casadi() -> None:
 
 
 def explain_opensim() -> None:
-    """From now on say the same where `import opensim` fails. Looks at the name of each import, and at nothing
-    else."""
-    # not ours of before a reload
+    """Explain a later failure of `import opensim` in the same way. Checks the name of each import, and
+    nothing else."""
+    # drop our finder from an earlier load
     others = [finder for finder in sys.meta_path if type(finder).__module__ != __name__]
     sys.meta_path[:] = [_Finder(), *others]  # type: ignore[list-item]
 

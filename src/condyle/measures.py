@@ -1,4 +1,4 @@
-"""Measures: what a run tells of a number that a user's function gives at each state. Simbody's Measures.
+"""Measures: what a run records of a number that a user's function computes at each state. Simbody's Measures.
 
     system.add_measure("work", cd.measures.Integral(lambda s: s.input("torque", 0.0) * s.u("knee")))
     system.add_measure("peak", cd.measures.Maximum(lambda s: s.station_position("foot", p)[1]))

@@ -80,8 +80,8 @@ class Display:
         return [name for name in super().__dir__() if not name.startswith("_") and name not in hidden]
 
     def _named(self, name: str) -> str:
-        """How to ask for what has this name and is no attribute, as a coordinate; nothing if there is
-        none."""
+        """How to get something of this name that is not an attribute, such as a coordinate; empty if there is
+        nothing."""
         return ""
 
     if not TYPE_CHECKING:

@@ -1,5 +1,5 @@
-"""How good a result is: `result.quality`, a small table of what was looked at, its value, the guideline and a
-verdict. This module knows no mechanics: the guidelines are defined beside the studies that they judge.
+"""How good a result is: `result.quality`, a small table of checks with value, guideline and verdict. This
+module knows no mechanics: the guidelines are defined beside the studies that they judge.
 
     moments = cd.inverse_dynamics(system, motion)
     moments.quality                 # the table, at a prompt and in a notebook
@@ -43,10 +43,10 @@ class Check:
     """One row of a quality table.
 
     Attributes:
-        what: what was looked at, such as "peak residual force on pelvis".
+        what: what was checked, such as "peak residual force on pelvis".
         value: how large it is, in `unit`; more is worse. NaN, if nothing could be measured, fails.
         unit: of value, guideline and limit; may be empty.
-        guideline: the value that is still good; None if there is none.
+        guideline: the largest value that is still good; None without one.
         limit: the value from which on the result fails; `FAR` times the guideline, if None.
         where: place and time of the value, such as "pelvis_ty at t = 0.52 s".
         advice: what is likely wrong, and what to do.
@@ -96,7 +96,7 @@ class Quality(Display):
     It is a sequence of `Check`; `quality["peak residual force"]` is the first whose name begins so.
 
     Args:
-        checks: the rows, or a function that makes them when they are first looked at.
+        checks: the rows, or a function that makes them when they are first needed.
         who: the study, in warnings and errors.
     """
 
@@ -110,7 +110,7 @@ class Quality(Display):
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """All rows, in the order in which the study looked."""
+        """All rows, in the order of the study."""
         if self._made is None:
             self._made = tuple(self._checks() if callable(self._checks) else self._checks)
             self._checks = ()  # what they were made from may go

@@ -75,7 +75,7 @@ def test_assemble(goal, error, words):
         ({"limits": {"elbo": (0, 1)}}, cd.errors.UnknownNameError, "did you mean 'elbow'"),
         ({"limits": {"elbow": (1, 0)}}, cd.errors.DescriptionError, "low < high"),
         ({"limits": {"elbow": ("a", "b")}}, cd.errors.DescriptionError, "low < high"),
-        ({"limits": [(0, 1)]}, cd.errors.DescriptionError, "by name"),
+        ({"limits": [(0, 1)]}, cd.errors.DescriptionError, "a mapping such as"),
         ({"accuracy": "high"}, cd.errors.DescriptionError, "from 1e-12 to 0.1"),
     ],
 )

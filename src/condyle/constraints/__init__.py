@@ -35,6 +35,6 @@ _ELSEWHERE = {
     **dict.fromkeys(("CoordinateLimit", "JointLimit", "Limit"), "Stop; of springs cd.forces.MobilityStop"),
     "Contact": "system.add_contact(name, a, b) with surfaces of cd.contact.Rigid",
 }
-"""Where names of other libraries are that no class here is."""
+"""Hints for names of other libraries that have no class here."""
 
 __all__, __getattr__ = family(__name__, _ELSEWHERE)

@@ -228,7 +228,7 @@ def names(given: Any, what: str, least: int = 1) -> tuple[str, ...]:
 
 
 def fitting(function: Callable[..., Any], names: Sequence[str], what: str) -> None:
-    """Refuse a function that does not take one argument for each name."""
+    """Raise an error if the function does not take one argument for each name."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -88,7 +88,7 @@ class ConstantOrientation(Constraint):
         a: one body, or its name.
         b: the other body, or its name.
         R_a: frame on a, a rotation of shape (3, 3) or a Transform; None is the body's own.
-        R_b: frame on b, likewise.
+        R_b: frame on b, given in the same ways.
     """
 
     a: BodyName
@@ -126,7 +126,7 @@ class Weld(Constraint):
         a: one body, or its name.
         b: the other body, or its name.
         X_a: frame on a: a Transform, a 3-vector (translation) or None.
-        X_b: frame on b, likewise.
+        X_b: frame on b, given in the same ways.
     """
 
     a: BodyName

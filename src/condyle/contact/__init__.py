@@ -36,6 +36,6 @@ _ELSEWHERE = {
     "TimeStepping": "cd.integrators.TimeStepping",
     "Friction": "numbers of cd.contact.Material and cd.contact.Rigid",
 }
-"""Where names of other libraries are that no class here is."""
+"""Hints for names of other libraries that have no class here."""
 
 __all__, __getattr__ = family(__name__, _ELSEWHERE)

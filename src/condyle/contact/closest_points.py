@@ -153,7 +153,7 @@ PAIRS: dict[tuple[type, type], Callable[[Any, SurfacePose, Any, SurfacePose], To
 
 
 SOLVED = frozenset({Cylinder, Ellipsoid, HeightField, Implicit, Torus})
-"""Kinds whose closest points may not be found; on a half-space those of ellipsoids always are."""
+"""Kinds whose closest points may not be found; on a half-space those of ellipsoids are always found."""
 
 
 BY_POINTS = frozenset({Box, Cylinder, HalfSpace, HeightField, Sphere, Torus})

@@ -1,4 +1,4 @@
-"""What laws, events, goals, measures and constraints may ask of a contact: `s.ask(cd.contact.Depth(a,
+"""Contact quantities for laws, events, goals, measures and constraints: `s.ask(cd.contact.Depth(a,
 b))`."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from condyle.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class SurfacePair(Composed):
-    """What follows from where two surfaces are closest: a subclass says what.
+    """A quantity of the closest points of two surfaces; a subclass defines it.
 
     Attributes:
         quantity: what it is called.

@@ -118,7 +118,7 @@ class Springs:
         g = self.where.size
         return p[:g], p[g : g + 3], p[g + 3 : g + 6], p[g + 6 :]
 
-    # what is summed over triangles, by name; `pressure` is of one
+    # sums over triangles, by name; `pressure` is that of one triangle
 
     def exerted(self, p: SX, item: SX) -> SX:
         """Moment and force of (53), and power lost of (54)."""
@@ -350,9 +350,9 @@ class ElasticFoundation(ContactLaw):
     as thick as the mesh. Of two meshes the springs of both act, each with half its area. Friction is across
     the line from the centroid to the nearest point.
 
-    Neighboring triangles do not know of each other: pressure is that of a Winkler foundation, not of an
-    elastic body. The slope of the force jumps where a triangle comes to touch; with `smooth` it does not, and
-    springs act a little before.
+    Neighboring triangles are independent: the pressure is that of a Winkler foundation, not of an elastic
+        body. The slope of the force jumps where a triangle begins to touch; with `smooth` it does not, and
+        springs act slightly earlier.
 
     Args:
         a: one surface.

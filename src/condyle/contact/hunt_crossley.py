@@ -100,7 +100,8 @@ SHARE = 0.1
 def warn_of_smooth(
     a: ContactSurface, b: ContactSurface, smooth: float, what: str, reach: float = 0.0
 ) -> None:
-    """Warn of a `smooth` that is large beside the surfaces. reach: how far springs act, in parts of it."""
+    """Warn about a `smooth` that is large compared with the surfaces. reach: how far springs act, in parts of
+    it."""
     least = min((a.original, b.original), key=lambda s: s.smallest_radius)
     size = least.smallest_radius
     if not smooth > SHARE * size:
@@ -229,8 +230,8 @@ class HuntCrossley(ContactLaw):
         f_n = f_Hz max(1 + 3/2 c* xdot, 0)                                                   (13)
         friction = mu(slip) f_n                                                              (14)
 
-    The force has a kink where surfaces meet, at x = 0, in its second derivative; with `smooth` it has all
-    derivatives and acts a little before.
+    The second derivative of the force jumps where surfaces meet, at x = 0; with `smooth` all derivatives
+    exist, and the force acts slightly earlier.
 
     Args:
         a: one surface.
@@ -362,8 +363,8 @@ class OpenSimHuntCrossley(HuntCrossley):
     Args:
         a: one surface.
         b: the other, on another body.
-        rolling_resistance: as HuntCrossley; OpenSim has none.
-        spin_friction: as HuntCrossley; OpenSim has none.
+        rolling_resistance: as HuntCrossley; OpenSim does not have it.
+        spin_friction: as HuntCrossley; OpenSim does not have it.
         smooth: as HuntCrossley.
         group: its kind: gravity, passive, external, actuator or muscle.
     """

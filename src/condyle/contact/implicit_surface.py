@@ -244,7 +244,7 @@ class Implicit(Framed):
             differentiable. It is traced once, as functions of forces are.
         size: radius of a ball about the origin of S that holds the surface [m], above 0.
         material: a Material.
-        name: how groups call it.
+        name: its name in groups.
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
@@ -275,7 +275,7 @@ class Implicit(Framed):
                     f"0), got {center:g} and {far:g}; move X, or change the sign or "
                     f"size = {size:g}"
                 )
-        rounded(law, numbers_at(size), what)  # refuses what is not convex
+        rounded(law, numbers_at(size), what)  # raises an error if it is not convex
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "function", None)
 

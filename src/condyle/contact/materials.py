@@ -206,11 +206,11 @@ FRICTION = Annotated[Number, quantity("-", lowest=0.0)]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rigid(Described):
-    """What a surface is made of that does not yield. Two such surfaces never overlap: they push, rub and
-    rebound. Numbers may be Parameters.
+    """A rigid material. Two rigid surfaces never overlap: they push, rub and rebound. Numbers may be
+    Parameters.
 
-    Of two materials e = 2 e_1 e_2 / (e_1 + e_2), and friction likewise: what one has if both are equal, and
-    none if one has none.
+    Two materials combine as e = 2 e_1 e_2 / (e_1 + e_2), and friction in the same way: equal values stay as
+    they are, and zero makes zero.
 
     Args:
         restitution: e, from 0 (no rebound) to 1 (all of it).
@@ -245,13 +245,13 @@ class Rigid(Described):
 
 
 def check_law(law: Any, what: str) -> None:
-    """Refuse a law of restitution that there is not."""
+    """Raise an error for an unknown law of restitution."""
     if law not in LAWS:
         raise UnknownNameError(f"law of {what}", law, LAWS)
 
 
 def check_restitution(kept: Any, what: str, values: Mapping[str, float] | None = None) -> None:
-    """Refuse a restitution above 1: below 0 its field refuses."""
+    """Raise an error for a restitution above 1; below 0 its field does."""
     e = numbers_at(kept, values)
     if not e <= 1:
         raise DescriptionError(

@@ -130,8 +130,8 @@ class Cylinder(Framed):
 
     On half-spaces, ellipsoids and other cylinders its side and its ends are a little crowned, as rollers are:
     straight lines and flat ends touch as ellipses that are long, or large. Spheres meet its side and its ends
-    as they are, and its edges as rounded ones that are as stiff as the ends. Where nothing yields it stands
-    and lies on half-spaces by its two rims, rings of radius `rim`.
+    as they are, and its edges as rounded ones that are as stiff as the ends. A rigid one stands and lies on
+    half-spaces with its two rims, rings of radius `rim`.
 
     Args:
         body: whose it is, or its name.

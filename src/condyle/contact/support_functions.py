@@ -74,7 +74,7 @@ class ConvexBody:
 
     Attributes:
         radii: of the ellipsoids [m], each of shape (3,).
-        ball: radius of the ball [m]; None where there is none.
+        ball: radius of the ball [m], or None.
     """
 
     radii: tuple[ca.SX, ...]

@@ -57,7 +57,7 @@ class HeightField(Framed):
         y: grid along y of S [m], evenly rising, shape (n,), at least 4.
         heights: along z of S [m], shape (m, n): heights[i, j] is at x[i], y[j].
         material: a Material.
-        name: how groups call it.
+        name: its name in groups.
         cliques: names; surfaces that share one ignore each other in groups.
     """
 

@@ -1,5 +1,5 @@
-"""Triangles of a closed surface, checked: faults that can be mended without loss are mended with a warning,
-others raise an error.
+"""Checked triangles of a closed surface: defects that can be repaired without loss are repaired with a
+warning; others raise an error.
 
 Normals at corners and edges are means of those of the faces, weighted with the angles that faces have there:
 a point is inside where its difference to the nearest point of the surface goes against the normal there
@@ -23,7 +23,7 @@ from condyle.records import dataclass
 SAME = 1e-9
 """Corners nearer to each other than this, over the size of the mesh, are one."""
 MANY = 64
-"""Corners of a part, at most, by which is told whether it is within another."""
+"""Largest number of corners by which a part is tested for lying within another."""
 FLAT = 1e-12
 """Faces smaller than this, over the size of the mesh squared, have no area."""
 FOLDED = -0.9999

@@ -1,4 +1,4 @@
-"""Many configurations of a system side by side, as goals look at them to say how far they were missed."""
+"""Many configurations of a system side by side, for goals to compute how far they were missed."""
 
 from __future__ import annotations
 

@@ -369,7 +369,7 @@ class Frames(States[State], Judged):
         return udot - free / W * (np.linalg.pinv(G * (free / W)[:, None]) @ error[..., None])[..., 0]
 
     def table(self) -> Table:
-        """Coordinates by name over time."""
+        """Table of coordinates over time."""
         names, units = variables(self.system)
         nq = self.system.nq
         return Table(self.t, names[:nq], self.q, units[:nq], status=self.status)

@@ -42,7 +42,7 @@ def check_missed_goals(who: str, frames: Frames, again: Again) -> Frames:
 
     Args:
         who: the function that asks, for the warning.
-        frames: to look at.
+        frames: to check.
         again: runs a start, goals of one frame and its time, shape (1,).
     """
     system, code, cost = frames.start.system, frames.info[:, 0], frames.info[:, INFO.index("cost")]

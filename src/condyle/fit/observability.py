@@ -9,7 +9,7 @@ much as it counts, d = D^-1 e, and with the rows of P made as long as 1,
 where w is the least weight of a marker or sensor: an eigenvalue of (1) is at least the square of a lever arm,
 in sizes of the system. Eigenvectors below `LEVER`^2 span the directions that are not determined, and a
 coordinate takes part in them by the length of its row. Where the largest diagonal element of the inverse of
-(1) is small, no eigenvalue is: only other frames are looked at more closely.
+(1) is small, no eigenvalue is: only other frames are checked more closely.
 """
 
 from __future__ import annotations

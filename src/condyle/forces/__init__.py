@@ -51,6 +51,6 @@ _ELSEWHERE = dict.fromkeys(
     ),
     "system.add_contact(name, a, b), with surfaces and laws of cd.contact",
 )
-"""Where names of other libraries are that no class here is."""
+"""Hints for names of other libraries that have no class here."""
 
 __all__, __getattr__ = family(__name__, _ELSEWHERE)

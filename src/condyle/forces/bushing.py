@@ -78,7 +78,7 @@ class LinearBushing(_Bushing):
         a: one body, or its name.
         b: the other body, or its name.
         X_a: frame F on a: a Transform, a 3-vector (translation) or None.
-        X_b: frame M on b, likewise.
+        X_b: frame M on b, given in the same ways.
         stiffness: k, three of rotation [N m/rad], then three of displacement [N/m]; shape (6,), at least 0.
         damping: c, [N m s/rad] and [N s/m], shape (6,), at least 0.
         group: its kind: gravity, passive, external, actuator or muscle.
@@ -116,7 +116,7 @@ class FunctionBushing(_Bushing):
         a: one body, or its name.
         b: the other body, or its name.
         X_a: frame F on a: a Transform, a 3-vector (translation) or None.
-        X_b: frame M on b, likewise.
+        X_b: frame M on b, given in the same ways.
         functions: g of the three moments [N m], then of the three forces [N]: a function of its own
             deflection, or of all six in this order; a number or None (zero).
         damping: c, [N m s/rad] and [N s/m], shape (6,), at least 0.

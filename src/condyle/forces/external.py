@@ -86,7 +86,7 @@ class TimeSeries(ExplainsCalls):
         times: [s], shape (n,), strictly increasing; n >= 3, or >= 2 for linear.
         values: shape (n, 3), or (n,) where one number is asked for.
         interpolation: "cubic", natural splines; or "linear", which is not smooth: derivatives and large steps
-            of integrators suffer, and a warning says so.
+            of integrators suffer, and a warning is raised.
     """
 
     times: tuple[float, ...]

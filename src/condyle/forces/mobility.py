@@ -205,8 +205,8 @@ class MobilityStop(OnCoordinate):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GlobalDamper(Law):
-    """A linear damper on every speed of the system: f_k = -c u_k (10). It steadies a simulation; it is no
-    model of anything.
+    """A linear damper on every speed of the system: f_k = -c u_k (10). It stabilizes a simulation; it does
+    not model anything physical.
 
     Args:
         damping: c, at least 0, in the unit of each force over that of its speed.

@@ -114,7 +114,7 @@ class Custom(UserForce):
             s.station_velocity, s.body_pose, s.body_velocity, s.angular_velocity, s.parameter("c", 2.0),
             s.input("wind", 0.0), s.discrete("gear", 1.0), s.z("activation"). cd.Parameters that the function
             holds work too.
-        states: the law's auxiliary states z by name, with their initial values: {"activation": 0.05}. In a
+        states: the law's auxiliary states z with their initial values, {"activation": 0.05}. In a
             System they are called FORCE.STATE, "muscle.activation".
         zdot: f(s) -> a dict from the names of the states to their rates [1/s].
         group: external by default.

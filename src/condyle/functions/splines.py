@@ -216,7 +216,7 @@ class PiecewiseLinear(ThroughPoints):
     """Straight lines between points (x, y); beyond the ends the outermost lines go on (15).
 
     It has kinks: velocities jump there and accelerations are wrong for an instant, and integrators take small
-    steps. A warning says so. `cd.Spline` has none.
+    steps. A warning is raised. `cd.Spline` has none.
 
     Args:
         x: where the points lie, shape (n,), n >= 2, strictly increasing.
@@ -239,7 +239,7 @@ class PiecewiseConstant(ThroughPoints):
     """Steps: from each x on, up to the next, the value of its y; before the first x the first y (16).
 
     It jumps: what depends on it jumps too, and its derivatives are zero. Integrators take small steps there,
-    and a warning says so. `cd.functions.SmoothStep` has none. Of NaN it is the last y.
+    and a warning is raised. `cd.functions.SmoothStep` has none. Of NaN it is the last y.
 
     Args:
         x: where the values change, shape (n,), strictly increasing.

@@ -43,7 +43,7 @@ class Recording(ExplainsCalls, Display):
     """What a .c3d file holds.
 
     Attributes:
-        markers: Markers, in meters; or None if there are none.
+        markers: Markers, in meters; None without markers.
         force_plates: a Table with columns f1_x, f1_y, f1_z [N], the force of plate 1; p1_x.. [m], where it
             acts; m1_x.. [N m], its free torque; f2_x.. of plate 2. A load of it is
             `cd.ExternalLoad("calcn_r", recording.force_plates, force="f1_", point="p1_", torque="m1_")`.

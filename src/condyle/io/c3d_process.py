@@ -1,7 +1,7 @@
 """Run by `condyle.io.c3d` in a process of its own: reads a .c3d file with ezc3d and writes arrays to standard
 output.
 
-ezc3d ends its process, or never returns, on some damaged files: nobody else should go with it. This file
+ezc3d ends its process, or never returns, on some damaged files: it runs in a process of its own. This file
 imports nothing of Condyle, so that it starts at once.
 """
 
@@ -21,7 +21,7 @@ GROUPS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 
 
 def read(path: str) -> dict[str, np.ndarray]:
-    """What stands in a file, by name; lengths, forces and moments in its own units."""
+    """Contents of a file, {name: values}; lengths, forces and moments in its own units."""
     import ezc3d  # type: ignore[import-untyped]
 
     note = ""

@@ -247,7 +247,7 @@ class Markers(ExplainsCalls, Display):
         """Write a file, every number to its last digit. It appears whole or not at all.
 
         Args:
-            path: where to write. Its ending says how: .trc in `markers.units`; .c3d likewise, in the single
+            path: where to write. Its ending says how: .trc in `markers.units`; .c3d too, in the single
                 precision of that format, from time 0; or as `table.save` of `markers.table()`, in meters.
 
         Raises:
@@ -372,8 +372,8 @@ def read_markers(
     Args:
         path: .trc, .c3d (with ezc3d: `pip install "condyle[c3d]"`), or a table with columns NAME_x, NAME_y,
             NAME_z (.csv, .npz, .sto, .mot) or cells of three numbers (.sto).
-        units: "m", "cm" or "mm", of what stands in the file; by default what it says. A file that does not
-            say is refused.
+        units: "m", "cm" or "mm", of the positions in the file; by default those that it states. A file that
+            does not say is refused.
         vertical: the file's axis that points up, "x", "y" or "z" (or "-z"): everything is turned so that it
             becomes y, OpenSim's vertical. By default nothing is turned.
         rotate: a rotation matrix that turns everything instead.

@@ -7,7 +7,7 @@ rounded once, as Python's float(text) is:
     else                   the upper bits of w T_q, T_q the first 128 bits of 5^q (Lemire 2021)            (2)
 
 Where (2) cannot tell on which side of a double the number is, or anything is odd, such as an empty cell, NaN,
-or a line with another number of cells, the answer is None: whoever asked looks with other eyes.
+or a line with another number of cells, the result is None, and the caller parses it in another way.
 """
 
 from __future__ import annotations

@@ -325,7 +325,7 @@ def _columns(names: list[str], rows: Rows, places: list[int], path: Path) -> tup
 
 
 def _cell_by_cell(names: list[str], rows: Rows, places: list[int], file: str) -> np.ndarray:
-    """Numbers (rows, columns), and the line of the first that is none."""
+    """Numbers (rows, columns), and the line of the first cell that is not a number."""
     out = np.empty((len(rows), len(names)))
     for k, (line, place) in enumerate(zip(rows.lines, places, strict=True)):
         cells = [c.strip() for c in rows.cells(line)]
@@ -351,7 +351,7 @@ def number(cell: str) -> float:
     """The number of a cell; NaN if it is empty.
 
     Raises:
-        ValueError: it is none, or larger than numbers are here.
+        ValueError: it is not a number, or larger than allowed here.
     """
     if not cell or _NONE.fullmatch(cell):
         return math.nan

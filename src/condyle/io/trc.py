@@ -60,7 +60,7 @@ _KEYS = (
 
 @dataclass
 class Contents:
-    """What stands in a file of markers.
+    """Contents of a marker file.
 
     Attributes:
         time: [s], shape (T,).
@@ -91,7 +91,7 @@ def unit_of(said: str, where: str) -> str:
 
 
 def read(path: Path, said: str = "") -> Contents:
-    """What stands in a .trc file.
+    """Contents of a .trc file.
 
     Args:
         path: the file.

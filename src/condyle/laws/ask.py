@@ -56,8 +56,8 @@ class AskedPose:
 
 
 class AskedState:
-    """The state as a user's law sees it. Bodies and coordinates by name; stations in the body's frame [m];
-    results in ground.
+    """The state as a user's law sees it. Bodies and coordinates are given by their names; stations in the
+    body's frame [m]; results in ground.
 
     Answers are numbers or symbols: scalars, or arrays of shape (3,), (6,) or (3, 3).
     """

@@ -79,7 +79,7 @@ class Mobilizer(ExplainsCalls):
         speed_units: unit of each speed; from the equations too, where a class does not state them.
         quaternions: where unit quaternions are among the coordinates, such as (slice(0, 4),).
         named_by_user: the user gave the coordinates' names with the mobilizer; they are used as they are.
-        singular: where H or N loses rank, in words; empty if nowhere.
+        singular: text on where H or N loses rank; empty if nowhere.
         has_lengths: X_FM has lengths that are not coordinates, such as radii; `scaled` multiplies them.
         scales_with_body: `cd.scale` takes the body's factors as they are, as OpenSim does, not those along
             F's axes.

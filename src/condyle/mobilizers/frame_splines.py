@@ -235,7 +235,7 @@ LARGEST_STEP = np.radians(170.0)
 silently become -179."""
 ROUNDING, TYPED, WRONG = 1e-14, 1e-9, 1e-5
 """Largest entry of R'R - 1: below the first R is taken as it is; above, the rotation nearest to R is; above
-the second a warning says so; above the third R is refused."""
+the second a warning is raised; above the third an error."""
 
 
 def checked_order(order: Any, what: str) -> int:
@@ -429,7 +429,7 @@ MOST_ITERATIONS = 100
 THROUGH = 1e-13
 """How well a curve passes through its frames, relative to the size of its positions in the metric."""
 EACH = 8
-"""Points per knot interval at which |s| is looked at."""
+"""Points per knot interval at which |s| is evaluated."""
 MOST_FRAMES = 4000
 """Control frames beyond which the pace is not made more even: rough frames, such as noise, would take any
 number of them."""

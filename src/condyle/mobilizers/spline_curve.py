@@ -41,7 +41,7 @@ from condyle.trace.parameter import POSITIVE
 Domain = tuple[float, float]
 
 SAMPLES = 8
-"""Points per knot interval at which the Jacobian is looked at: they find its least length within 1 %."""
+"""Points per knot interval at which the Jacobian is evaluated: they find its least length within 1 %."""
 REFINED = 3
 """Rounds by which the least of them is found, each a thirty-second of the one before."""
 VANISHES = 1e-3
@@ -164,7 +164,7 @@ class SplineCurve(Mobilizer):
 
         The frames are passed exactly, in their order. Control frames follow from them; where frames are far
         apart more control frames than frames are used, until |s| is even, at most 4000: frames that are
-        noisy turn too sharply for that, and a warning says so. The attribute `sites` says at which q the
+        noisy turn too sharply for that, and a warning is raised. The attribute `sites` says at which q the
         frames are.
 
         Args:

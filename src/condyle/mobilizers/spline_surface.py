@@ -43,13 +43,13 @@ from condyle.spatial import Transform, rotation_about
 from condyle.trace import Symbol, Traced
 
 SAMPLES = 40_000
-"""Places in the domain that are looked at, about; each cell has at least its corners, at most 4 places per
+"""Places in the domain that are checked, about; each cell has at least its corners, at most 4 places per
 direction: 8 in each interval find the minimum along a curve within 1 %, 4 within 8 %, and the smallest are
 refined."""
 LOCKED = 0.05
 """|det W| below which a place is an Euler singularity: 3 degrees from it."""
 CLOSER = 3
-"""How often the neighborhood of the smallest is looked at again, each time 4 times as finely."""
+"""How often the neighborhood of the smallest is checked again, each time 4 times as finely."""
 
 
 class Worst(NamedTuple):
@@ -192,8 +192,8 @@ class SplineSurface(Mobilizer):
     and of Parameters, and does not depend on the number of control values.
 
     Where the second angle is ±pi/2 the three angles turn about two axes only (gimbal lock): a warning says
-    where in the domain. Choose another order of `axes`, or X, then. That, and the rank of H, is looked at
-    once, at t = 0 and at the defaults of Parameters: at other times and values nobody has looked.
+    where in the domain. Choose another order of `axes`, or X, then. That, and the rank of H, is checked
+    once, at t = 0 and at the defaults of Parameters: other times and values are not checked.
 
     Args:
         values: control values of phi_1 .. phi_6 [m, rad], shape (6, n1), (6, n1, n2) or (6, n1, n2, n3), in

@@ -33,6 +33,6 @@ _ELSEWHERE = {
     "PathActuator": "cd.forces.PathActuator",
     "Ligament": "cd.forces.Ligament",
 }
-"""Where names of other libraries are that no class here is."""
+"""Hints for names of other libraries that have no class here."""
 
 __all__, __getattr__ = family(__name__, _ELSEWHERE)

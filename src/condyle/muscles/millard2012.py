@@ -191,7 +191,7 @@ class MillardActiveForceLength(Bezier):
 
     Args:
         shortest: fiber length at which it is `least`.
-        longest: likewise.
+        longest: fiber length beyond the optimal one at which it is `least` again.
         transition: where the steep part of the ascending limb ends.
         slope: of the shallow part.
         least: its smallest value.

@@ -1,5 +1,5 @@
-"""What is looked at of muscles in a result: whether they are at their limits, and whether their fibers work
-where the curves of muscles are known.
+"""Quality checks of muscles in a result: whether they are at their limits, and whether their fibers stay in
+the range of the muscle curves.
 """
 
 from __future__ import annotations
@@ -139,14 +139,14 @@ class Muscle(PathLaw):
         maximum_pennation_angle: of the shortest fiber [rad], below pi / 2.
         activation_time_constant: of the rise [s].
         deactivation_time_constant: of the fall [s].
-        minimum_activation: the least activation that counts. Its state may fall below, as in OpenSim.
+        minimum_activation: lower bound of the activation. Its state may fall below, as in OpenSim.
         default_activation: at the start.
         default_fiber_length: of an elastic tendon's fiber at the start [m]; l_0 by default.
         min_control: the least excitation that studies choose; the minimum activation by default.
         max_control: the greatest that they choose.
         fiber_damping: beta.
         tendon: "elastic" or "rigid".
-        activation_dynamics: without them the excitation is the activation.
+        activation_dynamics: if False, the activation equals the excitation.
         excitation: a number from 0 to 1, a cd.Input, (times, values), one of cd.functions of the time, or a
             Python function of the state s. By default an Input with the muscle's name. Below 0 it counts as
             0, above 1 as 1.

@@ -12,8 +12,8 @@
 `Reading` answers `text`, `words`, `number`, `numbers`, `boolean` of a property, `object` and `objects` in it,
 `function` (a cd.functions object), `frame` (name of a body, and the pose on it) and `connected` (an element)
 of a socket, `coordinate` (a name). A default that is left out means that the file must give the property.
-What nothing asks for is noted as not understood: `skip` names what need not be asked for, `note` says what
-was understood but cannot be done. Defaults that files state for a class are answered like properties.
+Properties that no reader asks for are noted as not understood: `skip` names those that need not be read,
+    `note` records what was understood but is not supported. Class defaults in a file count like properties.
 Elements of sets (ForceSet, ...) are read after all bodies. Objects inside others (functions, paths) are read
 by `reading.read(element)`.
 """
@@ -30,7 +30,7 @@ __all__ = ["read_external_loads", "read_osim", "write_osim"]
 
 
 def __getattr__(name: str) -> object:
-    """Those who read a model do not wait for recorded loads and their studies."""
+    """Reading a model does not load the studies of recorded loads."""
     if name != "read_external_loads":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module("condyle.opensim.loads"), name)

@@ -28,7 +28,7 @@ from condyle.records import dataclass
 from condyle.tree.body import Body, Coordinate
 
 LONG = 10_000
-"""Letters of a text that names nothing any more."""
+"""Length of a text above which it does not name anything."""
 WAYS = ("constraints", "joints")
 """What read_osim makes of couplers."""
 
@@ -98,7 +98,7 @@ def coupled_joints(reading: Reading, joints: Iterable[Joint]) -> dict[Joint, Cou
             out[joint].couplers = inside
         elif not free and len(leaders := {home[i] for c in fine for i in c.independent}) == 1:
             out[joint].couplers, out[joint].leader = fine, leaders.pop()
-    for each in out.values():  # who is led cannot lead
+    for each in out.values():  # a joint that follows cannot lead
         if each.leader is not None and (
             out[each.leader].leader is not None or not _led(each, out[each.leader])
         ):
@@ -184,7 +184,7 @@ def _objection(
 
 
 def _users(reading: Reading, found: Sequence[Coupler]) -> dict[str, list[Element]]:
-    """Elements that speak of coordinates which couplers give, by name; long lists of numbers do not."""
+    """Elements whose text names coordinates that couplers give; long lists of numbers are skipped."""
     out: dict[str, list[Element]] = {c.dependent.name: [] for c in found}
     for e in reading.model.descendants() if out else ():
         if e.text and not e.children and len(e.text) < LONG:
@@ -194,7 +194,7 @@ def _users(reading: Reading, found: Sequence[Coupler]) -> dict[str, list[Element
 
 
 def check_way(couplers: str) -> None:
-    """Refuse another word."""
+    """Raise an error for any other word."""
     if couplers not in WAYS:
         raise DescriptionError(f"read_osim: couplers: expected 'constraints' or 'joints', got {couplers!r}")
 

@@ -1,4 +1,4 @@
-"""Elements of an XML file with their lines, parsed so that no file can do harm: no entities, nothing fetched,
+"""Elements of an XML file with their lines, parsed safely: no entities, nothing fetched,
 sizes and depths limited; and Components, the paths by which sockets name them."""
 
 from __future__ import annotations

@@ -81,8 +81,8 @@ class BodyNameField(Field):
 
 
 class BodyField(BodyNameField):
-    """A body by name or socket. OpenSim takes the body under a frame, and leaves the frame's place on it
-    out."""
+    """A body given by its name or a socket. OpenSim uses the body under a frame, and ignores the frame's
+    offset."""
 
     def parse(self, reading: Reading, element: Element) -> str:
         socket = self.tag.removeprefix("socket_")

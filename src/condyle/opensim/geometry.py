@@ -1,5 +1,5 @@
 """Markers, and geometry to draw: meshes and shapes on bodies and on frames of bodies. They move nothing, so
-that what is wrong with them is noted and not refused."""
+that errors in them are noted and do not raise."""
 
 from __future__ import annotations
 

@@ -24,11 +24,11 @@ def read_external_loads(path: str | Path, data: str | Path | Table | None = None
         loads = cd.read_external_loads("subject01_walk1_grf.xml")
         moments = cd.inverse_dynamics(system, motion, external_loads=loads)
 
-    Loads that the file switches off are left out. In OpenSim too, its `datafile` is for all loads.
+    Loads that the file disables are left out. As in OpenSim, its `datafile` holds all loads.
 
     Args:
         path: an .xml file.
-        data: a Table, or a file, in place of the file that the .xml names, which is looked for beside it.
+        data: a Table, or a file, in place of the file that the .xml names, which must be in the same folder.
 
     Returns:
         one ExternalLoad per load that applies.

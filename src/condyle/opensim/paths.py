@@ -163,7 +163,7 @@ def unit(reading: Reading, coordinate: str) -> str:
 
 
 def units(system: Any) -> dict[str, str]:
-    """Units of coordinates, by name."""
+    """Units of coordinates, {name: unit}."""
     bodies = system._tree.bodies
     return dict(zip((c.name for b in bodies for c in b.coordinates), scales.units(bodies)[0], strict=True))
 
@@ -326,7 +326,7 @@ def path_wrap(reading: Reading, element: Element) -> tuple[paths.Wrap, tuple[int
 
 
 def wrap_objects(reading: Reading) -> dict[str, Element]:
-    """Elements of wrap objects by name, the first of each; those that no path uses change nothing."""
+    """Elements of wrap objects, {name: first element}; those that no path uses have no effect."""
     if reading not in _WRAPS:
         _WRAPS[reading] = {}
         for holder in reading.model.descendants("WrapObjectSet"):
@@ -354,7 +354,7 @@ def _wrap_object(w: paths.Wrap, to: Writing) -> str:
     wanted = name = w.name or f"{w.body}_wrap"
     taken = {n for objects in to.wraps.values() for n in objects}
     count = 1
-    while name in taken:  # OpenSim looks for them by name, on all bodies
+    while name in taken:  # OpenSim searches for this name on all bodies
         count, name = count + 1, f"{wanted}_{count + 1}"
     made.set("name", to.part(f"wrap {name!r}").name(name))
     to.wraps[w.body][name] = made

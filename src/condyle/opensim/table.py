@@ -14,8 +14,9 @@
     )
 
 **To add a class of OpenSim, write one such row**, in the file of its family (forces.py, joints.py, ...) or in
-your own: it registers itself when it is made, and read_osim and write_osim know it from then on. What is made
-of it decides where it goes: a Force joins the forces of the System, a Constraint its constraints, a Mobilizer
+your own: it registers itself when it is created, and read_osim and write_osim know it from then on. The class
+    it makes decides where it goes: a Force joins the forces of the System, a Constraint its constraints, a
+        Mobilizer
 is a joint; others, such as functions, belong to the object whose property holds them.
 
 Properties are written in the order of the fields. Kinds of fields are `Number`, `Vector`, `Flag`, `Choice`,
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
     from condyle.opensim.writing import Writing
 
 Arguments = dict[str, Any]
-"""What is made of an element, by our names."""
+"""Arguments of an element's object, under our names."""
 Properties = dict[str, Any]
-"""What is written in an element, by OpenSim's names."""
+"""Properties of an element, under OpenSim's names."""
 Reader = Callable[["Reading", "Element"], Any]
 Writer = Callable[[Any, "Writing"], Xml]
 READERS: dict[str, Reader] = {}
@@ -227,7 +228,7 @@ class Class:
         read: `read(reading, element, arguments)` makes the object where `made(**arguments)` is not enough.
         write: `write(thing, to, properties)` returns the properties, changed.
         check: `check(thing, to)` refuses what OpenSim's class does not have, by `to.refuse`.
-        register: False for parts that are read by name as properties of others only.
+        register: False for parts that are read only as properties of others.
     """
 
     def __init__(
@@ -254,7 +255,7 @@ class Class:
                 writes(made, when)(self.write)
 
     def read(self, reading: Reading, element: Element) -> Any:
-        """What is made of an element."""
+        """The object of an element."""
         arguments = dict(self.arguments)
         for field in self.fields:
             arguments |= field.read(reading, element)

@@ -97,7 +97,7 @@ class Writing:
 
     Args:
         system: what is written.
-        parameters: values of Parameters by name; None: they are refused.
+        parameters: {name: value} of Parameters; None: they raise an error.
         path: where the file will be.
 
     Attributes:
@@ -106,7 +106,7 @@ class Writing:
         coordinates: names of the coordinates of the joint that is being written.
         refused: messages on what OpenSim does not have, in the order of the system.
         wraps: wrap objects of each body, by its name, made by the paths that go over them.
-        contacts: contact geometry by name, made by the forces whose surfaces it is.
+        contacts: {name: contact geometry}, made by the forces whose surfaces it is.
         meshes: surfaces that touch, by the names of their files beside the model.
         controls: actuators whose control is a function of time, with the function.
         coupled: names of coordinates that only the file has, since couplers give them.

@@ -24,7 +24,7 @@ from condyle.records import dataclass
 from condyle.spatial.algebra import all_of, any_of
 
 NONE, WRAPPED, MANDATORY = 0, 1, 2
-"""What a rule says of a segment: straight; over the surface if no other segment is; over the surface."""
+"""Answers of a rule for a segment: straight; over the surface if no other segment is; over the surface."""
 FLAT, AXIS = ca.diag(ca.SX([1, 1, 0])), ca.SX([0, 0, 1])
 """What a cylinder's plane has of a vector; the cylinder's axis."""
 ROUNDING = 1e-8

@@ -25,7 +25,7 @@ Where modes become large, or the search takes long, it goes on in a new chart th
 found: that is what makes nearly antipodal ends converge.
 
 The merit is L, and pivots count by their size, so that each step descends. A path that a quadrant forces to
-the longer side may be a saddle of length: it is not looked for here.
+the longer side may be a saddle of length: this search does not find it.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from condyle.tree import scales
 from condyle.tree.tree import Tree
 
 FARTHEST = 4 * math.pi
-"""Ranges of angles that go farther are refused [rad]."""
+"""Ranges of angles beyond this raise an error [rad]."""
 METHODS = ("hybrid", "midpoint", "axial")
 """Of OpenSim's ways over ellipsoids."""
 
@@ -118,7 +118,7 @@ class ConditionalPoint(Point):
         return (self.coordinate,)
 
     def check_range(self, tree: Tree) -> None:
-        """Refuse a range of many turns: degrees, most likely."""
+        """Raise an error for a range of many turns: most likely degrees."""
         units = dict(
             zip(
                 (c.name for b in tree.bodies for c in b.coordinates),
@@ -141,11 +141,12 @@ class ConditionalPoint(Point):
 @dataclass(frozen=True, eq=False, repr=False)
 class MovingPoint(Point):
     """A point that moves on its body with coordinates, as OpenSim's MovingPathPoint. Its own motion counts in
-    the path's speed, and its share in moment arms: these are -dL/dq.
+    the path's speed and in moment arms, which are -dL/dq.
 
     Args:
         body: the body or its name.
-        p: x, y and z in the body's frame [m]: functions of a coordinate, such as `cd.functions.SimmSpline`, or numbers.
+        p: x, y and z in the body's frame [m]: functions of a coordinate, such as `cd.functions.SimmSpline`,
+            or numbers.
         coordinate: its name, or one per function.
         range: (low, high), or one per function, or None: coordinates beyond count as at its ends, so that the
             point stops there, and with it its share in speeds and moment arms. (OpenSim's stops too, but its
@@ -315,9 +316,8 @@ class Wrap(Described):
         body: the body or its name.
         X_BS: the surface's frame in the body's; a 3-vector is a translation.
         between: the first and last point, counted from 0, between which it may be; by default all.
-        name: for messages.
-        method: OpenSim's way over ellipsoids, "hybrid", "midpoint" or "axial", for its files alone; here all
-            paths are geodesics.
+        name: for messages. method: OpenSim's way over ellipsoids, "hybrid", "midpoint" or "axial", for its
+            files alone; here all paths are geodesics.
     """
 
     other_names = ("PathWrap",)

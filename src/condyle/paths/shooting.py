@@ -54,7 +54,7 @@ TOLERANCE = 1e-10
 FLAT = 1e-9
 """Curvatures and arcs over the size that count as zero."""
 LOOKS = 12
-"""Where a stretch is looked at for its deepest point."""
+"""Where a stretch is sampled for its deepest point."""
 SEQUENCE = (2, 4, 6, 8)
 """Steps of the midpoint rule that are extrapolated: order 8."""
 
@@ -135,7 +135,7 @@ class Start:
         k: the axis of the half-planes, a unit vector from A into the surface.
         d: the half-plane at phi = 0, a unit vector across k.
         theta: near the point that is touched there [rad].
-        rho: likewise [m].
+        rho: its distance from A [m].
         forced: 1 where the path is to be the nearest stationary one instead of the shortest.
         size: of the surface [m].
         sense: 1 or -1, which of two ways around the surface it is to go; 0 where there is no such choice.

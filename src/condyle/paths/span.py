@@ -476,7 +476,7 @@ class Wrapped:
         on: whether the path goes over it.
         piece: on which piece.
         before: the gap before it, counted along the span (multiple_wraps.py); -1 at a point of the path.
-        after: the gap after it, likewise.
+        after: the gap after it, counted in the same way.
         row: the rule's answer, the segment, and its ends A, B in S.
     """
 

@@ -270,7 +270,8 @@ class Ellipsoid(Surface):
     joint, `cd.contact.Ellipsoid` touches, `cd.shapes.Ellipsoid` is only drawn.)
 
     Args:
-        radii: half axes [m], shape (3,), positive; no Parameters, by which its geodesics have no derivatives.
+        radii: half axes [m], shape (3,), positive. Parameters are not allowed: geodesics have no derivatives
+            by them.
         quadrant: see Surface.
     """
 

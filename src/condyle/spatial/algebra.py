@@ -27,7 +27,7 @@ still finite then."""
 
 
 def too_large(array: Array) -> str:
-    """Words about a number beyond LARGEST; empty if there is none."""
+    """Text about a number beyond LARGEST; empty if all are smaller."""
     size = float(np.abs(array).max(initial=0.0))
     return (
         f"{size:g}, but sizes above {LARGEST:g} overflow in products; units are m, kg and rad"

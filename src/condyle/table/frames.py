@@ -21,7 +21,7 @@ def is_frame(value: Any) -> bool:
 
 
 class UnitsOf(dict[str, str]):
-    """Units of the columns of a Table by name, for the `attrs` of a DataFrame. pandas hands them on to what
+    """{column: unit} of a Table, for the `attrs` of a DataFrame. pandas hands them on to what
     it computes from the frame; the numbers that they are units of tell which columns have them still.
 
     Args:

@@ -241,7 +241,7 @@ class Table(ExplainsCalls, Display):
         converted, as `to_si` does.
 
         Args:
-            units: one per column, or of some columns by name; as they are by default.
+            units: one per column, or {column: unit} for some; unchanged by default.
             degrees: whether angles without a unit are in degrees; as it was by default.
 
         Raises:
@@ -343,7 +343,7 @@ class Table(ExplainsCalls, Display):
         return titles(self.names, self.units)
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame over time; `frame.attrs["units"]` has the units by name.
+        """A pandas DataFrame over time; `frame.attrs["units"]` has the units, {column: unit}.
 
         `from_pandas` takes these units again for columns whose numbers are still those of this Table, under
         any name and in any rows; of others it asks for units, since `np.radians(frame)` has the attrs too.
@@ -376,10 +376,10 @@ class Table(ExplainsCalls, Display):
         """The Table of a pandas DataFrame.
 
         Args:
-            frame: a column per quantity, by name, perhaps with its unit: "knee [rad]". Times are in its
+            frame: one named column per quantity, perhaps with its unit: "knee [rad]". Times are in its
                 column "time" [s], or "time [ms]", or in its index. One that `to_pandas` made has its units.
             degrees: as for `Table`.
-            units: of the numbers in the frame, one per column (but time), or of some columns by name.
+            units: of the numbers in the frame, one per column (but time), or {column: unit} for some.
 
         Raises:
             ShapeError: no times, or columns that are not numbers.

@@ -75,7 +75,7 @@ class Quantity:
 
     @property
     def allowed(self) -> str:
-        """In words: "three finite numbers or cd.Parameters [m]"."""
+        """Text for errors: "three finite numbers or cd.Parameters [m]"."""
         n = math.prod(self.shape)
         few = {1: "one", 3: "three", 6: "six"}.get(n, str(n))
         s = "s" if n > 1 else ""

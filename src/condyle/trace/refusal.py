@@ -145,7 +145,7 @@ def evaluate(
     arguments: Sequence[Any],
     symbolic: bool,
 ) -> Any:
-    """The function's result; what fails in it is told as what the user did."""
+    """The function's result; errors in it are reported in terms of the user's code."""
     token = _current.set(call)
     try:
         result = function(*arguments)

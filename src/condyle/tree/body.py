@@ -29,7 +29,7 @@ class Coordinate(ExplainsCalls):
         default: its value in default states; that of the mobilizer if left out.
         range: (low, high).
         clamped: studies that look for configurations, such as inverse kinematics, stay within the range.
-        locked: it keeps its value: default states, and operators that are told nothing else, have its speed
+        locked: it keeps its value: default states, and operators without locked=, have its speed
             locked at position level. `system.state(locked=())` frees it.
         speed: default value of the speed in its place: its own rate, where the mobilizer has u = qdot.
     """
@@ -49,7 +49,7 @@ class Body:
     Attributes:
         index: place among the system's bodies, parents before children; -1 is ground.
         X_PF: frame F on the parent; Parameters in it have their defaults here.
-        X_BM: frame M on the body; likewise.
+        X_BM: frame M on the body; numbers or Parameters too.
         mass_properties: mass, mass center and inertia; likewise.
         q: where its coordinates are in the system's q.
         u: where its speeds are in the system's u.

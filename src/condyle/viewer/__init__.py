@@ -1,4 +1,4 @@
-"""Scenes to look at: pages for the browser, pictures and movies, of systems and their motions.
+"""Pages for the browser, pictures and movies of systems and their motions.
 
 layer.py      what is given -> states over time          scene.py    states -> what is drawn, as numbers
 encode.py     numbers -> text of a page                  page.py     the one HTML file; client/ draws it

@@ -26,7 +26,7 @@ WATER = 1000.0
 
 
 def parts(system: System, touching: Iterable[ContactSurface] = ()) -> tuple[list[ShapeOnBody], list[str]]:
-    """All shapes on bodies, and what to say of those that cannot be drawn. A body without any has sticks and
+    """All shapes on bodies, and notes on those that cannot be drawn. A body without any has sticks and
     its ellipsoid of inertia, through which what may touch is seen."""
     number, reach = body_numbers(system), scales.reach(system.bodies) or 1.0
     geometry, errors = [], []

@@ -57,7 +57,7 @@ def touching(layer: Layer, R: Array) -> tuple[list[Patch], list[Arrows], Table |
     for k, (name, law) in enumerate(own.items()):
         one = None if isinstance(law, RigidContact) else _major(law, R, number, n[:, k])
         a, b = axes[:, k, 0], axes[:, k, 1]
-        if one is None:  # nobody says where it is long: a circle as large
+        if one is None:  # the direction of the long axis is unknown: a circle of the same area
             a = b = np.sqrt(a * b)
             one = across(n[:, k])
         both = np.stack([a[:, None] * one, b[:, None] * np.cross(n[:, k], one)], axis=1)

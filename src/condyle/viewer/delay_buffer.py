@@ -7,9 +7,9 @@ With w the time of the clock and t simulated time, frame k since the last change
     w_k = w_0 + k / rate                    when it may be computed: inputs until then count in it         (2)
     w_k + delay                             when it is shown                                               (3)
 
-A simulation that takes variable steps may fall behind for up to `delay` and nobody sees it. A frame that is
-not there in time is missed: the picture stays, and all frames after it come one step later, so that motion
-never jumps. If that goes on, the speed falls to what the simulation can do, evenly; it rises again when the
+A simulation that takes variable steps may fall behind for up to `delay` unnoticed. A frame that is late is
+missed: the picture stays, and all frames after it come one step later, so that motion never jumps. If that
+    goes on, the speed falls to what the simulation can do, evenly; it rises again when the
 buffer has been full for a while.
 """
 
@@ -45,7 +45,7 @@ class Pace:
         speed: simulated seconds per second of the clock, now; less than asked where the run cannot keep up.
         lag: by how much the picture is later than `delay` allows for, since the beginning [s].
         shown: frames shown.
-        missed: frames that were not there in time.
+        missed: frames that were late.
         waiting: frames in the buffer.
         factor: simulated seconds that a second of computing gives: the real-time factor.
     """
@@ -146,7 +146,7 @@ class DelayBuffer:
         return self._w0 + self._taken / self.rate + self.delay
 
     def take(self, now: float) -> tuple[float, Any] | None:
-        """The frame that is due, with its simulated time; None if it is not there, and the last one stays."""
+        """The frame that is due, with its simulated time; None if it is late: then the last one stays."""
         if not self._frames:
             self._miss(now)
             return None

@@ -20,8 +20,8 @@ def with_hand(system: System) -> tuple[System, float]:
     """A copy of a system that a spring and a damper may pull at, and the stiffness to pull with [N/m].
 
     Body b is pulled at its station p toward the target x by hand_b (x - p) - d hand_b v, with d the damping
-    per stiffness at which the system's mass comes to rest without swinging. Inputs: hand_NAME, the stiffness
-    at body NAME, zero where nothing is held; hand_station_x .. z; hand_target_x .. z.
+    per stiffness that damps the system's mass critically. Inputs: hand_NAME, the stiffness at body NAME, zero
+    where nothing is held; hand_station_x .. z; hand_target_x .. z.
     """
     out = system.copy()
     mass = sum(b.mass for b in system.bodies) or 1.0

@@ -1,6 +1,6 @@
 """`cd.live`: a system in the browser that answers sliders and the hand, over a websocket.
 
-The server is on this machine alone unless told otherwise. Its address has a random token; requests with
+The server listens on this machine alone by default. Its address has a random token; requests with
 another Host or Origin, which pages of other sites would have, are refused, and there is nothing but the page.
 A Host is an address in digits, localhost, host= or, where other machines may ask, the name of this machine:
 a site that points its own name at this machine (DNS rebinding) has none of these.
@@ -46,8 +46,8 @@ class LiveView:
     its own.
 
     Attributes:
-        url: where the page is; only who knows it can open it.
-        saved: poses that were saved on a page, coordinates by name, newest last.
+        url: where the page is; only those who know it can open it.
+        saved: poses that were saved on a page, {coordinate: value} each, newest last.
     """
 
     def __init__(
@@ -276,14 +276,14 @@ def live(
     title: str | None = None,
     open: bool = True,
 ) -> LiveView:
-    """Look at a system in the browser, move its coordinates by sliders, run it and pull at its bodies.
+    """View a system in the browser, move its coordinates with sliders, run it and pull at its bodies.
 
     Sliders keep couplers and other constraints. The run keeps pace with the clock: frames are shown `delay`
-    behind it, so that slow spells are not seen (sherman2011, section 3.4); where a system is too large, it
-    slows evenly and says so. Parameters, Inputs and excitations of muscles have sliders too.
+    behind it, so that slow spells are not seen (sherman2011, section 3.4); a system that is too large slows
+    down evenly, and the page shows it. Parameters, Inputs and excitations of muscles have sliders too.
 
     Args:
-        system: what is looked at.
+        system: the system to show.
         state: the first pose; `system.state()` by default.
         host: the address that the server listens at: "127.0.0.1", which only this machine reaches, "0.0.0.0"
             for all addresses of this machine, or one of them. Anybody who reaches it and knows the token
@@ -299,7 +299,7 @@ def live(
         itself.
 
     Raises:
-        CondyleError: websockets is not installed, or arguments that cannot be.
+        CondyleError: websockets is not installed, or invalid arguments.
     """
     made = LiveView(system, state, host=host, port=port, rate=rate, delay=delay, title=title)
     if open:

@@ -84,7 +84,7 @@ class Arrows:
         name: in lists and when picked.
         time: [s], shape (T,).
         points: where they begin, in ground [m], shape (T, 3).
-        vectors: in ground, shape (T, 3); NaN or zero where there is none.
+        vectors: in ground, shape (T, 3); NaN or zero where no arrow is drawn.
         unit: of the vectors.
         kind: the list of the page that has it: "forces", or "pushes" for contact forces.
     """

@@ -33,7 +33,7 @@ colors; of a column, over its range."""
 TRIANGLES = 30_000
 """Of a mesh; one with more is made coarser."""
 VIEWS = ("any", "front", "side", "top")
-"""Where the camera may stand at first."""
+"""Initial views of the camera."""
 PLOTTED = 3
 """Columns that are plotted at first."""
 
@@ -117,7 +117,7 @@ class Page:
 
 
 def thinned(scene: Scene, stride: int) -> Scene:
-    """The scene with every stride-th frame, and a note that says so."""
+    """The scene with every stride-th frame, and a note about it."""
     layers = []
     for d in scene.layers:
         i = slice(None, None, stride)
@@ -257,7 +257,7 @@ def _plotted(d: Drawn) -> list[str]:
         moves = np.nanmax(d.columns.values, axis=0, initial=-np.inf) > np.nanmin(
             d.columns.values, axis=0, initial=np.inf
         )
-    quaternion = re.compile(r".*_q[wxyz]")  # says nothing to a person
+    quaternion = re.compile(r".*_q[wxyz]")  # not readable for a person
     return [
         name for name, m in zip(d.columns.names, moves, strict=True) if m and not quaternion.fullmatch(name)
     ][:PLOTTED]

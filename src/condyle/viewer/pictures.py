@@ -1,4 +1,4 @@
-"""`cd.picture` and `cd.movie`: files to look at, made without a screen."""
+"""`cd.picture` and `cd.movie`: pictures and movies, made without a screen."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 
 
 def chromium() -> str | None:
-    """A browser that can draw without a screen, if it and playwright are there."""
+    """A browser that can draw without a screen, if it and playwright are installed."""
     try:
         import playwright  # noqa: F401
     except ImportError:
@@ -59,15 +59,15 @@ def picture(
         size: width and height [pixels].
         view: "any", "front", "side" or "top".
         dark: on a dark ground.
-        renderer: "browser" draws as the page does, for .png, where Chromium and playwright are there;
-            "matplotlib" draws everywhere; "auto" takes the browser if it can.
+        renderer: "browser" draws as the page does, for .png, where Chromium and playwright are installed;
+            "matplotlib" works everywhere; "auto" uses the browser if possible.
         options: more of `cd.show`, such as motion, color, markers, arrows, compare, offset.
 
     Returns:
         the path.
 
     Raises:
-        DescriptionError: another ending, a renderer that is not there, something that cannot be shown.
+        DescriptionError: another ending, a renderer that is not installed, something that cannot be shown.
     """
     path = _path("picture", path)
     if path.suffix.lower() not in (".png", ".svg"):

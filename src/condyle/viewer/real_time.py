@@ -46,7 +46,7 @@ class RealTime:
         failure: why the run ended by itself, or None.
 
     Raises:
-        CondyleError: arguments that cannot be, or a state that cannot be simulated.
+        CondyleError: invalid arguments, or a state that cannot be simulated.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class RealTime:
         self.failure: str | None = None
         self._changes: deque[tuple[float, dict[str, Any]]] = deque()
         self._lock, self._ending = threading.Lock(), threading.Event()
-        first = self._run(state, state.t + FIRST)  # compiles, and refuses what cannot be
+        first = self._run(state, state.t + FIRST)  # compiles, and raises errors for invalid arguments
         self._run(first(state.t + FIRST / 2), state.t + FIRST)
         self._buffer = DelayBuffer(state.t, time.perf_counter(), rate, delay, speed)
         self._thread = threading.Thread(target=self._work, name="condyle-real-time", daemon=True)
@@ -101,9 +101,9 @@ class RealTime:
             the simulated time at which it takes effect [s].
 
         Raises:
-            CondyleError: names or values that cannot be.
+            CondyleError: invalid names or values.
         """
-        self._state.replace(**given)  # refuses here what cannot be, not in the thread
+        self._state.replace(**given)  # invalid values raise here, not in the thread
         with self._lock:
             t = self._buffer.stamp(time.perf_counter())
             self._changes.append((t, dict(given)))
@@ -153,7 +153,7 @@ class RealTime:
                 continue
             try:
                 frames = self._advance(times)
-            except Exception as error:  # whatever it is, the picture must say so
+            except Exception as error:  # any failure must show in the picture
                 self.failure = str(error)
                 return
             with self._lock:

@@ -31,7 +31,7 @@ class Session:
     """A pose that sliders change, and a run that begins there.
 
     Args:
-        system: that is looked at.
+        system: the system to show.
         state: the first pose; `system.state()` by default, with tendons in equilibrium.
         rate: frames per second.
         delay: of the picture behind the run [s].
@@ -76,7 +76,7 @@ class Session:
         held = set(self.state.locked)
         coordinates = []
         for k, name in enumerate(s.coordinates):
-            if units[k] != "1":  # parts of quaternions say nothing to a person
+            if units[k] != "1":  # components of quaternions are not readable for a person
                 low, high = self._range(k)
                 coordinates.append(
                     {

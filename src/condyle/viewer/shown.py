@@ -74,7 +74,7 @@ def show(
         plots: Tables whose columns can be plotted too, one or a list.
         plot: names of the columns that are plotted at first.
         title: of the page.
-        frames: at most; a note says if there are more.
+        frames: at most so many; more are thinned, with a note.
         play: begin to play.
         view: at first: "any", "front", "side" or "top".
         open: in the browser; by default where there is a screen and no path.

@@ -119,7 +119,7 @@ class Polygons:
                 arcs[rows] = w[:, None, 24:27] + own @ w[:, 15:24].reshape(-1, 3, 3)
         there = np.concatenate([flat[self.active] != 0, np.repeat(on, ALONG)])
         place = np.concatenate([self.place, np.repeat(wraps[:, 1] + 1 / 128, ALONG)])
-        order = np.lexsort((place, ~there, self.owner))  # what is not there comes last in its path
+        order = np.lexsort((place, ~there, self.owner))  # missing points come last in their path
         count = np.bincount(self.owner[there], minlength=len(self.sizes))
         shown = np.minimum(self.row, np.repeat(count, self.sizes) - 1) + np.repeat(self.start, self.sizes)
         points: Array = np.concatenate([flat[self.X], arcs.reshape(-1, 3)])[order[shown]]

@@ -34,7 +34,7 @@ not beside them, as in Bricard's mechanism. Its multiplier divides the error of 
 constraints by a small number. Step loops then ask at the nearest state that is on them.
 
 Constraints are unmet where r = G udot - b at the end is not small: they contradict each other, locks or
-motions, or are independent by less than 1e-6 (y < 1e-12). The status says so where for any row
+motions, or are independent by less than 1e-6 (y < 1e-12). The status is set where for any row
 
     not |r_i| <= 1e-4 (sum_j |G_ij udot_j| + |b_i|) + 1e-12 |G_B| sum_j (|udot0_j| + u_j^2)                (8)
 

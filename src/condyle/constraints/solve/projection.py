@@ -32,7 +32,7 @@ class ProjectionProblem:
         slower: (q, u) -> du of (2), (..., nu).
         step: (q, du) -> q + N du, normalized.
         rows: level and label of each row of G.
-        undefined: by label, where an equation is not a number, in words.
+        undefined: {label: text on where the equation is undefined}.
     """
 
     errors: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]

@@ -60,7 +60,7 @@ class Touching(SurfacePair):
         own = ca.jtimes(x, at, rate)
         own[0] = ca.dot(n, v_a + W_a @ R_a.T @ (P - p_a) - v_b - W_b @ R_b.T @ (P - p_b))
         more = ca.jtimes(own[0], at, rate) + ca.jtimes(own[0], rate, ca.vertcat(*yddot))
-        more = ca.vertcat(more, ca.SX.nan(6))  # nobody asks for second rates of n and P
+        more = ca.vertcat(more, ca.SX.nan(6))  # second rates of n and P are not needed
         given = [ca.SX(0, 1), *y]
         return {
             "rows": Closure("touching_rows", y, [ca.SX(0, 1)]),

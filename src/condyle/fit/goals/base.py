@@ -325,7 +325,7 @@ class Goal(ExplainsCalls):
 
 
 def numbers_of(value: Any, what: str) -> Array:
-    """Real numbers, NaN where there are gaps; ShapeError if they are none."""
+    """Real numbers, NaN where there are gaps; ShapeError if they are not numbers."""
     try:
         return np.array(real(what, gaps(value)))
     except (TypeError, ValueError) as error:

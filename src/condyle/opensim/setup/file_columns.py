@@ -13,7 +13,7 @@ from condyle.tree import scales
 
 
 def in_degrees(system: System) -> dict[str, bool]:
-    """Whether files have a coordinate in degrees, by name: angles only."""
+    """{coordinate: whether files have it in degrees}: angles only."""
     return {
         name: unit == "rad"
         for name, unit in zip(system.coordinates, scales.units(system.bodies)[0], strict=True)
@@ -39,8 +39,8 @@ def file_order(setup: Setup, system: System) -> list[str]:
 
 
 def clamped(setup: Setup, system: System) -> dict[str, tuple[float, float]]:
-    """Ranges of the coordinates that keep to them [rad, m], by name; those whose rate is no speed, as angles
-    of a ball, are said and left out."""
+    """{coordinate: range} of clamped coordinates [rad, m]; those whose rate is not a speed, as angles of a
+    ball, are left out with a note."""
     reading, out = setup.model_reading, {}
     for element in setup.model.object.descendants("Coordinate"):
         if element.name in system.coordinates and reading.boolean(element, "clamped", False):

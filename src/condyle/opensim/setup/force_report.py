@@ -60,7 +60,7 @@ class Exerted:
     Args:
         trial: whose forces they are.
         run: the frames, with states of the muscles.
-        given: forces of muscles and actuators, shape (m,), by name, where states do not say them.
+        given: {name: forces (m,)} of muscles and actuators, where states do not determine them.
     """
 
     def __init__(self, trial: AnalysisTrial, run: Motion, given: Mapping[str, Array] | None = None) -> None:
@@ -414,7 +414,7 @@ AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
 
 def constraint_columns(trial: AnalysisTrial, element: Element) -> list[tuple[str, Array]]:
-    """Columns of every constraint that is enforced; what is left out is said."""
+    """Columns of every constraint that is enforced; a note lists those that are left out."""
     reading, system = trial.setup.model_reading, trial.system
     off = system.state().disabled
     found = [

@@ -86,7 +86,7 @@ def induced(trial: AnalysisTrial, element: Element) -> None:
 def _places(
     trial: AnalysisTrial, element: Element, run: Motion, angle: float
 ) -> dict[str, tuple[Array, Array]]:
-    """J and Jdot u of the mass centers of bodies and their angles, and of that of the system, by name."""
+    """{name: J and Jdot u} of the mass centers and angles of bodies, and of the system's mass center."""
     system, out = trial.system, {}
     bodies = [b.name for b in system.bodies]
     asked = trial.setup.words("body_names", element) or ["center_of_mass"]

@@ -134,7 +134,7 @@ def frames_between(motion: Motion, start: float, end: float) -> Motion:
 
 
 def check_bodies(file: str, system: System, loads: list[tuple[str, ExternalLoad]]) -> None:
-    """Refuse loads on bodies, or expressed in bodies, that the model does not have.
+    """Raise an error for loads on bodies, or expressed in bodies, that the model does not have.
 
     Raises:
         UnknownNameError: such a body, with the file of the loads.

@@ -107,7 +107,7 @@ def frames_within(markers: Markers, limits: tuple[float, ...]) -> Markers:
 
 
 def marker_weights(setup: Setup, tasks: list[Element], system: System, markers: Markers) -> dict[str, Any]:
-    """Weights of markers by name: those without a task are left out."""
+    """{marker: weight}; markers without a task are left out."""
     weights = dict.fromkeys([n for n in system.markers if n in markers.names], 0.0)
     lacking = []
     for task in tasks:
@@ -140,7 +140,7 @@ def marker_weights(setup: Setup, tasks: list[Element], system: System, markers: 
 def coordinate_tasks(
     setup: Setup, tasks: list[Element], system: System, t: Array
 ) -> tuple[dict[str, Any], dict[str, float]]:
-    """Values of coordinates to come near to [rad, m], and their weights, by name."""
+    """{coordinate: target values [rad, m]} and {coordinate: weight}."""
     start = dict(zip(system.coordinates, system.state().q, strict=True))
     targets: dict[str, Any] = {}
     weights: dict[str, float] = {}

@@ -27,7 +27,7 @@ MISSING = {
     "CMCTool": "computed muscle control (CMC) is not supported; StaticOptimization in an AnalyzeTool gives "
     "muscle forces of a recorded motion",
 }
-"""Tools of OpenSim that are not here, and what to do."""
+"""Tools of OpenSim that are not supported, and what to do instead."""
 
 
 def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None) -> Report:
@@ -43,7 +43,7 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
 
     Raises:
         DescriptionError: a file that cannot be read, or a tool that is not supported.
-        CondyleError: what the study refuses. Its `report` has what was noticed before.
+        CondyleError: errors of the study. Its `report` has the notes made before.
         FileNotFoundError: no such file.
     """
     start = time.perf_counter()

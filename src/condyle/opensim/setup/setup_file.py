@@ -62,10 +62,10 @@ class Report:
         tool: its class, such as "InverseDynamicsTool".
         name: of the tool in the file.
         files: that were written.
-        results: what to know: a line each.
-        check: what to look at, because it is beyond what OpenSim's guidelines name, or was not done.
+        results: main results, a line each.
+        check: what to check, because it exceeds OpenSim's guidelines, or was not done.
         notes: what is odd in the files, or is not as in OpenSim.
-        qualities: tables of what was looked at in the results, with guidelines and verdicts.
+        qualities: quality tables of the results, with guidelines and verdicts.
     """
 
     tool: str
@@ -92,7 +92,7 @@ class Setup:
 
     Attributes:
         tool: the element of the tool.
-        folder: that of the file: other files are looked for from there.
+        folder: that of the file: other files are relative to it.
         model: the model file, once `system` has been asked for.
         report: what came of it so far.
         recorded: first and last time [s] of the motion before a filter added rows; None without a filter.
@@ -191,7 +191,8 @@ class Setup:
         """A file to write, by the name that is written somewhere, from the setup's folder."""
         return self.folder / given.replace("\\", "/")
 
-    # ---- what is made of it --------------------------------------------------------------------------------
+    # ---- what is built from it
+    # --------------------------------------------------------------------------------
 
     def system(self, element: Element | None = None, marker_sets: Sequence[Document] = ()) -> System:
         """The model, with the forces of force_set_files.
@@ -249,7 +250,7 @@ class Setup:
             return call()
 
     def check(self, what: str) -> None:
-        """Report something to look at."""
+        """Report something to check."""
         self.report.check.append(what)
 
     def note(self, what: str) -> None:

@@ -65,7 +65,7 @@ class AnalysisTrial:
         return self.with_muscle_states if self.loads_in_system else self.accelerated_by({})
 
     def batch_under(self, tensions: dict[str, Array]) -> Batch:
-        """The frames under given forces of muscles and actuators, shape (m,) by name, and all others."""
+        """The frames under given forces of muscles and actuators, {name: (m,)}, and all others."""
         system, motion = self.system, self.with_muscle_states
         loads = loads_on(motion, self.loads)
         kept = [name for name in forces_of_groups(system, GROUPS) if name not in tensions]
@@ -86,7 +86,7 @@ class AnalysisTrial:
 
     def recorded_rows(self, element: Element) -> NDArray[np.intp]:
         """Frames that an analysis records: those whose row in the whole table is a multiple of
-        <step_interval>, and always the first and last. OpenSim does not look at start_time and end_time."""
+        <step_interval>, and always the first and last. OpenSim ignores start_time and end_time."""
         every = max(self.setup.count("step_interval", 1, 10**9, element), 1)
         k, last = np.arange(len(self.motion)), len(self.motion) - 1
         return np.flatnonzero(((k + self.first) % every == 0) | (k == 0) | (k == last))
@@ -131,10 +131,7 @@ class AnalysisTrial:
         )
 
     def chosen(self, element: Element, name: str, known: Sequence[str]) -> list[str]:
-        """Names that a list asks for, in its order; all that there are where it says so, or nothing.
-
-        What there is not is said.
-        """
+        """Names in a list, in its order; all of them for "all" or an empty list. Unknown names are noted."""
         asked = self.setup.words(name, element) or ["all"]
         if asked[0].lower() == "all":
             return list(known)
