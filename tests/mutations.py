@@ -36,8 +36,8 @@ SHARES = {
 """How many mutations each kind of code gets, of 60, and its rooms."""
 LIMIT = 420
 """Seconds for the tests of one mutation; more counts as killed: it loops."""
-MOST_TESTS = 60
-"""Tests tried per mutation, the ones that call the fewest functions first."""
+MOST_TESTS = 30
+"""Tests tried per mutation: those of the room first, and of these the ones that call the fewest functions."""
 EQUIVALENT: dict[str, str] = {}
 """Mutated lines that change no answer, and why."""
 
@@ -117,8 +117,12 @@ def places(path: Path) -> Iterator[tuple[int, int, str, str, int]]:
 
 
 def drawn(seed: int, calls: dict[str, list[str]], count: int) -> Iterator[tuple[Mutation, list[str]]]:
-    """Mutations of functions that some test calls, one per function, with the tests that call it."""
+    """Mutations, one per function, with the tests that call it. A record of another commit counts by the names
+    of functions."""
     rng = random.Random(seed)
+    by_name: dict[str, set[str]] = {}
+    for key, tests in calls.items():
+        by_name.setdefault(key.split(":")[1], set()).update(tests)
     for kind, (share, rooms) in SHARES.items():
         files = [path for room in rooms.split() for path in sorted((PACKAGE / room).rglob("*.py"))]
         pool = [(path, place) for path in files for place in places(path)]
@@ -136,8 +140,8 @@ def drawn(seed: int, calls: dict[str, list[str]], count: int) -> Iterator[tuple[
                 continue
             seen.add((name, first))
             left -= 1
-            tests = calls.get(f"{name}:{function}:{first}", [])
-            yield Mutation(kind, name, function, row + 1, before, after, text.decode()), tests
+            called = calls.get(f"{name}:{function}:{first}") or sorted(by_name.get(function, ()))
+            yield Mutation(kind, name, function, row + 1, before, after, text.decode()), called
 
 
 def killer(mutation: Mutation, tests: list[str], folder: Path) -> str:
@@ -171,8 +175,8 @@ def main() -> None:
     options = parser.parse_args()
     calls = json.loads(options.calls.read_text(encoding="utf-8"))
     size: dict[str, int] = {}
-    for tests in calls.values():
-        for test in tests:
+    for called in calls.values():
+        for test in called:
             size[test] = size.get(test, 0) + 1
     lines = ["| kind | where | before | after | killed by |", "|---|---|---|---|---|"]
     killed = total = 0
