@@ -117,7 +117,7 @@ class State(Display, OfState):
     """Why accelerations are not known, of states that runs give; of a state with other values they are."""
 
     @classmethod
-    def of(cls, system: System, **values: Any) -> State:
+    def of(cls, system: System, **values: object) -> State:
         """A checked state. Vectors are arrays, or mappings from names to values; None is the default."""
         start = {name: system.default(name) for name in _ENTRIES}
         given = {name: value for name, value in values.items() if value is not None}

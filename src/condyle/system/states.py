@@ -220,7 +220,7 @@ class States(Generic[Item], Display, OfStates):
         table, *others = self._blocks()
         return page(repr(self), table, *(block for block in others if block.rows))
 
-    def movie(self, path: str | Path, **options: Any) -> Path:
+    def movie(self, path: str | Path, **options: object) -> Path:
         """Write a movie of it, .mp4, .gif or numbered .png, without a screen: see `cd.movie`."""
         # what draws knows this file
         return importlib.import_module("condyle.viewer").movie(self, path, **options)  # type: ignore[no-any-return]

@@ -123,7 +123,7 @@ class Motion(ExplainsCalls, States[State]):
     called, _item = "motion", "frame"
     plumbing = frozenset({"tail", "steady", "called"})
 
-    def __new__(cls, system: Any = None, t: Any = None, *_: Any, **__: Any) -> Self:
+    def __new__(cls, system: object = None, t: object = None, *_: object, **__: object) -> Self:
         if isinstance(t, (Table, Trajectory, Frames, Motion)) or is_frame(t):
             raise DescriptionError(
                 f"Motion: t: expected times [s], shape (m,), got a {type(t).__name__}: "
