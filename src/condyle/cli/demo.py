@@ -150,7 +150,7 @@ COMPARED = (
         "The paper compares the two.",
     ),
     ("forces_passive", "muscle forces, passive forces: CMC", "N", "Likewise."),
-    ("reserves_passive", "helping actuators, passive forces: CMC", "N m", "Likewise."),
+    ("reserves_passive", "reserves, passive forces: CMC", "N m", "Likewise."),
 )
 
 
