@@ -200,8 +200,8 @@ def test_readme_points_at_files_that_exist() -> None:
 
 def test_every_process_of_the_tests_has_a_time_limit() -> None:
     """They go through tests/process.py, so that none can hang the run."""
-    # tests.trust runs pytest for a person who watches it
-    alone = {"process.py", "trust.py", Path(__file__).name}
+    # tests.trust and tests.mutations run pytest for a person who watches it
+    alone = {"process.py", "trust.py", "mutations.py", Path(__file__).name}
     users = [
         path.name
         for path in (ROOT / "tests").rglob("*.py")
