@@ -13,6 +13,9 @@ class Dataclasses(griffe.Extension):
         for decorator in cls.decorators:
             value = decorator.value
             name = value.function if isinstance(value, griffe.ExprCall) else value
-            if isinstance(name, griffe.ExprName) and name.canonical_path == "condyle.records.dataclass":
+            if (
+                isinstance(name, griffe.ExprName)
+                and name.canonical_path == "condyle.records.dataclass"
+            ):
                 name.name, name.parent = "dataclasses.dataclass", None
                 cls.labels.add("dataclass")

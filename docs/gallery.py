@@ -36,7 +36,9 @@ def main(names: list[str]) -> None:
     matplotlib.use("Agg")
     for name in names or PICTURES:
         with contextlib.redirect_stdout(io.StringIO()):
-            values = runpy.run_path(str(ROOT / "examples" / f"{name}.py"), run_name="__main__")
+            values = runpy.run_path(
+                str(ROOT / "examples" / f"{name}.py"), run_name="__main__"
+            )
         figure = plt.figure(figsize=(6.4, 3.2), layout="constrained", facecolor="white")
         PICTURES[name](SimpleNamespace(**_public(values)), figure)
         figure.savefig(ROOT / "docs" / "img" / f"{name}.png", dpi=100)
@@ -71,18 +73,35 @@ def triad(axes: Any, R: np.ndarray, p: np.ndarray, size: float) -> None:
 
 def seen(axes: Any, elev: float, azim: float, zoom: float = 1.3, up: str = "y") -> None:
     """Equal scales, and where it is seen from [degrees]."""
-    axes.view_init(elev=elev, azim=azim, vertical_axis=up)  # first: the scales go by what is upright
+    axes.view_init(
+        elev=elev, azim=azim, vertical_axis=up
+    )  # first: the scales go by what is upright
     axes.set_aspect("equal")
-    axes.set_box_aspect(np.ptp([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()], axis=1), zoom=zoom)
+    axes.set_box_aspect(
+        np.ptp([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()], axis=1), zoom=zoom
+    )
 
 
 @picture
 def screw(v: Any, figure: Figure) -> None:
     axes = plain(figure.add_subplot(), "time [s]", "turns")
-    axes.plot(v.times, v.exact / (2 * np.pi), color=INK, linewidth=5, alpha=0.2, label="closed form")
-    for name, color, angle in zip(("screw", "cylinder and coupler"), (BLUE, RED), v.turn, strict=True):
+    axes.plot(
+        v.times,
+        v.exact / (2 * np.pi),
+        color=INK,
+        linewidth=5,
+        alpha=0.2,
+        label="closed form",
+    )
+    for name, color, angle in zip(
+        ("screw", "cylinder and coupler"), (BLUE, RED), v.turn, strict=True
+    ):
         axes.plot(
-            v.times, angle / (2 * np.pi), color=color, linestyle="-" if color == BLUE else ":", label=name
+            v.times,
+            angle / (2 * np.pi),
+            color=color,
+            linestyle="-" if color == BLUE else ":",
+            label=name,
         )
     axes.legend(frameon=False)
 
@@ -91,14 +110,25 @@ def screw(v: Any, figure: Figure) -> None:
 def scapula(v: Any, figure: Figure) -> None:
     axes = space(figure)
     state, root = v.b, v.b.body_pose("thorax")
-    a, b = np.meshgrid(np.linspace(0, 2 * np.pi, 37), np.linspace(-np.pi / 2, np.pi / 2, 19))
+    a, b = np.meshgrid(
+        np.linspace(0, 2 * np.pi, 37), np.linspace(-np.pi / 2, np.pi / 2, 19)
+    )
     ball = np.stack([np.cos(b) * np.cos(a), np.cos(b) * np.sin(a), np.sin(b)], -1)
     axes.plot_wireframe(
-        *np.moveaxis((ball * v.glide.radii) @ root.R.T + root.p, -1, 0), color=RED, linewidth=0.4, alpha=0.5
+        *np.moveaxis((ball * v.glide.radii) @ root.R.T + root.p, -1, 0),
+        color=RED,
+        linewidth=0.4,
+        alpha=0.5,
     )
     joints = [state.body_pose(name).p for name in ("scapula", "humerus")]
     elbow = state.body_pose("forearm").p
-    axes.plot(*np.transpose([*joints, elbow, (0, 0, 0)]), color=INK, linewidth=4, alpha=0.6, marker="o")
+    axes.plot(
+        *np.transpose([*joints, elbow, (0, 0, 0)]),
+        color=INK,
+        linewidth=4,
+        alpha=0.6,
+        marker="o",
+    )
     X = state.body_pose("scapula")
     triad(axes, X.R, X.p, 0.08)
     seen(axes, elev=12, azim=-60, zoom=1.25)
@@ -106,8 +136,13 @@ def scapula(v: Any, figure: Figure) -> None:
 
 def ground_of(axes: Any, surface: Any, n: int, t: float = 0.0) -> None:
     """A wireframe of a spline surface."""
-    q = np.stack(np.meshgrid(*(np.linspace(*pair, n) for pair in surface.domain), indexing="ij"), -1)
-    axes.plot_wireframe(*np.moveaxis(surface.pose(q, t).p, -1, 0), color=INK, linewidth=0.4, alpha=0.5)
+    q = np.stack(
+        np.meshgrid(*(np.linspace(*pair, n) for pair in surface.domain), indexing="ij"),
+        -1,
+    )
+    axes.plot_wireframe(
+        *np.moveaxis(surface.pose(q, t).p, -1, 0), color=INK, linewidth=0.4, alpha=0.5
+    )
 
 
 @picture
@@ -118,7 +153,14 @@ def deforming_surface(v: Any, figure: Figure) -> None:
     axes.plot(*path.T, color=BLUE, linewidth=1.2)
     seen(axes, elev=35, azim=-50, up="z")
     right = plain(figure.add_subplot(1, 2, 2), "time [s]", "[J]")
-    right.plot(v.t, v.energy - v.energy[0], color=INK, linewidth=4, alpha=0.25, label="energy gained")
+    right.plot(
+        v.t,
+        v.energy - v.energy[0],
+        color=INK,
+        linewidth=4,
+        alpha=0.25,
+        label="energy gained",
+    )
     right.plot(v.t, v.work, color=RED, linewidth=1, label="work of the membrane")
     right.legend(frameon=False)
 
@@ -127,7 +169,11 @@ def deforming_surface(v: Any, figure: Figure) -> None:
 def rolling_surface(v: Any, figure: Figure) -> None:
     axes = space(figure)
     ground_of(axes, v.above, 17)
-    axes.plot(*v.system.station_position(v.run.q, "ball", (0, 0, 0)).T, color=BLUE, linewidth=1.5)
+    axes.plot(
+        *v.system.station_position(v.run.q, "ball", (0, 0, 0)).T,
+        color=BLUE,
+        linewidth=1.5,
+    )
     mark = v.system.station_position(v.run.q, "ball", (0, v.radius, 0))
     axes.plot(*mark.T, color=RED, linewidth=0.7)
     seen(axes, elev=40, azim=-60, zoom=1.6, up="z")
@@ -164,7 +210,9 @@ def knee(v: Any, figure: Figure) -> None:
     angle = np.linspace(-2.0944, 0.2, 200)
     plain(right, "knee angle [degrees]", "tibia in femur [mm]")
     right.plot(np.degrees(angle), 1e3 * v.forward(angle), color=BLUE, label="forward")
-    right.plot(np.degrees(angle), 1e3 * (v.up(angle) + 0.4), color=RED, label="up, 400 mm added")
+    right.plot(
+        np.degrees(angle), 1e3 * (v.up(angle) + 0.4), color=RED, label="up, 400 mm added"
+    )
     right.legend(frameon=False)
 
 
@@ -174,17 +222,35 @@ def fitted_knee(v: Any, figure: Figure) -> None:
     angle = np.degrees(v.at[:, 0])
     plain(left, "knee angle [degrees]", "forward [mm]")
     left.plot(
-        np.degrees(v.q), 1e3 * v.frames.p[:, 0], ".", color=INK, markersize=2, alpha=0.4, label="measured"
+        np.degrees(v.q),
+        1e3 * v.frames.p[:, 0],
+        ".",
+        color=INK,
+        markersize=2,
+        alpha=0.4,
+        label="measured",
     )
-    left.plot(angle, 1e3 * v.truth.p[:, 0], color=INK, linewidth=4, alpha=0.25, label="truth")
+    left.plot(
+        angle, 1e3 * v.truth.p[:, 0], color=INK, linewidth=4, alpha=0.25, label="truth"
+    )
     plain(right, "knee angle [degrees]", "acceleration at 5 rad/s [rad/s$^2$]")
     right.plot(
-        angle, v.true.forward_dynamics(v.at, v.moved), color=INK, linewidth=4, alpha=0.25, label="truth"
+        angle,
+        v.true.forward_dynamics(v.at, v.moved),
+        color=INK,
+        linewidth=4,
+        alpha=0.25,
+        label="truth",
     )
     for name, color in (("rough", RED), ("smooth", BLUE)):
         poses = v.systems[name].body_pose(v.at, "shank")
         left.plot(angle, 1e3 * poses.p[:, 0], color=color, linewidth=1, label=name)
-        right.plot(angle, v.systems[name].forward_dynamics(v.at, v.moved), color=color, linewidth=1)
+        right.plot(
+            angle,
+            v.systems[name].forward_dynamics(v.at, v.moved),
+            color=color,
+            linewidth=1,
+        )
     left.legend(frameon=False, fontsize=8)
 
 
@@ -206,13 +272,18 @@ def spline_leg(v: Any, figure: Figure) -> None:
     left.set_aspect("equal")
     left.set_axis_off()
     k = sorted(v.errors)
-    plain(right, "iteration", "error [rad]").semilogy(k, [v.errors[i] for i in k], color=BLUE, marker="o")
+    plain(right, "iteration", "error [rad]").semilogy(
+        k, [v.errors[i] for i in k], color=BLUE, marker="o"
+    )
     right.set_xticks(k)
 
 
 @picture
 def protein(v: Any, figure: Figure) -> None:
-    axes, right = space(figure, 1, 2, 1), plain(figure.add_subplot(1, 2, 2), "time [ps]", "")
+    axes, right = (
+        space(figure, 1, 2, 1),
+        plain(figure.add_subplot(1, 2, 2), "time [ps]", ""),
+    )
     still, moving = v.found.atoms["stationary"], v.found.atoms["mobile"]
     axes.plot(*still.T, color=GREEN, linewidth=2)
     for q in (0.0, 0.5, 1.0):
@@ -222,13 +293,21 @@ def protein(v: Any, figure: Figure) -> None:
     axes.plot(*axis.T, color=RED, linestyle="--", linewidth=1)
     seen(axes, elev=15, azim=-60, zoom=1.1, up="z")
     right.plot(100 * v.s, v.motive[:, 0], color=BLUE, label="motive force [kJ/mol]")
-    right.plot(100 * v.s, np.linalg.norm(v.load, axis=1), color=RED, label="hinge force [kJ/(mol nm)]")
+    right.plot(
+        100 * v.s,
+        np.linalg.norm(v.load, axis=1),
+        color=RED,
+        label="hinge force [kJ/(mol nm)]",
+    )
     right.legend(frameon=False, fontsize=8)
 
 
 @picture
 def beads(v: Any, figure: Figure) -> None:
-    axes, right = space(figure, 1, 2, 1), plain(figure.add_subplot(1, 2, 2), "time [s]", "spin [rad/s]")
+    axes, right = (
+        space(figure, 1, 2, 1),
+        plain(figure.add_subplot(1, 2, 2), "time [s]", "spin [rad/s]"),
+    )
     q = np.linspace(0, 2 * np.pi, 400)
     axes.plot(*v.wire.pose(q).p.T, color=INK, linewidth=1)
     for k, color in enumerate((RED, GREEN, BLUE)):
@@ -246,7 +325,11 @@ def letters(v: Any, figure: Figure) -> None:
         run = v.cd.simulate(state.system, state, t_final=0.25, accuracy=1e-4)
         for letter, name in zip("CONDYLES", state.system.bodies, strict=True):
             X = state.system.body_pose(run.q[-1], name)
-            edge = v.cd.SplineCurve(v.outline(letter), closed=True).pose(np.linspace(0, 1, 200)).p
+            edge = (
+                v.cd.SplineCurve(v.outline(letter), closed=True)
+                .pose(np.linspace(0, 1, 200))
+                .p
+            )
             axes.fill(*(edge @ X.R.T + X.p).T[:2], color=(BLUE, RED)[k], alpha=0.55)
         axes.set_aspect("equal")
         axes.set_axis_off()
@@ -256,7 +339,9 @@ def letters(v: Any, figure: Figure) -> None:
 @picture
 def globe(v: Any, figure: Figure) -> None:
     axes = space(figure)
-    a, b = np.meshgrid(np.linspace(0, 2 * np.pi, 49), np.linspace(-np.pi / 2, np.pi / 2, 25))
+    a, b = np.meshgrid(
+        np.linspace(0, 2 * np.pi, 49), np.linspace(-np.pi / 2, np.pi / 2, 25)
+    )
     ball = v.height * np.stack([np.cos(b) * np.cos(a), np.cos(b) * np.sin(a), np.sin(b)])
     axes.plot_wireframe(*ball, color=INK, linewidth=0.3, alpha=0.25)
     for name, color in zip(v.routes, (RED, GREEN, BLUE), strict=True):
@@ -270,9 +355,16 @@ def globe(v: Any, figure: Figure) -> None:
 
 @picture
 def scapulothoracic(v: Any, figure: Figure) -> None:
-    axes, right = space(figure, 1, 2, 1), plain(figure.add_subplot(1, 2, 2), "time [s]", "")
-    a, b = np.meshgrid(np.linspace(0, 2 * np.pi, 37), np.linspace(-np.pi / 2, np.pi / 2, 19))
-    ball = np.stack([np.cos(b) * np.cos(a), np.sin(b), np.cos(b) * np.sin(a)], -1) * v.radii
+    axes, right = (
+        space(figure, 1, 2, 1),
+        plain(figure.add_subplot(1, 2, 2), "time [s]", ""),
+    )
+    a, b = np.meshgrid(
+        np.linspace(0, 2 * np.pi, 37), np.linspace(-np.pi / 2, np.pi / 2, 19)
+    )
+    ball = (
+        np.stack([np.cos(b) * np.cos(a), np.sin(b), np.cos(b) * np.sin(a)], -1) * v.radii
+    )
     axes.plot_wireframe(*np.moveaxis(ball, -1, 0), color=INK, linewidth=0.3, alpha=0.3)
     (low, high), (down, up) = v.fit.mobilizer.domain
     for first in np.linspace(low, high, 5):
@@ -280,10 +372,20 @@ def scapulothoracic(v: Any, figure: Figure) -> None:
             pose = v.scapula_frames(np.array([[first, second]]))
             R, p = pose.R[0], pose.p[0]
             triad(axes, R, p, 0.025)
-            axes.plot(*np.transpose([v.sternum, p + R @ v.acromion]), color=INK, linewidth=0.6, alpha=0.6)
+            axes.plot(
+                *np.transpose([v.sternum, p + R @ v.acromion]),
+                color=INK,
+                linewidth=0.6,
+                alpha=0.6,
+            )
     seen(axes, elev=12, azim=-165, zoom=1.35)
     for k, (name, color) in enumerate((("protraction", BLUE), ("elevation", GREEN))):
-        right.plot(v.run.t, np.degrees(v.run.q[:, k] - v.run.q[0, k]), color=color, label=f"{name} [degrees]")
+        right.plot(
+            v.run.t,
+            np.degrees(v.run.q[:, k] - v.run.q[0, k]),
+            color=color,
+            label=f"{name} [degrees]",
+        )
     right.plot(v.run.t, 1e4 * v.stretch, color=RED, label="clavicle's stretch [0.1 mm]")
     right.legend(frameon=False, fontsize=8)
 
@@ -295,7 +397,9 @@ def wrist_thumb(v: Any, figure: Figure) -> None:
         X = v.frames[name]
         side = np.abs(X.p[:, :2]).max(axis=0)
         x, y = np.meshgrid(*(np.linspace(-s, s, 15) for s in side))
-        axes.plot_surface(x, y, x**2 / (2 * a) + y**2 / (2 * b), color=(BLUE, GREEN)[k], alpha=0.35)
+        axes.plot_surface(
+            x, y, x**2 / (2 * a) + y**2 / (2 * b), color=(BLUE, GREEN)[k], alpha=0.35
+        )
         for j in range(0, 600, 25):
             triad(axes, X.R[j], X.p[j], 0.003)
         for height, along in ((a, (0, 1, 0)), (b, (1, 0, 0))):
@@ -314,17 +418,32 @@ def walker(v: Any, figure: Figure) -> None:
         for t in rows:
             state = run(t) if t < v.walk.period else v.walk.trajectory.events[-1].before
             hip = np.array([state["x"], state["y"]])
-            feet = [state.station_position(leg, v.FOOT)[:2] for leg in ("stance", "swing")]
-            for foot, tone, alpha in zip(feet, (color, (GREEN, BLUE)[step]), (0.9, 0.35), strict=True):
-                left.plot(*np.transpose([hip + (foothold, 0), foot + (foothold, 0)]), color=tone, alpha=alpha)
+            feet = [
+                state.station_position(leg, v.FOOT)[:2] for leg in ("stance", "swing")
+            ]
+            for foot, tone, alpha in zip(
+                feet, (color, (GREEN, BLUE)[step]), (0.9, 0.35), strict=True
+            ):
+                left.plot(
+                    *np.transpose([hip + (foothold, 0), foot + (foothold, 0)]),
+                    color=tone,
+                    alpha=alpha,
+                )
         foothold += float(feet[1][0])
     left.axhline(0, color=INK, linewidth=1)
     left.set_aspect("equal")
     left.set_axis_off()
-    left.set_title("two steps: each leg in its color, dark while it stands", fontsize=9, color=INK)
+    left.set_title(
+        "two steps: each leg in its color, dark while it stands", fontsize=9, color=INK
+    )
     plain(right, "stance angle [rad]", "its rate [rad $\\sqrt{g/l}$]")
     right.plot(
-        v.steps["stance"], v.steps["stance_speed"], color=INK, alpha=0.25, linewidth=0.8, label="first steps"
+        v.steps["stance"],
+        v.steps["stance_speed"],
+        color=INK,
+        alpha=0.25,
+        linewidth=0.8,
+        label="first steps",
     )
     angle, rate = run["stance"], run["stance_speed"]
     right.plot(angle[:-1], rate[:-1], color=RED, label="limit cycle")
@@ -339,8 +458,12 @@ def cradle(v: Any, figure: Figure) -> None:
         for i in range(v.N):
             body = v.traj(t).body_pose(f"ball{i}")
             joint = (i * (2 * v.RADIUS + v.GAP), 0.0)
-            left.plot(*np.transpose([joint, body.p[:2]]), color=INK, linewidth=0.8, alpha=alpha)
-            left.add_patch(plt.Circle(body.p[:2], v.RADIUS, color=BLUE, alpha=alpha, linewidth=0))
+            left.plot(
+                *np.transpose([joint, body.p[:2]]), color=INK, linewidth=0.8, alpha=alpha
+            )
+            left.add_patch(
+                plt.Circle(body.p[:2], v.RADIUS, color=BLUE, alpha=alpha, linewidth=0)
+            )
     left.set_aspect("equal")
     left.axis("off")
     left.set_title("lifted, hit, and passed on", fontsize=9, color=INK)
@@ -356,12 +479,23 @@ def falling_chain(v: Any, figure: Figure) -> None:
     bodies = [b.name for b in v.system.bodies]
     times = (0.0, 0.15, 0.3, 0.5, 1.5)
     for k, t in enumerate(times):
-        stations = [(bodies[0], -v.LENGTH / 2), *((name, v.LENGTH / 2) for name in bodies)]
-        p = np.array([v.traj(t).station_position(name, (x, 0, 0))[:2] for name, x in stations])
-        left.plot(*p.T, "o-", color=BLUE, alpha=0.25 + 0.75 * k / (len(times) - 1), markersize=3)
+        stations = [
+            (bodies[0], -v.LENGTH / 2),
+            *((name, v.LENGTH / 2) for name in bodies),
+        ]
+        p = np.array(
+            [v.traj(t).station_position(name, (x, 0, 0))[:2] for name, x in stations]
+        )
+        left.plot(
+            *p.T, "o-", color=BLUE, alpha=0.25 + 0.75 * k / (len(times) - 1), markersize=3
+        )
     left.axhline(0, color=INK, linewidth=1)
     left.set_aspect("equal")
-    left.set_title("from pale to dark: " + ", ".join(f"{t:g}" for t in times) + " s", fontsize=9, color=INK)
+    left.set_title(
+        "from pale to dark: " + ", ".join(f"{t:g}" for t in times) + " s",
+        fontsize=9,
+        color=INK,
+    )
     plain(left, "x [m]", "y [m]")
     right.plot(v.traj.t, v.energy, color=RED)
     plain(right, "t [s]", "energy [J]")
@@ -370,7 +504,10 @@ def falling_chain(v: Any, figure: Figure) -> None:
 @picture
 def knee_cartilage(v: Any, figure: Figure) -> None:
     axes = figure.subplots(1, 2, sharex=True, sharey=True)
-    bodies = ((v.femur, "femur", "condyles, from below", 1), (v.tibia, "ground", "plateau, from above", -1))
+    bodies = (
+        (v.femur, "femur", "condyles, from below", 1),
+        (v.tibia, "ground", "plateau, from above", -1),
+    )
     for axis, (surface, body, title, side) in zip(axes, bodies, strict=True):
         mesh, pressure = surface.triangles, v.end.contacts.pressures("knee", body) / 1e6
         corners = 1e3 * mesh.vertices[:, [0, 2]]
@@ -399,22 +536,34 @@ def knee_cartilage(v: Any, figure: Figure) -> None:
         for half in (-1, 1):
             mine = half * mesh.centroids[:, 0] > 0
             part = (pressure * mesh.areas)[mine].sum() / (pressure @ mesh.areas)
-            axis.text(half * 22, 20.5, f"{100 * part:.0f} %", ha="center", fontsize=9, color=INK)
+            axis.text(
+                half * 22, 20.5, f"{100 * part:.0f} %", ha="center", fontsize=9, color=INK
+            )
         axis.set_aspect("equal")
         axis.set_title(title, fontsize=9, color=INK)
         plain(axis, "x [mm]", "z [mm]" if side > 0 else "").grid(visible=False)
     figure.colorbar(drawn, ax=axes, shrink=0.75, label="pressure [MPa]")
-    figure.suptitle(f"{v.force:.0f} N on two condyles, and the share of each", fontsize=10, color=INK)
+    figure.suptitle(
+        f"{v.force:.0f} N on two condyles, and the share of each", fontsize=10, color=INK
+    )
 
 
 @picture
 def foot_landing(v: Any, figure: Figure) -> None:
     above, below = figure.subplots(2, 1, height_ratios=(1, 2.2))
     for k, t in enumerate((0.0, 0.06, 0.09, 0.17, 1.5)):
-        X, aside = v.landing(t).body_pose("foot"), np.array([0.3 * k - v.landing(t)["foot_tx"], 0, 0])
+        X, aside = (
+            v.landing(t).body_pose("foot"),
+            np.array([0.3 * k - v.landing(t)["foot_tx"], 0, 0]),
+        )
         sole = [X.R @ (x, -0.06, 0) + X.p + aside for x in (-0.08, 0.06, 0.12)]
         ankle = X.R @ (-0.05, 0.04, 0) + X.p + aside
-        above.fill(*np.transpose([sole[0], sole[2], ankle])[:2], color=BLUE, alpha=0.25, linewidth=0)
+        above.fill(
+            *np.transpose([sole[0], sole[2], ankle])[:2],
+            color=BLUE,
+            alpha=0.25,
+            linewidth=0,
+        )
         for p in sole:
             above.add_patch(plt.Circle(p[:2], 0.02, color=BLUE, alpha=0.7, linewidth=0))
         above.text(0.3 * k, -0.045, f"{t:g} s", ha="center", fontsize=8, color=INK)
@@ -437,7 +586,11 @@ def foot_landing(v: Any, figure: Figure) -> None:
 def stairs(v: Any, figure: Figure) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(1.5, 1))
     for k in range(len(v.steps)):
-        left.add_patch(plt.Rectangle((0.3 * k, -0.2 - 0.15 * k), 0.3, 0.2, color=INK, alpha=0.2, linewidth=0))
+        left.add_patch(
+            plt.Rectangle(
+                (0.3 * k, -0.2 - 0.15 * k), 0.3, 0.2, color=INK, alpha=0.2, linewidth=0
+            )
+        )
     t = np.linspace(0, 2, 801)
     p = v.run.at(t)[:, [v.system.coordinates.index(f"ball_t{axis}") for axis in "xy"]]
     left.plot(*p.T, color=BLUE, linewidth=1)
@@ -455,10 +608,16 @@ def tippe_top(v: Any, figure: Figure) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
     for k, s in enumerate((0.0, 1.0, 2.0, 4.0)):
         up = v.run(s).body_pose("top").R[1, 1]
-        axis = np.array([np.sqrt(max(1 - up * up, 0)), up])  # in the plane that it leans in
+        axis = np.array(
+            [np.sqrt(max(1 - up * up, 0)), up]
+        )  # in the plane that it leans in
         middle = np.array([0.06 * k, v.RADIUS])
         left.add_patch(plt.Circle(middle, v.RADIUS, color=BLUE, alpha=0.3, linewidth=0))
-        left.plot(*np.transpose([middle, middle + 0.95 * v.RADIUS * axis]), color=INK, linewidth=3)
+        left.plot(
+            *np.transpose([middle, middle + 0.95 * v.RADIUS * axis]),
+            color=INK,
+            linewidth=3,
+        )
         left.plot(*(middle - v.BELOW * axis), "o", color=RED, markersize=4)
         left.text(middle[0], -0.018, f"{s:g} s", ha="center", fontsize=8, color=INK)
     left.axhline(0, color=INK, linewidth=1)

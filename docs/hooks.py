@@ -32,7 +32,8 @@ from latex2mathml.converter import convert
 
 ROOT = Path(__file__).resolve().parent.parent
 DIRECTIVE = re.compile(
-    r"^<!-- (docstring|members|entries|operators|examples|gallery)(?:: (\S+))? -->$", re.MULTILINE
+    r"^<!-- (docstring|members|entries|operators|examples|gallery)(?:: (\S+))? -->$",
+    re.MULTILINE,
 )
 SCENES = ROOT / ".scenes"
 """Where scenes of examples are kept from one build to the next."""
@@ -67,11 +68,21 @@ def on_files(files: Any, config: Any) -> Any:
 
     wanted = os.environ.get("CONDYLE_SCENES", "all")
     every = [path.stem for path in sorted((ROOT / "examples").glob("*.py"))]
-    names = every if wanted == "all" else [name for name in every if name in wanted.split(",")]
+    names = (
+        every
+        if wanted == "all"
+        else [name for name in every if name in wanted.split(",")]
+    )
     if names:
-        subprocess.run([sys.executable, ROOT / "docs" / "scenes.py", SCENES, *names], check=True)
+        subprocess.run(
+            [sys.executable, ROOT / "docs" / "scenes.py", SCENES, *names], check=True
+        )
     for name in names:
-        files.append(File.generated(config, f"scenes/{name}.html", abs_src_path=str(SCENES / f"{name}.html")))
+        files.append(
+            File.generated(
+                config, f"scenes/{name}.html", abs_src_path=str(SCENES / f"{name}.html")
+            )
+        )
     config.extra["scenes"] = names
     return files
 
@@ -79,7 +90,9 @@ def on_files(files: Any, config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     markdown = DIRECTIVE.sub(
         lambda found: (
-            gallery(config.extra["scenes"]) if found[1] == "gallery" else DIRECTIVES[found[1]](found[2])
+            gallery(config.extra["scenes"])
+            if found[1] == "gallery"
+            else DIRECTIVES[found[1]](found[2])
         ),
         markdown,
     )
@@ -97,18 +110,29 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    return re.sub(r"(<p>)?formula(\d+)x(?(1)</p>)", lambda found: page.formulas[int(found[2])], html)
+    return re.sub(
+        r"(<p>)?formula(\d+)x(?(1)</p>)", lambda found: page.formulas[int(found[2])], html
+    )
 
 
 def _mathml(latex: str, block: bool) -> str:
     tag = re.search(r"\\tag\{(.*?)\}", latex)
     latex = re.sub(r"\\tag\{.*?\}", "", latex).replace(r"\operatorname", r"\mathrm")
     math = convert(latex.strip(), display="block" if block else "inline")
-    return f'<div class="equation">{math}<span>{f"({tag[1]})" if tag else ""}</span></div>' if block else math
+    return (
+        f'<div class="equation">{math}<span>{f"({tag[1]})" if tag else ""}</span></div>'
+        if block
+        else math
+    )
 
 
 def docstring(path: str) -> str:
-    text = ast.get_docstring(ast.parse((ROOT / "src" / "condyle" / path).read_text(encoding="utf-8"))) or ""
+    text = (
+        ast.get_docstring(
+            ast.parse((ROOT / "src" / "condyle" / path).read_text(encoding="utf-8"))
+        )
+        or ""
+    )
     title, _, rest = text.partition("\n")
     return f"*{title}* `{path}`\n\n```text\n{rest.strip(chr(10))}\n```\n"
 
@@ -117,7 +141,9 @@ def members(package: str) -> str:
     import condyle
 
     # wherever it is at home
-    module = getattr(condyle, package.removeprefix("condyle."), None) or import_module(package)
+    module = getattr(condyle, package.removeprefix("condyle."), None) or import_module(
+        package
+    )
     flat = [
         n
         for n in condyle.__all__
@@ -125,7 +151,8 @@ def members(package: str) -> str:
     ]
     names = [n for n in getattr(module, "__all__", flat) if n not in INTERNAL]
     return "\n\n".join(
-        entries(name) if name in flat else _entry(module, f"{package}.{name}") for name in names
+        entries(name) if name in flat else _entry(module, f"{package}.{name}")
+        for name in names
     )
 
 
@@ -147,7 +174,9 @@ def entries(names: str) -> str:
         if inspect.isfunction(getattr(condyle, name))
     }
     return "\n\n".join(
-        f'<a id="condyle.{name}"></a>\n\n::: {home[name]}.{name}' if name in home else f"::: condyle.{name}"
+        f'<a id="condyle.{name}"></a>\n\n::: {home[name]}.{name}'
+        if name in home
+        else f"::: condyle.{name}"
         for name in names.split(",")
     )
 
@@ -161,7 +190,9 @@ def operators(_: str) -> str:
         if not record.public:
             continue
         method: Any = METHODS[name]
-        known = [n for n in inspect.signature(method).parameters if n not in ("self", *OPTIONS)]
+        known = [
+            n for n in inspect.signature(method).parameters if n not in ("self", *OPTIONS)
+        ]
         says = " ".join(method.summary.split("\n\n")[0].split())
         rows.append(f"| `{name}({', '.join(known)})` | {record.stage.name} | {says} |")
     return "\n".join(rows)
@@ -187,7 +218,9 @@ def gallery(scenes: list[str]) -> str:
     """All examples, in the groups of docs/examples.md: a scene, or its picture where none was made."""
     page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
     parts = []
-    for title, names in re.findall(r"^## (.+)\n\n<!-- examples: (\S+) -->", page, re.MULTILINE):
+    for title, names in re.findall(
+        r"^## (.+)\n\n<!-- examples: (\S+) -->", page, re.MULTILINE
+    ):
         parts.append(f"## {title}")
         for name in names.split(","):
             source = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
@@ -196,7 +229,9 @@ def gallery(scenes: list[str]) -> str:
             parts += [f"### {name}", f"{says} [Its code](examples.md#{name}).{alone}"]
             picture = next((p for p in (ROOT / "docs" / "img").glob(f"{name}.*")), None)
             if name in scenes:
-                parts.append(f'<div class="scene" data-scene="scenes/{name}.html" data-name="{name}"></div>')
+                parts.append(
+                    f'<div class="scene" data-scene="scenes/{name}.html" data-name="{name}"></div>'
+                )
             elif picture:
                 parts.append(f"![{name}](img/{picture.name})")
     parts.append('<script src="scenes.js"></script>')

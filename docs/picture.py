@@ -30,10 +30,16 @@ def main() -> None:
     opensim = cd.read_table(DATA, degrees=False)
     figure = plt.figure(figsize=(10, 5.6), layout="constrained", facecolor="white")
     axes = figure.subplot_mosaic(
-        [["arm", "activations", "moments"], ["arm", "forces", "loads"]], width_ratios=(1.15, 1, 1)
+        [["arm", "activations", "moments"], ["arm", "forces", "loads"]],
+        width_ratios=(1.15, 1, 1),
     )
     arm(axes["arm"], found)
-    curves(axes["moments"], found.tables["moments"], referred(opensim, "moments"), "joint moment [N m]")
+    curves(
+        axes["moments"],
+        found.tables["moments"],
+        referred(opensim, "moments"),
+        "joint moment [N m]",
+    )
     curves(
         axes["activations"],
         found.tables["activations_active"],
@@ -42,10 +48,18 @@ def main() -> None:
         legend=True,
     )
     curves(
-        axes["forces"], found.tables["forces_active"], referred(opensim, "forces_active"), "muscle force [N]"
+        axes["forces"],
+        found.tables["forces_active"],
+        referred(opensim, "forces_active"),
+        "muscle force [N]",
     )
-    names = [f"{b}_f{axis}" for b in ("r_humerus", "r_ulna_radius_hand") for axis in "xyz"]
-    loads, other = found.tables["reactions_active"][names], referred(opensim, "reactions_active")
+    names = [
+        f"{b}_f{axis}" for b in ("r_humerus", "r_ulna_radius_hand") for axis in "xyz"
+    ]
+    loads, other = (
+        found.tables["reactions_active"][names],
+        referred(opensim, "reactions_active"),
+    )
     assert other is not None
     curves(axes["loads"], size(loads), size(other[names]), "joint load [N]", legend=True)
     for name in ("forces", "loads"):
@@ -86,13 +100,19 @@ def scene() -> None:
 def size(forces: cd.Table) -> cd.Table:
     """How large the forces at shoulder and elbow are [N]."""
     return cd.Table(
-        forces.time, ["shoulder", "elbow"], np.linalg.norm(forces.values.reshape(len(forces), 2, 3), axis=2)
+        forces.time,
+        ["shoulder", "elbow"],
+        np.linalg.norm(forces.values.reshape(len(forces), 2, 3), axis=2),
     )
 
 
-def curves(axes: Axes, table: cd.Table, other: cd.Table | None, ylabel: str, legend: bool = False) -> None:
+def curves(
+    axes: Axes, table: cd.Table, other: cd.Table | None, ylabel: str, legend: bool = False
+) -> None:
     for k, (name, color) in enumerate(zip(table.names, COLORS, strict=False)):
-        axes.plot(table.time, table[name], color=color, linewidth=2.4 - 0.2 * k, label=name)
+        axes.plot(
+            table.time, table[name], color=color, linewidth=2.4 - 0.2 * k, label=name
+        )
         if other is not None:
             axes.plot(other.time, other[name], color=color, **DASHED)
     axes.plot([], [], color=INK, label="OpenSim", **DASHED)
@@ -115,12 +135,23 @@ def arm(axes: Axes, found: Study) -> None:
             ("r_ulna_radius_hand", (0, -0.24, 0)),
         ]
         p = np.array([system.station_position(q, body, at) for body, at in bones])
-        axes.plot(p[:, 0], p[:, 1], color=INK, linewidth=9, alpha=0.18 * fade, solid_capstyle="round")
+        axes.plot(
+            p[:, 0],
+            p[:, 1],
+            color=INK,
+            linewidth=9,
+            alpha=0.18 * fade,
+            solid_capstyle="round",
+        )
         polygons = system.path_points(q)
         for name, color in zip(system.muscles, COLORS, strict=False):
             x, y, _ = polygons[name].T
             axes.plot(
-                x, y, color=color, alpha=fade, linewidth=0.8 + found.tables["forces_active"][name][i] / 40
+                x,
+                y,
+                color=color,
+                alpha=fade,
+                linewidth=0.8 + found.tables["forces_active"][name][i] / 40,
             )
     axes.set(aspect="equal", xlabel="forward [m]", ylabel="up [m]")
     axes.spines[["top", "right"]].set_visible(False)

@@ -46,8 +46,16 @@ STARTS: dict[str, Callable[[Any], tuple[cd.State, float]]] = {
 }
 """Where motions begin, and how long they are [s], of examples that ask for numbers at one time."""
 MORE: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "reactions": lambda v: {"what": v.system, "motion": v.motion, "plots": [v.moment, v.tension]},
-    "static_optimization": lambda v: {"what": v.arm, "motion": v.motion, "color": v.found},
+    "reactions": lambda v: {
+        "what": v.system,
+        "motion": v.motion,
+        "plots": [v.moment, v.tension],
+    },
+    "static_optimization": lambda v: {
+        "what": v.arm,
+        "motion": v.motion,
+        "color": v.found,
+    },
     "screw": lambda v: {"what": v.runs[0], "compare": v.runs[1], "offset": (0.15, 0, 0)},
 }
 """Arguments of cd.show where an example has more to show than one thing."""
@@ -66,10 +74,15 @@ def main(folder: str, *names: str) -> None:
 def made(example: Path, folder: Path) -> Path:
     """The page of an example, which is run unless its page is newer than it and the viewer."""
     page = folder / f"{example.stem}.html"
-    newest = max(path.stat().st_mtime for path in (example, *VIEWER.rglob("*.[hjp][tsy]*")))
+    newest = max(
+        path.stat().st_mtime for path in (example, *VIEWER.rglob("*.[hjp][tsy]*"))
+    )
     if not page.exists() or page.stat().st_mtime < newest:
         back = Path.cwd()
-        with tempfile.TemporaryDirectory() as empty, warnings.catch_warnings(action="ignore"):
+        with (
+            tempfile.TemporaryDirectory() as empty,
+            warnings.catch_warnings(action="ignore"),
+        ):
             os.chdir(empty)
             try:
                 with contextlib.redirect_stdout(io.StringIO()):
@@ -82,7 +95,10 @@ def made(example: Path, folder: Path) -> Path:
 
 def scene(variables: dict[str, Any], name: str) -> Page:
     """What an example has to show."""
-    v, options = SimpleNamespace(**variables), {"title": name, "play": False, "frames": FRAMES, "open": False}
+    v, options = (
+        SimpleNamespace(**variables),
+        {"title": name, "play": False, "frames": FRAMES, "open": False},
+    )
     if name in MORE:
         return cd.show(**MORE[name](v), **options)
     if name in STARTS:
@@ -91,16 +107,25 @@ def scene(variables: dict[str, Any], name: str) -> Page:
     if name in MOTIONS:
         system, q = MOTIONS[name](v)
         times = np.linspace(0, 2, len(q))
-        return cd.show(system, motion=cd.Table(times, system.coordinates, q, degrees=False), **options)
+        return cd.show(
+            system,
+            motion=cd.Table(times, system.coordinates, q, degrees=False),
+            **options,
+        )
     for kind in SHOWN:
         found = [v for v in variables.values() if isinstance(v, kind)]
         if found:
             best = max(
                 found,
-                key=lambda v: (len(getattr(v, "system", v).bodies), len(v) if hasattr(v, "__len__") else 0),
+                key=lambda v: (
+                    len(getattr(v, "system", v).bodies),
+                    len(v) if hasattr(v, "__len__") else 0,
+                ),
             )
             return cd.show(best, **options)
-    raise SystemExit(f"{name}: this example has nothing to show: no run, motion, state or system")
+    raise SystemExit(
+        f"{name}: this example has nothing to show: no run, motion, state or system"
+    )
 
 
 if __name__ == "__main__":

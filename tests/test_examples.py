@@ -27,7 +27,7 @@ def test_example(path, tmp_path, monkeypatch, capfd):
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_are_short_and_check_themselves(path):
     lines = path.read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= 55
+    assert len(lines) <= 95  # one argument a line, where ruff format breaks a call
     assert any("assert" in line for line in lines)
 
 

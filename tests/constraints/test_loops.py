@@ -95,7 +95,7 @@ def states(system: cd.System, n: int = 6) -> list[np.ndarray]:
 
 def expressions(system: cd.System, name: str, straight: bool) -> ca.Function | Staged:
     s, operator = Symbols(system.compiled.model, plain=True, straight=straight), OPERATORS[name]
-    return build_function(name, [s[a] for a in operator.arguments], operator.expressions(s))
+    return build_function(name.replace(".", "_"), [s[a] for a in operator.arguments], operator.expressions(s))
 
 
 def evaluated(f: ca.Function | Staged, given: list[np.ndarray]) -> list[np.ndarray]:

@@ -257,7 +257,7 @@ def test_smooth_friction_is_as_near_as_stated(dynamic: float, most: float) -> No
 
 def test_a_surface_in_python_shows_its_size_and_no_empty_function() -> None:
     assert repr(cd.contact.Implicit("b", None, egg, 0.2, cd.contact.Material(1e6))) == (
-        "Implicit(body='b', X=Transform(), size=0.2, material=Material(modulus=1e+06))"
+        "contact.Implicit(body='b', X=Transform(), size=0.2, material=Material(modulus=1e+06))"
     )
 
 

@@ -152,7 +152,7 @@ def test_dynamics_are_those_of_constraints(case, layout, evidence, monkeypatch):
         near(s.body_velocity(q, u, body), c.body_velocity(Q, U, body))
         near(s.body_acceleration(q, u, udot, body), c.body_acceleration(Q, U, other, body))
         near(
-            s.frame_jacobian(q, body, (0.1, 0.2, 0.3)),
+            s.kinematics.frame_jacobian(q, body, (0.1, 0.2, 0.3)),
             c.kinematics.frame_jacobian(Q, body, (0.1, 0.2, 0.3)) @ both.C,
         )
     near(np.array(s.energy(q, u)), np.array(c.energy(Q, U)))

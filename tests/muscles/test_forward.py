@@ -14,9 +14,11 @@ import condyle as cd
 from condyle.functions.pieces import Pieces, taylor
 from condyle.functions.splines import natural
 from condyle.laws.leaves import Leaf
+from condyle.models.published import THELEN, rows_of_text
 
 DATA = Path(__file__).parents[1] / "data" / "arm26_forward"
 ARM = importlib.import_module("condyle.models.arm26")
+MUSCLES = {name: numbers for name, *numbers in rows_of_text(ARM.MUSCLES)}
 LINE = cd.paths.Path([("ground", (0, 0, 0)), ("block", (0, 0, 0))])
 SHARED = (
     "max_contraction_velocity",
@@ -28,17 +30,17 @@ SHARED = (
 
 def muscle(model: str, name: str, path: cd.paths.Path) -> cd.muscles.Muscle:
     """A muscle of arm26, its numbers carried over as in the runs."""
-    own, numbers = ARM.MUSCLES[name][0], {k: ARM.CURVES[k] for k in SHARED}
+    own, numbers = MUSCLES[name], {k: THELEN[k] for k in SHARED}
     if model == "thelen2003":
-        return cd.muscles.Thelen2003(path, *own, **ARM.CURVES)
+        return cd.muscles.Thelen2003(path, *own, **THELEN)
     if model == "millard2012":
         return cd.muscles.Millard2012(path, *own, **numbers)
     return cd.muscles.DeGroote2016(
         path,
         *own,
         **numbers,
-        tendon_strain_at_one_norm_force=ARM.CURVES["FmaxTendonStrain"],
-        passive_fiber_strain_at_one_norm_force=ARM.CURVES["FmaxMuscleStrain"],
+        tendon_strain_at_one_norm_force=THELEN["FmaxTendonStrain"],
+        passive_fiber_strain_at_one_norm_force=THELEN["FmaxMuscleStrain"],
     )
 
 
@@ -50,7 +52,7 @@ def test_rows_of_all_runs(model, tol):
     F_0, our tables are exact to 1e-9."""
     with open(DATA / "rows.csv", encoding="utf-8") as file:
         rows = [r for r in csv.DictReader(file) if r["model"] == model]
-    for name in ARM.MUSCLES:
+    for name in MUSCLES:
         mine = [r for r in rows if r["muscle"] == name]
         a, z, L, v, T = (
             np.array([float(r[k]) for r in mine])
@@ -61,7 +63,7 @@ def test_rows_of_all_runs(model, tol):
         system.add_force("m", muscle(model, name, LINE))
         given = {"z": np.column_stack([a, z])}
         u = np.zeros((len(L), 1))
-        F_0 = ARM.MUSCLES[name][0][0]
+        F_0 = MUSCLES[name][0]
         np.testing.assert_allclose(
             -system.forward_dynamics(L[:, None], u, **given)[:, 0], T, rtol=0, atol=tol * F_0
         )
@@ -70,8 +72,8 @@ def test_rows_of_all_runs(model, tol):
             curve = system.force("m").tendon_force_length
             l_T, l_S, h = (
                 curve.inverse(z),
-                ARM.MUSCLES[name][0][2],
-                ARM.MUSCLES[name][0][1] * np.sin(ARM.MUSCLES[name][0][3]),
+                MUSCLES[name][2],
+                MUSCLES[name][1] * np.sin(MUSCLES[name][3]),
             )
             along = L - l_S * l_T
             v = -curve.derivative(l_T) * v / (along / np.hypot(along, h)) / l_S
@@ -141,7 +143,7 @@ def fed(model: str, data) -> cd.System:
         for n, k in (("TRIlong", 0), ("BIClong", 1), ("BICshort", 2))
     }
     system = cd.models.arm26(muscle=None)
-    for name, L in zip(ARM.MUSCLES, data["length"], strict=True):
+    for name, L in zip(MUSCLES, data["length"], strict=True):
         parts = {"r_elbow_flex": elbow[name]}
         if name in shoulder:
             parts["r_shoulder_elev"] = shoulder[name]
@@ -157,7 +159,7 @@ def test_runs_on_paths_of_opensim(model):
     system = fed(model, data)
     for run in [k for k in data if k.startswith(model) and not k.endswith("__q")]:
         biceps, others = (0.05, 0.05) if "a_all" in run else (0.1, 0.02)
-        inputs = {n: biceps if n in ("BIClong", "BICshort", "BRA") else others for n in ARM.MUSCLES}
+        inputs = {n: biceps if n in ("BIClong", "BICshort", "BRA") else others for n in MUSCLES}
         start = system.equilibrate_muscles(
             system.state(inputs=inputs, locked=["r_shoulder_elev"] if "locked" in run else None)
         )
@@ -167,7 +169,7 @@ def test_runs_on_paths_of_opensim(model):
         np.testing.assert_allclose(
             [s.q for s in states], expected[:, :2], rtol=0, atol=10 * data[f"{run}__q"] + 5e-9
         )
-        at = [system.state_variables.index(f"{n}.{system.force(n).TENDON_STATE}") for n in ARM.MUSCLES]
+        at = [system.state_variables.index(f"{n}.{system.force(n).TENDON_STATE}") for n in MUSCLES]
         np.testing.assert_allclose([s.z[at] for s in states][1:], expected[1:, 4:], rtol=0, atol=1e-6)
 
 

@@ -7,6 +7,7 @@ first one.
     motion = maximal.formulation(system).simulate(q, u, t_final)   # the same motion as that of cd.simulate
 """
 
+from condyle.arguments import missing
 from condyle.maximal.equations import Equations, Solution
 from condyle.maximal.simulation import MaximalTrajectory
 from condyle.maximal.static_optimization import MuscleSolution, static_optimization
@@ -32,3 +33,9 @@ __all__ = [
     "reactions",
     "static_optimization",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing("cd.maximal", name, __all__, {"of": "cd.maximal.formulation(system)"})

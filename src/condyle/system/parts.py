@@ -299,9 +299,7 @@ class Attachments(Parts):
             )
         return self._markers[name]
 
-    @with_call_hints(
-        {"color": "it is color=", "X_FS": "it is X_BS=", "transparency": "it is opacity="}, skip=1
-    )
+    @with_call_hints({"X_FS": "it is X_BS=", "transparency": "it is opacity="}, skip=1)
     def add_geometry(
         self,
         body: Body | str,

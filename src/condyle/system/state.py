@@ -96,6 +96,7 @@ class State(Display, OfState):
         "simulate": "cd.simulate(system, state, t_final)",
         "jacobian": "system.jacobian(operator, q, u, wrt=...)",
         "measure": "part of a run: cd.simulate(...).measure(name); integrals and samples are state[name]",
+        **dict.fromkeys(("com", "center_of_mass"), "state.mass_center()"),
         "set": "state.replace(q={'knee': 0.3}): a new State",
         **TOUCHES,
     }
@@ -273,7 +274,10 @@ class State(Display, OfState):
         raise AssertionError(name)
 
     def _named(self, name: str) -> str:
-        return f"state[{name!r}]" if name in recorded(self.system)[0] else in_group(name)
+        if name in recorded(self.system)[0]:
+            return f"state[{name!r}]"
+        path = in_group(name)
+        return f"state.{path}" if path else ""
 
     # it is no sequence: without this Python would try state[0]
     __iter__ = None

@@ -163,6 +163,7 @@ class States(Generic[Item], Display, OfStates):
         "save": "a method of Tables: .table().save('run.csv')",
         "to_csv": "a method of Tables: .table().save('run.csv')",
         "time": "t, times [s]",
+        **dict.fromkeys(("com", "center_of_mass"), ".mass_center()"),
         "names": "in the Table: .table().names",
         **TOUCHES,
     }
@@ -230,7 +231,10 @@ class States(Generic[Item], Display, OfStates):
         return self.table().to_pandas()
 
     def _named(self, name: str) -> str:
-        return f"{self.called}[{name!r}]" if name in recorded(self.system)[0] else in_group(name)
+        if name in recorded(self.system)[0]:
+            return f"{self.called}[{name!r}]"
+        path = in_group(name)
+        return f"{self.called}.{path}" if path else ""
 
 
 def states_method(record: Operator) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.records import dataclass
@@ -77,7 +78,7 @@ def _nearest(time: Array, values: Array, t: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Arrows:
+class Arrows(ExplainsCalls):
     """Arrows over time, for `cd.show(..., arrows=[...])`: forces as they act.
 
     Args:
