@@ -95,12 +95,34 @@ def _callables() -> Iterator[tuple[str, type | None, Callable[..., object]]]:
             yield name, None, thing
 
 
+_TWO_TYPES = {
+    "cd.Coupled": ("functions",),
+    "cd.Pin": ("axis",),
+    "cd.Screw": ("axis",),
+    "cd.Slider": ("axis",),
+    "cd.SplineCurve": ("frames", "knots", "domain", "metric"),
+    "cd.contact.HeightField": ("x", "y", "heights"),
+    "cd.forces.Gravity": ("excluded",),
+    "cd.paths.FunctionPath": ("function", "coordinates"),
+    "cd.paths.MovingPoint": ("p", "coordinate", "range"),
+    "cd.paths.Path": ("points",),
+}
+"""Fields still to be typed: they take more than they keep, and a field of a dataclass has one type for both.
+So do those of type BodyName, which take a body or its name and keep the name. Nothing may be added here."""
+
+
 def test_no_any_in_public_signatures() -> None:
     bad: dict[str, None] = {}
+    left = {(name, field) for name, fields in _TWO_TYPES.items() for field in fields}
+    found: set[tuple[str, str]] = set()
     for name, cls, function in _callables():
+        made = cls is not None and is_dataclass(cls) and function.__annotations__.get("return", 0) is None
         for argument, annotation in _annotations(function).items():
-            made = cls is not None and is_dataclass(cls) and function.__annotations__.get("return", 0) is None
             module = _home(argument, cls) if cls and made else function.__module__
-            if _has_any(_meant(annotation, module)):
+            if annotation == "BodyName" or not _has_any(_meant(annotation, module)):
+                continue
+            found.add((name, argument))
+            if (name, argument) not in left:
                 bad[f"{name}: {argument}: {annotation}"] = None
     assert not bad, f"{len(bad)} with Any:\n" + "\n".join(bad)
+    assert found == left, f"typed now, take it off the list: {left - found}"

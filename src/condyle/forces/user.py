@@ -123,13 +123,16 @@ class Custom(UserForce):
     other_names = ("Function",)
 
     targets: tuple[tuple[str, str], ...] = field(init=False, repr=False)
-    states: Any = field(default=(), kw_only=True, repr=False)
+    states: Mapping[str, float] | tuple[tuple[str, float], ...] = field(  # type: ignore[assignment]
+        default=(), kw_only=True, repr=False
+    )
     zdot: Callable[[AskedState], object] | None = field(default=None, kw_only=True, repr=False)
     group: str = field(default="external", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "states", _states(self.states, self.zdot, self.what))
+        states = _states(self.states, self.zdot, self.what)
+        object.__setattr__(self, "states", states)
         seen: list[tuple[tuple[str, str], ...]] = []
 
         def both(s: AskedState) -> Any:
@@ -137,7 +140,7 @@ class Custom(UserForce):
 
         def flatten(result: Any) -> list[Any]:
             targets, entries = _flat(result[0], self.what)
-            entries += _rates(result[1], [name for name, _ in self.states], self.what)
+            entries += _rates(result[1], [name for name, _ in states], self.what)
             if seen and targets != seen[0]:
                 raise TraceError(
                     f"{self.what}: returned forces on {_names(seen[0])} first and on "

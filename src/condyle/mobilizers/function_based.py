@@ -56,7 +56,7 @@ class FunctionBased(Mobilizer):
     axes: Sequence[object] | None = None
     time: bool = False
     units: tuple[str, ...] = ()
-    domain: Any = None
+    domain: Sequence[float] | Sequence[Sequence[float]] | None = None
     laws: tuple[Traced | None, ...] = field(default=(), repr=False)
 
     named_by_user = True
@@ -132,7 +132,8 @@ class FunctionBased(Mobilizer):
 
     @property
     def domains(self) -> tuple[tuple[float, float], ...]:
-        return super().domains if self.domain is None else self.domain
+        known: Any = self.domain
+        return super().domains if known is None else known
 
     def conditions(self) -> SX | None:
         # functions have values wherever their Parameters do

@@ -288,8 +288,8 @@ class State(Display, OfState):
         return max((stage for stage, _ in self._results.values()), default=Stage.INSTANCE)
 
     def result(
-        self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...], which: str | None
-    ) -> Any:
+        self, record: Operator, function: NativeFunction, arguments: tuple[ArrayLike, ...], which: str | None
+    ) -> object:
         """The result of a kernel, computed at most once while it is valid."""
         compiled, q, u = self._compiled, self.q, self.u
         key: list[Any] = [record.name, which]

@@ -31,6 +31,8 @@ from condyle.system.variables import recorded, unique
 from condyle.table import Table
 
 if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import-untyped]
+
     from condyle.system.answers import OfStates
 else:
     OfStates = object
@@ -226,7 +228,7 @@ class States(Generic[Item], Display, OfStates):
         # what draws knows this file
         return importlib.import_module("condyle.viewer").movie(self, path, **options)  # type: ignore[no-any-return]
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """The table as a pandas DataFrame over time."""
         return self.table().to_pandas()
 
