@@ -155,7 +155,8 @@ def family(
 ) -> tuple[list[str], Callable[[str], object]]:
     """The public names of a package, and its `__getattr__`, which loads the module of a name when that is asked
     for: a program waits for what it uses only (PEP 562). Names are the package's lines
-    `from module import Name as Name`, which editors and type checkers read.
+    `from module import Name as Name`, which editors and type checkers read; `dir(package)` lists them too, for
+    notebooks.
 
     Args:
         package: its `__name__`.
@@ -178,6 +179,7 @@ def family(
         others = other_names({known: __getattr__(known) for known in names})
         raise missing(package.replace("condyle", "cd"), name, names, {**others, **(elsewhere or {})})
 
+    vars(sys.modules[package])["__dir__"] = lambda: names
     return names, __getattr__
 
 

@@ -275,7 +275,7 @@ def _of_some(given: Any, arguments: Sequence[str], what: str) -> tuple[Callable[
     if not callable(own) or not isinstance(names, (tuple, list)) or not names:
         raise DescriptionError(
             f"{what}: expected a function, or (function, coordinate) for a function of "
-            f"some coordinates, such as (cd.Sine(), {arguments[-1]!r}), got {given!r}"
+            f"some coordinates, such as (cd.functions.Sine(), {arguments[-1]!r}), got {given!r}"
         )
     for name in names:
         if name not in arguments:

@@ -32,7 +32,7 @@ def __getattr__(name: str) -> object:
 _ELSEWHERE = {
     "arm": "arm26",
     "leg": "leg6dof9musc",
-    "domain_hinge": "part of an example, examples/protein.py",
+    "domain_hinge": "part of an example: examples/proteins/domain_hinge.py",
 }
 _OTHERS = ("gait2392", "gait2354", "gait10dof18musc", "Rajagopal2016", "rajagopal2016")
 """Models of OpenSim's that users may look for."""

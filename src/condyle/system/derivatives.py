@@ -30,7 +30,7 @@ from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.fastcall.builtin import DirectCall
 from condyle.native.straight.kernel_function import Composite
-from condyle.native.tables.lookup import lookups_in
+from condyle.native.tables.lookup import lookup_context, lookups_in
 from condyle.system.compiled import Compiled
 from condyle.system.failures import report_unsolved
 from condyle.system.operators.public import OPTIONS
@@ -400,6 +400,7 @@ TAIL_VARIABLES = ("t", "z", "inputs", "discrete", "parameters")
 """Parts of the tail that become inputs."""
 
 
+@lookup_context()
 def casadi_function(
     compiled: Compiled, operator: str, body: int | None, options: dict[str, Any]
 ) -> ca.Function:

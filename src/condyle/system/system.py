@@ -56,6 +56,7 @@ _ELSEWHERE = {
     "nx": "nq + nu",
     **dict.fromkeys(("com", "center_of_mass"), "system.mass_center(q)"),
     **dict.fromkeys(("equations", "equation_names"), "system.constraints.equations()"),
+    "muscle_equilibrium": "system.muscles.equilibrium(q, z=z)",
     "multiplier_rows": "system.constraints.rows(constraint)",
     "unilateral": "system.constraints.unilateral",
     "M": "system.mass_matrix(q)",
