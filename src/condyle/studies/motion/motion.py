@@ -20,7 +20,7 @@ import difflib
 import math
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,6 +60,10 @@ from condyle.system.system import System
 from condyle.system.variables import place, variable_names, variables
 from condyle.table import Table, after_events, is_frame
 from condyle.tree import scales
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 NO_FRAMES = "there are no frames; was a time cut out that was not recorded?"
 FEWEST = 4
@@ -123,7 +127,7 @@ class Motion(ExplainsCalls, States[State]):
     called, _item = "motion", "frame"
     plumbing = frozenset({"tail", "steady", "called"})
 
-    def __new__(cls, system: Any = None, t: Any = None, *_: Any, **__: Any) -> Self:
+    def __new__(cls, system: object = None, t: object = None, *_: object, **__: object) -> Self:
         if isinstance(t, (Table, Trajectory, Frames, Motion)) or is_frame(t):
             raise DescriptionError(
                 f"Motion: t: expected times [s], shape (m,), got a {type(t).__name__}: "
@@ -311,7 +315,7 @@ class Motion(ExplainsCalls, States[State]):
             degrees=False,
         )
 
-    def plot(self, *names: str, axes: Any = None) -> Any:
+    def plot(self, *names: str, axes: Axes | None = None) -> Axes:
         """Draw coordinates (all, if none is named) or speeds over time; returns matplotlib's axes."""
         return self.table().plot(*(names or self.system.coordinates), axes=axes)
 

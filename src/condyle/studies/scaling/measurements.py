@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.io.markers import Markers
@@ -18,7 +19,7 @@ AXES = "xyz"
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(ExplainsCalls):
     """A measure of a subject: the mean of some distances between markers, by which some bodies are scaled.
 
     Args:
