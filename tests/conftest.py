@@ -24,7 +24,7 @@ QUICK = (
     "test_files.py",
     "native/calls/test_native_function.py",
     "native/programs/test_program_run.py",
-    "native/machine/test_interrupts.py",
+    "native/machine/test_ctrl_c.py",
     "functions/test_elementary.py",
     "forces/test_two_point.py",
     "constraints/test_mechanisms.py",

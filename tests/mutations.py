@@ -37,7 +37,7 @@ SHARES = {
 LIMIT = 420
 """Seconds for the tests of one mutation; more counts as killed: it loops."""
 MOST_TESTS = 60
-"""Tests tried per mutation, the ones that call the fewest functions first."""
+"""Tests tried per mutation: those of the room first, and of these the ones that call the fewest functions."""
 EQUIVALENT: dict[str, str] = {}
 """Mutated lines that change no answer, and why."""
 
@@ -117,7 +117,7 @@ def places(path: Path) -> Iterator[tuple[int, int, str, str, int]]:
 
 
 def drawn(seed: int, calls: dict[str, list[str]], count: int) -> Iterator[tuple[Mutation, list[str]]]:
-    """Mutations of functions that some test calls, one per function, with the tests that call it."""
+    """Mutations, one per function, with the tests that call it."""
     rng = random.Random(seed)
     for kind, (share, rooms) in SHARES.items():
         files = [path for room in rooms.split() for path in sorted((PACKAGE / room).rglob("*.py"))]
@@ -136,8 +136,8 @@ def drawn(seed: int, calls: dict[str, list[str]], count: int) -> Iterator[tuple[
                 continue
             seen.add((name, first))
             left -= 1
-            tests = calls.get(f"{name}:{function}:{first}", [])
-            yield Mutation(kind, name, function, row + 1, before, after, text.decode()), tests
+            called = calls.get(f"{name}:{function}:{first}", [])
+            yield Mutation(kind, name, function, row + 1, before, after, text.decode()), called
 
 
 def killer(mutation: Mutation, tests: list[str], folder: Path) -> str:
@@ -154,7 +154,9 @@ def killer(mutation: Mutation, tests: list[str], folder: Path) -> str:
         return "takes too long"
     finally:
         shutil.copy(ROOT / "src" / mutation.path, target)
-    if found.returncode in (0, 5):
+    if found.returncode == pytest.ExitCode.USAGE_ERROR:
+        raise SystemExit(f"the record names tests that this commit does not have:\n{found.stderr}")
+    if found.returncode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         return ""
     failed = [line for line in found.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return failed[0].split(" - ")[0].partition(" ")[2] if failed else "does not start"
@@ -171,8 +173,8 @@ def main() -> None:
     options = parser.parse_args()
     calls = json.loads(options.calls.read_text(encoding="utf-8"))
     size: dict[str, int] = {}
-    for tests in calls.values():
-        for test in tests:
+    for called in calls.values():
+        for test in called:
             size[test] = size.get(test, 0) + 1
     lines = ["| kind | where | before | after | killed by |", "|---|---|---|---|---|"]
     killed = total = 0

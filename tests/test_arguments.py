@@ -3,6 +3,7 @@ there are."""
 
 from __future__ import annotations
 
+import importlib
 import inspect
 
 import numpy as np
@@ -62,12 +63,62 @@ STATE = LEG.state(q=[1.0, 0.1])
         (lambda: cd.compose([cd.Pin(), cd.Slider()]), "one after the other"),
         (lambda: LEG.jacobian("forward_dynamics", [0, 0], [0, 0]), "missing a required"),
         (lambda: cd.relax(LEG, STATE, tol=1e-3), "did you mean accuracy=?"),
+        (lambda: LEG.jacobian("forward_dynamics", q=[0, 0], u=[0, 0], wrt="q"), "q is given in its place"),
+        (lambda: LEG.copy().add_body("foot", mass_centre=(0, 0, 0)), "did you mean com=?"),
+        (
+            lambda: cd.muscles.Thelen2003(None, optimal_fibre_length=0.1),
+            "did you mean optimal_fiber_length=?",
+        ),
+        (lambda: cd.shapes.Sphere(0.1, colour="red"), "an argument of system.add_geometry"),
+        (lambda: cd.Measurement("thigh"), "missing a required argument: 'pairs'"),
     ],
 )
 def test_the_answer_says_what_to_do(mistake, words):
     with pytest.raises(cd.errors.CondyleError) as told:
         mistake()
     assert words in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "there"),
+    [
+        (lambda: cd.view, "it is cd.live(system)"),
+        (lambda: cd.View, "what cd.live(system) returns: condyle.viewer.LiveView"),
+        (lambda: cd.ArgumentError, "it is cd.errors.ArgumentError"),
+        (lambda: cd.InverseKinematics, "it is what cd.inverse_kinematics(...) returns: condyle.studies."),
+        (lambda: cd.static_optimisation, "it is static_optimization"),
+        (lambda: cd.errors.ArgumentErr, "did you mean ArgumentError?"),
+        (lambda: cd.maximal.of, "it is cd.maximal.formulation(system)"),
+        (lambda: STATE.contact_forces, "it is state.contacts.forces"),
+        (lambda: STATE.centre_of_pressure, "it is state.contacts.center_of_pressure"),
+        (lambda: LEG.constraint_errors, "it is system.constraints.errors"),
+        (lambda: LEG.equations, "it is system.constraints.equations()"),
+        (lambda: LEG.mass_centre, "it is mass_center"),
+        (lambda: LEG.centre_of_mass, "it is system.mass_center(q)"),
+    ],
+)
+def test_names_that_are_elsewhere_or_spelled_otherwise(mistake, there):
+    with pytest.raises(AttributeError) as told:
+        mistake()
+    assert there in str(told.value)
+
+
+def test_every_class_of_a_result_is_where_its_error_says():
+    for name in (
+        "Ensemble",
+        "Frames",
+        "LimitCycle",
+        "JointFit",
+        "Trajectory",
+        "Quality",
+        "Page",
+        "Body",
+        "View",
+    ):
+        with pytest.raises(AttributeError) as told:
+            getattr(cd, name)
+        module, _, kind = str(told.value).rpartition(": ")[2].rpartition(".")
+        assert isinstance(getattr(importlib.import_module(module), kind), type)
 
 
 def test_wrong_calls_are_type_errors_too_and_signatures_stay():

@@ -188,8 +188,9 @@ def test_a_system_has_few_public_names():
     ["constraints", "contact", "forces", "functions", "mobilizers", "muscles", "paths", "shapes"],
 )
 def test_a_family_loads_what_is_asked_for(package):
-    """Its names come from its import lines, and each is what its module has."""
+    """Its names come from its import lines, and each is what its module has. Notebooks complete them."""
     family = importlib.import_module(f"condyle.{package}")
+    assert dir(family) == sorted(family.__all__)
     for name in family.__all__:
         thing = getattr(family, name)
         assert thing.__name__ == name and thing.__module__.startswith(f"condyle.{package}.")

@@ -92,27 +92,28 @@ _ELSEWHERE = {
     "JR": "cd.joint_reactions",
     "Contact": "system.add_contact(name, a, b), with surfaces of cd.contact",
     "TimeStepping": "cd.integrators.TimeStepping(...)",
-    "view": "cd.live(system)",
+    "view": "cd.live(system), a page with sliders, or cd.show(what), a file",
+    "View": "what cd.live(system) returns: condyle.viewer.LiveView",
     **{
-        name: f"{name} of condyle.{module}: what a study or a reader gives"
-        for module, names in {
-            "fit.frames": "Frames",
-            "integrate.ensemble": "Ensemble",
-            "integrate.trajectory": "Trajectory",
-            "quality": "Quality",
-            "studies.cycles.limit_cycle": "LimitCycle",
-            "studies.induced_accelerations": "InducedAccelerations",
-            "studies.joints.measured_frames": "MeasuredFrames",
-            "studies.joints.fit_function_based": "FunctionBasedFit",
-            "studies.joints.result": "JointFit",
-            "studies.kinematics.result": "InverseKinematics",
-            "studies.muscle_analysis": "MuscleAnalysis",
-            "studies.scaling.result": "Scaling",
-            "studies.static_optimization": "StaticOptimization",
-            "tree.body": "Body",
-            "viewer": "Page LiveView",
+        path.rpartition(".")[2]: f"what {source} returns: condyle.{path}"
+        for path, source in {
+            "fit.frames.Frames": "cd.assemble_frames(...)",
+            "integrate.ensemble.Ensemble": "cd.simulate(...) of many states",
+            "integrate.trajectory.Trajectory": "cd.simulate(...)",
+            "quality.Quality": ".quality of a result",
+            "studies.cycles.limit_cycle.LimitCycle": "cd.limit_cycle(...)",
+            "studies.induced_accelerations.InducedAccelerations": "cd.induced_accelerations(...)",
+            "studies.joints.measured_frames.MeasuredFrames": "cd.read_frames(...)",
+            "studies.joints.fit_function_based.FunctionBasedFit": "cd.fit_function_based(...)",
+            "studies.joints.result.JointFit": "cd.fit_spline_curve(...)",
+            "studies.kinematics.result.InverseKinematics": "cd.inverse_kinematics(...)",
+            "studies.muscle_analysis.MuscleAnalysis": "cd.muscle_analysis(...)",
+            "studies.scaling.result.Scaling": "cd.scale(...)",
+            "studies.static_optimization.StaticOptimization": "cd.static_optimization(...)",
+            "tree.body.Body": "system.add_body(...)",
+            "viewer.Page": "cd.show(...)",
+            "viewer.LiveView": "cd.live(...)",
         }.items()
-        for name in names.split()
     },
     "plot": "cd.show, or .plot() of a Trajectory",
 }

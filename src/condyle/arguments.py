@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
@@ -31,6 +32,7 @@ SAME: tuple[frozenset[str], ...] = tuple(
             ("p_b", "point_b", "station_b"),
             ("axis", "direction"),
             ("mobilizer", "joint"),
+            ("com", "mass_center", "center_of_mass"),
             ("coordinates", "names"),
             ("value", "default"),
             ("position", "target", "q"),
@@ -47,7 +49,7 @@ SAME: tuple[frozenset[str], ...] = tuple(
             ("p", "translation"),
             ("accuracy", "tol", "tolerance"),
             ("max_isometric_force", "fmax", "f_max", "F_max", "F_0", "F0"),
-            ("optimal_fiber_length", "optimal_fibre_length", "l_0", "l0", "lopt"),
+            ("optimal_fiber_length", "l_0", "l0", "lopt"),
             ("tendon_slack_length", "l_S", "lts", "slack_length"),
             ("pennation_angle", "pennation_angle_at_optimal", "pennation", "alpha_0"),
             ("tendon", "rigid_tendon", "ignore_tendon_compliance"),
@@ -130,7 +132,7 @@ def check_call(
     known = [p.name for p in own if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     for key in named:
         if key not in known:
-            hint = (hints or {}).get(key) or _near(key, known)
+            hint = (hints or {}).get(american(key)) or (hints or {}).get(key) or _near(key, known)
             end = f"; {hint}" if hint.endswith("?") else f"; {hint}." if hint else "."
             raise ArgumentError(f"{name}: there is no argument {key}={end} It is {call}") from None
     by_name = [f"{p.name}=" for p in own if p.kind is p.KEYWORD_ONLY]
@@ -153,7 +155,8 @@ def family(
 ) -> tuple[list[str], Callable[[str], object]]:
     """The public names of a package, and its `__getattr__`, which loads the module of a name when that is asked
     for: a program waits for what it uses only (PEP 562). Names are the package's lines
-    `from module import Name as Name`, which editors and type checkers read.
+    `from module import Name as Name`, which editors and type checkers read; `dir(package)` lists them too, for
+    notebooks.
 
     Args:
         package: its `__name__`.
@@ -176,6 +179,7 @@ def family(
         others = other_names({known: __getattr__(known) for known in names})
         raise missing(package.replace("condyle", "cd"), name, names, {**others, **(elsewhere or {})})
 
+    vars(sys.modules[package])["__dir__"] = lambda: names
     return names, __getattr__
 
 
@@ -187,15 +191,27 @@ def missing(module: str, name: str, known: Iterable[str], elsewhere: Mapping[str
         known: its public names.
         elsewhere: what names that are not here are called, or where they are.
     """
+    known, spelled = list(known), american(name)
     if name in elsewhere:
         hint = f"; it is {elsewhere[name]}"
+    elif spelled in elsewhere or (spelled != name and spelled in known):
+        hint = f"; it is {elsewhere.get(spelled, spelled)}"
     else:
-        near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+        near = difflib.get_close_matches(spelled, known, n=3, cutoff=0.6)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
     return AttributeError(f"{module} has no {name!r}{hint}")
 
 
+def american(name: str) -> str:
+    """A name as OpenSim, NumPy and SciPy spell it, of one that may be spelled as in Britain."""
+    name = re.sub(r"(?i)(cent|fib)re(?=s?(_|$))", r"\1er", name)
+    name = re.sub(r"(?i)(col|behavi)our", r"\1or", name)
+    name = re.sub(r"(?i)(?<=gr)ey(?=_|$)", "ay", name)
+    return re.sub(r"(?i)(?<=[iy])s(?=(e|es|ed|ing|ation|ations)(_|$))", "z", name)
+
+
 def _near(key: str, known: list[str]) -> str:
+    key = american(key)
     same = [n for n in known if any(key in group and n in group for group in SAME)]
     near = same or difflib.get_close_matches(key, known, n=2, cutoff=0.6)
     return f"did you mean {' or '.join(f'{n}=' for n in near)}?" if near else ""

@@ -34,7 +34,7 @@ else:
 """In annotations: an expression, scalar or matrix. CasADi itself is loaded where it computes."""
 Array: TypeAlias = NDArray[np.float64]
 """Numbers, as they come out."""
-Scalar: TypeAlias = Any
+Scalar: TypeAlias = float | Array
 """One number per state: an array of shape (...), or one number for one state."""
 Vector: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
 """Numbers (..., n), as they may be given: in their order or labeled."""

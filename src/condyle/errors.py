@@ -7,7 +7,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from condyle.status import Status
 
@@ -30,6 +30,14 @@ __all__ = [
     "TraceError",
     "UnknownNameError",
 ]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        near = difflib.get_close_matches(name, __all__, n=3, cutoff=0.6)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise AttributeError(f"cd.errors has no {name!r}{hint}")
 
 
 class CondyleError(Exception):

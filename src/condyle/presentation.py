@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from condyle.arguments import missing
+from condyle.arguments import american, missing
 from condyle.records import dataclass
 
 NAMES = 6
@@ -76,7 +76,7 @@ class Display:
     elsewhere: ClassVar[dict[str, str]] = {}  # what is not here, and where it is
 
     def __dir__(self) -> list[str]:
-        hidden = self.plumbing | {"plumbing", "elsewhere"}
+        hidden = self.plumbing | {"plumbing", "elsewhere", "call_hints", "other_names"}
         return [name for name in super().__dir__() if not name.startswith("_") and name not in hidden]
 
     def _named(self, name: str) -> str:
@@ -92,7 +92,9 @@ class Display:
             kind = type(self).__name__
             if name.startswith("_"):
                 raise AttributeError(f"{kind!r} object has no attribute {name!r}")
-            there = self.elsewhere.get(name) or self._named(name)
+            spelled = american(name)
+            there = self.elsewhere.get(name) or self._named(name) or self.elsewhere.get(spelled)
+            there = there or self._named(spelled)
             known = [n for n in dir(type(self)) if not n.startswith("_") and n not in self.plumbing]
             raise missing(
                 f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}", name, known, {name: there} if there else {}

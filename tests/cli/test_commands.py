@@ -14,7 +14,7 @@ from tests.process import output
 def test_help_names_every_command(tmp_path: Path) -> None:
     done = condyle_here("--help", cwd=tmp_path)
     assert done.returncode == 0
-    for command in ("demo", "analyze", "simulate", "cache"):
+    for command in ("demo", "analyze", "simulate", "describe", "show", "live", "cache"):
         assert command in done.stdout
 
 
@@ -34,6 +34,12 @@ def test_help_of_a_command(command: str, names: tuple[str, ...], tmp_path: Path)
 
 def test_version(tmp_path: Path) -> None:
     assert condyle("--version", cwd=tmp_path).stdout == f"condyle {version('condyle')}\n"
+
+
+def test_a_command_that_has_another_name_here(tmp_path: Path) -> None:
+    done = condyle_here("view", "arm26", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "It is: condyle show MODEL" in done.stderr and "condyle live" in done.stderr
 
 
 @pytest.mark.parametrize("mistake", [("chache",), ("demo", "--uot", "x"), ("cache", "clean")])

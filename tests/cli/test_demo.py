@@ -100,7 +100,7 @@ ALLOWED = {
     "joint loads, with curves": 6.0,
     "activations, passive forces: CMC": 0.5,
     "muscle forces, passive forces: CMC": 100.0,
-    "helping actuators, passive forces: CMC": 1.0,
+    "reserves, passive forces: CMC": 1.0,
 }
 
 

@@ -15,7 +15,7 @@ from condyle.cli.steps import Steps
 from condyle.cli.study import CONFIGURATIONS, count, study
 from condyle.cli.systems import system_of
 from condyle.errors import DescriptionError
-from condyle.native.machine.interrupts import patient
+from condyle.native.machine.ctrl_c import patient
 from condyle.opensim import read_external_loads
 from condyle.tree import scales
 

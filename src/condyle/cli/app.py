@@ -8,9 +8,35 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
+
+ELSEWHERE = {
+    "view": "condyle show MODEL [MOTION], or condyle live MODEL for a page with sliders",
+    "info": "condyle describe MODEL",
+    "print": "condyle describe MODEL",
+    "plot": "condyle show MODEL MOTION",
+    "scale": "condyle run SETUP.xml",
+    "ik": "condyle run SETUP.xml",
+    "id": "condyle analyze MODEL MOTION, or condyle run SETUP.xml",
+}
+"""What commands are here that somebody may look for under another name."""
+
+
+class Commands(TyperGroup):
+    """Commands whose other names are known too."""
+
+    def resolve_command(self, ctx: typer.Context, args: list[str]) -> tuple[str | None, object, list[str]]:  # type: ignore[override]
+        try:
+            return super().resolve_command(ctx, args)
+        except Exception as error:  # UsageError of click, or of Typer's own copy of it
+            if args and args[0] in ELSEWHERE and hasattr(error, "message"):
+                error.message = f"No such command {args[0]!r}. It is: {ELSEWHERE[args[0]]}"
+            raise
+
 
 app = typer.Typer(
     name="condyle",
+    cls=Commands,
     help="From a recorded motion to joint moments, muscle forces and joint loads; and the dynamics of any "
     "system of bodies, joints and muscles that a few lines of Python describe.",
     epilog="Begin with: `condyle demo`",

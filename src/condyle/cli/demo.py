@@ -14,7 +14,7 @@ from condyle.cli.output import NewFolder, refuse_unwritable
 from condyle.cli.page import Section
 from condyle.cli.steps import Steps
 from condyle.cli.study import CONFIGURATIONS, Study, count, study
-from condyle.native.machine.interrupts import patient
+from condyle.native.machine.ctrl_c import patient
 from condyle.records import dataclass
 from condyle.viewer.shown import has_screen
 
@@ -150,7 +150,7 @@ COMPARED = (
         "The paper compares the two.",
     ),
     ("forces_passive", "muscle forces, passive forces: CMC", "N", "Likewise."),
-    ("reserves_passive", "helping actuators, passive forces: CMC", "N m", "Likewise."),
+    ("reserves_passive", "reserves, passive forces: CMC", "N m", "Likewise."),
 )
 
 

@@ -88,7 +88,7 @@ def write(
                 [
                     *figures.of(f"activations_{name}", "Activations"),
                     *figures.of(f"forces_{name}", "Muscle forces"),
-                    *figures.of(f"reserves_{name}", "What the helping actuators do"),
+                    *figures.of(f"reserves_{name}", "What the reserve actuators do"),
                     *figures.of(f"reactions_{name}", "Joint loads"),
                 ],
             )

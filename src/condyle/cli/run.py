@@ -16,7 +16,7 @@ from threading import Thread
 from typing import Any
 
 from condyle.errors import CondyleError
-from condyle.native.machine.interrupts import patient
+from condyle.native.machine.ctrl_c import patient
 from condyle.opensim.setup import run_setup
 from condyle.opensim.setup.run import needs
 from condyle.opensim.setup.setup_file import Report

@@ -29,6 +29,7 @@ from condyle.laws.leaves import Leaf
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.spatial import Transform
+from condyle.trace import Numbers
 from condyle.trace.parameter import Input, Parameter, numbers_at
 from condyle.tree.tree import Tree
 
@@ -52,7 +53,7 @@ class DirectionRole(Role):
         return kept
 
 
-Direction = Annotated[Any, DirectionRole("", (3,))]
+Direction = Annotated[Numbers, DirectionRole("", (3,))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -28,11 +28,12 @@ from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.leaves import AngularVelocity, Leaf, Rotation, StationPosition, StationVelocity
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Link
+from condyle.trace import Number
 from condyle.tree.tree import Tree
 
 PARALLEL = 1e-8
 """Sine of the angle between lines: what is across both has few digits or none where it is less."""
-Length = Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+Length = Annotated[Number, quantity("m", lowest=0.0, positive=True)]
 
 
 def moving(body: str, station: Any) -> tuple[Leaf, ...]:
@@ -93,7 +94,7 @@ class NoSlipOnPlane(Constraint):
     normal: Direction
     b: BodyName
     center: Station
-    radius: Annotated[Any, quantity("m", lowest=0.0)]
+    radius: Annotated[Number, quantity("m", lowest=0.0)]
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
@@ -119,7 +120,7 @@ class PointOnPlaneContact(Contact):
 
     a: BodyName
     normal: Direction
-    height: Annotated[Any, quantity("m")]
+    height: Annotated[Number, quantity("m")]
     b: BodyName
     p_b: Station
 
@@ -147,7 +148,7 @@ class SphereOnPlaneContact(Contact):
 
     a: BodyName
     normal: Direction
-    height: Annotated[Any, quantity("m")]
+    height: Annotated[Number, quantity("m")]
     b: BodyName
     center: Station
     radius: Length

@@ -17,11 +17,11 @@ from condyle.laws.described import CoordinateName, name, quantity, speed_named, 
 from condyle.laws.factors import OWN_FUNCTION, BodyFactors
 from condyle.laws.leaves import CoordinateValue, Leaf, SpeedRate, SpeedValue
 from condyle.records import dataclass
-from condyle.trace import is_truth
+from condyle.trace import Number, is_truth
 from condyle.tree import scales
 from condyle.tree.tree import Tree
 
-Value = Annotated[Any, quantity("")]
+Value = Annotated[Number, quantity("")]
 
 
 def unit_of(tree: Tree, coordinate: str) -> str:
@@ -121,7 +121,7 @@ class CoordinateCoupler(UserConstraint):
 
     other_names = ("Coupler",)
 
-    function: Callable[..., Any] | None
+    function: Callable[..., object] | None
     coordinates: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -167,7 +167,7 @@ class SpeedCoupler(UserConstraint):
 
     level: ClassVar[str] = "velocity"
 
-    function: Callable[..., Any] | None
+    function: Callable[..., object] | None
     speeds: tuple[str, ...]
     coordinates: tuple[str, ...] = ()
 
@@ -196,7 +196,7 @@ class PrescribedMotion(UserConstraint):
         coordinate: its name.
     """
 
-    function: Callable[..., Any] | None
+    function: Callable[..., object] | None
     coordinate: str
 
     def __post_init__(self) -> None:
@@ -227,8 +227,8 @@ def names(given: Any, what: str, least: int = 1) -> tuple[str, ...]:
     return out
 
 
-def fitting(function: Callable[..., Any], names: Sequence[str], what: str) -> None:
-    """Raise an error if the function does not take one argument for each name."""
+def fitting(function: Callable[..., object], names: Sequence[str], what: str) -> None:
+    """Refuse a function that does not take one argument for each name."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -18,6 +18,7 @@ from condyle.laws.leaves import Leaf, Rotation
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Link
 from condyle.spatial import Transform
+from condyle.trace import Number
 from condyle.trace.parameter import Expression, as_sx
 from condyle.tree.tree import Tree
 
@@ -51,7 +52,7 @@ class ConstantAngle(Constraint):
     axis_a: Direction
     b: BodyName
     axis_b: Direction
-    angle: Annotated[Any, quantity("rad")] = np.pi / 2
+    angle: Annotated[Number, quantity("rad")] = np.pi / 2
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -22,6 +22,7 @@ from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.leaves import Leaf, Rotation, StationPosition
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Link
+from condyle.trace import Number
 from condyle.trace.parameter import Expression
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -55,7 +56,7 @@ class Rod(Constraint):
     p_a: Station
     b: BodyName
     p_b: Station
-    length: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+    length: Annotated[Number, quantity("m", lowest=0.0, positive=True)]
 
     proportional = ("length",)
     undefined: ClassVar[str] = "Its points coincide, so that it has no direction: move one of them away"
@@ -119,7 +120,7 @@ class PointInPlane(Constraint):
 
     a: BodyName
     normal: Direction
-    height: Annotated[Any, quantity("m")]
+    height: Annotated[Number, quantity("m")]
     b: BodyName
     p_b: Station
 

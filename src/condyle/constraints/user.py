@@ -72,7 +72,7 @@ class UserConstraint(Constraint):
         return f"{type(self).__name__}({'lambda' if named == '<lambda>' else named})"
 
     def trace(
-        self, function: Callable[..., Any], asked: type[AskedState] = AskedState, source: Any = None
+        self, function: Callable[..., object], asked: type[AskedState] = AskedState, source: object = None
     ) -> None:
         """Keep the law; leaves may be t, parameters, and quantities up to the constraint's level."""
         levels = LEVELS[: LEVELS.index(self.level) + 1]
@@ -129,7 +129,7 @@ class Holonomic(UserConstraint):
 
     other_names = ("Custom",)
 
-    function: Callable[[AskedState], Any] | None
+    function: Callable[[AskedState], object] | None
 
     def __post_init__(self) -> None:
         self.trace(self.function)  # type: ignore[arg-type]
@@ -150,7 +150,7 @@ class Nonholonomic(UserConstraint):
 
     level: ClassVar[str] = "velocity"
 
-    function: Callable[[AskedState], Any] | None
+    function: Callable[[AskedState], object] | None
 
     def __post_init__(self) -> None:
         self.trace(self.function)  # type: ignore[arg-type]
@@ -174,7 +174,7 @@ class AccelerationOnly(UserConstraint):
 
     level: ClassVar[str] = "acceleration"
 
-    function: Callable[[AskedMotion], Any] | None
+    function: Callable[[AskedMotion], object] | None
 
     def __post_init__(self) -> None:
         self.trace(self.function, AskedMotion)  # type: ignore[arg-type]

@@ -59,12 +59,13 @@ from condyle.contact.point_depth import Near, PointDepth, numbers_of, point_dept
 from condyle.contact.surfaces import BodyPose, ContactSurface, SurfacePose, Touch
 from condyle.contact.triangles import Triangles
 from condyle.errors import DescriptionError
-from condyle.laws.described import Part, quantity, sx
+from condyle.laws.described import Role, quantity, sx
 from condyle.laws.view import Loads, View
 from condyle.native.searches.tree_minimum import TreeMinimum
 from condyle.native.searches.tree_sum import TreeSum
 from condyle.native.tables.lookup import look_up, look_up_with_slopes
 from condyle.records import dataclass
+from condyle.trace import Numbers
 
 LAYER = 9
 """Numbers of a layer: K w, s, c*, three of friction, transition speed; K; d."""
@@ -365,10 +366,10 @@ class ElasticFoundation(ContactLaw):
 
     other_names = ("ElasticFoundationForce",)
 
-    a: Part
-    b: Part
+    a: Annotated[ContactSurface, Role(kind="part")]
+    b: Annotated[ContactSurface, Role(kind="part")]
     smooth: Annotated[float, quantity("m", lowest=0.0, plain=True)] = field(default=0.0, kw_only=True)
-    layers: Annotated[Any, quantity("", 2 * MATERIAL)] = field(
+    layers: Annotated[Numbers, quantity("", 2 * MATERIAL)] = field(
         init=False, repr=False, default=(1.0,) * (2 * MATERIAL)
     )
     soft: bool = field(init=False, repr=False, default=False)
@@ -395,7 +396,8 @@ class ElasticFoundation(ContactLaw):
         """Numbers of (48) for the springs of a mesh; none where it is no mesh."""
         if not isinstance(mesh, Mesh):
             return ca.SX(MATERIAL, 1)
-        m, o = mesh.material, other.material
+        m: Any = mesh.material
+        o: Any = other.material
         thickness = other.thickness if isinstance(other, Mesh) else mesh.thickness
         K_m, K_o = sx(m.modulus) / sx(mesh.thickness), sx(o.modulus) / sx(thickness)
         s = K_o / (K_m + K_o)  # (48)
@@ -514,7 +516,7 @@ class OpenSimElasticFoundation(ElasticFoundation):
     def _layer(self, mesh: Any, other: Any) -> SX:
         if not isinstance(mesh, Mesh):
             return ca.SX(MATERIAL, 1)
-        m = mesh.material
+        m: Any = mesh.material
         K = sx(m.modulus) / sx(mesh.thickness)
         return ca.vertcat(
             self.weight * K,

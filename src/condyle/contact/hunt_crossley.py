@@ -54,7 +54,7 @@ from condyle.contact.surfaces import (
 )
 from condyle.errors import warn
 from condyle.forces.base import Law
-from condyle.laws.described import BodyName, Part, Station, quantity, sx
+from condyle.laws.described import BodyName, Role, Station, quantity, sx
 from condyle.laws.factors import BodyFactors
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
@@ -244,12 +244,12 @@ class HuntCrossley(ContactLaw):
 
     other_names: ClassVar[tuple[str, ...]] = ("HuntCrossleyForce", "Hertz")
 
-    a: Part
-    b: Part
+    a: Annotated[ContactSurface, Role(kind="part")]
+    b: Annotated[ContactSurface, Role(kind="part")]
     rolling_resistance: Annotated[Number, quantity("m", lowest=0.0)] = field(default=0.0, kw_only=True)
     spin_friction: Annotated[Number, quantity("m", lowest=0.0)] = field(default=0.0, kw_only=True)
     smooth: Annotated[float, quantity("m", lowest=0.0, plain=True)] = field(default=0.0, kw_only=True)
-    material: Annotated[Any, COMBINED] = field(init=False, repr=False, default=(1.0,) * 7)
+    material: Annotated[Numbers, COMBINED] = field(init=False, repr=False, default=(1.0,) * 7)
     extras: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     curve: ClassVar[Any] = staticmethod(stribeck)
@@ -258,7 +258,8 @@ class HuntCrossley(ContactLaw):
         what = type(self).__name__
         check_pair(self.a, self.b, what)
         check_yielding(self.a, self.b, what)
-        object.__setattr__(self, "material", combined(self.a.made_of, self.b.made_of))
+        made_of: Any = (self.a.made_of, self.b.made_of)
+        object.__setattr__(self, "material", combined(*made_of))
         super().__post_init__()
         options = ("rolling_resistance", "spin_friction", "smooth")
         object.__setattr__(self, "extras", frozenset(f for f in options if getattr(self, f) != 0))

@@ -25,7 +25,7 @@ from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.shapes.meshes import zero_surface
 from condyle.spatial.algebra import all_of
-from condyle.trace import Traced, trace
+from condyle.trace import Symbol, Traced, trace
 from condyle.trace.parameter import Expression, numbers_at
 
 AROUND, CELLS = 2048, 64
@@ -250,7 +250,7 @@ class Implicit(Framed):
 
     half_widths: ClassVar = {"size": 1.0}
 
-    function: Callable[[Any, Any, Any], Any] | None = field(repr=False)
+    function: Callable[[Symbol, Symbol, Symbol], object] | None = field(repr=False)
     size: Length
     material: Folded
     law: Traced = field(init=False, repr=False)

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condyle.arrays import SX
 from condyle.contact.materials import Material
@@ -197,7 +199,7 @@ class Mesh(Framed):
 
     other_names = ("ContactMesh",)
 
-    mesh: Any
+    mesh: str | Path | MeshShape | tuple[ArrayLike, ArrayLike] | Triangles
     thickness: Length
     material: Folded
 
@@ -251,7 +253,7 @@ class Mesh(Framed):
     @property
     def triangles(self) -> Triangles:
         """Its checked triangles, in S."""
-        found: Triangles = self.mesh
+        found: Any = self.mesh
         return found
 
     @property

@@ -41,7 +41,8 @@ class Framed(ContactSurface):
 
     @property
     def X_BS(self) -> Transform:
-        R, p = (np.asarray(numbers_at(x), dtype=float) for x in self.X)
+        X: Any = self.X
+        R, p = (np.asarray(numbers_at(x), dtype=float) for x in X)
         return Transform(R.reshape(3, 3), p.reshape(3))
 
     def frame(self, pose: SurfacePose) -> tuple[SX, SX]:

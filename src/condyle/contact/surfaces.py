@@ -34,7 +34,7 @@ from condyle.trace.symbol import is_symbolic
 from condyle.tree.body import Body
 
 Length = Annotated[Number, quantity("m", lowest=0.0, positive=True)]
-Folded = Annotated[Any, Role(kind="folded")]
+Folded = Annotated[Material | Rigid, Role(kind="folded")]
 SLAB = 0.01
 """Thickness of a plane as it is drawn, over its size."""
 

@@ -19,7 +19,7 @@ import numpy as np
 from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.forces.base import Law
-from condyle.forces.external import FRAMES, Signal, at_time
+from condyle.forces.external import FRAMES, Signal, SignalLike, at_time
 from condyle.forces.mobility import OnSpeed
 from condyle.forces.path import PathLaw
 from condyle.forces.two_point import TwoPoint
@@ -27,7 +27,7 @@ from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.factors import BodyFactors
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
-from condyle.trace import Number
+from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Input
 
 Bound = Annotated[float, quantity("-", infinite=True, plain=True)]
@@ -41,7 +41,7 @@ class Actuator(Law):
     to.
     """
 
-    control: Annotated[Any, Signal("-")] = field(default=0.0, kw_only=True)
+    control: Annotated[SignalLike, Signal("-")] = field(default=0.0, kw_only=True)
     min_control: Bound = field(default=-math.inf, kw_only=True)
     max_control: Bound = field(default=math.inf, kw_only=True)
     group: str = field(default="actuator", kw_only=True)
@@ -56,7 +56,8 @@ class Actuator(Law):
 
     def named(self, name: str) -> Self:
         """With an Input of this name as its control, if it has none."""
-        if isinstance(self.control, float) and self.control == 0.0:
+        control: Any = self.control
+        if isinstance(control, float) and control == 0.0:
             return replace(self, control=Input(name, 0.0))
         return self
 
@@ -171,7 +172,7 @@ class TorqueActuator(Actuator):
 
     a: BodyName
     b: BodyName
-    axis: Annotated[Any, quantity("-", 3, plain=True)]
+    axis: Annotated[Numbers, quantity("-", 3, plain=True)]
     optimal_force: Annotated[Number, quantity("N m")]
     frame: str = field(default="ground", kw_only=True)
 
@@ -179,9 +180,10 @@ class TorqueActuator(Actuator):
         super().__post_init__()
         if self.frame not in FRAMES:
             raise DescriptionError(f"TorqueActuator: frame must be 'ground' or 'body', got {self.frame!r}")
-        length = math.hypot(*self.axis)
+        axis: Any = self.axis
+        length = math.hypot(*axis)
         if not length > 0:
-            raise DescriptionError(f"TorqueActuator: axis must not be zero, got {self.axis}")
+            raise DescriptionError(f"TorqueActuator: axis must not be zero, got {axis}")
         object.__setattr__(self, "axis", tuple((np.array(self.axis) / length).tolist()))
 
     def apply(self, s: View, loads: Loads) -> None:
@@ -215,7 +217,7 @@ class PointActuator(Actuator):
 
     body: BodyName
     point: Station
-    direction: Annotated[Any, quantity("-", 3, plain=True)]
+    direction: Annotated[Numbers, quantity("-", 3, plain=True)]
     optimal_force: Annotated[Number, quantity("N")]
     frame: str = field(default="body", kw_only=True)
     point_frame: str = field(default="body", kw_only=True)
@@ -227,9 +229,10 @@ class PointActuator(Actuator):
                 raise DescriptionError(
                     f"PointActuator: {name} must be 'ground' or 'body', got {getattr(self, name)!r}"
                 )
-        length = math.hypot(*self.direction)
+        direction: Any = self.direction
+        length = math.hypot(*direction)
         if not length > 0:
-            raise DescriptionError(f"PointActuator: direction must not be zero, got {self.direction}")
+            raise DescriptionError(f"PointActuator: direction must not be zero, got {direction}")
         object.__setattr__(self, "direction", tuple((np.array(self.direction) / length).tolist()))
 
     def scaled(self, factors: BodyFactors) -> Self:

@@ -15,6 +15,7 @@ Equations
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Annotated, Any
 
@@ -25,7 +26,7 @@ from condyle.errors import DescriptionError
 from condyle.forces.base import Law
 from condyle.functions import Formula, Function
 from condyle.laws.described import BodyName, Frame, placed, quantity, sx
-from condyle.laws.function import LawFunction, law_function
+from condyle.laws.function import FunctionLike, LawFunction, law_function
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.trace import Numbers, Symbol
@@ -125,16 +126,17 @@ class FunctionBushing(_Bushing):
 
     other_names = ("Bushing", "ExpressionBasedBushingForce")
 
-    functions: Any = field(repr=False)
+    functions: Sequence[FunctionLike | None] = field(repr=False)
     damping: Annotated[Numbers, quantity("N m s/rad, N s/m", 6, lowest=0.0)] = (0.0,) * 6
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        functions: Any = self.functions
         try:
-            given = tuple(self.functions)
+            given = tuple(functions)
         except TypeError:
             given = ()
-        if len(given) != 6 or isinstance(self.functions, str):
+        if len(given) != 6 or isinstance(functions, str):
             raise DescriptionError(
                 "FunctionBushing: functions: expected six, of three moments and of three "
                 f"forces, got {self.functions!r}"
@@ -143,10 +145,10 @@ class FunctionBushing(_Bushing):
         object.__setattr__(self, "functions", tuple(kept))
 
     def forces(self, x: SX, xdot: SX) -> SX:
+        functions: Any = self.functions
         each = ca.vertsplit(x)
         g = [
-            law.at(*(each if len(law.law.names) > 1 else each[i : i + 1]))
-            for i, law in enumerate(self.functions)
+            law.at(*(each if len(law.law.names) > 1 else each[i : i + 1])) for i, law in enumerate(functions)
         ]
         return -ca.vertcat(*g) - sx(self.damping) * xdot  # (44)
 

@@ -8,10 +8,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeAlias
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import SX, real
@@ -188,6 +189,18 @@ class TimeFunctions:
 
     def __repr__(self) -> str:
         return repr(self.functions)
+
+
+SignalLike: TypeAlias = (
+    Symbol
+    | Numbers
+    | Function
+    | Sequence[Function]
+    | TimeSeries
+    | TimeFunctions
+    | tuple[ArrayLike, ArrayLike]
+)
+"""What may be given for a signal: numbers, functions of the time, or (times, values)."""
 
 
 @dataclass(frozen=True)

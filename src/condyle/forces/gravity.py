@@ -16,7 +16,7 @@ from condyle.laws.described import body_name, known_body, quantity, sx
 from condyle.laws.view import Loads, View
 from condyle.plausible import of_gravity
 from condyle.records import dataclass
-from condyle.trace import Number
+from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Expression
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
@@ -41,7 +41,7 @@ class Gravity(Law):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
-    acceleration: Any
+    acceleration: Numbers | Mapping[str, Number]
     excluded: Any = ()
     zero_height: Annotated[Number, quantity("m")] = field(default=0.0, kw_only=True)
     shares: tuple[Any, ...] = field(init=False, repr=False)
@@ -96,7 +96,7 @@ class Gravity(Law):
                 )
 
     def implausible(self) -> Iterable[str]:
-        g = self.acceleration
+        g: Any = self.acceleration
         return of_gravity(np.ravel(g.at() if isinstance(g, Expression) else g))
 
     def conditions(self) -> SX:

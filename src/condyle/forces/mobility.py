@@ -17,8 +17,9 @@ import numpy as np
 from condyle.arrays import SX
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces.base import Law
-from condyle.forces.external import Signal, at_time
+from condyle.forces.external import Signal, SignalLike, at_time
 from condyle.laws.described import CoordinateName, function_of, owner, quantity, speed_named, speed_of, sx
+from condyle.laws.function import FunctionLike
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.trace import Number
@@ -127,7 +128,7 @@ class MobilityForce(OnSpeed):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
-    value: Annotated[Any, Signal("N m, N")]
+    value: Annotated[SignalLike, Signal("N m, N")]
     group: str = field(default="actuator", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:
@@ -329,8 +330,9 @@ class MobilityFunction(OnCoordinate):
 
     other_names = ("ExpressionBasedCoordinateForce",)
 
-    function: Annotated[Any, function_of("q", "qdot")]
+    function: Annotated[FunctionLike, function_of("q", "qdot")]
 
     def apply(self, s: View, loads: Loads) -> None:
         speed = self._speed(s)
-        loads.add_mobility(speed, self.function.at(s.coordinate(self.coordinate), s.speed(speed)))  # (40)
+        function: Any = self.function
+        loads.add_mobility(speed, function.at(s.coordinate(self.coordinate), s.speed(speed)))  # (40)

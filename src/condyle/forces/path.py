@@ -17,6 +17,7 @@ from condyle.forces.base import Law
 from condyle.functions import SimmSpline
 from condyle.laws.described import function_of, quantity, sx
 from condyle.laws.factors import BodyFactors
+from condyle.laws.function import FunctionLike
 from condyle.laws.view import Loads, View
 from condyle.paths import Path
 from condyle.records import dataclass
@@ -38,7 +39,7 @@ class PathLaw(Law):
     path: Path
 
     @property
-    def choices(self) -> tuple[Any, ...]:
+    def choices(self) -> tuple[str | bool, ...]:
         """What of its numbers decides on the form of its equations: laws that differ in it are in different
         tables."""
         return ()
@@ -200,11 +201,12 @@ class Ligament(PathLaw):
 
     resting_length: Annotated[Number, quantity("m", lowest=0.0, positive=True)]
     pcsa_force: Annotated[Number, quantity("N", lowest=0.0)]
-    force_length_curve: Annotated[Any, function_of("length")] = TOE
+    force_length_curve: Annotated[FunctionLike, function_of("length")] = TOE
 
     def tension(self, s: View) -> SX:
         x = self.path.length.at(s) / sx(self.resting_length)
-        return ca.if_else(x > 1, sx(self.pcsa_force) * self.force_length_curve.at(x), 0)  # (43)
+        curve: Any = self.force_length_curve
+        return ca.if_else(x > 1, sx(self.pcsa_force) * curve.at(x), 0)  # (43)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -224,10 +226,11 @@ class PathFunction(PathLaw):
 
     proportional = ("rest_length",)
 
-    function: Annotated[Any, function_of("s", "ldot")]
+    function: Annotated[FunctionLike, function_of("s", "ldot")]
     rest_length: Annotated[Number, quantity("m", lowest=0.0)] = 0.0
     clamp_stretch: bool = field(default=True, kw_only=True)
 
     def tension(self, s: View) -> SX:
         x = self.path.length.at(s) - sx(self.rest_length)
-        return self.function.at(ca.fmax(x, 0) if self.clamp_stretch else x, self.path.length.rate(s))  # (42)
+        function: Any = self.function
+        return function.at(ca.fmax(x, 0) if self.clamp_stretch else x, self.path.length.rate(s))  # (42)

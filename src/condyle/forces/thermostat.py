@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated, Any
+from typing import Annotated
 
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.forces.base import Law
 from condyle.laws.described import quantity, sx
@@ -49,7 +50,7 @@ class NoseHooverThermostat(Law):
     relaxation_time: Annotated[Number, quantity("s", lowest=0.0, positive=True)]
     chain: int = field(default=3, kw_only=True)
     dofs: int | None = field(default=None, kw_only=True)
-    boltzmann: Any = field(default=1.380649e-23, kw_only=True)
+    boltzmann: float = field(default=1.380649e-23, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -91,7 +92,7 @@ class NoseHooverThermostat(Law):
 
     def bath_energy(
         self, z: ArrayLike, dofs: int, temperature: float | None = None, relaxation_time: float | None = None
-    ) -> Any:
+    ) -> Array:
         """E_b of (22) [J], shape (...), from its own states z, shape (..., 2 chain). Where temperature and
         relaxation time are Parameters, give their values."""
         T = self.temperature if temperature is None else temperature

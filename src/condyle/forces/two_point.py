@@ -16,8 +16,9 @@ import casadi as ca
 
 from condyle.arrays import SX
 from condyle.forces.base import Law
-from condyle.forces.external import Signal, at_time
+from condyle.forces.external import Signal, SignalLike, at_time
 from condyle.laws.described import BodyName, Station, function_of, quantity, sx
+from condyle.laws.function import FunctionLike
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Link
@@ -130,7 +131,7 @@ class TwoPointForce(TwoPoint):
 
     tabular = True
 
-    force: Annotated[Any, Signal("N")]
+    force: Annotated[SignalLike, Signal("N")]
     group: str = field(default="actuator", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:
@@ -154,10 +155,11 @@ class TwoPointFunction(TwoPoint):
 
     other_names = ("ExpressionBasedPointToPointForce",)
 
-    function: Annotated[Any, function_of("d", "ddot")]
+    function: Annotated[FunctionLike, function_of("d", "ddot")]
 
     def apply(self, s: View, loads: Loads) -> None:
         r, L, per_L = self._line(s)
         e = r * per_L
         v = s.station_velocity(self.b, sx(self.p_b)) - s.station_velocity(self.a, sx(self.p_a))
-        self._push(loads, -self.function.at(L, ca.dot(e, v)) * e)  # (41)
+        function: Any = self.function
+        self._push(loads, -function.at(L, ca.dot(e, v)) * e)  # (41)

@@ -32,7 +32,7 @@ from condyle.laws.leaves import Leaf
 from condyle.laws.view import Loads, View
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
-from condyle.trace import Numbers, Traced
+from condyle.trace import Number, Numbers, Traced
 from condyle.trace.parameter import Parameter
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
@@ -54,9 +54,9 @@ class Wrench(ExplainsCalls):
     torque: Numbers = ZERO
     at: Numbers = ZERO
 
-    def entries(self, what: str) -> list[Any]:
+    def entries(self, what: str) -> list[Number]:
         """The nine scalars of force, torque and at."""
-        out: list[Any] = []
+        out: list[Number] = []
         for name in ("force", "torque", "at"):
             value = in_order(f"{what}: {name}", getattr(self, name))
             array = np.array(list(value) if np.iterable(value) else value, dtype=object)
@@ -70,7 +70,7 @@ class Wrench(ExplainsCalls):
 class UserForce(Law):
     """A law from a user's function: the function itself is not pickled; what it computes is."""
 
-    function: Callable[[AskedState], Any] | None
+    function: Callable[[AskedState], object] | None
     law: Traced = field(init=False, repr=False)
     asks: tuple[Leaf, ...] = field(init=False, repr=False)
 
@@ -123,13 +123,16 @@ class Custom(UserForce):
     other_names = ("Function",)
 
     targets: tuple[tuple[str, str], ...] = field(init=False, repr=False)
-    states: Any = field(default=(), kw_only=True, repr=False)
-    zdot: Callable[[AskedState], Any] | None = field(default=None, kw_only=True, repr=False)
+    states: Mapping[str, float] | tuple[tuple[str, float], ...] = field(  # type: ignore[assignment]
+        default=(), kw_only=True, repr=False
+    )
+    zdot: Callable[[AskedState], object] | None = field(default=None, kw_only=True, repr=False)
     group: str = field(default="external", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "states", _states(self.states, self.zdot, self.what))
+        states = _states(self.states, self.zdot, self.what)
+        object.__setattr__(self, "states", states)
         seen: list[tuple[tuple[str, str], ...]] = []
 
         def both(s: AskedState) -> Any:
@@ -137,7 +140,7 @@ class Custom(UserForce):
 
         def flatten(result: Any) -> list[Any]:
             targets, entries = _flat(result[0], self.what)
-            entries += _rates(result[1], [name for name, _ in self.states], self.what)
+            entries += _rates(result[1], [name for name, _ in states], self.what)
             if seen and targets != seen[0]:
                 raise TraceError(
                     f"{self.what}: returned forces on {_names(seen[0])} first and on "

@@ -18,7 +18,7 @@ from condyle.arrays import in_order
 from condyle.errors import DescriptionError
 from condyle.trace import Number, Symbol
 from condyle.trace.parameter import FINITE
-from condyle.trace.symbol import boxed, defaulted_in, scalar
+from condyle.trace.symbol import Operand, Outcome, boxed, defaulted_in, scalar
 
 
 class Function(ExplainsCalls):
@@ -36,7 +36,7 @@ class Function(ExplainsCalls):
     variables: int | None = 1
     """How many variables it takes; None: any number."""
 
-    def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
+    def formula(self, x: Sequence[Outcome], order: Sequence[int], look_up: bool) -> Outcome:
         raise TypeError(
             f"{type(self).__name__} does not say what it computes: it needs formula(x, order, look_up)"
         )
@@ -47,7 +47,7 @@ class Function(ExplainsCalls):
         self._check_count(len(x))
         return self._evaluate(x, (0,) * len(x))
 
-    def derivative(self, x: Any, order: Any = 1) -> Any:
+    def derivative(self, x: Operand | Sequence[Operand], order: int | Sequence[int] = 1) -> Outcome:
         """The derivative at x, of whatever kind the value may be; from the right where the two sides differ.
 
         Args:
@@ -55,7 +55,8 @@ class Function(ExplainsCalls):
             order: 0, 1, 2, ...; with several variables a sequence: how often by each.
         """
         several = isinstance(order, Sequence)
-        orders = tuple(order) if several else (order,)
+        given: Any = order
+        orders = tuple(given) if several else (given,)
         try:
             orders = tuple(map(operator.index, orders))
         except TypeError:
@@ -64,7 +65,8 @@ class Function(ExplainsCalls):
             raise DescriptionError(
                 f"{self!r}: order must be 0, 1, 2, ..., or one of these for each variable, got {order!r}"
             )
-        arguments = tuple(x) if several else (x,)
+        at: Any = x
+        arguments = tuple(at) if several else (at,)
         self._check_count(len(orders))
         self._check_count(len(arguments))
         return self._evaluate(arguments, orders)
@@ -74,25 +76,25 @@ class Function(ExplainsCalls):
             raise DescriptionError(f"{self!r} is a function of {self.variables} variable(s), got {n}")
 
     def _evaluate(self, x: Sequence[Any], order: Sequence[int]) -> Any:
+        formula: Any = self.formula
         if any(isinstance(v, ca.SX) for v in x):
             given = [ca.SX(scalar(v)) if isinstance(v, Symbol) else ca.SX(v) for v in x]
             shape = next((v.shape for v in given if not v.is_scalar()), (1, 1))
             entries = [ca.vertsplit(ca.vec(ca.repmat(v, *shape) if v.is_scalar() else v)) for v in given]
             values = [
-                ca.SX(self.formula([ca.densify(e) for e in at], order, False))
-                for at in zip(*entries, strict=True)
+                ca.SX(formula([ca.densify(e) for e in at], order, False)) for at in zip(*entries, strict=True)
             ]
             return ca.reshape(ca.vertcat(*values), shape)
         if all(isinstance(v, Symbol) or np.ndim(v) == 0 for v in x) and (
             self.uses_parameters or any(isinstance(v, Symbol) for v in x)
         ):
             at = [scalar(v[()] if isinstance(v, np.ndarray) else v) for v in x]
-            return Symbol(ca.SX(self.formula(at, order, True)))
+            return Symbol(ca.SX(formula(at, order, True)))
         arrays = [np.asarray(boxed(v)) for v in x]
         if self.uses_parameters or any(a.dtype == object for a in arrays):
             return np.frompyfunc(lambda *at: self._evaluate(at, order), len(arrays), 1)(*arrays)
         arrays = [a if a.dtype.kind == "c" else np.asarray(a, dtype=float) for a in arrays]
-        value, shape = self.formula(arrays, order, False), np.broadcast_shapes(*(a.shape for a in arrays))
+        value, shape = formula(arrays, order, False), np.broadcast_shapes(*(a.shape for a in arrays))
         return value if np.shape(value) == shape else np.broadcast_to(value, shape).copy()
 
     # ---- Being a value ----

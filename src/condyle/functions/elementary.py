@@ -13,6 +13,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function, Number, as_operand, at_default, choose, number, numbers, short
 from condyle.records import dataclass
+from condyle.trace.symbol import Outcome
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,7 +31,7 @@ class Constant(Function):
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", number("Constant: value", self.value))
 
-    def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
+    def formula(self, x: Sequence[Outcome], order: Sequence[int], look_up: bool) -> Outcome:
         return 0.0 if any(order) else as_operand(self.value)  # (1)
 
 
@@ -43,16 +44,15 @@ class Linear(Function):
         intercept: the value at zero. All may be Parameters.
     """
 
-    slope: Any
+    slope: Number | Sequence[Number]
     intercept: Number = 0.0
 
     def __post_init__(self) -> None:
+        given: Any = self.slope
         several = (
-            isinstance(self.slope, (Sequence, np.ndarray))
-            and not isinstance(self.slope, str)
-            and np.ndim(self.slope) > 0
+            isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str) and np.ndim(given) > 0
         )
-        slope = numbers("Linear", "slope", self.slope) if several else number("Linear: slope", self.slope)
+        slope = numbers("Linear", "slope", given) if several else number("Linear: slope", given)
         object.__setattr__(self, "slope", slope)
         object.__setattr__(self, "intercept", number("Linear: intercept", self.intercept))
 
@@ -60,7 +60,7 @@ class Linear(Function):
     def variables(self) -> int:  # type: ignore[override]
         return len(self.slope) if isinstance(self.slope, tuple) else 1
 
-    def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
+    def formula(self, x: Sequence[Outcome], order: Sequence[int], look_up: bool) -> Outcome:
         slopes = [as_operand(s) for s in (self.slope if isinstance(self.slope, tuple) else (self.slope,))]
         if any(order):
             return slopes[list(order).index(1)] if sum(order) == 1 else 0.0
@@ -87,7 +87,7 @@ class Sine(Function):
         for name in ("amplitude", "omega", "phase", "offset"):
             object.__setattr__(self, name, number(f"Sine: {name}", getattr(self, name)))
 
-    def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
+    def formula(self, x: Sequence[Outcome], order: Sequence[int], look_up: bool) -> Outcome:
         a, omega, phase, offset = map(as_operand, (self.amplitude, self.omega, self.phase, self.offset))
         angle = omega * x[0] + phase
         functions = (ca.sin, ca.cos) if isinstance(angle, ca.SX) else (np.sin, np.cos)
@@ -124,7 +124,7 @@ class SmoothStep(Function):
                 f"SmoothStep: x0 and x1 are both {short(self.x0)}; a step needs some width"
             )
 
-    def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
+    def formula(self, x: Sequence[Outcome], order: Sequence[int], look_up: bool) -> Outcome:
         x0, x1, y0, y1 = map(as_operand, (self.x0, self.x1, self.y0, self.y1))
         n, width = order[0], x1 - x0
         s = (x[0] - x0) / width  # (4)
@@ -190,7 +190,7 @@ class Polynomial(Function):
     def variables(self) -> int:  # type: ignore[override]
         return 1 if self.exponents is None else len(self.exponents[0])
 
-    def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
+    def formula(self, x: Sequence[Outcome], order: Sequence[int], look_up: bool) -> Outcome:
         exponents = (
             [(k,) for k in range(len(self.coefficients))] if self.exponents is None else self.exponents
         )
@@ -234,7 +234,7 @@ class Scaled(Function):
         factor: what it is multiplied by; may be a Parameter.
     """
 
-    function: Any
+    function: Function
     factor: Number = 1.0
 
     def __post_init__(self) -> None:
@@ -249,5 +249,5 @@ class Scaled(Function):
     def variables(self) -> int | None:  # type: ignore[override]
         return self.function.variables  # type: ignore[no-any-return]
 
-    def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
+    def formula(self, x: Sequence[Outcome], order: Sequence[int], look_up: bool) -> Outcome:
         return as_operand(self.factor) * self.function.formula(x, order, look_up)  # (17)

@@ -26,6 +26,7 @@ import numpy as np
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.functions.base import Function
 from condyle.records import dataclass
+from condyle.trace.symbol import Outcome
 
 LONGEST, DEEPEST, LARGEST = 10_000, 50, 20_000
 """Characters of a text; brackets, signs and powers within each other; and operations where named parts are
@@ -91,7 +92,7 @@ class Formula(Function):
             self._derivatives[order] = derivative(lower, k)
         return self._derivatives[order]
 
-    def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
+    def formula(self, x: Sequence[Outcome], order: Sequence[int], look_up: bool) -> Outcome:
         operations = ON_SX if any(isinstance(v, ca.SX) for v in x) else ON_NUMBERS
         with np.errstate(all="ignore"):
             return evaluate(self._derived(tuple(order)), x, operations)

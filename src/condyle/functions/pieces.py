@@ -21,6 +21,7 @@ from condyle.functions.base import Function, Number, at_default
 from condyle.native.tables.lookup import RowSource, look_up
 from condyle.native.tables.lookup_table import ConstantRow, LookupTable
 from condyle.trace import Symbol
+from condyle.trace.symbol import Outcome
 
 LOOK_UP_FROM = 16
 """Breaks from which a row is looked up in a table instead of being selected in the kernel:
@@ -169,12 +170,13 @@ class Piecewise(Function):
             v.sx for v in self.values if isinstance(v, Symbol)
         ]
 
-    def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
+    def formula(self, x: Sequence[Outcome], order: Sequence[int], look_up: bool) -> Outcome:
         pieces, parameters = self._columns
-        if isinstance(x[0], ca.SX):
-            row = ca.vertsplit(pieces.at(x[0], look_up))
+        at: Any = x[0]
+        if isinstance(at, ca.SX):
+            row = ca.vertsplit(pieces.at(at, look_up))
         else:
-            row = list(np.moveaxis(pieces.at_numbers(x[0]), -1, 0))
+            row = list(np.moveaxis(pieces.at_numbers(at), -1, 0))
         size = (len(row) - 1) // (1 + len(parameters))
         c = row[1 : 1 + size]
         for k, parameter in enumerate(parameters, 1):

@@ -19,7 +19,7 @@ import numpy as np
 from condyle.arguments import ExplainsCalls
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.integrate.steps import replaced, unstacked
-from condyle.laws.ask import answers, check_function, traced_law
+from condyle.laws.ask import AskedState, answers, check_function, traced_law
 from condyle.laws.leaves import Leaf
 from condyle.model.model import description
 from condyle.model.symbols import Symbols
@@ -56,7 +56,7 @@ class Event(ExplainsCalls):
         name: for messages and `traj.events`; by default that of the function.
     """
 
-    witness: Callable[[Any], Any] | None = None
+    witness: Callable[[AskedState], object] | Callable[[State], object] | None = None
     direction: str = "falling"
     action: Action | None = None
     terminal: bool = False
@@ -147,8 +147,8 @@ class Witnesses:
             out[:, [e.law is not None for e in self.events]] = self._traced(t, y, like.tail)
         for j, e in enumerate(self.events):
             if e.law is None:
-                assert e.witness is not None
-                out[:, j] = [_float(e, e.witness(replaced(like, t[i], y[i]))) for i in range(len(t))]
+                witness: Any = e.witness
+                out[:, j] = [_float(e, witness(replaced(like, t[i], y[i]))) for i in range(len(t))]
         return out
 
     def hidden(self, like: State, t: np.ndarray, y_at: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

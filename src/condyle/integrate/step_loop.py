@@ -7,7 +7,7 @@ a path may have jumped (path_jumps.py), or when no step is small enough.
 `fresh` asks for f at the start again, as after an event. Where a system depends on time, no step passes
 t_knot, the next of the stream `knots`: knots.py.
 
-What a step does is up to the method (methods/); how long it is, and whether it is accepted, is decided by
+What a step does is up to the method (integrators/); how long it is, and whether it is accepted, is decided by
 control.py.
 
 An ensemble runs in W lanes at once, each adaptive by itself. A lane holds one member: its own t, y, h, its own verdict on a step. A lane that is done takes the next member

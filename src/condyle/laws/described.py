@@ -26,6 +26,7 @@ from condyle.loading import if_loaded
 from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
 from condyle.spatial import Transform
+from condyle.trace import Numbers
 from condyle.trace.parameter import Expression, Parameter, Quantity, as_sx
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
@@ -172,7 +173,7 @@ def speed_named(tree: Tree, which: str, where: str) -> str:
 # What all laws of this package share: fields that say which values they allow, checked when a law is made
 # and when it is added.
 #
-# A field carries its role, `stiffness: Annotated[Any, quantity("N/m", lowest=0.0)]`, and `Law` does the rest:
+# A field carries its role, `stiffness: Annotated[Number, quantity("N/m", lowest=0.0)]`, and `Law` does the rest:
 # it keeps names of bodies, plain floats or expressions of Parameters, refuses what cannot be, and describes the
 # law exactly for the cache.
 
@@ -264,11 +265,12 @@ def function_of(*names: str) -> FunctionRole:
 
 
 PARTS = ("part", "folded")
-Part = Annotated[Any, Role(kind="part")]
 BodyName = Annotated[Any, Role(kind="body")]
+"""A body or its name; the name is kept. To type checkers it is Any: a field has one type for both."""
 CoordinateName = Annotated[str, Role(kind="coordinate")]
-Frame = Annotated[Any, Role(kind="frame")]
-Station = Annotated[Any, quantity("m", 3)]
+Frame = Annotated[Transform | Numbers | None, Role(kind="frame")]
+"""A Transform, a translation, a 4 x 4 matrix, or None."""
+Station = Annotated[Numbers, quantity("m", 3)]
 
 
 @functools.lru_cache(maxsize=1024)  # classes of users come and go in a notebook

@@ -3,7 +3,8 @@ an expression."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import casadi as ca
 
@@ -11,8 +12,11 @@ from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.functions import Function
 from condyle.records import dataclass
-from condyle.trace import Symbol, Traced, trace
+from condyle.trace import Number, Symbol, Traced, trace
 from condyle.trace.parameter import Parameter
+
+FunctionLike: TypeAlias = Number | Function | Callable[..., object]
+"""What may be given for a function: one of cd.functions, a Python function, or a number, constant."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,9 @@ first one.
     motion = maximal.formulation(system).simulate(q, u, t_final)   # the same motion as that of cd.simulate
 """
 
+from typing import TYPE_CHECKING
+
+from condyle.arguments import missing
 from condyle.maximal.equations import Equations, Solution
 from condyle.maximal.simulation import MaximalTrajectory
 from condyle.maximal.static_optimization import MuscleSolution, static_optimization
@@ -32,3 +35,11 @@ __all__ = [
     "reactions",
     "static_optimization",
 ]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise missing("cd.maximal", name, __all__, {"of": "cd.maximal.formulation(system)"})

@@ -280,7 +280,7 @@ class MaximalSystem:
             given, self.expressions.positions(given) | self.expressions.velocities(given), tail
         )
 
-    def completed(self, given: dict[str, Any], now: dict[str, Any], tail: Tail) -> Equations:
+    def completed(self, given: dict[str, Array], now: dict[str, Array], tail: Tail) -> Equations:
         """All equations from what `positions` and `velocities` of the expressions found."""
         given = {**given, "q": now["q"], "u": now["u"], "momentum": np.zeros(self.tree.nu)}
         driven = self.expressions.drivers(now["q"], now["u"], tail.locked, tail.locked_udot, given)

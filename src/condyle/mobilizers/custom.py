@@ -169,9 +169,9 @@ class Custom(Mobilizer):
     def __init__(
         self,
         coordinates: Sequence[str] | str,
-        transform: Callable[..., Any],
-        hinge: Callable[..., Any] | None = None,
-        N: Callable[..., Any] | None = None,
+        transform: Callable[..., object],
+        hinge: Callable[..., object] | None = None,
+        N: Callable[..., object] | None = None,
         speeds: Sequence[str] | None = None,
         time: bool = False,
         units: Sequence[str] = (),

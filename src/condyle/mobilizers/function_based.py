@@ -56,7 +56,7 @@ class FunctionBased(Mobilizer):
     axes: Sequence[object] | None = None
     time: bool = False
     units: tuple[str, ...] = ()
-    domain: Any = None
+    domain: Sequence[float] | Sequence[Sequence[float]] | None = None
     laws: tuple[Traced | None, ...] = field(default=(), repr=False)
 
     named_by_user = True
@@ -132,7 +132,8 @@ class FunctionBased(Mobilizer):
 
     @property
     def domains(self) -> tuple[tuple[float, float], ...]:
-        return super().domains if self.domain is None else self.domain
+        known: Any = self.domain
+        return super().domains if known is None else known
 
     def conditions(self) -> SX | None:
         # functions have values wherever their Parameters do
@@ -274,7 +275,7 @@ def _of_some(given: Any, arguments: Sequence[str], what: str) -> tuple[Callable[
     if not callable(own) or not isinstance(names, (tuple, list)) or not names:
         raise DescriptionError(
             f"{what}: expected a function, or (function, coordinate) for a function of "
-            f"some coordinates, such as (cd.Sine(), {arguments[-1]!r}), got {given!r}"
+            f"some coordinates, such as (cd.functions.Sine(), {arguments[-1]!r}), got {given!r}"
         )
     for name in names:
         if name not in arguments:

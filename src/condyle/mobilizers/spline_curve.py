@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, field
 from functools import cached_property
 from typing import Any
@@ -35,7 +35,7 @@ from condyle.native.tables.lookup_table import ConstantRow
 from condyle.presentation import Block, Display, number, page
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Line
-from condyle.spatial import Metric, Transform, exp_se3, log_so3
+from condyle.spatial import MassProperties, Metric, Transform, exp_se3, log_so3
 from condyle.trace.parameter import POSITIVE
 
 Domain = tuple[float, float]
@@ -148,12 +148,12 @@ class SplineCurve(Mobilizer):
     @classmethod
     def natural(
         cls,
-        frames: Any,
+        frames: Transform | tuple[ArrayLike, ArrayLike],
         order: int = 4,
         closed: bool = False,
         *,
-        metric: Any = None,
-        domain: Any = (0.0, 1.0),
+        metric: float | MassProperties | Metric | None = None,
+        domain: Sequence[float] | str | None = (0.0, 1.0),
         even: float = 2e-3,
         accuracy: float | None = None,
         coordinate: str = "q",

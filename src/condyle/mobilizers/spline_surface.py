@@ -40,7 +40,7 @@ from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.shapes.meshes import sheet
 from condyle.spatial import Transform, rotation_about
-from condyle.trace import Symbol, Traced
+from condyle.trace import Number, Numbers, Symbol, Traced
 
 SAMPLES = 40_000
 """Places in the domain that are checked, about; each cell has at least its corners, at most 4 places per
@@ -226,15 +226,15 @@ class SplineSurface(Mobilizer):
 
     def __init__(
         self,
-        values: Any,
+        values: Numbers,
         knots: Sequence[ArrayLike | None] | None = None,
         order: int = 4,
         *,
-        domain: Any = (0.0, 1.0),
+        domain: Sequence[float] | Sequence[Sequence[float]] = (0.0, 1.0),
         axes: Sequence[str] = AXES,
-        X: Any = None,
+        X: Transform | ArrayLike | None = None,
         closed: bool | Sequence[bool] = False,
-        modes: Sequence[tuple[Any, Any]] = (),
+        modes: Sequence[tuple[Numbers, Number | Callable[..., object]]] = (),
         coordinates: Sequence[str] | str | None = None,
         units: Sequence[str] | str = (),
     ) -> None:
@@ -290,11 +290,11 @@ class SplineSurface(Mobilizer):
     def of_positions(
         cls,
         points: ArrayLike,
-        orientation: Any = "normal",
+        orientation: str | ArrayLike = "normal",
         *,
-        q: Any = None,
+        q: Sequence[ArrayLike] | None = None,
         order: int = 4,
-        domain: Any = (0.0, 1.0),
+        domain: Sequence[float] | Sequence[Sequence[float]] = (0.0, 1.0),
         closed: bool | Sequence[bool] = False,
         within: float = 1e-3,
         coordinates: Sequence[str] | str | None = None,
@@ -495,6 +495,7 @@ class SplineSurface(Mobilizer):
             for axis in self.axes
         ]
         grown = np.array(along).reshape(6, *(1,) * self.nq)
+        modes: Any = [(mode.values * grown, mode.law or mode.amplitude) for mode in self.modes]
         return SplineSurface(
             self.values * grown,
             [
@@ -505,7 +506,7 @@ class SplineSurface(Mobilizer):
             axes=self.axes,
             X=Transform(self.X.R, self.X.p * s),
             closed=self.closed,
-            modes=[(mode.values * grown, mode.law or mode.amplitude) for mode in self.modes],
+            modes=modes,
             coordinates=self.coordinate_names if self.named_by_user else None,
             units=self.units,
         )

@@ -15,6 +15,7 @@ from condyle.mobilizers import motion
 from condyle.model.model import Model
 from condyle.model.operators.dynamics import each_force
 from condyle.model.symbols import Symbols
+from condyle.native.tables.lookup import lookup_context
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
 
@@ -127,6 +128,7 @@ class Explanation:
         )
 
 
+@lookup_context()
 def explain(model: Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: np.ndarray) -> Explanation:
     """Evaluate every intermediate with CasADi's evaluator and find the first that is not finite."""
     names, sizes, function = intermediates(model)

@@ -239,7 +239,7 @@ class Model:
         return [unit for c in self.constraints.values() for unit in c.measures(self.tree)]
 
     def reaction_rows(self, constraint: str) -> dict[str, int]:
-        """Which rows of constraint_reactions are a constraint's, by body."""
+        """Which rows of constraints.reactions are a constraint's, by body."""
         names = list(self.constraints)
         start = sum(len(self.constraints[name].bodies) for name in names[: names.index(constraint)])
         return {body: start + i for i, body in enumerate(self.constraints[constraint].bodies)}

@@ -26,8 +26,13 @@ def __getattr__(name: str) -> object:
             f"cd.read_osim('{name}.osim'); ready models are "
             f"{', '.join(f'cd.models.{m}()' for m in READY)}"
         )
-    raise missing("cd.models", name, __all__, {"arm": "arm26", "leg": "leg6dof9musc"})
+    raise missing("cd.models", name, __all__, _ELSEWHERE)
 
 
+_ELSEWHERE = {
+    "arm": "arm26",
+    "leg": "leg6dof9musc",
+    "domain_hinge": "part of an example: examples/proteins/domain_hinge.py",
+}
 _OTHERS = ("gait2392", "gait2354", "gait10dof18musc", "Rajagopal2016", "rajagopal2016")
 """Models of OpenSim's that users may look for."""

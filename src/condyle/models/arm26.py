@@ -134,7 +134,7 @@ WRAPS: dict[str, tuple[tuple[str, tuple[int, int] | None], ...]] = {
 """Surfaces of each muscle, and the points between which it may touch them; all by default."""
 
 
-def arm26(muscle: type[Muscle] | None = Thelen2003, **options: Any) -> System:
+def arm26(muscle: type[Muscle] | None = Thelen2003, **options: object) -> System:
     """The right arm: shoulder elevation, elbow flexion, six muscles.
 
     Args:

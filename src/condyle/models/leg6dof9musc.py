@@ -247,7 +247,7 @@ def path(muscle: str) -> Path:
     return Path(points)
 
 
-def leg6dof9musc(muscle: type[Muscle] | None = Thelen2003, **options: Any) -> System:
+def leg6dof9musc(muscle: type[Muscle] | None = Thelen2003, **options: object) -> System:
     """The right leg with pelvis, in a plane: tilt and place of the pelvis, hip, knee, ankle; nine muscles.
 
     Args:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX
 from condyle.errors import DescriptionError, TraceError
-from condyle.forces.external import Signal, TimeSeries
+from condyle.forces.external import Signal, SignalLike, TimeSeries
 from condyle.functions import Function
 from condyle.laws.ask import AskedState, answers, traced_law
 from condyle.laws.described import sx
@@ -67,6 +67,10 @@ class AskedExcitation:
 
     def __repr__(self) -> str:
         return self.law.what
+
+
+ExcitationLike: TypeAlias = SignalLike | Callable[[AskedState], object] | None
+"""What may be given for an excitation: a signal, a Python function of the state, or None: an Input."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -29,11 +29,14 @@ from condyle.laws.described import Described, quantity
 from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import Closure, look_up, lookup_context, stop_gradient
 from condyle.records import dataclass
-from condyle.trace import Symbol, Traced, trace
+from condyle.trace import Number, Symbol, Traced, trace
 from condyle.trace.parameter import Parameter
+from condyle.trace.symbol import Operand
 
-Positive = Annotated[Any, quantity("-", lowest=0.0, positive=True)]
-Seconds = Annotated[Any, quantity("s", lowest=0.0, positive=True)]
+Kind = TypeVar("Kind", bound=Operand)
+"""Numbers, arrays, Symbols or expressions: what goes in comes out."""
+Positive = Annotated[Number, quantity("-", lowest=0.0, positive=True)]
+Seconds = Annotated[Number, quantity("s", lowest=0.0, positive=True)]
 TOL, LAST, LIMIT = 1e-10, 1e-5, 80
 """Of a step of c; of one of Halley's, which leaves an error of its cube; and steps at most: halving alone
 takes 35."""
@@ -64,19 +67,19 @@ class Curve(Described):
         """The area below the curve up to x, with any constant."""
         raise DescriptionError(f"{type(self).__name__} has no integral")
 
-    def value(self, x: Any) -> Any:
+    def value(self, x: Kind) -> Kind:
         """The curve at x."""
         return self._at("value", x)
 
-    def derivative(self, x: Any) -> Any:
+    def derivative(self, x: Kind) -> Kind:
         """Its slope at x."""
         return self._at("derivative", x)
 
-    def inverse(self, y: Any) -> Any:
+    def inverse(self, y: Kind) -> Kind:
         """x at which it is y."""
         return self._at("inverse", y)
 
-    def integral(self, x: Any) -> Any:
+    def integral(self, x: Kind) -> Kind:
         """The area below it up to x, with any constant."""
         return self._at("integral", x)
 
@@ -214,7 +217,7 @@ class PythonCurve(Curve):
             inverse, which a force-velocity curve needs with an elastic tendon.
     """
 
-    function: Callable[[Any], Any] | None
+    function: Callable[[Symbol], object] | None
     between: tuple[float, float] | None = None  # type: ignore[misc]
     law: Traced = field(init=False, repr=False)
 
@@ -270,7 +273,11 @@ class PythonCurve(Curve):
         return super().__getstate__() | {"function": None}
 
 
-def curve(given: Any, between: tuple[float, float] | None = None) -> Curve:
+CurveLike: TypeAlias = Curve | Callable[..., object]
+"""A curve of a muscle: a Curve, one of cd.functions, or a Python function of one number."""
+
+
+def curve(given: CurveLike | None, between: tuple[float, float] | None = None) -> Curve:
     """A Curve as it is, a function as a PythonCurve."""
     if isinstance(given, Symbol):
         raise DescriptionError(f"a muscle's curve is a function of one number or a Curve, got {given!r}")

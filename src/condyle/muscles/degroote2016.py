@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated
 
 import casadi as ca
 import numpy as np
@@ -17,6 +17,7 @@ from condyle.muscles.activation import smooth
 from condyle.muscles.curves import Curve, Positive
 from condyle.muscles.muscle import Fiber, Muscle
 from condyle.records import dataclass
+from condyle.trace import Number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,7 +30,7 @@ class DeGrooteActiveForceLength(Curve):
         width: stretches it about 1, at least 1.
     """
 
-    width: Annotated[Any, quantity("-", lowest=1.0)] = 1.0
+    width: Annotated[Number, quantity("-", lowest=1.0)] = 1.0
 
     BELLS = (
         (0.8150671134243542, 1.055033428970575, 0.162384573599574, 0.063303448465465),
@@ -157,7 +158,7 @@ class DeGroote2016(Muscle):
     deactivation_time_constant: Positive = field(default=0.06, kw_only=True)
     default_activation: float = field(default=0.5, kw_only=True)
     default_normalized_tendon_force: float = field(default=0.5, kw_only=True)
-    active_force_width_scale: Annotated[Any, quantity("-", lowest=1.0)] = field(default=1.0, kw_only=True)
+    active_force_width_scale: Annotated[Number, quantity("-", lowest=1.0)] = field(default=1.0, kw_only=True)
     passive_fiber_strain_at_one_norm_force: Positive = field(default=0.6, kw_only=True)
     tendon_strain_at_one_norm_force: Positive = field(default=0.049, kw_only=True)
     activation_dynamics_smoothing: Positive = field(default=0.1, kw_only=True)
@@ -187,7 +188,7 @@ class DeGroote2016(Muscle):
         )
 
     @property
-    def choices(self) -> tuple[Any, ...]:
+    def choices(self) -> tuple[str | bool, ...]:
         return (*super().choices, self.ignore_passive_fiber_force)
 
     @cached_property

@@ -12,7 +12,7 @@ import numpy as np
 from condyle.arrays import SX
 from condyle.laws.described import quantity, sx
 from condyle.laws.view import View
-from condyle.muscles.curves import Curve, curve
+from condyle.muscles.curves import Curve, CurveLike, curve
 from condyle.muscles.muscle import Fiber, Muscle
 from condyle.muscles.simm import keep_curves
 from condyle.muscles.thelen2003 import (
@@ -22,6 +22,7 @@ from condyle.muscles.thelen2003 import (
     ThelenTendonForceLength,
 )
 from condyle.records import dataclass
+from condyle.trace import Number
 from condyle.trace.parameter import Parameter
 
 CURVES = {
@@ -50,10 +51,10 @@ class Hill(Muscle):
 
     tendon: str = field(default="rigid", kw_only=True)
     activation_dynamics: bool = field(default=False, kw_only=True)
-    active_force_length: Any = field(default=ThelenActiveForceLength(), kw_only=True)  # type: ignore[misc]
-    passive_force_length: Any = field(default=ThelenPassiveForceLength(), kw_only=True)  # type: ignore[misc]
-    tendon_force_length: Any = field(default=ThelenTendonForceLength(), kw_only=True)  # type: ignore[misc]
-    force_velocity: Any = field(default=ThelenForceVelocity(), kw_only=True)  # type: ignore[misc]
+    active_force_length: CurveLike = field(default=ThelenActiveForceLength(), kw_only=True)  # type: ignore[misc]
+    passive_force_length: CurveLike = field(default=ThelenPassiveForceLength(), kw_only=True)  # type: ignore[misc]
+    tendon_force_length: CurveLike = field(default=ThelenTendonForceLength(), kw_only=True)  # type: ignore[misc]
+    force_velocity: CurveLike = field(default=ThelenForceVelocity(), kw_only=True)  # type: ignore[misc]
 
     def __post_init__(self) -> None:
         for name, between in CURVES.items():
@@ -67,9 +68,8 @@ class Hill(Muscle):
     def velocity_n(self, l_n: SX, f: SX, a: SX) -> tuple[SX, SX]:
         """NaN where a user's curve is, which the search for a velocity would hide."""
         found = super().velocity_n(l_n, f, a)
-        known = ca.logic_and(
-            *(ca.fabs(c.value(l_n)) < np.inf for c in (self.active_force_length, self.passive_force_length))
-        )
+        curves: Any = (self.active_force_length, self.passive_force_length)
+        known = ca.logic_and(*(ca.fabs(c.value(l_n)) < np.inf for c in curves))
         return tuple(ca.if_else(known, x, np.nan) for x in found)  # type: ignore[return-value]
 
 
@@ -94,12 +94,12 @@ class RigidTendon(Muscle):
 
     other_names = ("RigidTendonMuscle",)
 
-    minimum_activation: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
+    minimum_activation: Annotated[Number, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
     tendon: str = field(default="rigid", kw_only=True)
     activation_dynamics: bool = field(default=False, kw_only=True)
-    active_force_length_curve: Any = field(default=None, kw_only=True)
-    passive_force_length_curve: Any = field(default=None, kw_only=True)
-    force_velocity_curve: Any = field(default=None, kw_only=True)
+    active_force_length_curve: CurveLike | None = field(default=None, kw_only=True)
+    passive_force_length_curve: CurveLike | None = field(default=None, kw_only=True)
+    force_velocity_curve: CurveLike | None = field(default=None, kw_only=True)
 
     TENDONS: ClassVar[tuple[str, ...]] = ("rigid",)
     CURVES: ClassVar[tuple[str, ...]] = (
@@ -117,7 +117,7 @@ class RigidTendon(Muscle):
 
     @cached_property
     def active_force_length(self) -> Curve:  # type: ignore[override]
-        return self.active_force_length_curve  # type: ignore[no-any-return]
+        return self.active_force_length_curve  # type: ignore[return-value]
 
     @cached_property
     def passive_force_length(self) -> Curve:  # type: ignore[override]
@@ -125,7 +125,7 @@ class RigidTendon(Muscle):
 
     @cached_property
     def force_velocity(self) -> Curve:  # type: ignore[override]
-        return self.force_velocity_curve  # type: ignore[no-any-return]
+        return self.force_velocity_curve  # type: ignore[return-value]
 
     def rigid_fiber(self, s: View, a: SX) -> Fiber:
         free = self.path.length.at(s) - sx(self.tendon_slack_length)

@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated
 
 import casadi as ca
 import numpy as np
@@ -28,6 +28,7 @@ from condyle.laws.described import quantity, sx
 from condyle.muscles.curves import Curve, Seconds
 from condyle.muscles.muscle import Muscle
 from condyle.records import dataclass
+from condyle.trace import Number
 
 KNOTS = 60
 """Pieces per section."""
@@ -344,7 +345,7 @@ class Millard2012(Muscle):
 
     activation_time_constant: Seconds = field(default=0.01, kw_only=True)
     deactivation_time_constant: Seconds = field(default=0.04, kw_only=True)
-    fiber_damping: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.1, kw_only=True)
+    fiber_damping: Annotated[Number, quantity("-", lowest=0.0)] = field(default=0.1, kw_only=True)
     active_force_length_curve: MillardActiveForceLength = field(
         default=MillardActiveForceLength(), kw_only=True
     )

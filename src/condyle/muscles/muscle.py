@@ -19,12 +19,19 @@ from condyle.forces.path import PathLaw
 from condyle.laws.described import Role, quantity, sx
 from condyle.laws.leaves import Leaf
 from condyle.laws.view import View
-from condyle.muscles.activation import AskedExcitation, ExcitationRole, excitation_at, first_order
+from condyle.muscles.activation import (
+    AskedExcitation,
+    ExcitationLike,
+    ExcitationRole,
+    excitation_at,
+    first_order,
+)
 from condyle.muscles.curves import Seconds
 from condyle.plausible import MUSCLE, of_excitation, of_muscle
 from condyle.presentation import cut
 from condyle.quality import Check
 from condyle.records import dataclass
+from condyle.trace import Number
 from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.tree import Tree
 
@@ -152,27 +159,31 @@ class Muscle(PathLaw):
             0, above 1 as 1.
     """
 
-    max_isometric_force: Annotated[Any, quantity("N", lowest=0.0, positive=True)]
-    optimal_fiber_length: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
-    tendon_slack_length: Annotated[Any, quantity("m", lowest=0.0)]
-    pennation_angle: Annotated[Any, quantity("rad", lowest=0.0)] = 0.0
-    max_contraction_velocity: Annotated[Any, quantity("1/s", lowest=0.0, positive=True)] = 10.0
-    maximum_pennation_angle: Annotated[Any, quantity("rad", lowest=0.0, positive=True)] = field(
+    max_isometric_force: Annotated[Number, quantity("N", lowest=0.0, positive=True)]
+    optimal_fiber_length: Annotated[Number, quantity("m", lowest=0.0, positive=True)]
+    tendon_slack_length: Annotated[Number, quantity("m", lowest=0.0)]
+    pennation_angle: Annotated[Number, quantity("rad", lowest=0.0)] = 0.0
+    max_contraction_velocity: Annotated[Number, quantity("1/s", lowest=0.0, positive=True)] = 10.0
+    maximum_pennation_angle: Annotated[Number, quantity("rad", lowest=0.0, positive=True)] = field(
         default=STEEPEST, kw_only=True
     )
     activation_time_constant: Seconds = field(default=0.015, kw_only=True)
     deactivation_time_constant: Seconds = field(default=0.05, kw_only=True)
-    minimum_activation: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.01, kw_only=True)
+    minimum_activation: Annotated[Number, quantity("-", lowest=0.0)] = field(default=0.01, kw_only=True)
     default_activation: float = field(default=0.05, kw_only=True)
-    default_fiber_length: Annotated[Any, _Optional("m", lowest=0.0, positive=True, plain=True)] = field(
+    default_fiber_length: Annotated[float | None, _Optional("m", lowest=0.0, positive=True, plain=True)] = (
+        field(default=None, kw_only=True)
+    )
+    min_control: Annotated[float | None, _Optional("-", lowest=0.0, plain=True)] = field(
         default=None, kw_only=True
     )
-    min_control: Annotated[Any, _Optional("-", lowest=0.0, plain=True)] = field(default=None, kw_only=True)
     max_control: Annotated[float, quantity("-", lowest=0.0, plain=True)] = field(default=1.0, kw_only=True)
-    fiber_damping: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
+    fiber_damping: Annotated[Number, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
     tendon: str = field(default="elastic", kw_only=True)
     activation_dynamics: bool = field(default=True, kw_only=True)
-    excitation: Annotated[Any, ExcitationRole("-", kind="signal")] = field(default=None, kw_only=True)
+    excitation: Annotated[ExcitationLike, ExcitationRole("-", kind="signal")] = field(
+        default=None, kw_only=True
+    )
     group: str = field(default="muscle", kw_only=True)
 
     TENDONS: ClassVar[tuple[str, ...]] = ("elastic", "rigid")
@@ -210,7 +221,8 @@ class Muscle(PathLaw):
                 f"{name}: tendon_slack_length must be above 0 with an elastic tendon, got "
                 f"{self.tendon_slack_length!r}; tendon='rigid' may have none"
             )
-        if isinstance(self.excitation, float) and not 0 <= self.excitation <= 1:
+        excitation: Any = self.excitation
+        if isinstance(excitation, float) and not 0 <= excitation <= 1:
             raise DescriptionError(f"{name}: excitation must be from 0 to 1, got {self.excitation!r}")
         if self.min_control is not None and not self.min_control <= self.max_control:
             raise DescriptionError(
@@ -236,7 +248,7 @@ class Muscle(PathLaw):
         return self.tendon == "elastic" and isinstance(self.fiber_damping, float) and self.fiber_damping == 0
 
     @property
-    def choices(self) -> tuple[Any, ...]:
+    def choices(self) -> tuple[str | bool, ...]:
         return (self._divides,)
 
     def named(self, name: str) -> Muscle:
@@ -251,11 +263,13 @@ class Muscle(PathLaw):
 
     def check(self, tree: Tree) -> None:
         super().check(tree)
-        if isinstance(self.excitation, AskedExcitation):
-            self.excitation.check(tree)
+        excitation: Any = self.excitation
+        if isinstance(excitation, AskedExcitation):
+            excitation.check(tree)
 
     def parameters(self) -> list[Parameter]:
-        own = self.excitation.parameters() if isinstance(self.excitation, AskedExcitation) else []
+        excitation: Any = self.excitation
+        own = excitation.parameters() if isinstance(excitation, AskedExcitation) else []
         return [*super().parameters(), *own]
 
     # ---- curves: a subclass gives them ---------------------------------------------------------------------

@@ -15,9 +15,10 @@ from condyle.forces.path import TOE
 from condyle.functions import Function, SimmSpline
 from condyle.laws.described import quantity, sx
 from condyle.laws.view import View
-from condyle.muscles.curves import Curve, Positive, PythonCurve, curve
+from condyle.muscles.curves import Curve, CurveLike, Positive, PythonCurve, curve
 from condyle.muscles.muscle import Fiber, Muscle
 from condyle.records import dataclass
+from condyle.trace import Number
 from condyle.trace.parameter import Parameter
 
 ACTIVE = SimmSpline(
@@ -259,10 +260,10 @@ class SimmMuscle(Muscle):
     adot = v_max (e - a) (activation1 e + activation2) for e > a, else v_max (e - a) activation2       (2)
     """
 
-    fiber_damping: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
-    minimum_activation: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
-    activation1: Annotated[Any, quantity("-", lowest=0.0)] = field(default=7.667, kw_only=True)
-    activation2: Annotated[Any, quantity("-", lowest=0.0)] = field(default=1.459854, kw_only=True)
+    fiber_damping: Annotated[Number, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
+    minimum_activation: Annotated[Number, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
+    activation1: Annotated[Number, quantity("-", lowest=0.0)] = field(default=7.667, kw_only=True)
+    activation2: Annotated[Number, quantity("-", lowest=0.0)] = field(default=1.459854, kw_only=True)
 
     TENDONS: ClassVar[tuple[str, ...]] = ("elastic",)
     CURVES: ClassVar[tuple[str, ...]] = (
@@ -321,10 +322,12 @@ class Schutte1993(SimmMuscle):
 
     other_names = ("Schutte1993Muscle",)
 
-    fiber_damping: Annotated[Any, quantity("-", lowest=0.0, positive=True)] = field(default=0.1, kw_only=True)
-    tendon_force_length_curve: Any = field(default=None, kw_only=True)
-    active_force_length_curve: Any = field(default=None, kw_only=True)
-    passive_force_length_curve: Any = field(default=None, kw_only=True)
+    fiber_damping: Annotated[Number, quantity("-", lowest=0.0, positive=True)] = field(
+        default=0.1, kw_only=True
+    )
+    tendon_force_length_curve: CurveLike | None = field(default=None, kw_only=True)
+    active_force_length_curve: CurveLike | None = field(default=None, kw_only=True)
+    passive_force_length_curve: CurveLike | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.passive_force_length_curve is None:
@@ -370,10 +373,10 @@ class Delp1990(SimmMuscle):
     other_names = ("Delp1990Muscle",)
 
     mass: Positive = field(default=0.00287, kw_only=True)
-    tendon_force_length_curve: Any = field(default=None, kw_only=True)
-    active_force_length_curve: Any = field(default=None, kw_only=True)
-    passive_force_length_curve: Any = field(default=None, kw_only=True)
-    force_velocity_curve: Any = field(default=None, kw_only=True)
+    tendon_force_length_curve: CurveLike | None = field(default=None, kw_only=True)
+    active_force_length_curve: CurveLike | None = field(default=None, kw_only=True)
+    passive_force_length_curve: CurveLike | None = field(default=None, kw_only=True)
+    force_velocity_curve: CurveLike | None = field(default=None, kw_only=True)
 
     CURVES: ClassVar[tuple[str, ...]] = (
         "tendon_force_length_curve",
@@ -384,7 +387,7 @@ class Delp1990(SimmMuscle):
 
     @cached_property
     def force_velocity(self) -> Curve:  # type: ignore[override]
-        return self.force_velocity_curve  # type: ignore[no-any-return]
+        return self.force_velocity_curve  # type: ignore[return-value]
 
     @property
     def states(self) -> tuple[tuple[str, float], ...]:  # type: ignore[override]

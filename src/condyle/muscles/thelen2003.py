@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated
 
 import casadi as ca
 import numpy as np
@@ -15,6 +15,7 @@ from condyle.laws.described import quantity, sx
 from condyle.muscles.curves import Curve, Positive
 from condyle.muscles.muscle import Muscle
 from condyle.records import dataclass
+from condyle.trace import Number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,9 +117,9 @@ class ThelenForceVelocity(Curve):
     """
 
     curvature: Positive = 0.25
-    eccentric_force: Annotated[Any, quantity("-", lowest=1.0, positive=True)] = 1.4
+    eccentric_force: Annotated[Number, quantity("-", lowest=1.0, positive=True)] = 1.4
     threshold: Positive = 0.95
-    activation: Annotated[Any, quantity("-", lowest=0.0)] = 1.0
+    activation: Annotated[Number, quantity("-", lowest=0.0)] = 1.0
 
     def formula(self, x: SX) -> SX:
         return self.at(x, sx(self.activation))

@@ -179,12 +179,14 @@ def _rolling(name: str, to: Writing) -> Xml | None:
     ):
         return None
     o, a, b = (0.0,) * 3, plane.a, plane.b
-    same = [(angle.a, angle.b, angle.angle) == (a, b, np.pi / 2), tuple(plane.p_b) == o]
+    p_b: Any = plane.p_b
+    points: Any = [x.point, z.point]
+    same = [(angle.a, angle.b, angle.angle) == (a, b, np.pi / 2), tuple(p_b) == o]
     same += [
         np.array_equal(_unit(v), axis)
         for v, axis in ((angle.axis_a, X), (angle.axis_b, Z), (x.direction, X), (z.direction, Z))
     ]
-    same += [(n.case, n.a, n.b, tuple(n.point)) == (a, a, b, o) for n in (x, z)]
+    same += [(n.case, n.a, n.b, tuple(p)) == (a, a, b, o) for n, p in zip((x, z), points, strict=True)]
     if not all(same):
         return None
     if not set(names) <= system._off:

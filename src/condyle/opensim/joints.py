@@ -376,7 +376,7 @@ def _unit(q: str, laws: list[Law]) -> str:
     way, along one of the axes (slope 1 or -1); others are "coupled", numbers without a unit in its files."""
     for kind, part in (("rad", laws[:3]), ("m", laws[3:])):
         for law in part:
-            if law and law[1] == (q,) and isinstance(law[0], Linear) and abs(law[0].slope) == 1.0:
+            if law and law[1] == (q,) and isinstance(law[0], Linear) and law[0].slope in (1.0, -1.0):
                 return kind
     return "1"
 

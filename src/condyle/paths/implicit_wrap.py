@@ -30,7 +30,7 @@ from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.shapes.meshes import zero_surface
 from condyle.spatial.algebra import all_of
-from condyle.trace import Traced, trace
+from condyle.trace import Symbol, Traced, trace
 
 DIRECTIONS = 16
 """Directions across a chord, of which the shortest way out is taken."""
@@ -106,7 +106,7 @@ class ImplicitSurface(Surface):
 
     other_names = ("Implicit",)
 
-    function: Callable[[Any, Any, Any], Any] | None
+    function: Callable[[Symbol, Symbol, Symbol], object] | None
     law: Traced = field(init=False, repr=False)
 
     several = False

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated
 
 import casadi as ca
 import numpy as np
@@ -36,6 +36,7 @@ from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.spatial.algebra import all_of, any_of
+from condyle.trace import Number
 from condyle.trace.parameter import numbers_at
 
 ITERATIONS = 12
@@ -56,8 +57,8 @@ class Torus(Surface):
 
     other_names = ("WrapTorus",)
 
-    inner_radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
-    outer_radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+    inner_radius: Annotated[Number, quantity("m", lowest=0.0, positive=True)]
+    outer_radius: Annotated[Number, quantity("m", lowest=0.0, positive=True)]
 
     def scaled_along(self, along: Array, body: Array) -> Torus:
         """Both radii grow by the mean of the factors along x and y."""

@@ -32,6 +32,7 @@ from condyle.paths.segment import ROW, Segment, dot, norm
 from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.spatial.algebra import all_of
+from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Expression, numbers_at
 
 QUADRANTS = {
@@ -58,7 +59,7 @@ class Surface(Described):
             says, (0, cd.Discrete("side", 1.0), 0), until it is changed.
     """
 
-    quadrant: Any = field(default="all", kw_only=True)
+    quadrant: str | Numbers = field(default="all", kw_only=True)
 
     room = "paths."
     several: ClassVar[bool] = True  # may say WRAPPED beside MANDATORY
@@ -213,8 +214,8 @@ class Cylinder(_Round):
 
     other_names = ("WrapCylinder",)
 
-    radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
-    length: Annotated[Any, quantity("m", lowest=0.0, positive=True, infinite=True)] = float("inf")
+    radius: Annotated[Number, quantity("m", lowest=0.0, positive=True)]
+    length: Annotated[Number, quantity("m", lowest=0.0, positive=True, infinite=True)] = float("inf")
 
     def numbers(self) -> SX:
         return ca.vertcat(sx(self.radius), sx(self.length))
@@ -246,7 +247,7 @@ class Sphere(_Round):
 
     other_names = ("WrapSphere",)
 
-    radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+    radius: Annotated[Number, quantity("m", lowest=0.0, positive=True)]
 
     def numbers(self) -> SX:
         return sx(self.radius)
@@ -277,7 +278,7 @@ class Ellipsoid(Surface):
 
     other_names = ("WrapEllipsoid",)
 
-    radii: Annotated[Any, quantity("m", 3, lowest=0.0, positive=True)]
+    radii: Annotated[Numbers, quantity("m", 3, lowest=0.0, positive=True)]
 
     several = False
 
@@ -289,7 +290,8 @@ class Ellipsoid(Surface):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        held = self.radii.parameters if isinstance(self.radii, Expression) else ()
+        radii: Any = self.radii
+        held = radii.parameters if isinstance(radii, Expression) else ()
         if names := sorted({p.name for p in held}):
             raise DescriptionError(
                 "Ellipsoid: radii: expected numbers [m], got Parameters "

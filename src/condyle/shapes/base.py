@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field, fields, is_dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, ShapeError
 from condyle.records import dataclass
 from condyle.spatial import Transform
 
 
-class Shape:
+class Shape(ExplainsCalls):
     """A shape in a frame S of its own, to draw. Immutable: a dataclass whose numbers are lengths above zero,
     one or three."""
+
+    call_hints: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("color", "opacity"), "it is an argument of system.add_geometry(body, shape)"
+    )
 
     def __post_init__(self) -> None:
         for f in fields(cast(Any, self)):

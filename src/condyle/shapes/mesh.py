@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
@@ -24,7 +25,9 @@ class Mesh(Shape):
             may be negative: it mirrors.
     """
 
-    def __init__(self, source: Any, scale: Any = 1.0) -> None:
+    def __init__(
+        self, source: str | os.PathLike[str] | tuple[ArrayLike, ArrayLike], scale: ArrayLike = 1.0
+    ) -> None:
         self.path: str | None = None
         self._arrays: tuple[Array, np.ndarray] | None = None
         self._read: tuple[Array, np.ndarray] | None = None
@@ -58,7 +61,8 @@ class Mesh(Shape):
         return self._read
 
     def scaled(self, factors: Array) -> Shape:
-        return Mesh(self.path if self.path is not None else self._arrays, np.array(self.scale) * factors)
+        source: Any = self.path if self.path is not None else self._arrays
+        return Mesh(source, np.array(self.scale) * factors)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_read": None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
@@ -121,7 +122,7 @@ class Line(Shape):
         points: in S [m], shape (n, 3), two or more.
     """
 
-    points: Any
+    points: ArrayLike
 
     def __post_init__(self) -> None:
         given = points("Line", "points", self.points, (-1, 3))
@@ -130,10 +131,12 @@ class Line(Shape):
         object.__setattr__(self, "points", given)
 
     def scaled(self, factors: Array) -> Shape:
-        return Line(self.points * factors)
+        given: Any = self.points
+        return Line(given * factors)
 
     def __repr__(self) -> str:
-        return f"shapes.Line({len(self.points)} points)"
+        given: Any = self.points
+        return f"shapes.Line({len(given)} points)"
 
 
 @dataclass(frozen=True, repr=False)

@@ -24,7 +24,7 @@ from condyle.spatial.algebra import (
     transpose,
 )
 from condyle.spatial.rotations import skew
-from condyle.trace import to_sx
+from condyle.trace import Numbers, to_sx
 
 ORTHONORMAL_TOLERANCE = 1e-9
 """Largest entry of R'R - 1 that passes. Long products of rotations collect 1e-13 at most; an R copied with
@@ -50,8 +50,11 @@ class Transform(ExplainsCalls):
     R: Any
     p: Any
 
-    def __init__(self, R: Value = None, p: Value = None, *, what: str = "Transform") -> None:
-        R, p = (to_sx(v) if holds_symbol(v) else v for v in (R, p))
+    def __init__(
+        self, R: Numbers | SX | None = None, p: Numbers | SX | None = None, *, what: str = "Transform"
+    ) -> None:
+        given: Any = (R, p)
+        R, p = (to_sx(v) if holds_symbol(v) else v for v in given)
         symbolic = is_symbolic(R, p)
         try:
             R_ = as_matrix(np.eye(3) if R is None else R, 3, "R", symbolic)
@@ -73,7 +76,7 @@ class Transform(ExplainsCalls):
         self._set(R_, p_)
 
     @classmethod
-    def unchecked(cls, R: Value, p: Value) -> Transform:
+    def unchecked(cls, R: Numbers | SX, p: Numbers | SX) -> Transform:
         """Transform of R and p that the caller knows to be right: float64, (..., 3, 3) and (..., 3), or SX.
         No copy."""
         X = cls.__new__(cls)
@@ -88,7 +91,7 @@ class Transform(ExplainsCalls):
         object.__setattr__(self, "p", p)
 
     @classmethod
-    def of(cls, value: Value, what: str = "Transform") -> Transform:
+    def of(cls, value: Transform | Numbers | SX | None, what: str = "Transform") -> Transform:
         """A Transform from a Transform, a 3-vector (translation), a 4 x 4 matrix or None (identity)."""
         if isinstance(value, Transform):
             return value
@@ -150,7 +153,7 @@ class Transform(ExplainsCalls):
         return Transform.unchecked(R_MF, -apply(R_MF, self.p))
 
     @property
-    def matrix(self) -> Any:
+    def matrix(self) -> Array | SX:
         """[[R, p], [0, 1]], shape (..., 4, 4)."""
         R, p = self
         if isinstance(R, ca.SX):

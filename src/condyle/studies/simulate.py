@@ -92,7 +92,7 @@ def simulate(
 @overload
 def simulate(
     system: System,
-    state: Sequence[State] | Mapping[str, Any],
+    state: Sequence[State] | Mapping[str, ArrayLike],
     t_final: float,
     *,
     accuracy: float = 1e-3,
@@ -110,7 +110,7 @@ def simulate(
 @with_call_hints(ELSEWHERE)
 def simulate(
     system: System,
-    state: State | Sequence[State] | Mapping[str, Any],
+    state: State | Sequence[State] | Mapping[str, ArrayLike],
     t_final: float,
     *,
     accuracy: float = 1e-3,

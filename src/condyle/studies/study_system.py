@@ -38,6 +38,7 @@ from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
 from condyle.table import Table
+from condyle.trace import Number
 from condyle.trace.parameter import Input
 
 
@@ -50,7 +51,7 @@ class Pull(PathLaw):
         pull: the tension [N].
     """
 
-    pull: Annotated[Any, quantity("N")]
+    pull: Annotated[Number, quantity("N")]
 
     def tension(self, s: View) -> ca.SX:
         return sx(self.pull)

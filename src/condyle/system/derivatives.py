@@ -14,7 +14,7 @@ import numpy as np
 
 from condyle.arrays import Array, Entries
 from condyle.constraints.solve.straight_blocks import REGULAR
-from condyle.errors import ConstraintError, DescriptionError, UnknownNameError
+from condyle.errors import ArgumentError, ConstraintError, DescriptionError, UnknownNameError
 from condyle.model.differentiate import VARIABLES, OperatorDerivative, has_gradient
 from condyle.model.layouts import GRADIENT, build_looped_gradient, prefers_looped_jacobian, prefers_loops
 from condyle.model.looped.gradient import has_looped_gradient
@@ -30,7 +30,7 @@ from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.fastcall.builtin import DirectCall
 from condyle.native.straight.kernel_function import Composite
-from condyle.native.tables.lookup import lookups_in
+from condyle.native.tables.lookup import lookup_context, lookups_in
 from condyle.system.compiled import Compiled
 from condyle.system.failures import report_unsolved
 from condyle.system.operators.public import OPTIONS
@@ -209,11 +209,16 @@ def _derivative(
             and name != "multipliers"
         ):
             return known, [*arguments, compiled.tails.default]  # asked before, in the same way
-    for option in options:
-        if option not in _OPTIONS:
-            raise UnknownNameError(f"option of {kind}()", option, _OPTIONS)
     operator = derivable(name)
     inputs = operator.inputs(compiled.model)[:-1]
+    for option in options:
+        if option in (own := [n for n, _ in inputs]):
+            raise ArgumentError(
+                f"{kind}({name!r}): {option} is given in its place, not by name: "
+                f"{kind}({name!r}, {', '.join(own)}, ...)"
+            )
+        if option not in _OPTIONS:
+            raise UnknownNameError(f"option of {kind}()", option, _OPTIONS)
     arrays, body = list(arguments), None
     if operator.per_body:
         place = len(inputs) if operator.per_body == "row" else 1
@@ -395,6 +400,7 @@ TAIL_VARIABLES = ("t", "z", "inputs", "discrete", "parameters")
 """Parts of the tail that become inputs."""
 
 
+@lookup_context()
 def casadi_function(
     compiled: Compiled, operator: str, body: int | None, options: dict[str, Any]
 ) -> ca.Function:

@@ -65,7 +65,7 @@ class Copies(Attachments):
     def copy(
         self,
         *,
-        bodies: Mapping[str, Mapping[str, Any]] | None = None,
+        bodies: Mapping[str, Mapping[str, object]] | None = None,
         forces: Mapping[str, Force | None] | None = None,
         constraints: Mapping[str, Constraint | None] | None = None,
         markers: Mapping[str, Vector | None] | None = None,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import condyle.shapes as shapes
 from condyle.arguments import with_call_hints
@@ -69,7 +70,8 @@ class Parts(Display):
                 f"got {str(gravity)!r}; a model file of OpenSim is read by "
                 "cd.read_osim(path)"
             )
-        law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
+        given: Any = gravity
+        law = gravity if isinstance(gravity, Gravity) else Gravity(given)
         for text in law.implausible():
             ask(f"System: {text}")
         self._tree.register(law.parameters())
@@ -297,15 +299,13 @@ class Attachments(Parts):
             )
         return self._markers[name]
 
-    @with_call_hints(
-        {"color": "it is color=", "X_FS": "it is X_BS=", "transparency": "it is opacity="}, skip=1
-    )
+    @with_call_hints({"X_FS": "it is X_BS=", "transparency": "it is opacity="}, skip=1)
     def add_geometry(
         self,
         body: Body | str,
         shape: shapes.Shape,
         X_BS: Transform | Numbers | None = None,
-        color: Any = None,
+        color: str | ArrayLike | None = None,
         opacity: float = 1.0,
         name: str | None = None,
     ) -> Geometry:

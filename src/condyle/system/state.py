@@ -96,6 +96,7 @@ class State(Display, OfState):
         "simulate": "cd.simulate(system, state, t_final)",
         "jacobian": "system.jacobian(operator, q, u, wrt=...)",
         "measure": "part of a run: cd.simulate(...).measure(name); integrals and samples are state[name]",
+        **dict.fromkeys(("com", "center_of_mass"), "state.mass_center()"),
         "set": "state.replace(q={'knee': 0.3}): a new State",
         **TOUCHES,
     }
@@ -117,7 +118,7 @@ class State(Display, OfState):
     """Why accelerations are unknown in states of some runs; in a changed State they are known."""
 
     @classmethod
-    def of(cls, system: System, **values: Any) -> State:
+    def of(cls, system: System, **values: object) -> State:
         """A checked state. Vectors are arrays, or mappings from names to values; None is the default."""
         start = {name: system.default(name) for name in _ENTRIES}
         given = {name: value for name, value in values.items() if value is not None}
@@ -273,7 +274,10 @@ class State(Display, OfState):
         raise AssertionError(name)
 
     def _named(self, name: str) -> str:
-        return f"state[{name!r}]" if name in recorded(self.system)[0] else in_group(name)
+        if name in recorded(self.system)[0]:
+            return f"state[{name!r}]"
+        path = in_group(name)
+        return f"state.{path}" if path else ""
 
     # it is no sequence: without this Python would try state[0]
     __iter__ = None
@@ -284,8 +288,8 @@ class State(Display, OfState):
         return max((stage for stage, _ in self._results.values()), default=Stage.INSTANCE)
 
     def result(
-        self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...], which: str | None
-    ) -> Any:
+        self, record: Operator, function: NativeFunction, arguments: tuple[ArrayLike, ...], which: str | None
+    ) -> object:
         """The result of a kernel, computed at most once while it is valid."""
         compiled, q, u = self._compiled, self.q, self.u
         key: list[Any] = [record.name, which]

@@ -31,6 +31,8 @@ from condyle.system.variables import recorded, unique
 from condyle.table import Table
 
 if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import-untyped]
+
     from condyle.system.answers import OfStates
 else:
     OfStates = object
@@ -164,6 +166,7 @@ class States(Generic[Item], Display, OfStates):
         "save": "a method of Tables: .table().save('run.csv')",
         "to_csv": "a method of Tables: .table().save('run.csv')",
         "time": "t, times [s]",
+        **dict.fromkeys(("com", "center_of_mass"), ".mass_center()"),
         "names": "in the Table: .table().names",
         **TOUCHES,
     }
@@ -221,17 +224,20 @@ class States(Generic[Item], Display, OfStates):
         table, *others = self._blocks()
         return page(repr(self), table, *(block for block in others if block.rows))
 
-    def movie(self, path: str | Path, **options: Any) -> Path:
+    def movie(self, path: str | Path, **options: object) -> Path:
         """Write a movie of it, .mp4, .gif or numbered .png, without a screen: see `cd.movie`."""
         # what draws knows this file
         return importlib.import_module("condyle.viewer").movie(self, path, **options)  # type: ignore[no-any-return]
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """The table as a pandas DataFrame over time."""
         return self.table().to_pandas()
 
     def _named(self, name: str) -> str:
-        return f"{self.called}[{name!r}]" if name in recorded(self.system)[0] else in_group(name)
+        if name in recorded(self.system)[0]:
+            return f"{self.called}[{name!r}]"
+        path = in_group(name)
+        return f"{self.called}.{path}" if path else ""
 
 
 def states_method(record: Operator) -> Callable[..., Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,10 @@ from condyle.table.rows import NUMBERED, TIME, disorder, last_rows, rows_in, sec
 from condyle.table.titles import split_title, titles
 from condyle.table.units import scaled, si
 from condyle.table.writing import comma_separated, storage
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame  # type: ignore[import-untyped]
 
 
 def save_all(who: str, tables: Mapping[str, Table], folder: str | Path, ending: str) -> list[Path]:
@@ -241,7 +245,7 @@ class Table(ExplainsCalls, Display):
         converted, as `to_si` does.
 
         Args:
-            units: one per column, or {column: unit} for some; unchanged by default.
+            units: one per column, or of some columns by name; as they are by default.
             degrees: whether angles without a unit are in degrees; as it was by default.
 
         Raises:
@@ -342,8 +346,8 @@ class Table(ExplainsCalls, Display):
         """Names with their units."""
         return titles(self.names, self.units)
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame over time; `frame.attrs["units"]` has the units, {column: unit}.
+    def to_pandas(self) -> DataFrame:
+        """A pandas DataFrame over time; `frame.attrs["units"]` has the units by name.
 
         `from_pandas` takes these units again for columns whose numbers are still those of this Table, under
         any name and in any rows; of others it asks for units, since `np.radians(frame)` has the attrs too.
@@ -371,15 +375,18 @@ class Table(ExplainsCalls, Display):
 
     @staticmethod
     def from_pandas(
-        frame: Any, degrees: bool | None = None, *, units: Sequence[str] | Mapping[str, str] | None = None
+        frame: DataFrame,
+        degrees: bool | None = None,
+        *,
+        units: Sequence[str] | Mapping[str, str] | None = None,
     ) -> Table:
         """The Table of a pandas DataFrame.
 
         Args:
-            frame: one named column per quantity, perhaps with its unit: "knee [rad]". Times are in its
+            frame: a column per quantity, by name, perhaps with its unit: "knee [rad]". Times are in its
                 column "time" [s], or "time [ms]", or in its index. One that `to_pandas` made has its units.
             degrees: as for `Table`.
-            units: of the numbers in the frame, one per column (but time), or {column: unit} for some.
+            units: of the numbers in the frame, one per column (but time), or of some columns by name.
 
         Raises:
             ShapeError: no times, or columns that are not numbers.
@@ -412,7 +419,7 @@ class Table(ExplainsCalls, Display):
         named = units if isinstance(units, Mapping) else table.names if units is not None else ()
         return with_kept_units(table, frame.attrs.get("units"), named, degrees)
 
-    def plot(self, *names: str, axes: Any = None) -> Any:
+    def plot(self, *names: str, axes: Axes | None = None) -> Axes:
         """Draw columns over time.
 
         Args:

@@ -272,6 +272,10 @@ Number: TypeAlias = float | Symbol
 """A number, or a Parameter, an Input, or what is computed from them."""
 Numbers: TypeAlias = ArrayLike | Sequence[Number]
 """Several of these, or an array."""
+Operand: TypeAlias = ArrayLike | Symbol | ca.SX
+"""What goes in elementwise: numbers, arrays, Symbols and expressions of CasADi."""
+Outcome: TypeAlias = float | NDArray[np.float64] | NDArray[np.object_] | Symbol | ca.SX
+"""What comes out of these: of the same kind."""
 
 
 class Truth(Symbol):
@@ -397,7 +401,7 @@ def plain(value: Any) -> Any:
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
-def where(condition: Any, a: Any, b: Any) -> Any:
+def where(condition: Operand, a: Operand, b: Operand) -> Outcome:
     """a where the condition holds, else b: `if` for numbers, arrays and symbols alike.
 
     Both sides are always evaluated. If the side not taken can be NaN or infinite (the root of a negative

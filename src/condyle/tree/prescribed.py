@@ -11,12 +11,13 @@ q and u are the mobilizer's own. Rates come by automatic differentiation.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import SX, Array, Entries, bare, by_label, real
@@ -27,12 +28,17 @@ from condyle.mobilizers.constants import text
 from condyle.native.tables.lookup import Closure
 from condyle.presentation import brief
 from condyle.records import dataclass
-from condyle.trace import DEFAULTED, Symbol, Traced, trace
+from condyle.trace import DEFAULTED, Number, Symbol, Traced, trace
 from condyle.trace.parameter import Input, Parameter
 
 LEVELS = ("position", "velocity", "acceleration")
 TOLERANCE = 1e-9
 """How much of qdot may be what no speed gives, over the largest: rounding stays far below."""
+
+Driven: TypeAlias = Number | Callable[..., object] | tuple[ArrayLike, ArrayLike]
+"""A prescribed value: a number, a function, or (times, values)."""
+Driving: TypeAlias = Driven | Sequence[Driven | None]
+"""One for all coordinates, or one for each; None leaves a coordinate free."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,9 +59,9 @@ class Prescribed(ExplainsCalls):
     natural cubic spline through them, `cd.Spline(times, values)`.
     """
 
-    position: Any = None
-    velocity: Any = None
-    acceleration: Any = None
+    position: Driving | None = None
+    velocity: Driving | None = None
+    acceleration: Driving | None = None
 
     def __post_init__(self) -> None:
         given = [level for level in LEVELS if getattr(self, level) is not None]

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.records import dataclass
@@ -77,7 +79,7 @@ def _nearest(time: Array, values: Array, t: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Arrows:
+class Arrows(ExplainsCalls):
     """Arrows over time, for `cd.show(..., arrows=[...])`: forces as they act.
 
     Args:
@@ -90,9 +92,9 @@ class Arrows:
     """
 
     name: str
-    time: Any
-    points: Any
-    vectors: Any
+    time: ArrayLike
+    points: ArrayLike
+    vectors: ArrayLike
     unit: str = "N"
     kind: str = "forces"
 
@@ -110,7 +112,9 @@ class Arrows:
 
     def at(self, t: Array) -> Array:
         """Points and vectors at some times [s], shape (m, 6)."""
-        return _nearest(self.time, np.concatenate([self.points, self.vectors], axis=1), t)
+        rows: Any = np.concatenate([self.points, self.vectors], axis=1)  # type: ignore[arg-type]
+        time: Any = self.time
+        return _nearest(time, rows, t)
 
 
 def arrows(given: Any, layer: Layer) -> list[Arrows]:
@@ -118,7 +122,7 @@ def arrows(given: Any, layer: Layer) -> list[Arrows]:
     out: list[Arrows] = []
     for item in given if isinstance(given, Sequence) and not isinstance(given, str) else [given]:
         if isinstance(item, Arrows):
-            warn_of_times("arrows", item.time, layer.t)
+            warn_of_times("arrows", real("arrows", item.time), layer.t)
             out.append(item)
         elif isinstance(item, ExternalLoad):
             out.append(_of_load(item, layer))

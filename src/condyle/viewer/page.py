@@ -369,7 +369,7 @@ def _part(
     if isinstance(s, shapes.Frame):
         return out | {"shape": "frame", "size": [s.length]}
     if isinstance(s, shapes.Line):
-        return out | {"shape": "line", "size": s.points.ravel().tolist()}
+        return out | {"shape": "line", "size": np.ravel(s.points).tolist()}
     if id(s) not in known:
         vertices, triangles = s.surface()
         if len(triangles) > TRIANGLES:

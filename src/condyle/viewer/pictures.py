@@ -40,7 +40,7 @@ def chromium() -> str | None:
 
 @with_call_hints({"frame": "it is t=, a time [s]"})
 def picture(
-    what: Any,
+    what: object,
     path: str | Path,
     *,
     t: float | None = None,
@@ -48,7 +48,7 @@ def picture(
     view: str = "any",
     dark: bool = False,
     renderer: str = "auto",
-    **options: Any,
+    **options: object,
 ) -> Path:
     """Write one picture, without a screen.
 
@@ -74,7 +74,8 @@ def picture(
         raise DescriptionError(
             f"picture: {str(path)!r}: it ends in .png or .svg; cd.show makes .html, cd.movie .mp4 and .gif"
         )
-    scene = scene_of(what, **options)
+    more: dict[str, Any] = options
+    scene = scene_of(what, **more)
     frame = 0 if t is None else _frame(scene.layers[0].t, _time(t))
     how = _renderer(renderer if path.suffix.lower() == ".png" or renderer == "browser" else "matplotlib")
     if path.suffix.lower() == ".svg":
@@ -92,7 +93,7 @@ def picture(
 
 @with_call_hints({"fps": "it is rate=, pictures per second"})
 def movie(
-    what: Any,
+    what: object,
     path: str | Path,
     *,
     rate: float = 25.0,
@@ -101,7 +102,7 @@ def movie(
     view: str = "any",
     dark: bool = False,
     renderer: str = "auto",
-    **options: Any,
+    **options: object,
 ) -> Path:
     """Write a movie, without a screen.
 
@@ -131,7 +132,8 @@ def movie(
         if isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 < x < 1e4:
             raise DescriptionError(f"movie: {name}: expected a number above zero, got {x!r}")
     ffmpeg = _ffmpeg() if ending == ".mp4" else ""
-    scene = scene_of(what, **options)
+    more: dict[str, Any] = options
+    scene = scene_of(what, **more)
     times = scene.layers[0].t
     count = max(1, round(float(times[-1] - times[0]) / speed * rate) + 1)
     wanted = times[0] + np.arange(count) * speed / rate

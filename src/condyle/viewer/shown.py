@@ -6,10 +6,12 @@ import os
 import sys
 import tempfile
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import real
@@ -32,18 +34,18 @@ from condyle.viewer.scene import Scene, draw, scene
     }
 )
 def show(
-    what: Any,
+    what: object,
     path: str | Path | None = None,
     *,
-    motion: Any = None,
-    compare: Any = None,
-    offset: Any = None,
+    motion: object = None,
+    compare: object = None,
+    offset: ArrayLike | None = None,
     later: float = 0.0,
-    color: Any = "activation",
+    color: object = "activation",
     strength: bool = False,
-    markers: Any = None,
-    arrows: Any = (),
-    plots: Any = (),
+    markers: Table | None = None,
+    arrows: object = (),
+    plots: Table | Sequence[Table] = (),
     plot: list[str] | None = None,
     title: str | None = None,
     frames: int = MOST,
@@ -119,17 +121,17 @@ def show(
     name="show",
 )
 def scene_of(
-    what: Any,
+    what: object,
     *,
-    motion: Any = None,
-    compare: Any = None,
-    offset: Any = None,
+    motion: object = None,
+    compare: object = None,
+    offset: ArrayLike | None = None,
     later: float = 0.0,
-    color: Any = "activation",
+    color: object = "activation",
     strength: bool = False,
-    markers: Any = None,
-    arrows: Any = (),
-    plots: Any = (),
+    markers: Table | None = None,
+    arrows: object = (),
+    plots: Table | Sequence[Table] = (),
     title: str | None = None,
     frames: int = MOST,
 ) -> Scene:

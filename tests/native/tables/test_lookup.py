@@ -299,6 +299,19 @@ def test_traces_end():
         assert isinstance(build_function("f", [x], [outer]), Staged)
 
 
+def test_explanations_and_functions_of_casadi_leave_nothing():
+    """They are traces of their own: what they looked up is forgotten."""
+    system = cd.System()
+    system.add_body("pendulum", mobilizer=cd.Pin(), X_BM=(0, 1, 0), mass=1.0, coordinates="q")
+    curve = cd.Spline(np.linspace(-3, 3, 60), np.sin(np.arange(60.0)))
+    system.add_force("curve", cd.forces.MobilityFunction("q", lambda q, qdot: curve(q)))
+    before = known()
+    assert system.explain(system.state()).first is None
+    with pytest.raises(cd.errors.DescriptionError, match="looked up in tables"):
+        system.casadi("forward_dynamics")
+    assert known() == before
+
+
 def test_a_trace_that_fails_ends_too():
     context = current_context()
     with pytest.raises(ValueError, match="no"), lookup_context():

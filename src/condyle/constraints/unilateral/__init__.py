@@ -23,10 +23,10 @@ For solvers (docs/theory/rigid_contact.md (2)-(7)), all native and batched over 
     e, mu  (k,)        restitution and friction, with the Parameters of the tail
 
 `model.unilateral[name]` is the constraint: `.law`, `.has_friction`, `.flags(name)` and
-`.directions(name)`, names of its discrete variables. As equations of the system (G of `constraint_jacobian`,
-p = -gap) they hold as the discrete variables of a state say (NAME.closed, NAME.stick, NAME.slide_x ..
-_z); in default states all are open. Equality constraints and locks are in `system.constraints.impulses(q, u,
-f)` and `solve_mass_matrix(q, f, locked=...)`.
+`.directions(name)`, names of its discrete variables. As equations of the system (G of `constraints.jacobian`,
+p = -gap) they hold where the discrete variables of a state say so (NAME.closed, NAME.stick, NAME.slide_x ..
+_z); in default states all are open. Equality constraints and locks are in `system.constraints.impulses(q, u, f)` and
+`solve_mass_matrix(q, f, locked=...)`.
 """
 
 from condyle.constraints.unilateral.base import Unilateral

@@ -37,10 +37,11 @@ from condyle.laws.described import number, quantity, sx
 from condyle.laws.leaves import Leaf
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
+from condyle.trace import Number
 from condyle.trace.parameter import Discrete
 from condyle.tree.tree import Tree
 
-Flag = Annotated[Any, quantity("-")]
+Flag = Annotated[Number, quantity("-")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

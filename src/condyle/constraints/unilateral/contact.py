@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import casadi as ca
 
@@ -17,11 +17,12 @@ from condyle.contact.depth import SurfacePair
 from condyle.contact.materials import FRICTION, Rigid, harmonic
 from condyle.contact.surfaces import ContactSurface
 from condyle.errors import DescriptionError
-from condyle.laws.described import Part, number, quantity, sx
+from condyle.laws.described import Role, number, quantity, sx
 from condyle.laws.factors import BodyFactors
 from condyle.laws.leaves import AngularVelocity, Leaf, StationPosition, StationVelocity
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
+from condyle.trace import Numbers
 from condyle.trace.parameter import Discrete
 
 STEEP = 0.9
@@ -87,11 +88,11 @@ class RigidContact(Unilateral):
 
     measure: ClassVar[str] = "m"
 
-    a: Part
-    b: Part
+    a: Annotated[ContactSurface, Role(kind="part")]
+    b: Annotated[ContactSurface, Role(kind="part")]
     friction: FRICTION = field(default=0.0, init=False)
     stick: Flag = field(default=0.0, init=False, repr=False)
-    slide: Annotated[Any, quantity("-", 3)] = field(default=(0.0, 0.0, 0.0), init=False, repr=False)
+    slide: Annotated[Numbers, quantity("-", 3)] = field(default=(0.0, 0.0, 0.0), init=False, repr=False)
 
     def scaled(self, factors: BodyFactors) -> Self:
         if any(factors.change(x.body) for x in (self.a, self.b)):

@@ -23,6 +23,7 @@ from condyle.laws.described import BodyName, CoordinateName, Station, quantity, 
 from condyle.laws.leaves import CoordinateValue, Leaf, StationPosition
 from condyle.records import dataclass
 from condyle.shapes import Drawing, Link
+from condyle.trace import Number
 from condyle.trace.parameter import Expression
 from condyle.tree.tree import Tree
 
@@ -44,8 +45,8 @@ class Stop(Unilateral):
     """
 
     coordinate: CoordinateName
-    lower: Any = field(default=None, kw_only=True)
-    upper: Any = field(default=None, kw_only=True)
+    lower: Number | None = field(default=None, kw_only=True)
+    upper: Number | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -60,7 +61,7 @@ class Stop(Unilateral):
 
     def end(self, values: Mapping[str, float]) -> float:
         """The limit [rad, m] with these values of Parameters."""
-        limit = self.upper if self.lower is None else self.lower
+        limit: Any = self.upper if self.lower is None else self.lower
         return float(limit.at(values)[0, 0] if isinstance(limit, Expression) else limit)
 
     def check(self, tree: Tree) -> None:
@@ -111,7 +112,7 @@ class Rope(Unilateral):
     p_a: Station
     b: BodyName
     p_b: Station
-    length: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+    length: Annotated[Number, quantity("m", lowest=0.0, positive=True)]
 
     undefined: ClassVar[str] = "Its points coincide, so that it has no direction; it is slack there"
 

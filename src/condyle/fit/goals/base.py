@@ -23,6 +23,7 @@ from condyle.constraints.user import Holonomic
 from condyle.dynamics.view import TreeView
 from condyle.errors import DescriptionError, ShapeError
 from condyle.fit.configurations import Configurations
+from condyle.laws.ask import AskedState
 from condyle.laws.described import _value, class_code, known_body
 from condyle.presentation import brief
 from condyle.records import dataclass
@@ -225,7 +226,7 @@ class Goal(ExplainsCalls):
 
     # ---- compute -------------------------------------------------------------------------------------------
 
-    def residual(self, s: Any) -> Any:
+    def residual(self, s: AskedState) -> object:
         """What should be equal to the target, in the same shape, from positions.
 
         Args:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from condyle.fit.goals.base import Goal
+from condyle.laws.ask import AskedState
 from condyle.records import dataclass
 
 
@@ -30,7 +31,7 @@ class Custom(Goal):
     """
 
     about: ClassVar[str] = "value"
-    function: Callable[[Any], Any] | None
+    function: Callable[[AskedState], object] | None
     value: ArrayLike = 0.0
 
     def __post_init__(self) -> None:

@@ -52,6 +52,7 @@ import numpy as np
 
 from condyle.arguments import ExplainsCalls
 from condyle.constraints.unilateral import RigidContact
+from condyle.contact.surfaces import ContactSurface
 from condyle.errors import DescriptionError, warn
 from condyle.integrate.interrupts.samples import samples
 from condyle.integrate.manifold import Manifold
@@ -99,7 +100,7 @@ class TimeStepping(ExplainsCalls):
         "iterations": "it is sweeps=",
     }
 
-    among: Iterable[Any] = ()
+    among: Iterable[ContactSurface] = ()
     sweeps: int = 50
     tolerance: float = 1e-4
     correction: float = 0.2
@@ -119,9 +120,10 @@ class TimeStepping(ExplainsCalls):
     )
 
     def __post_init__(self) -> None:
-        if isinstance(self.among, str) or not isinstance(self.among, Iterable):
+        among: Any = self.among
+        if isinstance(among, str) or not isinstance(among, Iterable):
             raise DescriptionError(
-                f"TimeStepping: among: expected a list of surfaces, such as [floor, ball], got {self.among!r}"
+                f"TimeStepping: among: expected a list of surfaces, such as [floor, ball], got {among!r}"
             )
         object.__setattr__(self, "among", tuple(self.among))
         for name, low, high in (

@@ -53,11 +53,14 @@ def in_M(span: Span, frame: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Span
         R, o = frame[body]
         return o + R @ np.asarray(p)
 
+    def placed(wrap: Any) -> Any:
+        return wrap.X_BS
+
     points = tuple(changed(p, {"p": moved(p.body, p.p)}) for p in span.points)
     wraps = tuple(
         changed(w, {"X_BS": (frame[w.body][0] @ np.asarray(R), moved(w.body, p))})
         for w in span.wraps
-        for R, p in (w.X_BS,)
+        for R, p in (placed(w),)
     )
     return changed(span, {"points": points, "wraps": wraps})
 

@@ -185,7 +185,7 @@ class Stream:
     shared: bool = False
 
 
-Node = Kernel | While | If | Scan | Get | Put | Take | Call | Sequence[Any]
+Node = Kernel | While | If | Scan | Get | Put | Take | Call | Sequence[object]
 
 
 LONG = 3000

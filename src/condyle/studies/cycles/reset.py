@@ -24,7 +24,7 @@ import numpy as np
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
-from condyle.laws.ask import traced_law
+from condyle.laws.ask import AskedState, traced_law
 from condyle.records import dataclass
 from condyle.studies.cycles.tangents import Differentiated, Law, N_of, options_of
 from condyle.system.given import flag
@@ -55,7 +55,7 @@ class Reset(ExplainsCalls):
 
     call_hints: ClassVar = {"catch": "it is caught=", "release": "it is released="}
 
-    values: Callable[[Any], Any] | None = None
+    values: Callable[[AskedState], object] | None = None
     caught: str | Iterable[str] = ()
     released: str | Iterable[str] = ()
     keep: bool = False

@@ -20,7 +20,7 @@ import difflib
 import math
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,7 +61,11 @@ from condyle.system.variables import place, variable_names, variables
 from condyle.table import Table, after_events, is_frame
 from condyle.tree import scales
 
-NO_FRAMES = "there are no frames; does the cut lie outside of the recording?"
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+NO_FRAMES = "there are no frames; was a time cut out that was not recorded?"
 FEWEST = 4
 """Frames that the spline of degree 5 needs."""
 TOO_NEAR = 1e-7
@@ -103,13 +107,13 @@ class Motion(ExplainsCalls, States[State]):
         q: coordinates [rad, m], shape (m, nq).
         u: speeds, shape (m, nu); those of the spline through q by default, of which jumps by whole turns are
             taken out.
-        udot: accelerations, shape (m, nu); by default from the same spline.
+        udot: accelerations, shape (m, nu); likewise.
         state: its parameters, inputs, auxiliary states, locks and what is disabled hold in all frames;
             `system.state()` by default.
 
     Attributes:
         steady: whether all but the time is as in one state.
-        changes: {coordinate: `Change`} by filter and constraints; empty without both.
+        changes: what filter and constraints changed, a `Change` by coordinate; empty if there was neither.
         ignored: columns of the Table that are no coordinates.
         filled: coordinates that the Table did not have: constraints, motions or locks determine them.
         notes: sentences on what was changed: rounded times, angles that wrap.
@@ -117,13 +121,13 @@ class Motion(ExplainsCalls, States[State]):
             depend on what a spline, and a filter, take to be beyond it; shape (m,).
 
     Raises:
-        ShapeError: shapes that do not fit, times that do not increase, values that are not finite.
+        ShapeError: shapes that do not fit, times that do not increase, numbers that are not finite.
     """
 
     called, _item = "motion", "frame"
     plumbing = frozenset({"tail", "steady", "called"})
 
-    def __new__(cls, system: Any = None, t: Any = None, *_: Any, **__: Any) -> Self:
+    def __new__(cls, system: object = None, t: object = None, *_: object, **__: object) -> Self:
         if isinstance(t, (Table, Trajectory, Frames, Motion)) or is_frame(t):
             raise DescriptionError(
                 f"Motion: t: expected times [s], shape (m,), got a {type(t).__name__}: "
@@ -202,9 +206,9 @@ class Motion(ExplainsCalls, States[State]):
             system: whose motion it is.
             motion: a Table with a column named after each coordinate, or a pandas DataFrame with times in its
                 column "time" or its index; OpenSim's names of states (.../knee_angle/value) are known too.
-                Angles are in the unit of their column, or as `table.degrees` says. Other columns are left
-                out. Coordinates may be missing where constraints, motions or locks determine them. Or a
-                Trajectory or Frames, with their own speeds and accelerations.
+                Angles are in the unit of their column, or as `table.degrees` says. What is no coordinate is
+                left out. Coordinates may be missing where constraints, motions or locks determine them. Or
+                a Trajectory or Frames, with their own speeds and accelerations.
             lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table; none by default.
             state: as for `Motion`.
             as_opensim: differentiate a Table as OpenSim's tools do, which is less exact: natural splines, so
@@ -213,8 +217,8 @@ class Motion(ExplainsCalls, States[State]):
 
         Raises:
             UnknownNameError: a coordinate that is missing.
-            ShapeError: times that do not increase, missing values.
-            ConstraintError: coordinates that no configuration satisfies.
+            ShapeError: times that do not increase, numbers that are missing.
+            ConstraintError: coordinates that no configuration has.
         """
         check_system("Motion.of", system, "motion")
         if is_frame(motion):
@@ -227,15 +231,15 @@ class Motion(ExplainsCalls, States[State]):
         if motion.system is not system:
             raise DescriptionError(
                 "motion: it belongs to another system; give that system, or its table(): "
-                "Tables are matched by coordinate names"
+                "Tables go by the names of coordinates"
             )
         if as_opensim:
-            raise DescriptionError("as_opensim: it sets how a Table is differentiated; give motion.table()")
+            raise DescriptionError("as_opensim: it says how a Table is differentiated; give motion.table()")
         if lowpass is not None:
             raise DescriptionError("lowpass: only coordinates of a Table are filtered; give motion.table()")
         if isinstance(motion, Motion):
             if state is not None:
-                raise DescriptionError("state: this Motion already has one; give state= when you make it")
+                raise DescriptionError("state: this Motion has one already; make it with state=...")
             if not len(motion):
                 raise ShapeError(f"motion: {NO_FRAMES}")
             return motion
@@ -311,7 +315,7 @@ class Motion(ExplainsCalls, States[State]):
             degrees=False,
         )
 
-    def plot(self, *names: str, axes: Any = None) -> Any:
+    def plot(self, *names: str, axes: Axes | None = None) -> Axes:
         """Draw coordinates (all, if none is named) or speeds over time; returns matplotlib's axes."""
         return self.table().plot(*(names or self.system.coordinates), axes=axes)
 
@@ -353,7 +357,7 @@ def _check_motion(motion: Any) -> None:
     if not isinstance(motion, (Motion, Trajectory, Frames)):
         is_path = isinstance(motion, str) or hasattr(motion, "__fspath__")
         hint = (
-            "; read it with cd.read_table"
+            "; read it by cd.read_table"
             if is_path
             else "; its coordinates over time are .motion"
             if hasattr(motion, "motion")

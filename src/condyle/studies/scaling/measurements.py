@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.io.markers import Markers
@@ -18,8 +19,8 @@ AXES = "xyz"
 
 
 @dataclass(frozen=True)
-class Measurement:
-    """A measurement of a subject: the mean of some distances between markers, which scales some bodies.
+class Measurement(ExplainsCalls):
+    """A measure of a subject: the mean of some distances between markers, by which some bodies are scaled.
 
     Args:
         name: what it measures, "thigh".
@@ -50,7 +51,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Measured:
-    """Result of a measurement.
+    """What came of a measurement.
 
     Attributes:
         name: of the measurement.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
@@ -40,7 +41,7 @@ def scale(
     system: System,
     markers: Markers | None = None,
     measurements: Sequence[Measurement] = (),
-    factors: Mapping[str, Any] | None = None,
+    factors: Mapping[str, ArrayLike] | None = None,
     *,
     order: Iterable[str] = ORDER,
     mass: float | None = None,

@@ -4,7 +4,7 @@ fixed on bodies."""
 from __future__ import annotations
 
 from functools import partial
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -79,7 +79,8 @@ class Kinematics(Group):
             X_BS: the frame in the body's frame: a Transform, or a 3-vector (translation) [m].
             relative_to: the body in which it is expressed; ground by default.
         """
-        X_GB, X = self._system.body_pose(q, body, relative_to, **options), Transform.of(X_BS, "X_BS")
+        placed: Any = X_BS
+        X_GB, X = self._system.body_pose(q, body, relative_to, **options), Transform.of(placed, "X_BS")
         point("X_BS", X.p, X_GB.p.shape[:-1])
         return X_GB @ X
 

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from condyle.native.machine.interrupts import patient
+from condyle.native.machine.ctrl_c import patient
 from tests.ctrl_c import heard
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
