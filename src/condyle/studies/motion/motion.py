@@ -357,7 +357,7 @@ def _check_motion(motion: Any) -> None:
     if not isinstance(motion, (Motion, Trajectory, Frames)):
         is_path = isinstance(motion, str) or hasattr(motion, "__fspath__")
         hint = (
-            "; read it by cd.read_table"
+            "; read it with cd.read_table"
             if is_path
             else "; its coordinates over time are .motion"
             if hasattr(motion, "motion")
