@@ -3,7 +3,7 @@
 A file is written beside its target as `<target>.<machine>.<process>.<random>.new` and then renamed. Whatever
 ends the writing removes it, except a kill or the loss of power. Such an orphan differs from a file in use by
 its name: no process of that number is left on that machine, and nothing has been written for some seconds. Of
-    another machine it is one after an hour.
+another machine it is one after an hour.
 """
 
 from __future__ import annotations

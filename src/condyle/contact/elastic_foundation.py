@@ -352,8 +352,8 @@ class ElasticFoundation(ContactLaw):
     the line from the centroid to the nearest point.
 
     Neighboring triangles are independent: the pressure is that of a Winkler foundation, not of an elastic
-        body. The slope of the force jumps where a triangle begins to touch; with `smooth` it does not, and
-        springs act slightly earlier.
+    body. The slope of the force jumps where a triangle begins to touch; with `smooth` it does not, and
+    springs act slightly earlier.
 
     Args:
         a: one surface.

@@ -8,8 +8,8 @@ Where a step is rejected twice, the estimate has not shrunk as h^p: it has met a
 There it shrinks as h^2, falls short of the error by the factor `blind` of the method, and is zero for some
 places of the kink in the step, which new attempts find by chance. So, until the time at which the last
 rejected step would have ended is passed: err <= 1 / blind, steps grow at most twice, and are shortened by
-    err^(-1/2). In smooth motion steps are hardly ever rejected twice, so that it does not pay for this.
-    Methods that are not blind do not need it.
+err^(-1/2). In smooth motion steps are hardly ever rejected twice, so that it does not pay for this.
+Methods that are not blind do not need it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@
 `function` (a cd.functions object), `frame` (name of a body, and the pose on it) and `connected` (an element)
 of a socket, `coordinate` (a name). A default that is left out means that the file must give the property.
 Properties that no reader asks for are noted as not understood: `skip` names those that need not be read,
-    `note` records what was understood but is not supported. Class defaults in a file count like properties.
+`note` records what was understood but is not supported. Class defaults in a file count like properties.
 Elements of sets (ForceSet, ...) are read after all bodies. Objects inside others (functions, paths) are read
 by `reading.read(element)`.
 """

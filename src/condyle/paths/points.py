@@ -316,8 +316,9 @@ class Wrap(Described):
         body: the body or its name.
         X_BS: the surface's frame in the body's; a 3-vector is a translation.
         between: the first and last point, counted from 0, between which it may be; by default all.
-        name: for messages. method: OpenSim's way over ellipsoids, "hybrid", "midpoint" or "axial", for its
-            files alone; here all paths are geodesics.
+        name: for messages.
+        method: OpenSim's way over ellipsoids, "hybrid", "midpoint" or "axial", for its files alone; here all
+            paths are geodesics.
     """
 
     other_names = ("PathWrap",)

@@ -41,8 +41,8 @@ def inverse_dynamics(
     """Generalized forces that produce a recorded motion: joint moments and forces.
 
     Muscles and actuators are left out: the result is what they have to do together. The Table's status lists
-        the forces that were left out. All frames are one native call. Constraint forces are ignored, as in
-        OpenSim: each coordinate gets the force it would need without constraints.
+    the forces that were left out. All frames are one native call. Constraint forces are ignored, as in
+    OpenSim: each coordinate gets the force it would need without constraints.
 
     Args:
         system: whose motion it is.

@@ -52,7 +52,7 @@ def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy:
     position constraints.
 
     Only forces that have an energy can be minimized: gravity, springs, compliant contacts,
-        `cd.forces.Potential`. Constraints on speeds take no part.
+    `cd.forces.Potential`. Constraints on speeds take no part.
 
     Args:
         system: whose energy is minimized.

@@ -125,13 +125,13 @@ def simulate(
 ) -> Trajectory | Ensemble:
     """The motion from a state until t_final, or the motions from many states. A t_final before the state's t
     runs backward in time, from one state and without events: `traj.t` falls. What is damped forward grows
-        backward, and so do errors. Every step is projected, which keeps constraints to a tenth of the
-        accuracy or better. The run can be interrupted (Ctrl-C): it returns what was computed until
+    backward, and so do errors. Every step is projected, which keeps constraints to a tenth of the
+    accuracy or better. The run can be interrupted (Ctrl-C): it returns what was computed until
     then. A run that cannot go on does not raise either: `traj.status` says why it ended, and what to try.
 
     Rigid contacts, stops and ropes (`system.constraints.unilateral`) open, close, stick and slide at events
     that the run finds by itself: `traj.events` names them, `traj.impacts` has what impacts did. A run starts
-        with those closed that must be. Rigid surfaces that overlap at the start raise an error.
+    with those closed that must be. Rigid surfaces that overlap at the start raise an error.
 
     Where the rule of a surface makes the length of a path jump, a step ends: `traj.jumps` and a warning say
     by how much, and the run begins anew just after. Of many states those that jump run once more, by

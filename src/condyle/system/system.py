@@ -133,7 +133,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         read it.
 
         Use it when a result is NaN or unexpected: it names the first body, mobilizer or force that is not
-            finite.
+        finite.
 
         Args:
             state: of this system.

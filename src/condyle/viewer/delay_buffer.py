@@ -9,7 +9,7 @@ With w the time of the clock and t simulated time, frame k since the last change
 
 A simulation that takes variable steps may fall behind for up to `delay` unnoticed. A frame that is late is
 missed: the picture stays, and all frames after it come one step later, so that motion never jumps. If that
-    goes on, the speed falls to what the simulation can do, evenly; it rises again when the
+goes on, the speed falls to what the simulation can do, evenly; it rises again when the
 buffer has been full for a while.
 """
 

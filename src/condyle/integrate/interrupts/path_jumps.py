@@ -21,7 +21,7 @@ change d_p of a length over the part p in which its branch changes is compared w
 
 If all are less than a tenth of what counts as a jump, nothing has `changed`, and Python does not check. If
 one part is left it is divided again, ROUNDS times at most: then it is a jump, and Python checks this part. If
-    more are left, Python checks all.
+more are left, Python checks all.
 """
 
 from __future__ import annotations

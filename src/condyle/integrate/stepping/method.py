@@ -79,8 +79,8 @@ class TimeStepping(ExplainsCalls):
     `cd.simulate(system, state, 10.0, step=1e-3, integrator=cd.integrators.TimeStepping())`.
 
     Order 1: contacts are right to about a step's length in time, stick and slip included. All contacts of
-        `system.add_contact` and all `cd.constraints.Stop` and `Rope` take part. For many bodies give the
-        surfaces in `among` instead: each may touch each, and near pairs are found during the run.
+    `system.add_contact` and all `cd.constraints.Stop` and `Rope` take part. For many bodies give the
+    surfaces in `among` instead: each may touch each, and near pairs are found during the run.
 
     Args:
         among: surfaces that may all touch each other: HalfSpace, Sphere, Point, Box of cd.contact, of

@@ -35,7 +35,7 @@ class Muscles(NamedGroup):
 
         Found by Newton's method in a bracket, for all states and muscles at once. Where the path is shorter
         than tendon and shortest fiber there is no equilibrium: the fiber is at its shortest length, the
-            tendon slack, and a warning names the muscle.
+        tendon slack, and a warning names the muscle.
 
         Args:
             q: coordinates, shape (..., nq).
