@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -89,7 +89,8 @@ class Constraints(NamedGroup):
         largest = sizes.max(axis=-1, initial=0.0)
         count = sizes > REGULAR * largest[..., None]
         least = np.where(count, sizes, np.inf).min(axis=-1, initial=np.inf)
-        return count.sum(axis=-1)[()], np.where(np.isinf(least), 1.0, largest / least)[()]
+        rank: Any = count.sum(axis=-1)  # a whole number, or an array of them
+        return rank[()], np.where(np.isinf(least), 1.0, largest / least)[()]
 
     @_operator
     def forces(self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]) -> Array:
