@@ -77,7 +77,7 @@ def test_refusals():
         system.casadi("forward_dynamic")
     with pytest.raises(cd.errors.DescriptionError, match="of which body"):
         system.casadi("body_pose")
-    with pytest.raises(cd.errors.DescriptionError, match="of no body"):
+    with pytest.raises(cd.errors.DescriptionError, match="has no body"):
         system.casadi("energy", "a")
     t = np.linspace(0, 1, 40)
     other = system.copy()

@@ -185,7 +185,7 @@ def test_refusals_of_kinematics():
         cd.inverse_kinematics(system, orientations={"leg": data["foot_imu"]}, imus=imus, t=T)
     with pytest.raises(cd.errors.ShapeError, match="R_BS of shape"):
         cd.IMUs(("a",), ("foot",), np.eye(3))
-    with pytest.raises(cd.errors.DescriptionError, match="those of markers"):
+    with pytest.raises(cd.errors.DescriptionError, match="are for markers"):
         cd.inverse_kinematics(system, None, {"foot_imu": 1.0}, orientations=data, imus=imus, t=T)
     with pytest.raises(cd.errors.ShapeError, match="no sensor was measured"):
         cd.inverse_kinematics(system, orientations={"foot_imu": np.full((60, 4), np.nan)}, imus=imus, t=T)

@@ -330,7 +330,7 @@ def test_names_are_matched():
         ({"weights": {"foo0": 1.0}}, cd.errors.UnknownNameError, "did you mean 'foot0'"),
         ({"weights": {"foot0": -1.0}}, cd.errors.ShapeError, "zero or more"),
         ({"weights": {"foot0": np.ones(7)}}, cd.errors.ShapeError, "one number or 60"),
-        ({"weights": [1, 2]}, cd.errors.DescriptionError, "by name"),
+        ({"weights": [1, 2]}, cd.errors.DescriptionError, "expected weights such as"),
         (
             {"weights": cd.Table([0, 0.1], ["foot0"], [[1], [1]])},
             cd.errors.DescriptionError,
@@ -338,7 +338,7 @@ def test_names_are_matched():
         ),
         ({"coordinates": {"kne": 1.0}}, cd.errors.UnknownNameError, "did you mean 'knee'"),
         ({"coordinates": {"knee": [1.0, 2.0]}}, cd.errors.ShapeError, "one finite number or 60"),
-        ({"coordinates": 3.0}, cd.errors.DescriptionError, "by name"),
+        ({"coordinates": 3.0}, cd.errors.DescriptionError, "expected values such as"),
         (
             {"coordinates": {"knee": 0.1}, "coordinate_weights": {"kne": 1.0}},
             cd.errors.UnknownNameError,
