@@ -83,6 +83,7 @@ class Mobilizer(ExplainsCalls):
         has_lengths: X_FM has lengths that are not coordinates, such as radii; `scaled` multiplies them.
         scales_with_body: `cd.scale` takes the body's factors as they are, as OpenSim does, not those along
             F's axes.
+
     Two are equal if they are of one class and their descriptions, names and units agree.
     """
 

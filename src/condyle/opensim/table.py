@@ -16,8 +16,7 @@
 **To add a class of OpenSim, write one such row**, in the file of its family (forces.py, joints.py, ...) or in
 your own: it registers itself when it is created, and read_osim and write_osim know it from then on. The class
 it makes decides where it goes: a Force joins the forces of the System, a Constraint its constraints, a
-        Mobilizer
-is a joint; others, such as functions, belong to the object whose property holds them.
+Mobilizer is a joint; others, such as functions, belong to the object whose property holds them.
 
 Properties are written in the order of the fields. Kinds of fields are `Number`, `Vector`, `Flag`, `Choice`,
 `Fixed`, `Several`, ... here, and FunctionField, PathField, BodyField, FramesField, ControlField, ... in the

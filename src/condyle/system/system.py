@@ -262,10 +262,9 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
 
         Returns:
             named inputs: the operator's arrays, then t, z, inputs, discrete and parameters where the system
-                has some: columns in the order of their names. tau and t are zero where they are left out;
-                    what
-            else is left out is NaN, or its default if that is one number. Outputs have names too; matrices
-            stay matrices. Where the operator would raise SingularError, the numbers are meaningless.
+                has some: columns in the order of their names. tau and t are zero where they are left out; what
+                else is left out is NaN, or its default if that is one number. Outputs have names too; matrices
+                stay matrices. Where the operator would raise SingularError, the numbers are meaningless.
 
         Raises:
             DescriptionError: the system contains a table lookup, such as a long spline or series.
