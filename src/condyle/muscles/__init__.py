@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from condyle.muscles.degroote2016 import DeGrooteTendonForceLength as DeGrooteTendonForceLength
     from condyle.muscles.hill import Hill as Hill
     from condyle.muscles.hill import RigidTendon as RigidTendon
+    from condyle.muscles.metabolics import Bhargava2004 as Bhargava2004
+    from condyle.muscles.metabolics import Metabolics as Metabolics
+    from condyle.muscles.metabolics import Umberger2010 as Umberger2010
     from condyle.muscles.millard2012 import Millard2012 as Millard2012
     from condyle.muscles.millard2012 import MillardActiveForceLength as MillardActiveForceLength
     from condyle.muscles.millard2012 import MillardForceVelocity as MillardForceVelocity
