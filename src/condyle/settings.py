@@ -5,6 +5,7 @@ them.
     CONDYLE_EVALUATOR   native (default) or casadi: what evaluates the operators
     CONDYLE_THREADS     threads of a batch; all cores by default
     CONDYLE_LANES       states per SIMD kernel: 1, 2, 4, 8 or 16; what fits this processor by default
+    CONDYLE_OPTIMIZE    effort of the compiler, 0 to 3: 1 by default; 0 compiles in a quarter of the time
     CONDYLE_CACHE       on (default) or off: whether machine code is kept on disk
     CONDYLE_CACHE_DIR   where; the user's directory for caches by default
     CONDYLE_CACHE_MB    how much [megabytes], 512 by default
@@ -66,6 +67,11 @@ def lanes() -> int | None:
             f"one of {', '.join(map(str, LANES))}; unset it for the width of this processor",
         )
     return int(text) if text else None
+
+
+def optimization() -> int:
+    """LLVM's level of code generation, 0 to 3."""
+    return int(_choice("CONDYLE_OPTIMIZE", ("1", "0", "2", "3")))
 
 
 def cache_is_on() -> bool:

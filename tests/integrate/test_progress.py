@@ -9,6 +9,7 @@ import pytest
 
 import condyle as cd
 from condyle.integrate import progress
+from condyle.native.machine import notice
 
 
 class ZMQInteractiveShell:
@@ -68,15 +69,15 @@ def test_a_bar_says_what_is_compiled(notebook, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_who_has_no_bar_is_told_that_it_compiles(terminal, tmp_path, monkeypatch, capsys):
-    """Once, where it takes long, and nobody but who sits before a terminal."""
+    """Where it takes long, and nobody but who sits before a terminal."""
     monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(notice, "PATIENCE", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
     system = pendulum()
     for _ in range(2):
         cd.simulate(system, system.state(q=[1.0]), 0.5)
         text = capsys.readouterr().err
-        assert text.count("compiling machine code") == terminal
+        assert ("compiling the loop of steps, once for this model" in text) == terminal
         terminal = False  # the second run has nothing to compile
 
 

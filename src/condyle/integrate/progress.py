@@ -3,19 +3,16 @@ ipywidgets."""
 
 from __future__ import annotations
 
-import sys
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 from condyle.errors import DescriptionError
 from condyle.native.machine import notice
+from condyle.native.machine.notice import in_notebook
 
 Report = Callable[[float], object]
 
-PATIENCE = 2.0
-"""[s] of compiling after which a user without a progress bar gets a message."""
 EVERY = 0.1
 """[s] between two pictures in a notebook: each is a message to the browser."""
 
@@ -30,44 +27,12 @@ def check_progress(who: str, progress: Any) -> None:
 
 
 def reported(title: str, progress: Any) -> tuple[Report | None, Callable[[], object]]:
-    """The function that takes the share done, if any, and what to call at the end. True makes a bar; without
-    one, a message is printed if compiling takes long."""
+    """The function that takes the share done, if any, and what to call at the end. True makes a
+    bar."""
     check_progress(title, progress)
     if progress is True:
         return shown(title)
-    return (progress, lambda: None) if progress else (None, _told(title))
-
-
-def _told(title: str) -> Callable[[], object]:
-    """Print once, in a terminal or a notebook, that compiling takes longer than PATIENCE; until the returned
-    function is called."""
-    if not (sys.stderr is not None and sys.stderr.isatty()) and not in_notebook():
-        return lambda: None
-    busy, timers = [""], list[threading.Timer]()
-
-    def tell() -> None:
-        if busy[0]:
-            sys.stderr.write(
-                f"{title}: compiling machine code for this system. It is kept: the next run "
-                "begins at once. progress=True shows a bar\n"
-            )
-            sys.stderr.flush()
-
-    def listen(what: str) -> None:
-        busy[0] = what
-        if what and not timers:
-            timers.append(threading.Timer(PATIENCE, tell))
-            timers[0].daemon = True
-            timers[0].start()
-
-    deaf = notice.listen(listen)
-
-    def stop() -> None:
-        deaf()
-        for timer in timers:
-            timer.cancel()
-
-    return stop
+    return progress or None, lambda: None
 
 
 def shown(title: str) -> tuple[Report, Callable[[], object]]:
@@ -87,13 +52,6 @@ def shown(title: str) -> tuple[Report, Callable[[], object]]:
 def _titled(title: str, what: str) -> str:
     """Names that a user does not know are left out of the title."""
     return f"{title}: compiling {what}".removesuffix(f" {title}") if what else title
-
-
-def in_notebook() -> bool:
-    """Whether a Jupyter kernel runs this: its shell is a ZMQInteractiveShell, or made from one."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
-    return any(c.__name__ == "ZMQInteractiveShell" for c in type(shell).__mro__)
 
 
 def _in_notebook(title: str) -> tuple[Report, Callable[[], object]]:

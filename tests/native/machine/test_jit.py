@@ -9,7 +9,7 @@ import pytest
 
 from condyle.errors import DescriptionError, NativeError
 from condyle.native.ir.module import Module
-from condyle.native.machine import elf, jit, parallel
+from condyle.native.machine import cache, elf, jit, parallel
 from tests.native.straight.kernels import Kernels
 from tests.native.straight.test_kernel_writer import chain
 
@@ -86,6 +86,20 @@ def test_lane_width_from_the_environment(monkeypatch):
         monkeypatch.setenv("CONDYLE_LANES", wrong)
         with pytest.raises(DescriptionError, match=rf"CONDYLE_LANES={wrong}.*1, 2, 4, 8, 16"):
             jit.lane_width()
+
+
+def test_effort_from_the_environment(monkeypatch):
+    """Other code, kept apart in the cache, that computes the same."""
+    codes, places = [], []
+    for level in ("0", "1"):
+        monkeypatch.setenv("CONDYLE_OPTIMIZE", level)
+        codes.append(jit.compile_ir(GOOD))
+        places.append(cache._place("a"))
+        assert call(jit.Library(codes[-1]), 3.0) == 4.0
+    assert codes[0] != codes[1] and places[0] != places[1]
+    monkeypatch.setenv("CONDYLE_OPTIMIZE", "4")
+    with pytest.raises(DescriptionError, match="CONDYLE_OPTIMIZE=4: expected 1, 0, 2 or 3"):
+        jit.compile_ir(GOOD)
 
 
 @pytest.mark.parametrize("W", sorted({1, jit.lane_width()}))

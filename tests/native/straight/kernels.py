@@ -24,8 +24,9 @@ class Kernels:
         contract: bool = True,
         split: int = 1000,
         masked: bool = False,
+        lines: bool = False,
     ) -> None:
-        module = Module(W, contract)
+        module = Module(W, contract, lines)
         self.W, self.functions, self.masked = W, functions, masked
         self.work = [
             add_kernel(module, f, f"k{i}", split=split, masked=masked) for i, f in enumerate(functions)
@@ -34,7 +35,7 @@ class Kernels:
             for i, f in enumerate(functions):
                 _add_with_mask_in_memory(module, f, f"k{i}")
         self.text = module.text()
-        self.library = jit.Library(jit.compile_ir(self.text))
+        self.library = jit.Library(module.compile())
 
     def __call__(
         self, i: int, *inputs: np.ndarray, mask: Sequence[bool] | None = None, fill: float = np.nan

@@ -107,7 +107,7 @@ def test_free_symbols_and_opaque_calls_are_errors():
 
 def body_of(f: ca.Function, **options) -> str:
     """The kernel's own instructions."""
-    module = Module(**options)
+    module = Module(**options, lines=False)
     add_kernel(module, f, "kernel")
     return re.search(r"^define void @kernel\(.*?^\}$", module.text(), re.M | re.S)[0]
 

@@ -24,10 +24,11 @@ class Module:
     Args:
         W: lanes.
         contract: allow fused multiply-add; nothing else is ever relaxed.
+        lines: whether long straight lines become machine code at once, without LLVM.
     """
 
-    def __init__(self, W: int = 1, contract: bool = True) -> None:
-        self.lanes, self.contract = Lanes(W), contract
+    def __init__(self, W: int = 1, contract: bool = True, lines: bool = True) -> None:
+        self.lanes, self.contract, self.lines = Lanes(W), contract, lines
         self._parts: list[str] = []
         self._declared: dict[str, str] = {}
         self._defined: dict[str, int] = {}
@@ -37,7 +38,7 @@ class Module:
     def with_lanes(self, W: int) -> Module:
         """The part of this module for W lanes, whose functions those of this one may call."""
         if W not in self._other_lanes:
-            self._other_lanes[W] = Module(W, self.contract)
+            self._other_lanes[W] = Module(W, self.contract, self.lines)
         return self._other_lanes[W]
 
     def add(self, text: str) -> None:
@@ -88,6 +89,10 @@ class Module:
     def link(self, name: str, arguments: Sequence[str], make: Callable[[], bytes]) -> None:
         """Use a function without a result that another object file defines; make() gives that file."""
         self.declare(name, VOID, arguments)
+        self._linked[name] = make
+
+    def attach(self, name: str, make: Callable[[], bytes]) -> None:
+        """The same for a function that only linked ones call."""
         self._linked[name] = make
 
     def objects(self) -> list[bytes]:

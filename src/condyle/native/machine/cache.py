@@ -226,7 +226,7 @@ def _place(key: str, create: bool = False) -> tuple[Path, str] | None:
         )
     if directory is None or note or (fixed := _surroundings()) is None:
         return None
-    return directory, hashlib.sha256(f"{fixed}\n{key}".encode()).hexdigest()
+    return directory, hashlib.sha256(f"{fixed}\n{settings.optimization()}\n{key}".encode()).hexdigest()
 
 
 def _directory(create: bool = False) -> tuple[Path | None, str]:

@@ -1,5 +1,5 @@
 """ELF object files. Read their tables: is one whole, what does it define, what does it need? And write one
-that holds data.
+that holds data or a function.
 
 LLVM loads a torn object without a word and fills a missing function in with address 0, so that the process
 dies later.
@@ -12,9 +12,12 @@ import struct
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
-_BITS, _SYMBOLS, _NAMES, _NO_BITS = 1, 2, 3, 8  # section types
-_ALLOCATED = 2  # a section that is in memory
-_GLOBAL_OBJECT = 1 << 4 | 1  # a symbol: known outside, data
+_PLACE = struct.Struct("<QQq")
+_BITS, _SYMBOLS, _NAMES, _PLACES, _NO_BITS = 1, 2, 3, 4, 8  # section types
+_ALLOCATED, _RUN = 2, 4  # a section that is in memory, and one that is code
+_GLOBAL = 1 << 4  # a symbol: known outside
+_GLOBAL_OBJECT, _GLOBAL_FUNCTION = _GLOBAL | 1, _GLOBAL | 2
+_ADDRESS = 1  # eight bytes that become an address (x86-64)
 
 
 def symbols(data: bytes) -> tuple[set[str], set[str]]:
@@ -60,28 +63,56 @@ def data_object(machine: int, name: str, data: bytes, align: int) -> bytes:
         machine: number of the processor, e_machine.
         align: of the data, in bytes.
     """
-    names, titles = f"\0{name}\0".encode(), b"\0.rodata\0.symtab\0.strtab\0.shstrtab\0"
-    symbols = _SYMBOL.pack(0, 0, 0, 0, 0, 0) + _SYMBOL.pack(1, _GLOBAL_OBJECT, 0, 1, 0, len(data))
+    return _object(machine, (b".rodata", _ALLOCATED, data, align), _GLOBAL_OBJECT, name, [])
+
+
+def code_object(machine: int, name: str, code: bytes, addresses: list[tuple[int, str]]) -> bytes:
+    """An object file that holds one function.
+
+    Args:
+        machine: as before.
+        addresses: where eight bytes of the code must become the address of an outside function, and which.
+    """
+    return _object(machine, (b".text", _ALLOCATED | _RUN, code, 64), _GLOBAL_FUNCTION, name, addresses)
+
+
+def _object(
+    machine: int,
+    held: tuple[bytes, int, bytes, int],
+    kind: int,
+    name: str,
+    addresses: list[tuple[int, str]],
+) -> bytes:
+    """One section, a symbol at its beginning, and addresses of other symbols that are put into it."""
+    title, flags, content, align = held
+    others = {other: k for k, other in enumerate(dict.fromkeys(symbol for _, symbol in addresses), 2)}
+    names = f"\0{chr(0).join([name, *others])}\0".encode()
+    at, symbols = 1, _SYMBOL.pack(0, 0, 0, 0, 0, 0)
+    for symbol in (name, *others):
+        own = symbol == name
+        symbols += _SYMBOL.pack(at, kind if own else _GLOBAL, 0, int(own), 0, len(content) if own else 0)
+        at += len(symbol.encode()) + 1
+    places = b"".join(_PLACE.pack(where, others[symbol] << 32 | _ADDRESS, 0) for where, symbol in addresses)
+    titles = b"\0" + b"\0".join([title, b".symtab", b".strtab", b".shstrtab", b".rela"]) + b"\0"
     # of each section: type, flags, bytes, link, info, alignment, size of an entry; link 3 is the names
     sections = [
-        (b".rodata", _BITS, _ALLOCATED, data, 0, 0, align, 0),
+        (title, _BITS, flags, content, 0, 0, align, 0),
         (b".symtab", _SYMBOLS, 0, symbols, 3, 1, 8, _SYMBOL.size),
         (b".strtab", _NAMES, 0, names, 0, 0, 1, 0),
         (b".shstrtab", _NAMES, 0, titles, 0, 0, 1, 0),
+        *([(b".rela", _PLACES, 0, places, 2, 1, 8, _PLACE.size)] if places else []),
     ]
     parts, table, at = [], [_SECTION.pack(*[0] * 10)], _HEADER.size
-    for title, kind, flags, held, link, info, alignment, entry in sections:
+    for title, kind, flags, data, link, info, alignment, entry in sections:
         padding = -at % alignment
-        parts += [bytes(padding), held]
+        parts += [bytes(padding), data]
         at += padding
         table.append(
-            _SECTION.pack(titles.index(title), kind, flags, 0, at, len(held), link, info, alignment, entry)
+            _SECTION.pack(titles.index(title), kind, flags, 0, at, len(data), link, info, alignment, entry)
         )
-        at += len(held)
+        at += len(data)
     parts.append(bytes(-at % 8))
     at += -at % 8
     magic = b"\x7fELF\x02\x01\x01" + bytes(9)
-    header = _HEADER.pack(
-        magic, 1, machine, 1, 0, 0, at, 0, _HEADER.size, 0, 0, _SECTION.size, len(table), len(table) - 1
-    )
+    header = _HEADER.pack(magic, 1, machine, 1, 0, 0, at, 0, _HEADER.size, 0, 0, _SECTION.size, len(table), 4)
     return b"".join([header, *parts, *table])

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 
 from condyle.errors import DescriptionError, UnknownNameError
+from condyle.native.loops.elements import Elementwise
 from condyle.native.machine import lapack
 from condyle.native.programs.nodes import (
     Call,
@@ -167,7 +168,8 @@ class _Inspector:
             if f.W != self.W:
                 raise DescriptionError(f"{self.where}: compiled for {f.W} lanes, the program has {self.W}")
         elif not isinstance(f, ca.Function):
-            if both := sorted(set(node.ins) & set(node.outs)):
+            both = sorted(set(node.ins) & set(node.outs))
+            if both and not isinstance(f, Elementwise):  # that reads all of an element before it writes
                 raise DescriptionError(
                     f"{self.where}: {', '.join(both)} cannot be input and output of several kernels in one"
                 )

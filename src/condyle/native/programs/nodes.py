@@ -27,6 +27,7 @@ from typing import Any
 import casadi as ca
 
 from condyle.errors import UnknownNameError
+from condyle.native.loops.elements import ElementSum, Elementwise
 from condyle.native.straight.kernel_function import Composite
 from condyle.records import dataclass
 
@@ -216,6 +217,77 @@ def kernel(
     if f.n_instructions() < LONG:
         f = ca.Function(name, x, results, {"cse": True})
     return Kernel(f, ins, outs)
+
+
+FEW = 32
+"""Elements of a vector up to which what is done for each of them is written out."""
+
+
+def elementwise(
+    fn: Callable[..., Any],
+    ins: str | Sequence[str],
+    outs: str | Sequence[str],
+    sizes: Mapping[str, int],
+    n: int,
+    name: str = "",
+    whole: Sequence[str] = (),
+) -> Kernel:
+    """The same for each of n elements: fn takes and gives one of each vector, k where a slice is k vectors below
+    each other. Slices of size 1, and those in `whole`, are the same for all."""
+    return _by_element(Elementwise, fn, ins, outs, sizes, n, name, whole)
+
+
+def summed(
+    fn: Callable[..., Any],
+    ins: str | Sequence[str],
+    out: str,
+    sizes: Mapping[str, int],
+    n: int,
+    name: str = "",
+) -> Kernel:
+    """out <- the sum of fn over n elements of vectors; 0 of none."""
+    return _by_element(ElementSum, fn, ins, out, sizes, n, name)
+
+
+def _by_element(
+    kind: type[Elementwise],
+    fn: Callable[..., Any],
+    ins: str | Sequence[str],
+    outs: str | Sequence[str],
+    sizes: Mapping[str, int],
+    n: int,
+    name: str,
+    whole: Sequence[str] = (),
+) -> Kernel:
+    ins, outs = (tuple(x.split()) if isinstance(x, str) else tuple(x) for x in (ins, outs))
+    same = {k for k, x in enumerate(ins) if x in whole or (sizes[x] == 1 < n)}
+    one = {x: sizes[x] if k in same else sizes[x] // max(n, 1) for k, x in enumerate(ins)}
+    single = kernel(fn, ins, outs, {**sizes, **one}, name)
+    assert isinstance(single.f, ca.Function)
+    if n > FEW:
+        return Kernel(kind(single.f, n, frozenset(same)), ins, outs)
+    x = [ca.SX.sym(a, sizes[a]) for a in ins]
+    found = [
+        single.f.call([a if k in same else a[i::n] for k, a in enumerate(x)], True, False) for i in range(n)
+    ]
+    if kind is ElementSum:
+        results = [total(ca.vertcat(ca.SX(0, 1), *(y[0] for y in found)))]
+    else:
+        results = [
+            ca.vertcat(ca.SX(0, 1), *(y[k][j] for j in range(single.f.numel_out(k)) for y in found))
+            for k in range(len(outs))
+        ]
+    results = [ca.densify(y) for y in results]
+    return Kernel(ca.Function(single.f.name(), x, results, {"cse": True}), ins, outs)
+
+
+def total(x: ca.SX) -> ca.SX:
+    """The sum of a column by halves: additions that need not wait for each other."""
+    if not x.numel():
+        return ca.SX(0)
+    while (n := x.numel()) > 1:
+        x = ca.vertcat(x[0 : n - n % 2 : 2] + x[1:n:2], x[n - n % 2 :])
+    return x
 
 
 def record_kernel(

@@ -23,6 +23,7 @@ import numpy as np
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, DOUBLE, INT, LONG, POINTER, VOID, Value
+from condyle.native.loops.elements import Elementwise
 from condyle.native.loops.rolling import roll
 from condyle.native.programs.nodes import (
     Call,
@@ -268,8 +269,9 @@ class ProgramWriter:
         and its blocks of work. The same function, wherever it is used, is compiled once."""
         if hash(f) not in self._kernels:
             symbol, masked, rows = f"program.{len(self._kernels)}.{kernel_name(f)}", False, None
-            if isinstance(f, ca.Function):
+            if isinstance(f, (ca.Function, Elementwise)):
                 masked = self.W > 1 and hash(f) in self._under_mask
+            if isinstance(f, ca.Function):
                 rows = None if self.W > 1 and hash(f) in self._in_place else roll(f)
             work = add_kernel(self.module, f if rows is None else rows, symbol, masked=masked)
             self._kernels[hash(f)] = (symbol, masked, rows is not None, work), f

@@ -39,6 +39,7 @@ class Instructions:
     And
         constants: value of each OP_CONST node.
         outputs: (node, argument, element) of each output.
+        results: how many outputs f has.
     """
 
     def __init__(self, f: ca.Function) -> None:
@@ -47,6 +48,7 @@ class Instructions:
         self.b: list[int] = []
         self.constants: dict[int, float] = {}
         self.outputs: list[tuple[int, int, int]] = []
+        self.results = f.n_out()
         op_of, input_of, output_of = f.instruction_id, f.instruction_input, f.instruction_output
         newest: dict[int, int] = {}
         for k in range(f.n_instructions()):

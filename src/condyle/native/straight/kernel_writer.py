@@ -34,7 +34,7 @@ from condyle.native.ir.module import Module
 from condyle.native.ir.values import DOUBLE, POINTER, Value
 from condyle.native.machine import jit
 from condyle.native.machine.parallel import PART
-from condyle.native.straight import libm
+from condyle.native.straight import libm, line_code
 from condyle.native.straight.instructions import CHOICE, LEAVES, Graph, operation_name
 from condyle.native.straight.kernel_function import Composite, KernelFunction
 from condyle.native.straight.selection import LEAF
@@ -311,9 +311,19 @@ class _KernelWriter:
 
     # the whole
 
+    def _is_line(self) -> bool:
+        """Whether it is long enough to become machine code at once."""
+        graph = self.graph
+        if self.masked or self.lanes.W > 1 or not (self.split and self.module.lines):
+            return False
+        long = sum(1 for uses in graph.uses if uses) - len(graph.constants) >= line_code.LEAST
+        return long and line_code.available(self.module.contract) and line_code.is_known(graph)
+
     def write(self) -> int:
         """Add the kernel to its module; returns blocks of work."""
         graph = self.graph
+        if self._is_line():
+            return line_code.add_line(self.module, graph, self.name, self.places, self.work, self.early)
         taken = set(graph.products.values())
         for k, op in enumerate(graph.op):
             if not graph.uses[k] or k in taken or op in LEAVES:

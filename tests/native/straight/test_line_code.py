@@ -1,0 +1,81 @@
+"""Straight lines as machine code at once: the same bits as LLVM's."""
+
+from __future__ import annotations
+
+import ctypes
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from condyle.native.straight import line_code
+from tests.native.straight.kernels import Kernels
+
+pytestmark = pytest.mark.skipif(not line_code.available(True), reason="another processor or system")
+
+UNARY = [ca.sqrt, ca.fabs, ca.floor, ca.ceil, ca.sin, ca.cos, ca.exp, ca.log, ca.tanh, ca.sign, ca.erfinv]
+BINARY = [ca.fmin, ca.fmax, ca.atan2, ca.copysign, ca.power, ca.hypot]
+
+
+def line(seed: int, inputs: int, operations: int, hard: float) -> ca.Function:
+    """Random operations on random earlier values, near and far; a share of them is not + - *."""
+    rng = np.random.default_rng(seed)
+    x = [ca.SX.sym(f"x{k}", 3) for k in range(inputs)]
+    values = [v for each in x for v in ca.vertsplit(each)] + [ca.SX(c) for c in (0.0, 1.5, -2.0, np.inf)]
+
+    def some() -> ca.SX:
+        back = int(rng.integers(1, 20) if rng.random() < 0.7 else rng.integers(1, len(values) + 1))
+        return values[-min(back, len(values))]
+
+    for _ in range(operations):
+        a, b, c = some(), some(), some()
+        if rng.random() < hard:
+            kind = rng.integers(6)
+            if kind == 0:
+                new = UNARY[rng.integers(len(UNARY))](a)
+            elif kind == 1:
+                new = BINARY[rng.integers(len(BINARY))](a, b)
+            elif kind == 2:
+                new = ca.if_else(ca.logic_and(a < b, ca.logic_not(b <= c)), a, c)
+            elif kind == 3:
+                new = a / b + ca.if_else(a == c, b, 0)
+            elif kind == 4:
+                new = (a < b) + ca.logic_or(b != c, a) * c
+            else:
+                new = -a + 1 / b
+        else:
+            new = [a + b, a - b, a * b, a * b + c, a - b * c, a * b - c, a * a + b, 2 * a][rng.integers(8)]
+        values.append(new)
+    outputs = [ca.vertcat(*values[-40:]), ca.vertcat(x[0], some(), 3.0), ca.vertcat(*values[12::37])]
+    return ca.Function("line", x, outputs)
+
+
+@pytest.mark.parametrize("contract", [True, False])
+def test_the_same_bits(contract: bool) -> None:
+    """Many and few arguments, calls or none, numbers of every kind."""
+    functions = [line(k, 1 + 3 * (k % 3), 400 + 100 * k, 0.3 * (k % 2)) for k in range(6)]
+    rng = np.random.default_rng(1)
+    ours, theirs = (Kernels(functions, 1, contract, lines=lines) for lines in (True, False))
+    assert "define" not in ours.text and "define" in theirs.text  # these are not LLVM's
+    odd = [0.0, -0.0, 1.0, np.nan, np.inf, -np.inf, 5e-324, 1e300, -1e-300]
+    for i, f in enumerate(functions):
+        x = [rng.normal(size=(60, 3)) for _ in range(f.n_in())]
+        for each in x:
+            each[30:] = np.where(rng.random((30, 3)) < 0.4, rng.choice(odd, (30, 3)), each[30:])
+        for got, expected in zip(ours(i, *x), theirs(i, *x), strict=True):
+            nan = np.isnan(expected)  # whose sign and payload are not kept
+            assert (np.isnan(got) == nan).all()
+            np.testing.assert_array_equal(got[~nan].view(np.int64), expected[~nan].view(np.int64))
+
+
+def test_an_output_in_the_place_of_an_input() -> None:
+    """All is read before anything is written."""
+    x = ca.SX.sym("x", 300)
+    f = ca.Function("f", [x], [ca.vertcat(x[1:], x[0]) * 2 + x[::-1]])
+    kernels, values = Kernels([f], lines=True), np.random.default_rng(0).normal(size=300)
+    expected = kernels(0, values[None])[0][0]
+    work, both = np.zeros(kernels.work[0] + 1), values.copy()
+    call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(kernels.library.address("k0"))
+    call(both.ctypes.data, both.ctypes.data, work.ctypes.data)
+    np.testing.assert_array_equal(both, expected)
+    np.testing.assert_allclose(expected, np.array(f(values))[:, 0], rtol=1e-15, atol=1e-15)  # one rounding
