@@ -21,40 +21,37 @@ import numpy as np
 
 from condyle.arrays import SX
 from condyle.integrate.integrators import Method
+from condyle.native.programs.nodes import Kernel, summed
 
 SHARE = 1 / 250
 """One step may add this part of the accuracy: 250 steps whose errors all have one sign, and that nothing
 damps or amplifies, add up to the accuracy, 2500 to ten times as much."""
 SMALLEST_STEP = 1e-13
 """A run ends where steps would have to be smaller than this part of the time reached or of one second."""
-JUDGED = "h h_try t err fixed y_next rejected evaluations doubt refused way"
-"""Slices that the verdict on a step depends on."""
+JUDGED = "h h_try t err fixed size rejected evaluations doubt refused way"
+"""Slices that the verdict on a step depends on; `size` is that of y_next, finite or not."""
 FAILED = 16.0
 """The code of a run that no step is small enough for."""
 
 
-def total(x: SX) -> SX:
-    """The sum of a column by halves: additions that need not wait for each other."""
-    if not x.numel():
-        return ca.SX(0)
-    while (n := x.numel()) > 1:
-        x = ca.vertcat(x[0 : n - n % 2 : 2] + x[1:n:2], x[n - n % 2 :])
-    return x
-
-
-def norm(weights: SX, e: SX, accuracy: SX) -> SX:
-    """rms(w e) in shares of what a step may add."""
-    return ca.sqrt(total((weights * e) ** 2) / max(e.numel(), 1)) / (SHARE * accuracy)
-
-
-def weighed(weights: SX, accuracy: SX, *errors: SX) -> SX:
-    """The error of a step, 1 is just allowed; with a second estimate as methods.Explicit says."""
-    err = norm(weights, errors[0], accuracy)
-    return (
-        err
-        if len(errors) == 1
-        else err**2 / ca.sqrt(err**2 + 0.01 * norm(weights, errors[1], accuracy) ** 2 + 1e-300)
+def squares(error: str, sizes: dict[str, int]) -> Kernel:
+    """The slice `error.squares` <- sum (w e)^2."""
+    sizes[f"{error}.squares"] = 1
+    return summed(
+        lambda w, e: (w * e) ** 2, ["weights", error], f"{error}.squares", sizes, sizes[error], "squares"
     )
+
+
+def weighed(n: int, accuracy: SX, *squares: SX) -> SX:
+    """The error of a step, 1 is just allowed, from sum (w e)^2 of n elements; with a second estimate as
+    methods.Explicit says."""
+    err, *other = (ca.sqrt(x / max(n, 1)) / (SHARE * accuracy) for x in squares)
+    return err**2 / ca.sqrt(err**2 + 0.01 * other[0] ** 2 + 1e-300) if other else err
+
+
+def size(of: str, out: str, sizes: dict[str, int]) -> Kernel:
+    """The slice `out` <- sum |x|: whether x is finite."""
+    return summed(ca.fabs, [of], out, sizes, sizes[of], "size")
 
 
 def plan(t: SX, h: SX, h_max: SX, way: SX, *ends: SX) -> tuple[SX, SX]:
@@ -97,7 +94,7 @@ class StepControl:
         """After an attempt: accept, h, code, rejected, evaluations, doubt, refused; from the slices JUDGED."""
         h, t, err, fixed, way = s.h, s.t, s.err, s.fixed, s.way
         t_next, h_try, blind = t + s.h_try, way * s.h_try, self.method.blind
-        finite, doubtful = total(ca.fabs(s.y_next)) + err < np.inf, way * t < way * s.doubt
+        finite, doubtful = s.size + err < np.inf, way * t < way * s.doubt
         if self.timed:
             err = ca.if_else(small(h_try, t), 0, err)
         recurs = s.refused if blind > 1 else ca.SX(0)
@@ -107,11 +104,11 @@ class StepControl:
         root = ca.if_else(
             ca.logic_and(recurs, ca.logic_not(fine)),
             1 / ca.sqrt(err),
-            err ** (-1 / max(self.method.estimate, 1)),
+            err ** (-1 / (s.order + 1 if self.method.varies else max(self.method.estimate, 1))),
         )
         grow = ca.fmin(ca.if_else(doubtful, 2, 5), ca.fmax(0.1, 0.9 * root))  # (1)
         cut = h_try < h * (1 - 1e-9)  # short at the end: it says nothing of the next
-        longer = ca.fmax(h_try * grow, ca.if_else(cut, h, 0))
+        longer = ca.fmax(h_try * (1 if self.method.varies else grow), ca.if_else(cut, h, 0))
         h_next = ca.if_else(fine, longer, h_try * ca.if_else(finite, ca.fmin(grow, 0.9), 0.25))
         h_next = ca.if_else(fixed, h, h_next)
         failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(small(h_next, t), fixed))
@@ -126,10 +123,10 @@ class StepControl:
         )
 
     @staticmethod
-    def land(h: SX, h_try: SX, t: SX, fixed: SX, rate: SX, rejected: SX) -> tuple[SX, ...]:
-        """After f at the new point: accept, h, code, rejected. Where f is not finite, a step that ends
-        elsewhere is tried."""
-        fine = total(ca.fabs(rate)) < np.inf
+    def land(h: SX, h_try: SX, t: SX, fixed: SX, size: SX, rejected: SX) -> tuple[SX, ...]:
+        """After f, of a size, at the new point: accept, h, code, rejected. Where f is not finite, a step that
+        ends elsewhere is tried."""
+        fine = size < np.inf
         h_next = ca.if_else(ca.logic_or(fine, fixed), h, 0.25 * ca.fabs(h_try))
         failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(small(h_next, t), fixed))
         return fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine

@@ -215,13 +215,15 @@ class Run:
         for each in self.interrupters:
             if (known := each.failure(self.state)) is not None:
                 return known
+        share = np.abs(ws["weights"] * ws["error"])
+        worst = int(np.argmax(np.where(np.isnan(share), -1.0, share))) if share.size else 0
         return advice(
             self.like,
             self.t,
             self.y,
             np.array(ws["k0"]),
             float(ws["h_try"][0]),
-            int(ws["worst"][0]),
+            worst,
             int(ws["status"][0]),
             self.settings.step,
             self.manifold,

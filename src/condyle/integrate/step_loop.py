@@ -36,7 +36,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX
-from condyle.integrate.control import JUDGED, SHARE, StepControl, blame, plan, weighed
+from condyle.integrate.control import JUDGED, SHARE, StepControl, blame, plan, size, squares, weighed
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
 from condyle.integrate.integrators.base import Method, MethodStep
 from condyle.integrate.interrupts.path_jumps import differs, some, unchanged
@@ -54,6 +54,7 @@ from condyle.native.programs.nodes import (
     Stream,
     Take,
     While,
+    elementwise,
     kernel,
     record_kernel,
 )
@@ -84,16 +85,16 @@ _SCALARS = [
     "doubt",
     "refused",
     "way",
+    "size",
 ]
 _VECTORS = ["y", "y_stage", "y_next", "error", "weights", "k0", "k_next", "f_start"]
 
 
 def copy(source: str, target: str, n: int, W: int = 1) -> Node:
-    """target <- source: lanes by one line, one state by a loop, for which a slice is a table of one row."""
+    """target <- source: lanes by elements, one state by a loop, for which a slice is a table of one row."""
     if W == 1:
         return Put(source, target, "zero")
-    x = ca.SX.sym("x", n)
-    return Kernel(ca.Function("copy", [x], [x]), (source,), (target,))
+    return elementwise(lambda x: x, [source], [target], {source: n, target: n}, n, "copy")
 
 
 @dataclass
@@ -159,27 +160,28 @@ def trial(
     projected = [] if projector is None else projector(errors=errors)
     astray = ["astray"] if "astray" in sizes else []
     among = np.sqrt(n / max(n - eq.prescribed, 1))  # the mean is over what has errors at all
+    of_errors = [squares(e, sizes) for e in errors]
+    sums = [f"{e}.squares" for e in errors]
     measured = kernel(
-        lambda weights, accuracy, *e: (
-            (among * weighed(weights, accuracy, *e[: len(errors)]) if errors else ca.SX(0))
+        lambda accuracy, *e: (
+            (among * weighed(n, accuracy, *e[: len(errors)]) if errors else ca.SX(0))
             + sum(ca.if_else(a, np.inf, 0) for a in e[len(errors) :])
         ),
-        ["weights", "accuracy", *errors, *astray],
+        ["accuracy", *sums, *astray],
         ["err"],
         sizes,
         "measured",
     )
-    judged: list[Node] = [*projected, measured]
+    judged: list[Node] = [*projected, *of_errors, measured]
     if astray and errors:  # what is removed is small itself: projection.py
         sizes["rough"] = 1
         alone = projector.unprescribed if projector is not None else None
         judged = [
             *([] if alone is None else [Kernel(alone, ("p", *errors), errors)]),
+            *of_errors,
             kernel(
-                lambda weights, accuracy, *e: (
-                    SHARE * ca.sqrt(accuracy) * among * weighed(weights, accuracy, *e)
-                ),
-                ["weights", "accuracy", *errors],
+                lambda accuracy, *e: SHARE * ca.sqrt(accuracy) * among * weighed(n, accuracy, *e),
+                ["accuracy", *sums],
                 ["rough"],
                 sizes,
                 "roughly",
@@ -211,7 +213,8 @@ def trial(
         *([] if known else [rhs("t_next", "y_next", "k_next", "unused")]),
         *again,
         kernel(lambda evaluations: evaluations + evaluated, "evaluations", "evaluations", sizes, "evaluated"),
-        kernel(control.land, f"h h_try t fixed {k_next} rejected", "accept h code rejected", sizes),
+        size(k_next, "size", sizes),
+        kernel(control.land, "h h_try t fixed size rejected", "accept h code rejected", sizes),
         If("accept", taken),
     ]
     first: list[Node] = [
@@ -220,6 +223,7 @@ def trial(
         *keep,
         *signed("t", "y"),
         *([copy("signature", "signature_start", sizes["signature"], W)] if sign else []),
+        *step.start,
         kernel(
             lambda evaluations, t: (ca.SX(0), evaluations + 1, t, ca.SX(0)),
             "evaluations t",
@@ -235,9 +239,15 @@ def trial(
             kernel(plan, ["t", "h", "h_max", "way", *ends], "h_try t_next", sizes),
             *step.attempt,
             *judged,
-            record_kernel(control.judge, JUDGED, "accept h code rejected evaluations doubt refused", sizes),
+            size("y_next", "size", sizes),
+            record_kernel(
+                control.judge,
+                JUDGED + " order" * method.varies,
+                "accept h code rejected evaluations doubt refused",
+                sizes,
+            ),
             If("accept", accepted),
-            If("code", kernel(blame, "weights error", "worst", sizes)),
+            *([] if W == 1 else [If("code", kernel(blame, "weights error", "worst", sizes))]),
         ],
     )
 

@@ -384,59 +384,68 @@ class ContactProblem:
 
     def _descended(self, x: np.ndarray) -> np.ndarray:
         """Newton's steps for (14a) from x, as far as they bring it down."""
-        r, J = self._off(x)
+        steps = 0.5 ** np.arange(12)
+        r = self._off(x[None])[0]
         off = float(np.linalg.norm(r))
         for _ in range(DESCENT):
             if off <= 1e-15:
                 break
-            far, more = 0.0, np.zeros_like(x)
+            J = self._slopes(x)
             for damping in (0.0, 1e-6, 1e-3):
                 A = np.vstack([J, np.sqrt(damping * off) * np.eye(len(x))]) if damping else J
                 more = np.linalg.lstsq(A, np.append(-r, np.zeros(len(A) - len(r))), rcond=1e-13)[0]
-                far = next(
-                    (
-                        a
-                        for a in 0.5 ** np.arange(12)
-                        if np.linalg.norm(self._off(x + a * more)[0]) < (1 - 1e-4 * a) * off
-                    ),
-                    0.0,
-                )
-                if far:
+                tried = x + steps[:, None] * more
+                left = self._off(tried)
+                down = np.linalg.norm(left, axis=1) < (1 - 1e-4 * steps) * off
+                if down.any():
                     break
-            if not far:
+            else:
                 break
-            x = x + far * more
-            r, J = self._off(x)
+            x, r = tried[down.argmax()], left[down.argmax()]
             off = float(np.linalg.norm(r))
         return x
 
-    def _off(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What (14a) is off by, and its derivatives."""
-        v, one = self.W @ x + self.b, np.eye(len(x))
-        r, J = np.zeros(len(x)), np.zeros((len(x), len(x)))
-        for i, (mu, way) in enumerate(zip(self.mu, self.directions, strict=True)):
+    def _given(self) -> tuple[np.ndarray, np.ndarray]:
+        """Contacts whose friction has no direction to find, shape (k,), and friction over push there, (k, 2)."""
+        known = [np.zeros(2) if not mu else way for mu, way in zip(self.mu, self.directions, strict=True)]
+        return np.array([way is not None for way in known], bool), np.array(
+            [np.zeros(2) if way is None else mu * way for mu, way in zip(self.mu, known, strict=True)]
+        ).reshape(-1, 2)
+
+    def _off(self, x: np.ndarray) -> np.ndarray:
+        """What (14a) is off by at several x, shapes (n, 3 k)."""
+        r = x.reshape(-1, self.k, 3).copy()
+        v, (known, way) = (x @ self.W.T + self.b).reshape(r.shape), self._given()
+        rub = r[..., 1:] - v[..., 1:]
+        push = np.maximum(r[..., 0] - v[..., 0], 0.0)
+        reach, length = self.mu * (push + self.c), np.hypot(rub[..., 0], rub[..., 1])
+        slides = (length > reach)[..., None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.where(slides, r[..., 1:] - (reach / length)[..., None] * rub, v[..., 1:])
+        r[..., 1:] = np.where(known[:, None], r[..., 1:] + r[..., :1] * way, found)
+        r[..., 0] -= push
+        return r.reshape(x.shape)
+
+    def _slopes(self, x: np.ndarray) -> np.ndarray:
+        """Derivatives of `_off` at one x, shape (3 k, 3 k)."""
+        v, one, J = self.W @ x + self.b, np.eye(len(x)), np.zeros((len(x), len(x)))
+        for i, (mu, known, way) in enumerate(zip(self.mu, *self._given(), strict=True)):
             n, t = 3 * i, slice(3 * i + 1, 3 * i + 3)
-            push = x[n] - v[n]
-            d_push = one[n] - self.W[n] if push > 0 else 0 * one[n]
-            push = max(push, 0.0)
-            r[n], J[n] = x[n] - push, one[n] - d_push
-            if way is not None or not mu:
-                way = np.zeros(2) if way is None else mu * way
-                r[t], J[t] = x[t] + x[n] * way, one[t] + np.outer(way, one[n])
+            push = max(x[n] - v[n], 0.0)
+            d_push = one[n] - self.W[n] if push else 0 * one[n]
+            J[n] = one[n] - d_push
+            if known:
+                J[t] = one[t] + np.outer(way, one[n])
                 continue
             rub, reach = x[t] - v[t], mu * (push + self.c[i])
             length = float(np.hypot(*rub))
             if length <= reach:
-                r[t], J[t] = v[t], self.W[t]
+                J[t] = self.W[t]
                 continue
             d = rub / length
-            r[t] = x[t] - reach * d
-            J[t] = (
-                one[t]
-                - mu * np.outer(d, d_push)
-                - reach / length * (np.eye(2) - np.outer(d, d)) @ (one[t] - self.W[t])
-            )
-        return r, J
+            across = reach / length * (np.eye(2) - np.outer(d, d))
+            J[t] = one[t] - mu * np.outer(d, d_push) - across @ (one[t] - self.W[t])
+        return J
 
     def _newton(self, rough: Answer) -> Answer:
         """(14), from an answer for the pyramid."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from condyle.arguments import missing
 from condyle.integrate.integrators.base import Method
+from condyle.integrate.integrators.bdf import BDF
 from condyle.integrate.integrators.explicit import (
     DORMAND_PRINCE,
     DORMAND_PRINCE_8,
@@ -27,7 +28,7 @@ from condyle.integrate.integrators.symplectic import SemiExplicitEuler, Verlet
 if TYPE_CHECKING:
     from condyle.integrate.stepping.method import TimeStepping
 
-__all__ = ["Explicit", "Method", "Rosenbrock", "TimeStepping"]
+__all__ = ["BDF", "Explicit", "Method", "Rosenbrock", "TimeStepping"]
 
 METHODS: dict[str, Method] = {
     m.name: m
@@ -45,11 +46,18 @@ METHODS: dict[str, Method] = {
         DORMAND_PRINCE_8,
         RODAS,
         RODAS5P,
+        BDF(),
     )
 }
 """By the names that `cd.simulate(..., integrator=...)` takes."""
 
-_ELSEWHERE = {"Tableau": "Explicit", "RungeKutta": "Explicit", "Rodas": "Rosenbrock"}
+_ELSEWHERE = {
+    "Tableau": "Explicit",
+    "RungeKutta": "Explicit",
+    "Rodas": "Rosenbrock",
+    "CPodes": "BDF",
+    "NDF": "BDF",
+}
 """What other libraries call it."""
 
 

@@ -49,6 +49,7 @@ class MethodStep:
         new_rate: the slice with f at the new point, if the step leaves it there.
         dense: how many vectors beside y and f `accepted` writes to the slice "dense", for the output between
             steps.
+        start: runs where a run begins or goes on from another state, after f there.
         project: nodes that take the slice y at a time t to the constraints; the loop sets it.
     """
 
@@ -58,6 +59,7 @@ class MethodStep:
     accepted_evaluations: int = 0
     new_rate: str = ""
     dense: int = 0
+    start: list[Node] = field(default_factory=list)
     project: Callable[[str, str], list[Node]] = lambda t, y: []
 
 
@@ -73,6 +75,8 @@ class Method(ExplainsCalls, ABC):
     Attributes:
         stiff: it takes long steps where the system is stiff.
         needs_jacobian: its steps need df/dy and df/dt.
+        varies: it changes its order, the slice `order`, and the length of steps, by nodes that follow an accepted
+            one.
         hermite: output between steps starts from Hermite's cubic (1); if not, the step gives all vectors from
             F1 on.
         unknown: why runs do not know accelerations, where they do not.
@@ -82,6 +86,7 @@ class Method(ExplainsCalls, ABC):
     stiff: ClassVar[bool] = False
     needs_jacobian: ClassVar[bool] = False
     hermite: ClassVar[bool] = True
+    varies: ClassVar[bool] = False
 
     name: str
     order: int
@@ -123,9 +128,9 @@ class Method(ExplainsCalls, ABC):
         return f"{self!r}{class_code(type(self))}"
 
 
-def combined(weights: Sequence[float], k: Sequence[SX], n: int) -> SX:
-    """sum_i w_i k_i of vectors (n,), where w_i is not zero."""
-    return sum((w * x for w, x in zip(weights, k, strict=False) if w != 0), ca.SX(n, 1))
+def combined(weights: Sequence[float], k: Sequence[SX]) -> SX:
+    """sum_i w_i k_i, where w_i is not zero."""
+    return sum((w * x for w, x in zip(weights, k, strict=False) if w != 0), ca.SX(0))
 
 
 def table(text: str) -> tuple[Weights, ...]:

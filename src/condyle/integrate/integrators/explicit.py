@@ -38,7 +38,7 @@ from condyle.errors import DescriptionError
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.integrate.integrators.base import Method, MethodStep, Weights, combined, table
 from condyle.integrate.projection import Rate
-from condyle.native.programs.nodes import Node, kernel
+from condyle.native.programs.nodes import Node, elementwise, kernel
 from condyle.records import dataclass
 
 ROUNDING = 1e-12
@@ -141,20 +141,24 @@ class Explicit(Method):
 
         def stage(i: int, row: Sequence[float]) -> Node:
             used, weights = [k[j] for j, a in enumerate(row) if a != 0], [a for a in row if a != 0]
-            at = kernel(
-                lambda t, h, y, *ks: (t + sum(row) * h, y + h * combined(weights, ks, n)),
-                ["t", "h_try", "y", *used],
-                ["t_stage", "y_stage"],
-                sizes,
-                f"stage{i}",
-            )
-            return [at, rate("t_stage", "y_stage", k[i])]
+            return [
+                kernel(lambda t, h: t + sum(row) * h, "t h_try", "t_stage", sizes, f"time{i}"),
+                elementwise(
+                    lambda h, y, *ks: y + h * combined(weights, ks),
+                    ["h_try", "y", *used],
+                    "y_stage",
+                    sizes,
+                    n,
+                    f"stage{i}",
+                ),
+                rate("t_stage", "y_stage", k[i]),
+            ]
 
         def estimated(h: SX, *ks: SX) -> list[SX]:
-            return [h * combined(e, ks, n) for e in (self.e, self.second) if e]
+            return [h * combined(e, ks) for e in (self.e, self.second) if e]
 
         def advance(y: SX, h: SX, *ks: SX) -> list[SX]:
-            return [y + h * combined(self.b, ks, n), *([] if end else estimated(h, *ks))]  # (1)
+            return [y + h * combined(self.b, ks), *([] if end else estimated(h, *ks))]  # (1)
 
         at_end: list[Node] = []
         if end or more:
@@ -164,21 +168,22 @@ class Explicit(Method):
             ]
         attempt: list[Node] = [
             *(stage(i, self.A[i]) for i in range(1, s)),
-            kernel(advance, ["y", "h_try", *k[:s]], ["y_next", *(() if end else self.errors)], sizes),
+            elementwise(advance, ["y", "h_try", *k[:s]], ["y_next", *(() if end else self.errors)], sizes, n),
         ]
         if end:
-            attempt += [*at_end, kernel(estimated, ["h_try", *k[: s + 1]], self.errors, sizes)]
+            attempt += [*at_end, elementwise(estimated, ["h_try", *k[: s + 1]], self.errors, sizes, n)]
         step = MethodStep(attempt, s - 1 + end, dense=len(self.dense), new_rate=k[s] if end or more else "")
         if more:
             step.accepted = [*at_end, *(stage(s + 1 + i, row) for i, row in enumerate(self.more))]
             step.accepted_evaluations = 1 + more
         if self.dense:
             step.accepted.append(
-                kernel(
-                    lambda h, *ks: ca.vertcat(*(h * combined(row, ks, n) for row in self.dense)),
+                elementwise(
+                    lambda h, *ks: ca.vertcat(*(h * combined(row, ks) for row in self.dense)),
                     ["h_try", *k],
-                    ["dense"],
+                    "dense",
                     sizes | {"dense": n * step.dense},
+                    n,
                     "between",
                 )
             )

@@ -18,7 +18,7 @@ from condyle.arrays import SX
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.integrate.integrators.base import Method, MethodStep, Weights, combined, table
 from condyle.integrate.projection import Rate
-from condyle.native.programs.nodes import Call, Ints, Node, kernel
+from condyle.native.programs.nodes import Call, Ints, Node, elementwise, kernel
 from condyle.records import dataclass
 
 
@@ -72,20 +72,23 @@ class Rosenbrock(Method):
             at: list[Node] = []
             if i:
                 at = [
-                    kernel(
-                        lambda t, h, y, *us: (t + self.c[i] * h, y + combined(self.A[i], us, n)),
-                        ["t", "h_try", "y", *u[:i]],
-                        ["t_stage", "y_stage"],
+                    kernel(lambda t, h: t + self.c[i] * h, "t h_try", "t_stage", sizes, f"time{i}"),
+                    elementwise(
+                        lambda y, *us: y + combined(self.A[i], us),
+                        ["y", *u[:i]],
+                        "y_stage",
                         sizes,
+                        n,
                         f"stage{i}",
                     ),
                     rhs("t_stage", "y_stage", "k_stage"),
                 ]
-            right = kernel(
-                lambda h, f, f_t, *us: f + combined(self.C[i], us, n) / h + self.d[i] * h * f_t,  # (1)
+            right = elementwise(
+                lambda h, f, f_t, *us: f + combined(self.C[i], us) / h + self.d[i] * h * f_t,  # (1)
                 ["h_try", "k_stage" if i else "k0", "f_t", *u[:i]],
-                [u[i]],
+                u[i],
                 sizes,
+                n,
                 f"right{i}",
             )
             return [
@@ -95,20 +98,21 @@ class Rosenbrock(Method):
             ]
 
         def advance(y: SX, *us: SX) -> tuple[SX, ...]:
-            return y + combined(self.b, us, n), combined(self.e, us, n)  # (2)
+            return y + combined(self.b, us), combined(self.e, us)  # (2)
 
-        between = kernel(
-            lambda *us: ca.vertcat(*(combined(row, us, n) for row in self.between)),
+        between = elementwise(
+            lambda *us: ca.vertcat(*(combined(row, us) for row in self.between)),
             u,
-            ["dense"],
+            "dense",
             sizes | {"dense": n * len(self.between)},
+            n,
             "between",
         )
         return MethodStep(
             [
                 *factor,
                 *(node for i in range(s) for node in stage(i)),
-                kernel(advance, ["y", *u], ["y_next", "error"], sizes),
+                elementwise(advance, ["y", *u], ["y_next", "error"], sizes, n),
             ],
             s - 1,
             [between],
