@@ -30,7 +30,7 @@ import casadi as ca
 from condyle.arrays import SX
 from condyle.native.solvers.solver import Solver
 from condyle.paths.ellipsoid_ends import EllipsoidEnds, Silhouette
-from condyle.paths.ellipsoid_length import CurveLength, LeastLength
+from condyle.paths.ellipsoid_length import MODES, CurveLength, LeastLength, Resumed
 from condyle.paths.segment import ROW, Columns, Segment, cross, dot, norm, unit
 from condyle.spatial.algebra import all_of, any_of
 
@@ -243,7 +243,12 @@ __all__ = ["EllipsoidEnds", "solvers"]
 
 
 @cache
-def solvers(modes: int = 4) -> tuple[Solver, Solver]:
-    """Two solvers: of p (ellipsoid_ends.py), and of p and the row of the first without its status. The second
-    goes on where the first does not suffice."""
-    return LeastLength(CurveLength(modes, 2 * modes - 1)).solver(f"ellipsoid{modes}"), Halves().solver()
+def solvers() -> tuple[Solver, Solver, Solver]:
+    """Three solvers: of p (ellipsoid_ends.py); of p and the first LeastLength.width of its row, which goes on
+    where the first does not suffice; and steps on from the first, for ends that have moved a little."""
+    length = CurveLength(MODES, 2 * MODES - 1)
+    return (
+        LeastLength(length).solver(f"ellipsoid{MODES}"),
+        Halves().solver(),
+        Resumed(length).solver("ellipsoid_resumed"),
+    )

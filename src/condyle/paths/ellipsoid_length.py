@@ -43,6 +43,7 @@ from condyle.paths.segment import ROW, Columns, Segment, chosen, cross, dot, inv
 from condyle.records import dataclass
 from condyle.spatial.algebra import all_of, any_of
 
+MODES = 4
 STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
 """Longest step in z; factor after a step that did not help; |dz| at which to stop, which leaves |dz|^2 in z
 and |dz|^3 in L; steps at most."""
@@ -53,6 +54,8 @@ KINK = 5e-11
 """1 - cos of an angle between the line and the curve, where they meet, above which the modes do not suffice:
 of 1e-5, which leaves 1e-10 in L. P moves along the silhouette only, so that stationary lengths with a kink
 exist."""
+ROUGH, FAR = 1e-3, 0.3
+"""|dz| at which a search that goes on leaves the rest for the next time; above which it begins anew."""
 WIDE = 0.3
 """Cosine of the arc in scaled space below which the Gauss points do not suffice."""
 
@@ -266,10 +269,11 @@ class LeastLength:
     """start, step and finish of a Solver: Newton's method on (2) for p of `EllipsoidEnds`.
 
     Its row: kind, segment, A, B, whether that was found, rounds; whether the side is forced; half of the arc
-    [m], phi and psi as found, and those of the start.
+    [m], phi and psi as found, and those of the start. After these `width` numbers comes what `Resumed` goes
+    on from: p, q, m, w and tau of (1).
     """
 
-    width = 1 + ROW + 6 + 2 + 1 + 6
+    needs, width = 12, 1 + ROW + 6 + 2 + 1 + 6
 
     def __init__(self, length: CurveLength) -> None:
         self.length = length
@@ -293,7 +297,8 @@ class LeastLength:
     def idle(self, p: SX) -> tuple[SX, SX]:
         """A straight path, and whether there may be another."""
         ends = EllipsoidEnds(p)
-        row = ca.vertcat(NONE, straight(ends.A, ends.B).row, ends.A, ends.B, 1, ca.SX.zeros(8))
+        row = ca.vertcat(NONE, straight(ends.A, ends.B).row, ends.A, ends.B, 1)
+        row = ca.vertcat(row, ca.SX.zeros(8 + Resumed.memory))
         return row, ends.kind != NONE
 
     def start(self, p: SX) -> tuple[SX, SX]:
@@ -352,14 +357,10 @@ class LeastLength:
         }
         return self.state.join(after), all_of(any_of(renew, ca.logic_not(done)), count < ROUNDS - 1)
 
-    def finish(self, p: SX, x: SX) -> SX:
-        s, ends = self.state.split(x), EllipsoidEnds(p)
-        a, z, chart, (by_phi, by_psi, l) = (
-            ends.radii,
-            s["z"],
-            Chart.from_column(s["chart"]),
-            ca.vertsplit(s["pivots"]),
-        )
+    def found(self, p: SX, s: dict[str, SX]) -> tuple[Segment, SX, SX]:
+        """The segment over the surface, whether no step was needed, and whether the modes suffice."""
+        ends, z, chart = EllipsoidEnds(p), s["z"], Chart.from_column(s["chart"])
+        a, (by_phi, by_psi, l) = ends.radii, ca.vertsplit(s["pivots"])
         y_P, y_P1, y_Q, y_Q1 = (s["tips"][3 * k : 3 * k + 3] for k in range(4))
         P, Q = a * y_P, a * y_Q
         l1, l2 = norm(P - ends.A), norm(ends.B - Q)
@@ -378,9 +379,18 @@ class LeastLength:
         smooth = ca.fmin(
             dot(e_in, self.length.direction(y_P, 0, *ways)), dot(e_out, self.length.direction(y_Q, 1, *ways))
         )
-        suffices = all_of(smooth > 1 - KINK, dot(y_P, y_Q) > WIDE)
+        return over, short, all_of(smooth > 1 - KINK, dot(y_P, y_Q) > WIDE)
+
+    def memory_of(self, s: dict[str, SX]) -> SX:
+        """p, q, m, w, tau."""
+        return ca.vertcat(s["tips"][:3], s["tips"][6:9], s["chart"][:6], s["z"][2:])
+
+    def finish(self, p: SX, x: SX) -> SX:
+        s, ends = self.state.split(x), EllipsoidEnds(p)
+        over, short, suffices = self.found(p, s)
         active, found = s["active"], any_of(short, all_of(s["left"] <= CONVERGED, suffices))
-        half = ca.if_else(s["forced"], s["start"][0], ca.fmax(L - l1 - l2, norm(P - Q)) / 2)
+        arc = over.L - norm(over.P - ends.A) - norm(ends.B - over.Q)
+        half = ca.if_else(s["forced"], s["start"][0], ca.fmax(arc, norm(over.P - over.Q)) / 2)
         return ca.vertcat(
             ends.kind,
             chosen(active, over, straight(ends.A, ends.B)).row,
@@ -390,14 +400,15 @@ class LeastLength:
             s["count"],
             s["forced"],
             half,
-            z[:2],
+            s["z"][:2],
             s["start"],
+            self.memory_of(s),
         )
 
     def solver(self, name: str) -> Solver:
         return Solver.trace(
             name,
-            12,
+            self.needs,
             self.start,
             self.step,
             self.finish,
@@ -406,3 +417,38 @@ class LeastLength:
             table=self.length.table,
             idle=self.idle,
         )
+
+
+class Resumed(LeastLength):
+    """On from what was found for ends nearby: of p, its memory and whether to go. Newton's method is quadratic
+    whether the ends move between its steps or not: a step or two, until |dz| is below ROUGH, are enough.
+
+    Its row: kind, segment, A, B, |dz| of the step, whether to go on so, memory.
+    """
+
+    memory = 12 + MODES
+    needs = 12 + memory + 1
+
+    def idle(self, p: SX) -> tuple[SX, SX]:
+        return ca.SX.zeros(1 + ROW + 6 + 2 + self.memory), p[-1]
+
+    def start(self, p: SX) -> tuple[SX, SX]:
+        ends, (y_P, y_Q, m, w) = EllipsoidEnds(p), (p[12 + 3 * k : 15 + 3 * k] for k in range(4))
+        chart = Chart(m, w, *ends.silhouettes)
+        z = ca.vertcat(chart.A.angle(y_P), chart.B.angle(y_Q), p[24:-1])
+        parts = {"z": z, "before": z, "merit": 1e300, "per": ends.per}
+        return self.state.join(parts | {"tips": chart.tips(z), "chart": chart.column}), ca.SX(1)
+
+    def step(self, p: SX, x: SX, total: SX) -> tuple[SX, SX]:
+        after = super().step(p, x, total)[0]
+        s = self.state.split(after)
+        return after, all_of(s["left"] > ROUGH, s["left"] < FAR, s["count"] < 4)
+
+    def finish(self, p: SX, x: SX) -> SX:
+        s, ends = self.state.split(x), EllipsoidEnds(p)
+        over, _, suffices = self.found(p, s)
+        good, active = any_of(suffices, s["left"] > CONVERGED), ends.kind != NONE
+        good = all_of(good, active, s["left"] < FAR)
+        row = chosen(active, over, straight(ends.A, ends.B)).row
+        left = ca.if_else(active, ca.if_else(good, s["left"], 1), 0)
+        return ca.vertcat(ends.kind, row, ends.A, ends.B, left, good, self.memory_of(s))

@@ -35,19 +35,21 @@ import numpy as np
 
 from condyle.arrays import SX
 from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup import look_up
 from condyle.paths.cylinder_sphere import MANDATORY, WRAPPED
+from condyle.paths.ellipsoid_length import CONVERGED as ENOUGH
 from condyle.paths.segment import Columns, Segment, across_to, cross, dot, norm, unit
 from condyle.paths.wrap_surfaces import WIDTH, Surface
 from condyle.records import dataclass
 from condyle.spatial.algebra import all_of, any_of
 
-SWEEP, NEWTON, CHECK = 0, 1, 2
+SWEEP, CHECK = 0, 1
 SWEEPS, MORE, RETURNS, ROUNDS = 8, 40, 6, 100
 """Sweeps at most before Newton's method (OpenSim's number), and where it begins badly; how often a check may
 send back to sweeps; steps at most in all."""
 LEAST = 1e-3
 """A step of a gap point is at most half the gap, or this part of the length."""
-CONVERGED = 1e-10
+CONVERGED = 1e-8
 """Last step of the gap points over the length of the path. It is taken at the end, and leaves its square."""
 NO_GAP = 1e-12
 """Relative width of a gap below which two surfaces touch there: no way leads between them."""
@@ -133,6 +135,7 @@ class Chain:
         pieces: where each may be.
         never: of these, where each may be only if another is there too.
         n: number of points.
+        memory: of each surface, how many numbers its search goes on from (Surface.memory).
     """
 
     def __init__(
@@ -141,22 +144,24 @@ class Chain:
         pieces: Sequence[tuple[int, ...]],
         never: Sequence[tuple[int, ...]],
         n: int,
+        memory: Sequence[int],
     ) -> None:
         self._surfaces, self.pieces, self.never, self.n, self.m = surfaces, pieces, never, n, len(pieces)
         self.gaps = g = self.m - 1
         self.state = Columns(
             **dict.fromkeys(("on", "piece", "prev"), self.m),
             rows=self.m * WIDTH,
-            **dict.fromkeys(("X", "e", "before", "last"), 3 * g),
-            merit=1,
-            before_L=1,
+            **dict.fromkeys(("X", "e", "last"), 3 * g),
             W=4 * g * g,
             phase=1,
             count=1,
             returns=1,
             L=1,
+            left=self.m,
+            **{f"memory{k}": size for k, size in enumerate(memory)},
             plain=sum(map(len, pieces)),
         )
+        self.gap_points = GapPoints(self, memory)
 
     # ---- what it is given ----------------------------------------------------------------------------------
 
@@ -220,8 +225,6 @@ class Chain:
             {
                 "prev": -ca.SX.ones(self.m),
                 "W": ca.vec(ca.SX.eye(2 * self.gaps)),
-                "merit": 1e300,
-                "before_L": 1e300,
                 "piece": ca.SX([pieces[0] for pieces in self.pieces]),
                 "L": -1,
                 "plain": plain,
@@ -236,83 +239,76 @@ class Chain:
 
     def step(self, p: SX, x: SX) -> tuple[SX, SX]:
         s = self.state.split(x)
-        sweeping, solving, checking = (s["phase"] == phase for phase in (SWEEP, NEWTON, CHECK))
+        sweeping, checking = s["phase"] == SWEEP, s["phase"] == CHECK
         before, rows = Order.of_state(s), ca.vertsplit(s["rows"], WIDTH)
-        X, X_before = ca.vertsplit(s["X"], 3), ca.vertsplit(s["before"], 3)
+        left, memory = ca.vertsplit(s["left"]), [s[f"memory{k}"] for k in range(self.m)]
         order, surfaces = before, self.surfaces(p)
         for k in range(self.m):
-            tried, A, B = self.visit(p, k, order, rows, s["plain"])
-            order = tried.unless(solving, before)
-            gap_A, gap_B = self.between(p, k, before, X)
-            A, B = ca.if_else(solving, gap_A, A), ca.if_else(solving, gap_B, B)
+            order, A, B = self.visit(p, k, order, rows, s["plain"])
             A, B = self.ends(p, k, A, B)
             # What is known, off the path or only to be checked is not solved again: ends that coincide.
             known = ca.logic_not(ca.sum1(ca.vertcat(A, B) != rows[k][WIDTH - 6 :]))
             idle = any_of(known, ca.logic_not(order.on[k]), checking)
-            found = surfaces[k].row(A, ca.if_else(idle, A, B))
-            rows[k] = ca.if_else(idle, rows[k], found)
-        settled = order.same(before)
-        segments = [Segment.from_row(row[1:]) for row in rows]
-        gaps = [any_of(*(before == j for before in order.gaps[0])) for j in range(self.gaps)]
-        length = sum((ca.if_else(on, row.L, 0) for on, row in zip(order.on, segments, strict=True)), ca.SX(0))
-
-        r, J, e = self.equations(p, order, segments, s)
-        W, downhill = _inverses(J)
-        dx = -downhill @ r
-        step = [_tangents(e[j]) @ dx[2 * j : 2 * j + 2] for j in range(self.gaps)]
-        largest = ca.SX(0)
-        for d in step:
-            largest = ca.fmax(largest, norm(d))
-        merit = dot(r, r)
-        worse = all_of(merit > s["merit"], length > s["before_L"], largest > CONVERGED * length)
-        better = all_of(solving, ca.logic_not(worse))
-        first, starts, wide = self.middles(order, rows, p)
-        onward = [
-            ca.if_else(
-                worse, b + 0.35 * (a - b), a + ca.fmin(1, ca.fmax(wide[j] / 2, LEAST * length) / norm(d)) * d
+            found = surfaces[k].sketched(A, ca.if_else(idle, A, B))
+            rows[k], left[k], memory[k] = (
+                ca.if_else(idle, old, new)
+                for old, new in zip((rows[k], left[k], memory[k]), found, strict=True)
             )
-            for j, (a, b, d) in enumerate(zip(X, X_before, step, strict=True))
-        ]
-        converged = all_of(solving, largest <= CONVERGED * length)
-
-        # what comes next
-        into = all_of(sweeping, any_of(settled, s["count"] >= SWEEPS), any_of(*gaps))
-        # a gap point that begins inside a surface: more sweeps bring it out
+        settled, gaps = order.same(before), self.gap_points.there(order.gaps[0])
+        rough = any_of(*(all_of(on, x > ENOUGH) for on, x in zip(order.on, left, strict=True)))
+        into = all_of(sweeping, any_of(settled, s["count"] >= SWEEPS), any_of(rough, *gaps))
+        middles, starts, _ = self.middles(order.gaps, rows, p)
+        given = {"X": middles, "rows": rows, "left": left} | {f"memory{k}": x for k, x in enumerate(memory)}
+        held = ca.vertcat(*order.on, *order.piece, *order.gaps[0], *order.gaps[1])
+        newton = self.gap_points
+        result = look_up(
+            self._newton(p.numel()),
+            ca.vertcat(p, held, *starts, newton.state.join(given)[: newton.given], s["count"] < MORE, into),
+        )
+        n = newton.results.split(result)
+        kept = {"X": s["X"], "last": s["last"], "W": s["W"], "e": s["e"], "rows": ca.vertcat(*rows)}
+        kept |= {"left": ca.vertcat(*left)} | {f"memory{k}": x for k, x in enumerate(memory)}
+        kept = {
+            name: ca.if_else(into, n[name] if name in n else ca.vertcat(*starts), old)
+            for name, old in kept.items()
+        }
+        rows = ca.vertsplit(kept["rows"], WIDTH)
+        segments = [Segment.from_row(row[1:]) for row in rows]
+        length = sum((ca.if_else(on, row.L, 0) for on, row in zip(order.on, segments, strict=True)), ca.SX(0))
         bare = any_of(
             *(all_of(on, ca.logic_not(row.wrapped)) for on, row in zip(order.on, segments, strict=True))
         )
-        inside = all_of(solving, bare, s["merit"] >= 1e300, s["count"] < MORE)
-        alone = all_of(sweeping, ca.logic_not(any_of(*gaps)), settled)
+
+        # what comes next; where a gap point begins inside a surface, more sweeps bring it out
+        alone = all_of(sweeping, ca.logic_not(any_of(rough, *gaps)), settled)
         settled = all_of(settled, ca.logic_not(all_of(checking, bare)))
-        back = any_of(inside, all_of(checking, ca.logic_not(settled)))
+        back = all_of(checking, ca.logic_not(settled))
         again = all_of(checking, ca.fabs(length - s["L"]) <= SAME * length, ca.logic_not(bare))
         done = any_of(alone, all_of(checking, any_of(settled, again)))
         stuck = any_of(all_of(back, s["returns"] >= RETURNS), all_of(sweeping, s["count"] > MORE))
+        wide = self.middles(order.gaps, rows, p)[2]
         touching = any_of(*(all_of(gap, w <= NO_GAP * length) for gap, w in zip(gaps, wide, strict=True)))
         lost = any_of(
             all_of(checking, touching),
+            all_of(into, ca.logic_not(n["found"] >= 0)),
             *(all_of(on, ca.logic_not(row[0] >= 0)) for on, row in zip(order.on, rows, strict=True)),
         )
         # an order that a check found is for the sweeps to find: its surfaces are not solved yet
-        out: dict[str, Any] = order.unless(checking, before).parts | {
-            "rows": rows,
-            "X": _choose(into, first, _choose(all_of(solving, ca.logic_not(converged)), onward, X)),
-            "e": _choose(into, starts, e),
-            "before": _choose(all_of(solving, worse), X_before, X),
-            "last": ca.if_else(solving, ca.vertcat(*step), s["last"]),
-            "W": ca.if_else(solving, ca.vec(W), s["W"]),
-            "phase": ca.if_else(
-                into, NEWTON, ca.if_else(back, SWEEP, ca.if_else(converged, CHECK, s["phase"]))
-            ),
-            "count": ca.if_else(sweeping, s["count"] + 1, ca.if_else(checking, 1, s["count"])),
-            "returns": s["returns"] + all_of(checking, back),
+        out: dict[str, Any] = order.unless(checking, before).parts | kept
+        out |= {
+            "phase": ca.if_else(all_of(into, n["found"] > 0), CHECK, ca.if_else(back, SWEEP, s["phase"])),
+            "count": ca.if_else(sweeping, s["count"] + 1, 1),
+            "returns": s["returns"] + back,
             "L": ca.if_else(checking, length, s["L"]),
             "plain": s["plain"],
         }
-        for name, value in (("merit", merit), ("before_L", length)):
-            out[name] = ca.if_else(into, 1e300, ca.if_else(better, value, s[name]))
         busy = ca.if_else(any_of(stuck, lost), np.nan, ca.logic_not(done))
         return self.state.join(out), busy
+
+    def _newton(self, needs: int) -> Solver:
+        if "newton" not in vars(self):
+            self.newton = self.gap_points.solver(needs)
+        return self.newton
 
     def visit(self, p: SX, k: int, order: Order, rows: Sequence[SX], plain: SX) -> tuple[Order, SX, SX]:
         """The order after a visit of surface k, and the ends in ground of its part of the path."""
@@ -353,61 +349,23 @@ class Chain:
         segment = Segment.from_row(row[1:])
         return o + R @ segment.P, o + R @ segment.Q
 
-    def between(self, p: SX, k: int, order: Order, X: Sequence[SX]) -> tuple[SX, SX]:
-        """The ends of surface k's part in ground: points of the path, or of gaps."""
-        before, after = order.gaps[0][k], order.gaps[1][k]
-        A, B = self.point(p, order.piece[k]), self.point(p, order.piece[k] + 1)
-        for j, at in enumerate(X):
-            A, B = ca.if_else(before == j, at, A), ca.if_else(after == j, at, B)
-        return A, B
-
-    def middles(self, order: Order, rows: Sequence[SX], p: SX) -> tuple[list[SX], list[SX], list[SX]]:
+    def middles(
+        self, gaps: tuple[list[SX], list[SX]], rows: Sequence[SX], p: SX
+    ) -> tuple[list[SX], list[SX], list[SX]]:
         """The middle, the direction and the width of each gap."""
         touched = [self.touches(p, k, rows[k]) for k in range(self.m)]
         points, directions, widths = [], [], []
         for j in range(self.gaps):
             Q = _pick_where(
-                [order.gaps[1][k] == j for k in range(1, self.m)], [t[1] for t in touched[1:]], touched[0][1]
+                [gaps[1][k] == j for k in range(1, self.m)], [t[1] for t in touched[1:]], touched[0][1]
             )
             P = _pick_where(
-                [order.gaps[0][k] == j for k in range(1, self.m)], [t[0] for t in touched[1:]], touched[0][0]
+                [gaps[0][k] == j for k in range(1, self.m)], [t[0] for t in touched[1:]], touched[0][0]
             )
             points.append((P + Q) / 2)
             directions.append(unit(P - Q))
             widths.append(norm(P - Q))
         return points, directions, widths
-
-    def equations(
-        self, p: SX, order: Order, segments: Sequence[Segment], s: dict[str, SX]
-    ) -> tuple[SX, SX, list[SX]]:
-        """(1), (2); gaps that do not exist have r = 0 and dr/dx = 1. And directions of the gaps."""
-        e = ca.vertsplit(s["e"], 3)
-        T = [_tangents(v) for v in e]
-        r = [ca.SX.zeros(2) for _ in T]
-        J = [[ca.SX.zeros(2, 2) for _ in T] for _ in T]
-        there = [ca.SX(0) for _ in T]
-        for k, segment in enumerate(segments):
-            R, _ = self.frame(p, k)
-            before, after = order.gaps[0][k], order.gaps[1][k]
-            e_in, e_out = R @ segment.e_in, R @ segment.e_out
-            directions = [(R @ u, R @ v, numbers) for u, v, numbers in segment.directions()]
-            for i in range(self.gaps):
-                there[i] = any_of(there[i], before == i)
-                r[i] += T[i].T @ (ca.if_else(after == i, e_out, 0) - ca.if_else(before == i, e_in, 0))
-                for u, v, (alpha_A, alpha_B, gamma) in directions:
-                    a, b = T[i].T @ u, T[i].T @ v
-                    J[i][i] += (
-                        ca.if_else(after == i, alpha_B, 0) * b @ b.T
-                        + ca.if_else(before == i, alpha_A, 0) * a @ a.T
-                    )
-                    if i + 1 < self.gaps:
-                        both = all_of(before == i, after == i + 1)
-                        J[i][i + 1] -= ca.if_else(both, gamma, 0) * a @ (T[i + 1].T @ v).T
-        for i in range(self.gaps):
-            J[i][i] = ca.if_else(there[i], J[i][i], ca.SX.eye(2))
-            if i + 1 < self.gaps:
-                J[i + 1][i] = J[i][i + 1].T
-        return ca.vertcat(*r), ca.blockcat(J), e
 
     def finish(self, p: SX, x: SX) -> SX:
         """Per surface: whether the path goes over it, piece, gaps before and after, row; per gap X and T; (2)
@@ -445,6 +403,149 @@ class Chain:
 
     def solver(self, needs: int) -> Solver:
         return Solver.trace("path_chain", needs, self.start, self.step, self.finish, ROUNDS, idle=self.idle)
+
+
+class GapPoints:
+    """The solver of (1) for an order that is held. It is given what the Chain is; of each surface whether the
+    path goes over it, its piece, the gaps before and after it; the directions of the gaps; where it begins;
+    whether a gap point that begins inside a surface is for the sweeps to bring out; and whether to solve.
+
+    Searches over surfaces go on from where they are, one step for each of its own.
+    """
+
+    def __init__(self, chain: Chain, memory: Sequence[int]) -> None:
+        self.chain, self.m, self.n, g = chain, chain.m, chain.gaps, chain.gaps
+        self.state = Columns(
+            X=3 * g,
+            rows=self.m * WIDTH,
+            left=self.m,
+            **{f"memory{k}": size for k, size in enumerate(memory)},
+            last=3 * g,
+            W=4 * g * g,
+            found=1,
+            before=3 * g,
+            merit=1,
+            before_L=1,
+        )
+        self.results = Columns(**dict(list(self.state.sizes.items())[:-3]))
+        self.given = self.state.ends[list(self.state.sizes).index("last")]
+        self.width = self.state.ends[list(self.state.sizes).index("before")]
+
+    def there(self, before: Sequence[SX]) -> list[SX]:
+        """Whether each gap exists."""
+        return [any_of(*(x == j for x in before)) for j in range(self.n)]
+
+    def idle(self, p: SX) -> tuple[SX, SX]:
+        return ca.SX.zeros(self.width), p[-1]
+
+    def start(self, p: SX) -> tuple[SX, SX]:
+        begin = p[-2 - self.given : -2]
+        rest = ca.SX.zeros(self.state.ends[-1] - self.given)
+        s = self.state.split(ca.vertcat(begin, rest))
+        return self.state.join(s | {"before": s["X"], "merit": 1e300, "before_L": 1e300}), p[-1]
+
+    def step(self, p: SX, x: SX) -> tuple[SX, SX]:
+        s, m, g = self.state.split(x), self.m, self.n
+        held = p[-2 - self.given - 3 * g - 4 * m : -2 - self.given]
+        on, piece, *both = (ca.vertsplit(held[k * m : (k + 1) * m]) for k in range(4))
+        gaps, e = (both[0], both[1]), ca.vertsplit(held[4 * m :], 3)
+        rows, X = ca.vertsplit(s["rows"], WIDTH), ca.vertsplit(s["X"], 3)
+        left, memory = ca.vertsplit(s["left"]), [s[f"memory{k}"] for k in range(m)]
+        for k, surface in enumerate(self.chain.surfaces(p)):
+            A, B = self.chain.ends(p, k, *self.between(p, k, piece[k], gaps, X))
+            known = all_of(ca.logic_not(ca.sum1(ca.vertcat(A, B) != rows[k][WIDTH - 6 :])), left[k] <= ENOUGH)
+            idle = any_of(known, ca.logic_not(on[k]))
+            found = surface.resumed(A, ca.if_else(idle, A, B), memory[k], ca.logic_not(idle))
+            rows[k], left[k], memory[k] = (
+                ca.if_else(idle, old, new)
+                for old, new in zip((rows[k], left[k], memory[k]), found, strict=True)
+            )
+        segments = [Segment.from_row(row[1:]) for row in rows]
+        length = sum((ca.if_else(here, row.L, 0) for here, row in zip(on, segments, strict=True)), ca.SX(0))
+        r, J = self.equations(p, gaps, segments, e)
+        W, downhill = _inverses(J)
+        dx = -downhill @ r
+        step = [_tangents(e[j]) @ dx[2 * j : 2 * j + 2] for j in range(g)]
+        largest = ca.SX(0)
+        for d in step:
+            largest = ca.fmax(largest, norm(d))
+        merit = dot(r, r)
+        worse = all_of(merit > s["merit"], length > s["before_L"], largest > CONVERGED * length)
+        wide = self.chain.middles(gaps, rows, p)[2]
+        onward = [
+            ca.if_else(
+                worse, b + 0.35 * (a - b), a + ca.fmin(1, ca.fmax(wide[j] / 2, LEAST * length) / norm(d)) * d
+            )
+            for j, (a, b, d) in enumerate(zip(X, ca.vertsplit(s["before"], 3), step, strict=True))
+        ]
+        exact = [any_of(ca.logic_not(here), x <= ENOUGH) for here, x in zip(on, left, strict=True)]
+        converged = all_of(largest <= CONVERGED * length, *exact)
+        bare = any_of(
+            *(all_of(here, ca.logic_not(row.wrapped)) for here, row in zip(on, segments, strict=True))
+        )
+        inside = all_of(bare, s["merit"] >= 1e300, p[-2])
+        lost = any_of(*(all_of(here, ca.logic_not(row[0] >= 0)) for here, row in zip(on, rows, strict=True)))
+        after = {
+            "X": _choose(any_of(converged, inside), X, onward),
+            "rows": rows,
+            "left": left,
+            **{f"memory{k}": x for k, x in enumerate(memory)},
+            "last": step,
+            "W": ca.vec(W),
+            "found": converged,
+            "before": ca.if_else(worse, s["before"], s["X"]),
+            "merit": ca.if_else(worse, s["merit"], merit),
+            "before_L": ca.if_else(worse, s["before_L"], length),
+        }
+        busy = ca.if_else(lost, np.nan, ca.logic_not(any_of(converged, inside)))
+        return self.state.join(after), busy
+
+    def finish(self, p: SX, x: SX) -> SX:
+        return x[: self.width]
+
+    def between(self, p: SX, k: int, piece: SX, gaps: Any, X: Sequence[SX]) -> tuple[SX, SX]:
+        """The ends of surface k's part in ground: points of the path, or of gaps."""
+        before, after = gaps[0][k], gaps[1][k]
+        A, B = self.chain.point(p, piece), self.chain.point(p, piece + 1)
+        for j, at in enumerate(X):
+            A, B = ca.if_else(before == j, at, A), ca.if_else(after == j, at, B)
+        return A, B
+
+    def equations(self, p: SX, gaps: Any, segments: Sequence[Segment], e: Sequence[SX]) -> tuple[SX, SX]:
+        """(1), (2); gaps that do not exist have r = 0 and dr/dx = 1."""
+        T = [_tangents(v) for v in e]
+        r = [ca.SX.zeros(2) for _ in T]
+        J = [[ca.SX.zeros(2, 2) for _ in T] for _ in T]
+        there = [ca.SX(0) for _ in T]
+        for k, segment in enumerate(segments):
+            R, _ = self.chain.frame(p, k)
+            before, after = gaps[0][k], gaps[1][k]
+            e_in, e_out = R @ segment.e_in, R @ segment.e_out
+            directions = [(R @ u, R @ v, numbers) for u, v, numbers in segment.directions()]
+            for i in range(self.n):
+                there[i] = any_of(there[i], before == i)
+                r[i] += T[i].T @ (ca.if_else(after == i, e_out, 0) - ca.if_else(before == i, e_in, 0))
+                for u, v, (alpha_A, alpha_B, gamma) in directions:
+                    a, b = T[i].T @ u, T[i].T @ v
+                    J[i][i] += (
+                        ca.if_else(after == i, alpha_B, 0) * b @ b.T
+                        + ca.if_else(before == i, alpha_A, 0) * a @ a.T
+                    )
+                    if i + 1 < self.n:
+                        both = all_of(before == i, after == i + 1)
+                        J[i][i + 1] -= ca.if_else(both, gamma, 0) * a @ (T[i + 1].T @ v).T
+        for i in range(self.n):
+            J[i][i] = ca.if_else(there[i], J[i][i], ca.SX.eye(2))
+            if i + 1 < self.n:
+                J[i + 1][i] = J[i][i + 1].T
+        return ca.vertcat(*r), ca.blockcat(J)
+
+    def solver(self, needs: int) -> Solver:
+        """`needs` of the Chain."""
+        more = 4 * self.m + 3 * self.n + self.given + 2
+        return Solver.trace(
+            "path_gaps", needs + more, self.start, self.step, self.finish, ROUNDS, idle=self.idle
+        )
 
 
 def _tangents(e: SX) -> SX:

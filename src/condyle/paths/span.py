@@ -305,7 +305,8 @@ class Span(Twinned):
             def surfaces(numbers: SX) -> list[Surface]:
                 return [w.surface for w in span.twin(numbers, span.bodies, span.coordinates).wraps]
 
-            chain = Chain(surfaces, self.pieces, self.never, len(self.points))
+            memory = [w.surface.memory for w in self.wraps]
+            chain = Chain(surfaces, self.pieces, self.never, len(self.points), memory)
             _CHAINS[self.signature] = chain.solver(p.numel())
         return look_up(_CHAINS[self.signature], p)[:-1]
 

@@ -28,6 +28,7 @@ from condyle.paths import cylinder_sphere
 from condyle.paths.cylinder_sphere import NONE
 from condyle.paths.ellipsoid_ends import EllipsoidEnds
 from condyle.paths.ellipsoid_halves import solvers
+from condyle.paths.ellipsoid_length import LeastLength, Resumed
 from condyle.paths.segment import ROW, Segment, dot, norm
 from condyle.records import dataclass
 from condyle.shapes import Drawing
@@ -63,6 +64,7 @@ class Surface(Described):
 
     room = "paths."
     several: ClassVar[bool] = True  # may say WRAPPED beside MANDATORY
+    memory: ClassVar[int] = 0  # numbers from which a search for ends nearby goes on
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -134,6 +136,15 @@ class Surface(Described):
     def row(self, A: SX, B: SX) -> SX:
         """The row for ends in S, shape (WIDTH,); all NaN where no geodesic was found."""
         raise TypeError(f"{type(self).__name__} needs a row")
+
+    def sketched(self, A: SX, B: SX) -> tuple[SX, SX, SX]:
+        """The row, perhaps a rough one, how far it is off (what a search has left), and the memory."""
+        return self.row(A, B), ca.SX(0), ca.SX.zeros(self.memory)
+
+    def resumed(self, A: SX, B: SX, memory: SX, near: SX) -> tuple[SX, SX, SX]:
+        """The same. Where the ends are `near` those that the memory is of, a search may go on from there by a
+        step or two; else it finds the row."""
+        return self.sketched(A, B)
 
     def over(self, A: SX, B: SX, row: SX) -> SX:
         """The length between ends in S, of the row for them, with its derivatives [m]."""
@@ -281,6 +292,7 @@ class Ellipsoid(Surface):
     radii: Annotated[Numbers, quantity("m", 3, lowest=0.0, positive=True)]
 
     several = False
+    memory = 1 + Resumed.memory
 
     def scaled_along(self, along: Array, body: Array) -> Ellipsoid:
         return replace(self, radii=times(self.radii, along))
@@ -311,12 +323,30 @@ class Ellipsoid(Surface):
         return EllipsoidEnds(self.solver_input(A, B)).kind, ca.SX(0)
 
     def row(self, A: SX, B: SX) -> SX:
+        return self._searched(A, B)[0]
+
+    def _searched(self, A: SX, B: SX) -> tuple[SX, SX]:
+        """The row, and the memory."""
         p = self.solver_input(A, B)
-        coarse, fine = solvers()
-        found = look_up(coarse, p)
-        found = look_up(fine, ca.vertcat(p, found[:-1]))
+        coarse, fine, _ = solvers()
+        first = look_up(coarse, p)
+        found = look_up(fine, ca.vertcat(p, first[: LeastLength.width]))
         bad = all_of(found[0] != NONE, ca.logic_not(found[WIDTH]))
-        found = look_up(coarse, p)
-        found = look_up(fine, ca.vertcat(p, found[:-1]))
-        bad = ca.logic_and(found[0] != NONE, ca.logic_not(found[WIDTH]))
-        return ca.if_else(bad, float("nan"), found[:WIDTH])
+        memory = ca.vertcat(all_of(first[0] != NONE, first[WIDTH]), first[LeastLength.width : -1])
+        return ca.if_else(bad, float("nan"), found[:WIDTH]), memory
+
+    def sketched(self, A: SX, B: SX) -> tuple[SX, SX, SX]:
+        found = look_up(solvers()[0], self.solver_input(A, B))
+        ok = all_of(found[0] != NONE, found[WIDTH])
+        return found[:WIDTH], ca.logic_not(found[WIDTH]), ca.vertcat(ok, found[LeastLength.width : -1])
+
+    def resumed(self, A: SX, B: SX, memory: SX, near: SX) -> tuple[SX, SX, SX]:
+        go = all_of(near, memory[0])
+        row, kept = self._searched(A, ca.if_else(go, A, B))
+        found = look_up(solvers()[2], ca.vertcat(self.solver_input(A, B), memory[1:], go))
+        left, on = found[WIDTH], ca.vertcat(found[WIDTH + 1], found[WIDTH + 2 : -1])
+        return (
+            ca.if_else(go, found[:WIDTH], row),
+            ca.if_else(go, left, 0),
+            ca.if_else(go, on, kept),
+        )
