@@ -1,0 +1,238 @@
+"""Answer: the movement that was found, and how good it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.control.dynamics import driven_by
+from condyle.control.program import ControlProgram
+from condyle.errors import DescriptionError
+from condyle.integrate.trajectory import Trajectory
+from condyle.nlp import Solution
+from condyle.presentation import cut
+from condyle.studies.simulate import simulate
+from condyle.table import Table
+
+BETWEEN = np.array([0.113, 0.5, 0.887])
+"""Where in an interval the error between points is measured (Gauss)."""
+
+
+class Answer:
+    """What `cd.solve` found.
+
+    Attributes:
+        objective: the sum of the terms.
+        terms: weight times value of each goal that was minimized, by name.
+        duration: [s].
+        times: of the points [s], shape (P,).
+        parameters: those that were found, by name.
+        status: "solved", "acceptable", or why it ended: "infeasible", "iterations", "stopped", "not finite",
+            "failed".
+        message: the same in words, with the largest violations.
+        statistics: iterations, seconds of processor time, optimality (KKT), violation, sizes.
+    """
+
+    def __init__(
+        self, program: ControlProgram, solution: Solution, statistics: dict[str, Any], message: str
+    ) -> None:
+        self.program, self.solution, self.statistics, self.message = program, solution, statistics, message
+        self.status = solution.status
+        z = program.program.unknowns(solution.x)
+        self.variables, self.duration, parameters = program.split(z)
+        self.parameters = dict(zip(program.problem.parameters, parameters.tolist(), strict=True))
+        self.terms = program.values(program.program.values(solution.x))
+        self.objective = sum(self.terms.values())
+        self.times = program.problem.start_time + self.duration * program.mesh.points
+
+    def __repr__(self) -> str:
+        terms = ", ".join(f"{name} {x:.6g}" for name, x in self.terms.items())
+        return (
+            f"Answer({self.status}, objective {self.objective:.8g} ({terms}), duration {self.duration:.6g} s, "
+            f"{self.statistics['iterations']} iterations)"
+        )
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is a solution."""
+        return self.status in ("solved", "acceptable")
+
+    @cached_property
+    def _state(self) -> tuple[Array, Array, Array]:
+        held = self.program.numbers()[:, : self.program.dynamics.held]
+        return self.program.dynamics.unpack(self.variables, held)
+
+    def _table(self, names: Any, values: Array, units: Any) -> Table:
+        return Table(self.times, list(names), values, list(units), status=self.status)
+
+    @cached_property
+    def motion(self) -> Table:
+        """Coordinates at the points [rad, m]."""
+        system = self.program.problem.system
+        from condyle.tree import scales
+
+        return self._table(system.coordinates, self._state[0], scales.units(system.bodies)[0])
+
+    @cached_property
+    def speeds(self) -> Table:
+        """Speeds at the points [rad/s, m/s], by their names in `system.speeds`."""
+        system = self.program.problem.system
+        from condyle.tree import scales
+
+        return self._table(system.speeds, self._state[1], scales.units(system.bodies)[1])
+
+    @cached_property
+    def states(self) -> Table:
+        """Auxiliary states of forces at the points."""
+        system = self.program.problem.system
+        return self._table(system.state_variables, self._state[2], [""] * len(system.state_variables))
+
+    @cached_property
+    def controls(self) -> Table:
+        """Controls at the points, by the names of the inputs."""
+        names = self.program.problem.system.inputs
+        start = self.program.nx
+        return self._table(names, self.variables[:, start : start + len(names)], [""] * len(names))
+
+    @cached_property
+    def activations(self) -> Table:
+        """Activations of muscles at the points: states, or the excitations where there is no dynamics."""
+        system, columns = self.program.problem.system, {}
+        for name in system.muscles:
+            for column in (f"{name}.activation", name):
+                if column in self.program.dynamics.index:
+                    columns[name] = self.variables[:, self.program.dynamics.index[column]]
+                    break
+        values = np.column_stack(list(columns.values())) if columns else np.zeros((len(self.times), 0))
+        return self._table(columns, values, [""] * len(columns))
+
+    @cached_property
+    def multipliers(self) -> dict[str, Array]:
+        """Multipliers of all requirements, by their names: how much the objective would fall per unit."""
+        factor = self.program.R / self.program.program.r
+        out: dict[str, Array] = {}
+        for rows in self.program.rows:
+            part = (self.solution.lambda_ * factor)[rows.start : rows.stop].reshape(-1, len(rows.names))
+            for k, (name, _) in enumerate(rows.names):
+                out[name] = part[:, k] if name not in out else np.concatenate([out[name], part[:, k]])
+        return out
+
+    def at(self, fraction: Array) -> Array:
+        """All variables at fractions of the movement (m,), shape (m, n), by the curves of the scheme."""
+        program, mesh, nx = self.program, self.program.mesh, self.program.nx
+        if len(fraction) == program.P and np.array_equal(fraction, mesh.points):
+            return self.variables.copy()
+        F = program.program.values(self.solution.x)[: program.P * program.function.size]
+        rates = F.reshape(program.P, -1)[:, :nx]
+        x = mesh.states_at(self.variables[:, :nx], rates, fraction)
+        c = mesh.controls_at(self.variables[:, nx:], fraction)
+        return np.concatenate([x, c], axis=1)
+
+    @cached_property
+    def errors(self) -> Array:
+        """Error of the dynamics in each interval: how far rates between the points are from those of the
+        equations of motion, times the interval's length, in units of each state (1 rad, 5 rad/s; lengths of
+        the system), shape (N,)."""
+        program, mesh, dynamics = self.program, self.program.mesh, self.program.dynamics
+        nx, N = program.nx, mesh.intervals
+        s = (mesh.ends[:-1, None] + mesh.h[:, None] * BETWEEN).ravel()
+        F = program.program.values(self.solution.x)[: program.P * program.function.size]
+        rates = F.reshape(program.P, -1)[:, :nx]
+        slopes = mesh.states_at(self.variables[:, :nx], rates, s, rate=1)
+        V = self.at(s)
+        t = program.problem.start_time + self.duration * s
+        numbers = dynamics.numbers(t, self.parameters)
+        q, u, z = dynamics.unpack(V, numbers[:, : dynamics.held])
+        system = program.problem.system
+        q = dynamics.compiled.normalized(q)
+        inputs = V[:, nx : nx + len(system.inputs)]
+        options: dict[str, Any] = {"t": t, "z": z, "inputs": inputs}
+        if self.parameters:
+            options["parameters"] = {name: np.full(len(s), x) for name, x in self.parameters.items()}
+        udot = system.forward_dynamics(q, u, **options)
+        qdot = np.asarray(system.qdot(q, u, **options))
+        zdot = np.asarray(system.zdot(q, u, **options)) if z.shape[1] else np.zeros((len(s), 0))
+        f = np.concatenate([qdot[:, dynamics.q_states], udot[:, dynamics.u_states], zdot], axis=1)
+        scale = np.array([v.scale for v in dynamics.states])
+        off = np.abs(slopes - self.duration * f) / scale
+        return (off.max(axis=1).reshape(N, -1) * mesh.h[:, None]).max(axis=1)
+
+    @cached_property
+    def mesh_error(self) -> float:
+        """The largest of `errors`: what a finer mesh would make smaller."""
+        return float(self.errors.max())
+
+    def replay(self, accuracy: float = 1e-6) -> Trajectory:
+        """The controls played forward by `cd.simulate` from the first state. How far each coordinate drifts
+        from the answer at most is in `statistics["drift"]`, by name [rad, m].
+
+        Raises:
+            DescriptionError: a control that drives no actuator and no muscle.
+        """
+        problem, dynamics = self.program.problem, self.program.dynamics
+        system, t = problem.system, self.times
+        changed: dict[str, Any] = {}
+        for k, name in enumerate(system.inputs):
+            series = (t, self.controls.values[:, k])
+            driven = 0
+            for force_name, law in dynamics.model.forces.items():
+                for field, source in driven_by(law).items():
+                    if source == name:
+                        changed[force_name] = replace(law, **{field: series})  # type: ignore[type-var]
+                        driven += 1
+            if not driven:
+                raise DescriptionError(f"replay: the control {name!r} drives no actuator and no muscle")
+        played = system.copy(forces=changed)
+        q, u, z = (x[0] for x in self._state)
+        state = played.state(
+            t=float(t[0]), q=q, u=u, z=z, **({"parameters": self.parameters} if self.parameters else {})
+        )
+        run = simulate(played, state, float(t[-1]), accuracy=accuracy)
+        inside = t <= run.t[-1] + 1e-12
+        reached = np.asarray(run.at(np.minimum(t[inside], run.t[-1])))[:, : dynamics.tree.nq]
+        off = np.abs(reached - self._state[0][inside]).max(axis=0)
+        self.statistics["drift"] = dict(zip(system.coordinates, off.tolist(), strict=True))
+        return run
+
+    def largest_violations(self, count: int = 5) -> list[str]:
+        """What is met least, in words: requirement, time, by how much."""
+        return violations(self.program, self.solution, self.times, count)
+
+
+def violations(program: ControlProgram, solution: Solution, times: Array, count: int = 5) -> list[str]:
+    """Requirements that are met least, in words."""
+    c = solution.constraints / program.R
+    off = np.maximum(np.maximum(program.low - c, c - program.high), 0.0)
+    out = []
+    for i in np.argsort(-off * program.R)[:count]:
+        if off[i] * program.R[i] <= 1e-9:
+            break
+        rows = next(r for r in program.rows if r.start <= i < r.stop)
+        k, j = divmod(int(i) - rows.start, len(rows.names))
+        name, unit = rows.names[j]
+        when = f" at t = {times[rows.points[k]]:.4g} s" if rows.points is not None else ""
+        out.append(f"{name}{when} is off by {off[i]:.3g}{' ' + unit if unit else ''}")
+    return out
+
+
+def explanation(program: ControlProgram, solution: Solution, times: Array) -> str:
+    """How the solver ended, in words."""
+    text = {
+        "solved": "solved",
+        "acceptable": "solved to a lesser accuracy",
+        "infeasible": "no movement near the last one meets all requirements; loosen bounds or the ones below, or "
+        "start from another guess",
+        "iterations": "the most iterations were reached; give iterations=, or this answer as guess=",
+        "stopped": "stopped; this is the best iterate so far",
+        "not finite": "the dynamics are not a number somewhere near the guess; give bounds that keep away from there",
+        "overdetermined": "there are more requirements than unknowns",
+        "failed": f"the solver gave up ({solution.said}); another guess, scheme or hessian='limited-memory' may help",
+    }[solution.status]
+    if solution.status in ("solved", "acceptable"):
+        return text
+    worst = violations(program, solution, times)
+    return text + (f". Largest violations: {cut(worst, 5)}" if worst else "")

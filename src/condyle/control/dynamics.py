@@ -1,0 +1,413 @@
+"""The system at one point: variables, and equations of motion as residuals: control/__init__.py (1), (2).
+
+With m equations of constraints p(q) = 0, G = dp/dq N, and dependent speeds D, as many as equations,
+
+    e = ID(q, u, udot) + G' lambda,      p = 0,      G u = 0,      G udot + b = 0                          (1)
+
+Where G_D is diagonal at all places, lambda = -e_D / G_D and udot_D = -(G_I udot_I + b) / G_D leave (1) with
+the independent rows and no multipliers. Quaternions are states with a correction g that keeps their length,
+
+    qdot = N u + g q,     |q|^2 = 1                                                                        (2)
+
+Speeds that are locked or prescribed are numbers of each point, with their coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.arrays import SX, Array
+from condyle.control.point import Point
+from condyle.errors import DescriptionError
+from condyle.model.operators.rates import qdot, zdot
+from condyle.model.operators.rooms import rnea
+from condyle.model.symbols import Symbols
+from condyle.records import dataclass
+from condyle.system.system import System
+from condyle.system.variables import variables
+from condyle.trace.parameter import Expression
+from condyle.tree import scales
+
+ACCELERATION = 20.0
+"""One unit of an acceleration over one of its coordinate, as variables are scaled [1/s^2]."""
+SPEED = 5.0
+"""One unit of a speed over one of its coordinate [1/s]."""
+SAMPLES = 12
+"""Places at which dependent coordinates are chosen."""
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """An unknown at each point.
+
+    Attributes:
+        name: as users call it.
+        kind: "coordinate", "speed", "state", "control", "acceleration", "multiplier" or "correction".
+        unit: of it.
+        scale: about how large it is.
+        low: its least value; minus infinity if there is none.
+        high: its greatest value.
+        guess: its value where nothing else is known.
+    """
+
+    name: str
+    kind: str
+    unit: str
+    scale: float
+    low: float = -np.inf
+    high: float = np.inf
+    guess: float = 0.0
+
+
+class Dynamics:
+    """A system at one point.
+
+    Attributes:
+        states: variables with rates, in the order of xdot.
+        controls: variables that are free.
+        algebraic: variables that the residuals determine.
+        residuals: name and unit of each residual, and its size.
+        held: numbers of each point: names of coordinates, speeds and accelerations that are given.
+    """
+
+    def __init__(self, system: System, unknown: Sequence[str] = ()) -> None:
+        self.system, self.compiled, self.unknown = system, system.compiled, tuple(unknown)
+        model = self.model = self.compiled.model
+        self.tree = model.tree
+        self.tail = self.compiled.tails.default
+        self._refuse()
+        self.held_speeds = [int(k) for k in np.flatnonzero(self.compiled.tails.held(self.tail))]
+        self.coordinate_of = self._coordinates()
+        self.held_coordinates = [self._own_coordinate(k) for k in self.held_speeds]
+        self.dependent, self.diagonal = self._dependent()
+        self._variables()
+
+    def _refuse(self) -> None:
+        model = self.model
+        off = {name for name, x in zip(model.switches, self.tail[model.tail["enabled"]]) if not x}
+        if one_way := [name for name in model.unilateral if name not in off]:
+            raise DescriptionError(
+                f"cd.Problem: {one_way[0]!r} acts one way: it opens and closes at events, which optimal control "
+                "does not know; use a compliant contact, or system.copy(constraints={name: None})"
+            )
+        for name, c in model.constraints.items():
+            if name not in off and any(part.level != "position" for part in c.parts):
+                raise DescriptionError(
+                    f"cd.Problem: constraint {name!r} is not on positions; bound speeds or require "
+                    "cd.goals.Path instead"
+                )
+        self.constrained = [name for name in model.constraints if name not in off]
+
+    def _coordinates(self) -> dict[int, int]:
+        """The coordinate whose rate a speed is, by their numbers."""
+        return {
+            b.u.start + j: b.q.start + j
+            for b in self.tree.owners
+            if not b.mobilizer.quaternions and b.mobilizer.nq == b.mobilizer.nu
+            for j in range(b.mobilizer.nu)
+        }
+
+    def _own_coordinate(self, k: int) -> int:
+        if k not in self.coordinate_of:
+            raise DescriptionError(
+                f"cd.Problem: speed {self.tree.speeds[k]!r} is locked or prescribed, and is no rate of one "
+                "coordinate: use a mobilizer with angles there"
+            )
+        return self.coordinate_of[k]
+
+    def _dependent(self) -> tuple[list[int], bool]:
+        """Dependent speeds in the order of the equations, and whether each has its own alone."""
+        if not self.constrained:
+            return [], True
+        m, q, _ = self.model.equations("position"), *self.system.defaults()
+        rng, free = np.random.default_rng(0), [k for k in self.coordinate_of if k not in self.held_speeds]
+        spread = np.array([0.0 if i in self.held_coordinates else 0.3 for i in range(len(q))])
+        places = q + spread * rng.uniform(-1, 1, (SAMPLES, len(q)))
+        G = np.asarray(
+            self.system.constraints.jacobian(
+                self.compiled.normalized(places), np.zeros((SAMPLES, self.tree.nu))
+            )
+        )
+        least = np.abs(G).min(axis=0)
+        alone, taken = [], set[int]()
+        for row in range(m):  # a column that no other equation has, the one that changes least
+            own = [
+                k for k in free if k not in taken and least[row, k] > 1e-6
+                and not np.delete(np.abs(G[:, :, k]), row, axis=1).max(initial=0.0) > 0
+            ]  # fmt: skip
+            if not own:
+                break
+            best = min(own, key=lambda k: (np.ptp(G[:, row, k]) / least[row, k], -k))
+            alone.append(best)
+            taken.add(best)
+        if len(alone) == m:
+            return alone, True
+        from scipy.linalg import qr
+
+        _, R, order = qr(G[0][:, free], mode="economic", pivoting=True)
+        size = np.abs(np.diag(R))
+        if len(size) < m or size[m - 1] < 1e-8 * size[0]:
+            raise DescriptionError(
+                f"cd.Problem: the {m} equations of the constraints {', '.join(map(repr, self.constrained))} "
+                f"are not independent at the default coordinates: rank {int((size > 1e-8 * size[0]).sum())}; "
+                "leave the ones out that follow from others: system.copy(constraints={name: None})"
+            )
+        return [free[k] for k in order[:m]], False
+
+    def _variables(self) -> None:
+        tree, model, system = self.tree, self.model, self.system
+        names, units = variables(system)
+        nq, nu = tree.nq, tree.nu
+        q0 = tree.defaults()
+        length = self.compiled.length
+        q_units, _ = scales.units(tree.bodies)
+        q_size = [max(length, 0.3) if unit == "m" else 1.0 for unit in q_units]
+        ranges = {
+            b.q.start + j: c.range
+            for b in tree.owners
+            for j, c in enumerate(b.coordinates)
+            if c.range is not None
+        }
+        u_size = [q_size[self.coordinate_of.get(k, 0)] if k in self.coordinate_of else 1.0 for k in range(nu)]
+        dependent_q = [self.coordinate_of[k] for k in self.dependent]
+
+        def coordinate(i: int) -> Variable:
+            low, high = ranges.get(i, (-np.inf, np.inf))
+            return Variable(names[i], "coordinate", units[i], q_size[i], low, high, float(q0[i]))
+
+        def speed(k: int) -> Variable:
+            return Variable(names[nq + k], "speed", units[nq + k], SPEED * u_size[k])
+
+        self.q_states = [i for i in range(nq) if i not in (*self.held_coordinates, *dependent_q)]
+        self.u_states = [k for k in range(nu) if k not in (*self.held_speeds, *self.dependent)]
+        self.q_dependent = dependent_q
+        self.free = [k for k in range(nu) if k not in self.held_speeds]
+        a_own = self.u_states if self.diagonal else self.free
+        self.a_own = a_own
+        z_names = names[nq + nu :]
+        z_default = self.compiled.entries["z"].default
+        assert z_default is not None
+        self.states = [
+            *map(coordinate, self.q_states),
+            *map(speed, self.u_states),
+            *(self._state(name, float(x)) for name, x in zip(z_names, z_default, strict=True)),
+        ]
+        self.quaternions = list(tree.quaternions)
+        self.controls = [self._control(name) for name in system.inputs] + [
+            Variable(f"{tree.coordinates[part.start]} correction", "correction", "1/s", 1.0)
+            for part in self.quaternions
+        ]
+        rate = [unit + "^2" if unit.endswith("/s") else unit for unit in units[nq : nq + nu]]
+        self.algebraic = [
+            *(
+                Variable(f"{names[nq + k]} rate", "acceleration", rate[k], ACCELERATION * u_size[k])
+                for k in a_own
+            ),
+            *map(coordinate, dependent_q),
+            *map(speed, self.dependent),
+        ]
+        equations = [name for name, _ in model.equation_names()]
+        equation_units = model.equation_units()
+        if not self.diagonal:
+            self.algebraic += [
+                Variable(f"multiplier of {name}", "multiplier", "", 100.0) for name in equations
+            ]
+        M = np.abs(np.diagonal(self.system.mass_matrix(q0), axis1=-2, axis2=-1))
+        force = {k: max(float(M[k]) * ACCELERATION * u_size[k], 1e-3) for k in range(nu)}
+        on = self.compiled.generalized_forces
+        self.residuals: list[tuple[str, str, float]] = [
+            (f"equation of motion of {tree.speeds[k]}", on.get(tree.speeds[k], ""), force[k])
+            for k in (self.u_states if self.diagonal else self.free)
+        ]
+        for level, size in (("", 1.0), ("rate of ", SPEED)):
+            self.residuals += [
+                (f"{level}constraint {name}", unit + "/s" * bool(level), size)
+                for name, unit in zip(equations, equation_units, strict=True)
+                if self.constrained
+            ]
+        if not self.diagonal:
+            self.residuals += [(f"acceleration of constraint {name}", "", ACCELERATION) for name in equations]
+        self.residuals += [
+            (f"length of the quaternion {c.name}", "1", 1.0) for c in self.controls[len(system.inputs) :]
+        ]
+        self.variables = [*self.states, *self.controls, *self.algebraic]
+        self.index = {v.name: i for i, v in enumerate(self.variables)}
+
+    def _state(self, name: str, default: float) -> Variable:
+        law, _, own = name.rpartition(".")
+        if own == "activation":
+            force: Any = self.model.forces.get(law)
+            if hasattr(force, "minimum_activation"):
+                least = force.minimum_activation
+                low = float(least) if isinstance(least, (int, float)) else 0.01
+                return Variable(name, "state", "", 1.0, max(low, 0.0), 1.0, max(default, low))
+        return Variable(name, "state", "", max(abs(default), 0.1), guess=default)
+
+    def _control(self, name: str) -> Variable:
+        """Bounds of what the input drives."""
+        low, high = -np.inf, np.inf
+        for force in self.model.forces.values():
+            law: Any = force
+            if name not in driven_by(law).values():
+                continue
+            least = getattr(law, "min_control", None)
+            if least is None:
+                least = getattr(law, "minimum_activation", -np.inf)
+            low = max(low, float(least) if isinstance(least, (int, float)) else -np.inf)
+            high = min(high, float(getattr(law, "max_control", np.inf)))
+        size = max(abs(x) for x in (low, high)) if np.isfinite([low, high]).all() else 1.0
+        middle = (low + high) / 2 if np.isfinite([low, high]).all() else 0.0
+        # scaled only where it is very large: the local optimum that a guess leads to depends on the scale
+        return Variable(name, "control", "", size if size > 1e3 else 1.0, low, high, middle)
+
+    # ---- expressions ---------------------------------------------------------------------------------------
+
+    @property
+    def held(self) -> int:
+        """Numbers of held coordinates, speeds and accelerations at each point."""
+        return 3 * len(self.held_speeds)
+
+    @property
+    def _constants(self) -> list[int]:
+        """Where in the tail numbers of each point are: what is neither a variable nor unknown."""
+        unknown = {
+            self.model.tail["parameters"].start + self.tree.parameters.names.index(p) for p in self.unknown
+        }
+        parts = [self.model.tail[name] for name in ("discrete", "enabled", "lock", "held", "parameters")]
+        return [i for part in parts for i in range(part.start, part.stop) if i not in unknown]
+
+    @property
+    def _fixed(self) -> list[int]:
+        """Of these, what machine code depends on: switches and locks."""
+        return [
+            i for name in ("enabled", "lock", "held") for i in range(*self.model.tail[name].indices(10**9))
+        ]
+
+    def text(self) -> str:
+        """What determines the expressions beside the model."""
+        fixed = [self.tail[self.model.tail[name]].tolist() for name in ("enabled", "lock", "held")]
+        return f"{fixed} {self.held_speeds} {self.dependent} {self.diagonal}"
+
+    def point(self, T: SX) -> tuple[Point, SX, SX, SX, SX]:
+        """The point, v, the numbers (held, t, constants), xdot and residuals."""
+        model, tree = self.model, self.tree
+        s = Symbols(model, direct=True, straight=True)
+        q, u, a = s["q"], s["u"], s["udot"]
+        nu = tree.nu
+        kin = s.kinematics()
+        given = [
+            self._pick(x, i)
+            for x, i in ((q, self.held_coordinates), (u, self.held_speeds), (a, self.held_speeds))
+        ]
+        corrections = ca.SX.sym("g", len(self.quaternions))
+        lam = ca.SX(0, 1)
+        accelerations = a
+        equations = ca.SX(0, 1)
+        if self.constrained:
+            rows = s.rows(kin)
+            G, bias = rows.jacobian(), rows.bias()
+            p, v = rows.errors()
+            if self.diagonal:
+                parts = list(ca.vertsplit(a))
+                for row, k in enumerate(self.dependent):
+                    rest = sum((G[row, j] * a[j] for j in range(nu) if j != k), ca.SX(0)) + bias[row]
+                    parts[k] = -rest / G[row, k]
+                accelerations = ca.vertcat(*parts)
+                equations = ca.vertcat(p, v)
+            else:
+                lam = ca.SX.sym("lambda_", G.shape[0])
+                equations = ca.vertcat(p, v, G @ a + bias)
+        e = rnea.inverse_dynamics(tree, kin, a, s.gravity, s.loads(kin))
+        if self.constrained and self.diagonal:
+            e = ca.substitute(e, a, accelerations) if self.dependent else e
+            e = e - G.T @ ca.vertcat(*(e[k] / G[row, k] for row, k in enumerate(self.dependent)))
+            e = self._pick(e, self.u_states)
+        else:
+            e = e + (G.T @ lam if self.constrained else 0)
+            e = self._pick(e, self.free)
+        rates = qdot(s)[0]
+        if self.quaternions:
+            parts = list(ca.vertsplit(rates))
+            for k, part in enumerate(self.quaternions):
+                for i in range(part.start, part.stop):
+                    parts[i] = parts[i] + corrections[k] * q[i]
+            rates = ca.vertcat(*parts)
+        xdot = ca.vertcat(
+            self._pick(rates, self.q_states),
+            self._pick(accelerations, self.u_states),
+            zdot(s) if model.nz else ca.SX(0, 1),
+        )
+        lengths = [ca.sumsqr(q[part]) - 1 for part in self.quaternions]
+        r = ca.vertcat(e, equations, *lengths)
+        inputs = tree.inputs.symbols
+        v = ca.vertcat(
+            self._pick(q, self.q_states), self._pick(u, self.u_states), s.z, inputs, corrections,
+            self._pick(a, self.a_own), self._pick(q, self.q_dependent), self._pick(u, self.dependent), lam,
+        )  # fmt: skip
+        numbers = ca.vertcat(*given, s.t, self._pick(s["tail"], self._constants))
+        by_name = {x.name: v[i] for i, x in enumerate(self.variables)}
+        for i, symbol in zip(
+            self.held_coordinates, ca.vertsplit(given[0]) if given[0].numel() else [], strict=True
+        ):
+            by_name[tree.coordinates[i]] = symbol
+        point = Point(s, by_name, inputs, self.system.inputs, accelerations, T)
+        return point, v, numbers, xdot, r
+
+    def with_numbers(self, s: Symbols, expressions: Sequence[SX]) -> list[SX]:
+        """Expressions with numbers for switches and locks."""
+        if not self._fixed:
+            return list(expressions)
+        old = self._pick(s["tail"], self._fixed)
+        return ca.substitute(list(expressions), [old], [ca.SX(ca.DM(self.tail[self._fixed]))])  # type: ignore[no-any-return]
+
+    @staticmethod
+    def _pick(x: SX, which: Sequence[int]) -> SX:
+        return ca.densify(x[list(which)]) if which else ca.SX(0, 1)
+
+    # ---- numbers -------------------------------------------------------------------------------------------
+
+    def numbers(self, t: Array, parameters: Mapping[str, float]) -> Array:
+        """held, t and constants at times t (P,), shape (P, k)."""
+        tree, model, P = self.tree, self.model, len(t)
+        tail = np.array(self.compiled.tail(parameters=dict(parameters)) if parameters else self.tail)
+        q, u = (np.tile(x, (P, 1)) for x in self.system.defaults())
+        udot = np.zeros((P, tree.nu))
+        if self.held_speeds:
+            tails = np.tile(tail, (P, 1))
+            tails[:, model.tail["t"]] = t[:, None]
+            q, u = self.compiled.prescribed(q, u, tails)
+            if tree.driven:
+                udot = self.compiled.function("forward_dynamics")(q, u, self.compiled.no_tau, tails)
+        held = [q[:, self.held_coordinates], u[:, self.held_speeds], udot[:, self.held_speeds]]
+        return np.concatenate([*held, t[:, None], np.tile(tail[self._constants], (P, 1))], axis=1)
+
+    def unpack(self, V: Array, held: Array) -> tuple[Array, Array, Array]:
+        """q (P, nq), u (P, nu) and z (P, nz) from variables (P, n) and held numbers (P, 3 k)."""
+        tree, P, k = self.tree, len(V), len(self.held_speeds)
+        q, u = np.zeros((P, tree.nq)), np.zeros((P, tree.nu))
+        at = len(self.q_states), len(self.q_states) + len(self.u_states)
+        q[:, self.q_states], u[:, self.u_states] = V[:, : at[0]], V[:, at[0] : at[1]]
+        z = V[:, at[1] : len(self.states)]
+        if k:
+            q[:, self.held_coordinates], u[:, self.held_speeds] = held[:, :k], held[:, k : 2 * k]
+        if m := len(self.dependent):
+            start = len(self.states) + len(self.controls) + len(self.a_own)
+            q[:, self.q_dependent], u[:, self.dependent] = (
+                V[:, start : start + m],
+                V[:, start + m : start + 2 * m],
+            )
+        return q, u, z
+
+
+def driven_by(law: Any) -> dict[str, str]:
+    """Which of a law's fields are inputs, as they are, and their names."""
+    out = {}
+    for field in ("control", "excitation"):
+        kept = getattr(law, field, None)
+        if isinstance(kept, Expression) and not kept.text:
+            out[field] = kept.parameters[0].name
+    return out

@@ -1,0 +1,36 @@
+"""Goals: what a configuration or a movement should come near to, and what it must keep.
+
+Of `cd.assemble`, and integrated over time in a `cd.Problem` (condyle.fit.goals): Station, Orientation,
+Coordinate, Distance, Custom. Of movements (condyle.control.goals.base): Effort, Duration, Integral, Final,
+Initial, Path, Periodic, MeanSpeed.
+"""
+
+from __future__ import annotations
+
+from condyle.arguments import missing
+from condyle.control.goals.base import MovementGoal
+from condyle.control.goals.effort import Effort
+from condyle.control.goals.simple import Duration, Final, Initial, Integral, MeanSpeed, Path, Periodic
+from condyle.fit.goals import _ELSEWHERE, Coordinate, Custom, Distance, Goal, Orientation, Station
+
+__all__ = [
+    "Coordinate",
+    "Custom",
+    "Distance",
+    "Duration",
+    "Effort",
+    "Final",
+    "Goal",
+    "Initial",
+    "Integral",
+    "MeanSpeed",
+    "MovementGoal",
+    "Orientation",
+    "Path",
+    "Periodic",
+    "Station",
+]
+
+
+def __getattr__(name: str) -> object:
+    raise missing("cd.goals", name, __all__, _ELSEWHERE)

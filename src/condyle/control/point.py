@@ -1,0 +1,68 @@
+"""What goals see of one point of a movement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import casadi as ca
+
+from condyle.arrays import SX
+from condyle.dynamics.kinematics import Kinematics
+from condyle.dynamics.view import TreeView
+from condyle.errors import UnknownNameError
+from condyle.laws.ask import answers
+from condyle.laws.leaves import Leaf
+from condyle.model.symbols import Symbols
+from condyle.trace import Traced
+
+
+class Point:
+    """One point of a movement, as expressions.
+
+    Attributes:
+        symbols: of the state: s["q"], s["u"], s["udot"], s.z, s.t.
+        variables: all variables of the point by their names: coordinates, speeds, states, controls.
+        controls: all controls, shape (c,), in the order of `control_names`.
+        control_names: names of the controls.
+        udot: accelerations, dependent ones as expressions, shape (nu,).
+        duration: T [s].
+        data: the goal's own numbers at this point (`MovementGoal.data`).
+    """
+
+    def __init__(
+        self,
+        symbols: Symbols,
+        variables: Mapping[str, SX],
+        controls: SX,
+        control_names: Sequence[str],
+        udot: SX,
+        duration: SX,
+    ) -> None:
+        self.symbols, self.variables, self.controls = symbols, dict(variables), controls
+        self.control_names, self.udot, self.duration = tuple(control_names), udot, duration
+        self.data: SX = ca.SX(0, 1)
+
+    def __getitem__(self, name: str) -> SX:
+        """A variable by its name."""
+        if name not in self.variables:
+            raise UnknownNameError("variable", name, self.variables)
+        return self.variables[name]
+
+    @cached_property
+    def kinematics(self) -> Kinematics:
+        return self.symbols.kinematics()
+
+    @property
+    def view(self) -> TreeView:
+        """The state as laws see it: leaf.at(p.view)."""
+        return self.symbols.view(self.kinematics)
+
+    @property
+    def t(self) -> SX:
+        """Time [s]."""
+        return self.symbols.t
+
+    def apply(self, law: Traced, asks: Sequence[Leaf]) -> SX:
+        """A traced function (laws.ask.traced_law) at this point."""
+        return law.apply(*answers(asks, self.view))

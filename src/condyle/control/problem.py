@@ -1,0 +1,262 @@
+"""Problem: a system, how long it moves, bounds, goals and requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from condyle.arguments import ExplainsCalls
+from condyle.control.dynamics import Dynamics
+from condyle.control.goals.base import MovementGoal
+from condyle.control.goals.placed import Placed
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.fit.goals import Goal
+from condyle.forces.actuators import CoordinateActuator
+from condyle.forces.external import ExternalWrench, TimeSeries
+from condyle.records import dataclass
+from condyle.studies.external_load import ExternalLoad
+from condyle.system.given import check_system, number
+from condyle.system.system import System
+
+Pair = float | tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a user says of a variable: (low, high), or None."""
+
+    between: tuple[float, float] | None = None
+    start: tuple[float, float] | None = None
+    end: tuple[float, float] | None = None
+
+
+class Problem(ExplainsCalls):
+    """An optimal control problem.
+
+    Args:
+        system: what moves. Its inputs are the controls: excitations of muscles, controls of actuators.
+        duration: [s], a number, or a pair (low, high) between which it is found.
+        times: (start, end) [s] in place of duration, where data have a clock.
+        parameters: Parameters of the system that are found too: {name: (low, high)}.
+
+    Attributes:
+        system: what moves, with the torques and loads that were added.
+        start_time: [s].
+
+    Raises:
+        DescriptionError: values that cannot be.
+        UnknownNameError: a parameter that the system does not have.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        duration: Pair | None = None,
+        *,
+        times: tuple[float, float] | None = None,
+        parameters: Mapping[str, tuple[float, float]] | None = None,
+    ) -> None:
+        check_system("cd.Problem", system, "duration")
+        if (duration is None) == (times is None):
+            raise DescriptionError("cd.Problem: give either duration= or times=(start, end) [s]")
+        self.start_time = 0.0
+        if times is not None:
+            a, b = pair("cd.Problem: times", times)
+            self.start_time, duration = a, b - a
+        low, high = pair("cd.Problem: duration", duration)
+        if not 0 <= low <= high < np.inf or high <= 0:
+            raise DescriptionError(
+                f"cd.Problem: the duration must be above 0 [s], got {duration!r}"
+                if times is None
+                else f"cd.Problem: times must rise [s], got {times!r}"
+            )
+        self.system, self.duration = system, (low, high)
+        self.parameters = {}
+        for name, between in (parameters or {}).items():
+            if name not in system.parameters:
+                raise UnknownNameError("parameter", name, system.parameters, "cd.Problem")
+            self.parameters[name] = pair(f"cd.Problem: parameter {name!r}", between)
+        self.bounds: dict[str, Bound] = {}
+        self.minimized: list[tuple[MovementGoal, float]] = []
+        self.required: list[MovementGoal] = []
+
+    @property
+    def free(self) -> bool:
+        """Whether the duration is found."""
+        return self.duration[0] < self.duration[1]
+
+    @cached_property
+    def dynamics(self) -> Dynamics:
+        """The system at a point; freezes it."""
+        return Dynamics(self.system, tuple(self.parameters))
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        """Names of the speeds as `bound` knows them: NAME_speed where a coordinate has the name NAME."""
+        taken = set(self.system.coordinates)
+        return tuple(f"{name}_speed" if name in taken else name for name in self.system.speeds)
+
+    def _names(self) -> tuple[str, ...]:
+        system = self.system
+        return *system.coordinates, *self.speeds, *system.state_variables, *system.inputs
+
+    def bound(
+        self,
+        names: str | Iterable[str],
+        between: Pair | None = None,
+        *,
+        start: Pair | None = None,
+        end: Pair | None = None,
+    ) -> None:
+        """Bounds of variables.
+
+        Args:
+            names: one or more: coordinates, speeds (NAME_speed, or all of `system.speeds`), auxiliary states
+                as "soleus_r.activation", controls by the names of their inputs.
+            between: (low, high) at all times; a number is both.
+            start: a number or a pair at the start; as `between` if left out.
+            end: the same at the end.
+
+        Raises:
+            UnknownNameError: a variable that the system does not have.
+            DescriptionError: bounds that cross, or a start or end outside of them.
+        """
+        if names is self.system.speeds:
+            names = self.speeds
+        for name in (names,) if isinstance(names, str) else tuple(names):
+            if name not in self._names():
+                raise UnknownNameError("coordinate, speed, state or control", name, self._names(), "bound")
+            given = {
+                key: None
+                if x is None
+                else pair(f"bound: {name}{'' if key == 'between' else ' at the ' + key}", x)
+                for key, x in (("between", between), ("start", start), ("end", end))
+            }
+            old = self.bounds.get(name, Bound())
+            new = Bound(**{key: getattr(old, key) if x is None else x for key, x in given.items()})
+            for when, x in (("starts", new.start), ("ends", new.end)):
+                if new.between and x and (x[0] > new.between[1] or x[1] < new.between[0]):
+                    raise DescriptionError(
+                        f"{name} must be in ({new.between[0]:g}, {new.between[1]:g}) and {when} "
+                        f"{'at ' + format(x[0], 'g') if x[0] == x[1] else f'in ({x[0]:g}, {x[1]:g})'}"
+                    )
+            self.bounds[name] = new
+
+    def minimize(self, goal: MovementGoal | Goal, weight: float = 1.0) -> None:
+        """Add a goal to the objective, times a weight.
+
+        Args:
+            goal: one of cd.goals; those of `cd.assemble` are integrated over time.
+            weight: above 0.
+        """
+        weight = number("minimize: weight", weight, "a number above 0")
+        if not 0 < weight < np.inf:
+            raise DescriptionError(f"minimize: weight must be above 0, got {weight!r}")
+        self.minimized.append((_movement_goal("minimize", goal), weight))
+
+    def require(self, *goals: MovementGoal) -> None:
+        """Goals that must hold: conditions and path constraints, and values between their low and high."""
+        self.required += [_movement_goal("require", goal) for goal in goals]
+
+    def add_torques(
+        self,
+        coordinates: str | Iterable[str] | Mapping[str, float] | None = None,
+        optimal_force: float = 1.0,
+        *,
+        bounds: tuple[float, float] = (-np.inf, np.inf),
+    ) -> tuple[str, ...]:
+        """Add a torque (or force) with a control to coordinates, called NAME_torque.
+
+        Args:
+            coordinates: names, or {name: optimal force}; all that are neither locked nor prescribed by
+                default.
+            optimal_force: [N m, N] at a control of 1.
+            bounds: of the controls.
+
+        Returns:
+            The names of the controls.
+        """
+        if coordinates is None:
+            held = set(self.system.compiled.model.tree.locked)
+            held |= {s for b in self.system.bodies if b.motion is not None for s in b.speeds}
+            coordinates = [name for name in self.system.speeds if name not in held]
+        if isinstance(coordinates, str):
+            coordinates = (coordinates,)
+        forces = (
+            dict(coordinates)
+            if isinstance(coordinates, Mapping)
+            else dict.fromkeys(coordinates, optimal_force)
+        )
+        low, high = pair("add_torques: bounds", bounds)
+        system = self.system.copy()
+        for name, force in forces.items():
+            if name not in (*system.coordinates, *system.speeds):
+                raise UnknownNameError("coordinate", name, system.coordinates, "add_torques")
+            system.add_force(
+                f"{name}_torque",
+                CoordinateActuator(name, float(force), min_control=low, max_control=high),
+            )
+        self._replace(system)
+        return tuple(f"{name}_torque" for name in forces)
+
+    def add_loads(self, loads: ExternalLoad | Sequence[ExternalLoad] | Mapping[str, ExternalLoad]) -> None:
+        """Add measured forces, given in ground, over the clock of `times=`."""
+        if self.free:
+            raise DescriptionError(
+                "add_loads: loads are measured over time: give cd.Problem times=(start, end)"
+            )
+        each = (
+            (loads,)
+            if isinstance(loads, ExternalLoad)
+            else loads.values()
+            if isinstance(loads, Mapping)
+            else loads
+        )
+        system = self.system.copy()
+        for k, load in enumerate(each):
+            name = load.body if isinstance(load.body, str) else load.body.name
+            if str(load.frame) != "ground" or str(load.point_frame) != "ground":
+                raise DescriptionError(f"add_loads: the load on {name!r} must be given in ground")
+            x, t = load._checked(), tuple(load.table.time.tolist())
+            if t[0] > self.start_time or t[-1] < self.start_time + self.duration[1]:
+                raise DescriptionError(
+                    f"add_loads: the load on {name!r} goes from {t[0]:g} to {t[-1]:g} s and does not cover "
+                    f"the movement, from {self.start_time:g} to {self.start_time + self.duration[1]:g} s"
+                )
+            force, torque, point = (TimeSeries(t, x[:, i : i + 3].tolist()) for i in (0, 3, 6))
+            given: Any = {"force": force, "torque": torque}
+            if load.point is not None:
+                given |= {"station": point, "station_frame": "ground"}
+            system.add_force(f"load {k + 1} on {name}", ExternalWrench(name, **given))
+        self._replace(system)
+
+    def _replace(self, system: System) -> None:
+        self.system = system
+        vars(self).pop("dynamics", None)
+
+
+def pair(what: str, value: Any) -> tuple[float, float]:
+    """(low, high) from a number or a pair."""
+    if isinstance(value, (str, bytes)) or value is None:
+        raise DescriptionError(f"{what}: expected a number or a pair (low, high), got {value!r}")
+    try:
+        numbers = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise DescriptionError(f"{what}: expected a number or a pair (low, high), got {value!r}") from None
+    if numbers.shape not in ((), (2,)) or np.isnan(numbers).any():
+        raise DescriptionError(f"{what}: expected a number or a pair (low, high), got {value!r}")
+    low, high = (float(x) for x in np.broadcast_to(numbers, 2))
+    if low > high:
+        raise DescriptionError(f"{what}: the bounds cross: ({low:g}, {high:g})")
+    return low, high
+
+
+def _movement_goal(who: str, goal: Any) -> MovementGoal:
+    if isinstance(goal, Goal):
+        return Placed(goal)
+    if not isinstance(goal, MovementGoal):
+        raise DescriptionError(f"{who}: expected one of cd.goals, such as cd.goals.Effort(), got {goal!r}")
+    return goal
