@@ -1,0 +1,108 @@
+"""Where a sweep runs: here, in processes, in any executor of concurrent.futures, on a Dask cluster."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from typing import Any, Protocol
+
+from condyle.errors import DescriptionError
+from condyle.native.machine.threads import cores
+
+
+class Here(Executor):
+    """Runs a task when it is submitted, in this thread."""
+
+    workers = 1
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future:
+        """The future is done."""
+        future: Future = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+class DaskClient(Protocol):
+    """What is asked of a Client of dask.distributed."""
+
+    def get_executor(self, **options: bool) -> Executor:
+        """As of concurrent.futures."""
+        ...
+
+    def nthreads(self) -> dict[str, int]:
+        """Threads of each worker."""
+        ...
+
+
+class Place:
+    """An executor, how many tasks it works on at once, and how to begin anew when its processes died.
+
+    Args:
+        executor: as in `cd.sweep`.
+    """
+
+    def __init__(self, executor: Any) -> None:
+        self.given, self.client, self.owned = executor, None, False
+        self.remote = executor is not None
+        self.workers = 1
+        self.executor: Executor = Here()
+        if executor is None:
+            return
+        if isinstance(executor, str) and "://" in executor:
+            self.client, self.owned = _client(executor), True
+        elif hasattr(executor, "get_executor") and hasattr(executor, "nthreads"):
+            self.client = executor
+        elif executor != "processes" and not hasattr(executor, "submit"):
+            raise DescriptionError(
+                f"sweep: executor: expected None, 'processes', an executor of concurrent.futures, a Dask Client "
+                f"or its address such as 'tcp://10.0.0.1:8786', got {executor!r}"
+            )
+        self.begin()
+
+    def begin(self) -> bool:
+        """Make the executor; whether a broken one can be made anew."""
+        if self.client is not None:
+            self.executor = self.client.get_executor(pure=False)
+            self.workers = max(1, sum(self.client.nthreads().values()))
+            return False
+        if self.given == "processes":
+            self.workers = cores()
+            context = multiprocessing.get_context("spawn")
+            self.executor = ProcessPoolExecutor(self.workers, mp_context=context, initializer=_worker)
+            return True
+        self.executor = self.given
+        self.workers = getattr(self.given, "_max_workers", None) or cores()
+        return False
+
+    def close(self) -> None:
+        """End what was begun here."""
+        if self.given == "processes":
+            self.executor.shutdown(wait=True, cancel_futures=True)
+        if self.owned and self.client is not None:
+            self.client.close(timeout=2)
+
+
+def _client(address: str) -> Any:
+    try:
+        from distributed import Client  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError as error:
+        raise ImportError(
+            f"executor={address!r} needs dask.distributed: pip install 'condyle[cluster]'", name="distributed"
+        ) from error
+    return Client(address, set_as_default=False)
+
+
+def _worker() -> None:
+    """In a new process: the first one hears Ctrl-C, and when it is killed this one ends too."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

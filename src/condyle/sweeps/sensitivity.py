@@ -1,0 +1,179 @@
+"""Sobol indices: which share of a variance each quantity explains.
+
+With f(A), f(B) and f(AB_i) of Saltelli's design (Saltelli et al. 2010) the estimators are those of
+scipy.stats.sobol_indices. Of any other sample, with equal shares b of the members in the order of x_i, and with j*
+the member nearest to j in all quantities but x_i (Broto et al. 2020):
+
+    S_i  = 1 - mean_b(var(y in b)) / var(y)                                                                  (1)
+    ST_i = mean((y_j - y_j*)^2) / 2 / var(y)                                                                 (2)
+
+(2) needs members that are drawn independently: those of a Sobol sequence avoid each other, and near ones in all
+quantities but one are far apart in that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError
+from condyle.presentation import Block, Display, page
+from condyle.records import dataclass
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FEWEST = 32
+"""Members below which nothing can be said."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity(Display):
+    """Sobol indices of one number.
+
+    Attributes:
+        name: of the number.
+        quantities: names of what varies.
+        first: share of the variance that each explains alone, shape (d,).
+        total: with all others, shape (d,); NaN where the sample cannot tell: even members, one quantity.
+        first_interval: confidence, shape (d, 2).
+        total_interval: the same.
+        estimator: "saltelli_2010" or "neighbors".
+    """
+
+    name: str
+    quantities: tuple[str, ...]
+    first: Array
+    total: Array
+    first_interval: Array
+    total_interval: Array
+    estimator: str
+
+    def _block(self) -> Block:
+        rows = [
+            (name, f"{s:.3f}", f"{a:.3f} .. {b:.3f}", f"{t:.3f}", f"{c:.3f} .. {d:.3f}")
+            for name, s, (a, b), t, (c, d) in zip(
+                self.quantities, self.first, self.first_interval, self.total, self.total_interval, strict=True
+            )
+        ]
+        return Block("", ("quantity", "first", "confidence", "total", "confidence"), rows)
+
+    def __repr__(self) -> str:
+        return f"Sensitivity({self.name}, by {self.estimator})\n{self._block().text()}"
+
+    def _repr_html_(self) -> str:
+        return page(f"Sensitivity of {self.name}, by {self.estimator}", self._block())
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """A tornado: bars of the total indices, the largest on top, the first ones inside."""
+        import matplotlib.pyplot as plt
+
+        axes = plt.subplots()[1] if axes is None else axes
+        order = np.argsort(self.total)
+        y = np.arange(len(order))
+        for values, interval, height, label in (
+            (self.total, self.total_interval, 0.8, "with all others"),
+            (self.first, self.first_interval, 0.4, "alone"),
+        ):
+            error = np.abs(interval[order].T - values[order])
+            axes.barh(y, values[order], height, xerr=error, label=label)
+        axes.set_yticks(y, [self.quantities[k] for k in order])
+        axes.set_xlabel(f"share of the variance of {self.name}")
+        axes.legend()
+        return axes
+
+
+def of_design(
+    name: str, names: Sequence[str], x: Array, y: Array, confidence: float, resamples: int
+) -> Sensitivity:
+    """Of members drawn by Saltelli's design: rows of A, of B, and of A with each column of B."""
+    d = len(names)
+    f = y.reshape(d + 2, -1)
+    f = f[:, np.isfinite(f).all(axis=0)]
+    _enough(name, f.shape[1], f)
+
+    def indices(k: NDArray[np.intp]) -> Array:
+        from scipy.stats import sobol_indices
+
+        # the estimators do not ask for a power of two; only the sampling of SciPy does, which is not used
+        given = {"f_A": f[:1, k], "f_B": f[1:2, k], "f_AB": f[2:, None, k]}
+        found = sobol_indices(func=given, n=1 << max(1, int(np.log2(len(k)))))
+        return np.array([found.first_order.reshape(-1), found.total_order.reshape(-1)])
+
+    return _with_intervals(name, names, "saltelli_2010", indices, f.shape[1], confidence, resamples)
+
+
+def of_sample(
+    name: str,
+    names: Sequence[str],
+    x: Array,
+    y: Array,
+    confidence: float,
+    resamples: int,
+    independent: bool = True,
+) -> Sensitivity:
+    """Of any sample, from neighbors. `independent`: members do not avoid each other, as even ones do."""
+    from scipy.spatial import KDTree
+    from scipy.stats import rankdata
+
+    good = np.isfinite(y)
+    x, y = x[good], y[good]
+    _enough(name, len(y), y)
+    n, d = x.shape
+    ranks = rankdata(x, axis=0, method="ordinal") - 1
+    bins = max(2, round(np.sqrt(n) / 2))
+    share = (ranks * bins / n).astype(int)
+    nearest = np.empty((n, d), dtype=int)  # pairs are found once; the bootstrap draws pairs
+    for k in range(d) if independent and d > 1 else ():
+        others = np.delete(ranks, k, axis=1)
+        nearest[:, k] = KDTree(others).query(others, k=2)[1][:, 1]
+    z = y - y.mean()
+
+    def indices(k: NDArray[np.intp]) -> Array:
+        v, first, total = z[k].var(), np.empty(d), np.full(d, np.nan)
+        for i in range(d):
+            count, one, two = (np.bincount(share[k, i], w, bins) for w in (None, z[k], z[k] ** 2))
+            some = count > 1
+            within = (two[some] - one[some] ** 2 / count[some]) / (count[some] - 1)
+            first[i] = 1 - (within * count[some]).sum() / count[some].sum() / v  # (1)
+        if independent and d > 1:
+            total = ((z[k, None] - z[nearest[k]]) ** 2).mean(axis=0) / 2 / v  # (2)
+        return np.array([first, total])
+
+    return _with_intervals(name, names, "neighbors", indices, n, confidence, resamples)
+
+
+def _enough(name: str, n: int, y: Array) -> None:
+    if n < FEWEST:
+        raise DescriptionError(
+            f"sensitivity: {name!r} has {n} members that can be used; {FEWEST} are the least"
+        )
+    if not np.ptp(y):
+        raise DescriptionError(f"sensitivity: {name!r} is {y.flat[0]:g} in all members: nothing to explain")
+
+
+def _with_intervals(
+    name: str,
+    names: Sequence[str],
+    estimator: str,
+    indices: Callable[[NDArray[np.intp]], Array],
+    n: int,
+    confidence: float,
+    resamples: int,
+) -> Sensitivity:
+    """Values of all, and percentiles of samples drawn with repetition."""
+    if not 0 < confidence < 1 or resamples < 2:
+        raise DescriptionError(
+            f"sensitivity: confidence = {confidence!r} must be between 0 and 1, resamples = {resamples!r} 2 or more"
+        )
+    rng = np.random.default_rng(0)
+    values = indices(np.arange(n))
+    drawn = np.array([indices(rng.integers(0, n, n)) for _ in range(resamples)])
+    spread = drawn - drawn.mean(axis=0)  # repeated members bias the neighbors, not their scatter
+    ends = np.quantile(spread, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    first, total = (np.stack(values[k] + ends[:, k], axis=1) for k in (0, 1))
+    return Sensitivity(name, tuple(names), values[0], values[1], first, total, estimator)

@@ -1,0 +1,144 @@
+"""The fast way: chunks of members are ensembles, side by side in lanes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.integrate.ensemble import Ensemble
+from condyle.integrate.trajectory import Trajectory
+from condyle.records import dataclass
+from condyle.studies.simulate import simulate
+from condyle.sweeps.jobs import ByChunk
+from condyle.sweeps.parts import Part
+from condyle.system.given import check_state, check_system
+from condyle.system.state import State
+from condyle.system.system import System
+from condyle.system.variables import variables
+from condyle.table import Table
+
+FEW = 16
+"""Fewer states do not run in lanes, whose last digits may differ: a chunk has so many at least."""
+Measure = str | Callable[[Ensemble], ArrayLike] | Callable[[Trajectory], ArrayLike]
+
+
+class Simulation:
+    """A simulation whose members differ: the work of a `cd.sweep`. Columns of the members are names of
+    parameters, inputs, coordinates or speeds; `u.NAME` is a speed whose name a coordinate has too.
+
+    Args:
+        system: whose motion is wanted.
+        state: where all members start, but for what varies.
+        t_final: the end [s].
+        options: of `cd.simulate` for many states, such as accuracy, integrator and keep.
+    """
+
+    def __init__(
+        self, system: System, state: State, t_final: float, **options: float | str | ArrayLike | None
+    ) -> None:
+        check_system("Simulation", system)
+        check_state("Simulation", system, state)
+        known = set(inspect.signature(simulate).parameters) - {"system", "state", "t_final"}
+        for name in options:
+            if name not in known - {"progress", "threads"}:
+                raise UnknownNameError("option of Simulation", name, sorted(known - {"progress", "threads"}))
+        self.system, self.state, self.t_final, self.options = system, state, t_final, options
+
+    def ensemble(self, members: Table, threads: int | None = None) -> Ensemble:
+        """The motions of members."""
+        options: dict[str, Any] = {"threads": threads, **self.options}
+        return simulate(self.system, self._states(members), self.t_final, **options)
+
+    def _states(self, members: Table) -> dict[str, Any]:
+        """What `cd.simulate` takes for many states."""
+        n, s, state = len(members), self.system, self.state
+        given: dict[str, Any] = {
+            name: np.tile(np.asarray(getattr(state, name)), (n, 1))
+            for name in ("q", "u", "z", "inputs", "discrete", "parameters")
+        }
+        given["t"] = np.full(n, state.t)
+        given |= {"locked": state.locked, "disabled": state.disabled}
+        places = {f"u.{name}": ("u", k) for k, name in enumerate(s.speeds)}
+        for kind, names in (
+            ("u", s.speeds),
+            ("q", s.coordinates),
+            ("inputs", s.inputs),
+            ("parameters", s.parameters),
+        ):
+            places |= {name: (kind, k) for k, name in enumerate(names)}
+        for name in members:
+            if name not in places:
+                raise UnknownNameError(
+                    "quantity", name, places, "a member varies parameters, inputs, coordinates and speeds"
+                )
+            kind, k = places[name]
+            given[kind][:, k] = members[name]
+        return given
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What a simulation measures of a chunk of members.
+
+    Attributes:
+        measures: by name; None for all variables at the end.
+        threads: of each chunk; None for all.
+    """
+
+    simulation: Simulation
+    measures: Mapping[str, Measure] | None
+    threads: int | None = None
+
+    def answer(self, members: Table, seed: int) -> Part:
+        """See Job."""
+        return ByChunk(self._run).answer(members, seed)
+
+    def _run(self, members: Table) -> Part:
+        n = len(members)
+        padded = members if n >= FEW else members._with(rows=np.r_[np.arange(n), np.full(FEW - n, n - 1)])
+        ens = self.simulation.ensemble(padded, self.threads)
+        if not ens.done.all():
+            raise KeyboardInterrupt
+        names, _ = variables(self.simulation.system)
+        part = Part(np.empty(0, np.int64))
+        good = np.flatnonzero(ens.finished[:n])
+        part.index = members.time[good].astype(np.int64)
+        part.failures = {int(members.time[k]): str(ens.status[k]) for k in np.flatnonzero(~ens.finished[:n])}
+        wanted: Mapping[str, Measure] = self.measures or {name: name for name in names}
+        part.arrays = [{} for _ in good]
+        for name, measure in wanted.items():
+            values = _measured(name, measure, ens)[:n][good]
+            if values.ndim == 1:
+                part.numbers[name] = values
+            else:
+                for each, row in zip(part.arrays, values, strict=True):
+                    each[name] = row
+        return part
+
+
+def _measured(name: str, measure: Measure, ens: Ensemble) -> Array:
+    """One row per member."""
+    if isinstance(measure, str):
+        names, _ = variables(ens.system)
+        if measure not in names:
+            raise UnknownNameError("variable", measure, names, f"of the measure {name!r}")
+        return np.asarray(ens.y_end[:, names.index(measure)])
+    first = next(iter(inspect.signature(measure).parameters), "")
+    if first in ("traj", "trajectory"):
+        each: Callable[[Any], ArrayLike] = measure
+        values = np.array([each(ens[i]) for i in range(len(ens))], dtype=float)
+    else:
+        of_all: Callable[[Any], ArrayLike] = measure
+        values = np.asarray(of_all(ens), dtype=float)
+    if values.ndim < 1 or len(values) != len(ens):
+        raise DescriptionError(
+            f"sweep: the measure {name!r} of {len(ens)} members has shape {values.shape}; expected one row each; "
+            "a function whose argument is called traj gets the members one by one"
+        )
+    return values
