@@ -43,10 +43,26 @@ QUICK = (
 LONGEST = ("tests/test_project.py::test_mypy", "tests/test_docs.py::")
 """What begins first where several processes share the run, so that none waits for it at the end."""
 
+OPTIMIZED = (
+    "tests/native/",
+    "tests/model/test_looped",
+    "tests/cli/",
+    "tests/dynamics/test_identities.py",
+    "tests/integrate/test_simulate.py",
+    "tests/test_readme_claims.py",
+)
+"""Whose code LLVM optimizes as it does for users. All others are compiled with the least effort: in a quarter of
+the time, to code that computes the same twice as slowly."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--evidence-out", metavar="FILE", help="write the records of `evidence` as JSON, for tests.trust"
+    )
+    parser.addoption(
+        "--optimize",
+        metavar="LEVEL",
+        help="LLVM's effort for all tests: 0 to 3; see OPTIMIZED in tests/conftest.py",
     )
     parser.addoption(
         "--quick", action="store_true", help="run some tests of every part, which takes about a minute"
@@ -86,12 +102,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, Any, Any]:
     """Modules and items stay to the end: to look for garbage among them took a fifth of the time of making
-    them."""
+    them, and later a twentieth of the time of the tests."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.enable()
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(20_000, 20, 20)
 
 
 def cores() -> int:
@@ -114,6 +133,13 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault(
         "HYPOTHESIS_STORAGE_DIRECTORY", str(config.rootpath / ".pytest_cache" / "hypothesis")
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """How much effort LLVM spends, here and in the processes that the test starts."""
+    level = item.config.getoption("--optimize") or ("1" if item.nodeid.startswith(OPTIMIZED) else "0")
+    os.environ["CONDYLE_OPTIMIZE"] = level
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

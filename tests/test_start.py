@@ -80,7 +80,9 @@ def test_the_public_names_are_one_list():
 
 def test_the_top_level_is_short():
     modules = [name for name in cd.__all__ if inspect.ismodule(getattr(cd, name))]
-    assert len(cd.__all__) - len(modules) <= 80
+    assert (
+        len(cd.__all__) - len(modules) <= 115
+    )  # 80 of before, and what control, sweeps, robots, subjects add
 
 
 @pytest.mark.parametrize(
@@ -122,7 +124,7 @@ def test_modules_are_attributes():
         "import condyle; print(condyle.native.__name__, condyle.goals.__name__, "
         "condyle.viewer.__name__, hasattr(condyle, 'nothing'), hasattr(condyle, '_nothing'))",
     )
-    assert said.split() == ["condyle.native", "condyle.fit.goals", "condyle.viewer", "False", "False"]
+    assert said.split() == ["condyle.native", "condyle.control.goals", "condyle.viewer", "False", "False"]
     script = "from condyle import *; import condyle; assert set(condyle.__all__) <= set(globals())"
     output("-W", "ignore", "-c", script)
 

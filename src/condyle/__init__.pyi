@@ -11,7 +11,9 @@ from condyle import models as models
 from condyle import muscles as muscles
 from condyle import paths as paths
 from condyle import shapes as shapes
-from condyle.fit import goals as goals
+from condyle.control import goals as goals
+from condyle.control.problem import Problem as Problem
+from condyle.control.solve import solve as solve
 from condyle.forces import Wrench as Wrench
 from condyle.functions import Spline as Spline
 from condyle.integrate import integrators as integrators
@@ -52,6 +54,10 @@ from condyle.model.operators.record import Stage as Stage
 from condyle.opensim import read_external_loads as read_external_loads
 from condyle.opensim import read_osim as read_osim
 from condyle.opensim import write_osim as write_osim
+from condyle.robots import read_mjcf as read_mjcf
+from condyle.robots import read_urdf as read_urdf
+from condyle.robots import write_mjcf as write_mjcf
+from condyle.robots import write_urdf as write_urdf
 from condyle.spatial import Transform as Transform
 from condyle.status import Status as Status
 from condyle.studies.assemble import assemble as assemble
@@ -71,6 +77,7 @@ from condyle.studies.joints.marker_clusters import relative_frames as relative_f
 from condyle.studies.kinematics.imus import IMUs as IMUs
 from condyle.studies.kinematics.imus import calibrate_imus as calibrate_imus
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics as inverse_kinematics
+from condyle.studies.metabolic_power import metabolic_power as metabolic_power
 from condyle.studies.motion.low_pass import low_pass as low_pass
 from condyle.studies.motion.motion import Motion as Motion
 from condyle.studies.muscle_analysis import muscle_analysis as muscle_analysis
@@ -79,6 +86,9 @@ from condyle.studies.scaling.measurements import Measurement as Measurement
 from condyle.studies.scaling.scale import scale as scale
 from condyle.studies.simulate import simulate as simulate
 from condyle.studies.static_optimization import static_optimization as static_optimization
+from condyle.sweeps.members import members as members
+from condyle.sweeps.simulation import Simulation as Simulation
+from condyle.sweeps.sweep import sweep as sweep
 from condyle.system.state import State as State
 from condyle.system.system import System as System
 from condyle.table import Table as Table

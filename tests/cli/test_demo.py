@@ -159,8 +159,8 @@ def test_output_that_is_read_only(tmp_path: Path) -> None:
 def test_ctrl_c_leaves_nothing(moment: str, tmp_path: Path) -> None:
     """SIGINT before the work, and while the report is written."""
     script = (
-        f"import os, signal, condyle.cli.main, condyle.cli.demo as d\nd.{moment} = lambda *arguments: "
-        "os.kill(os.getpid(), signal.SIGINT)\ncondyle.cli.main.app(['demo'])\n"
+        f"import os, signal, sys, condyle.cli.main, condyle.cli.demo as d\nd.{moment} = lambda *arguments: "
+        "os.kill(os.getpid(), signal.SIGINT)\nsys.argv[1:] = ['demo']\ncondyle.cli.main.main()\n"
     )
     done = run("-c", script, cwd=tmp_path)
     assert done.returncode == 130

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer.core import TyperGroup
+
+import condyle
 
 ELSEWHERE = {
     "view": "condyle show MODEL [MOTION], or condyle live MODEL for a page with sliders",
@@ -90,7 +91,7 @@ Degrees = Annotated[
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"condyle {version('condyle')}")
+        print(f"condyle {condyle.__version__}")
         raise typer.Exit
 
 

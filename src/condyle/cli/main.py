@@ -6,8 +6,6 @@ import sys
 import warnings
 from pathlib import Path
 
-from condyle.cli import commands  # noqa: F401 (they register themselves)
-from condyle.cli.app import app
 from condyle.errors import CondyleError
 
 
@@ -27,13 +25,30 @@ def _say(
     )
 
 
+def _setups(words: list[str]) -> list[Path]:
+    """Files of `condyle run FILES`, which needs no parser: Typer takes as long to load as some tools run."""
+    plain = words[:1] == ["run"] and not any(word.startswith("-") for word in words)
+    return [Path(word) for word in words[1:]] if plain else []
+
+
 def main() -> None:
     """Entry point. An error of Condyle or of the operating system is one line and exit code 1, never a
     traceback; a warning is one line."""
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _say  # type: ignore[assignment]
+            files = _setups(sys.argv[1:])
+            if files:
+                from condyle.cli.run import begin
+
+                begin(files, None)
+                return
+            from condyle.cli import commands  # noqa: F401 (they register themselves)
+            from condyle.cli.app import app
+
             app()
     except (CondyleError, OSError) as error:
         print(f"condyle: error: {error}", file=sys.stderr)
         raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

@@ -8,13 +8,12 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from multiprocessing import get_context
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import condyle
 from condyle.errors import CondyleError
 from condyle.native.machine.ctrl_c import patient
 from condyle.opensim.setup import run_setup
@@ -27,6 +26,13 @@ Later = dict[Path, list[str]]
 """What each reads that a file after it writes, as messages."""
 SHOWN = 8
 """Notes that are shown of a file."""
+
+
+def begin(setups: Sequence[Path], jobs: int | None) -> None:
+    """The command: run setup files, and end with 1 if one fails."""
+    print(f"Condyle {condyle.__version__}: {len(setups)} setup file{'s' * (len(setups) > 1)}", flush=True)
+    if not run(setups, jobs):
+        raise SystemExit(1)
 
 
 def run(setups: Sequence[Path], jobs: int | None) -> bool:
@@ -75,6 +81,9 @@ def _lost(path: Path, needed: Needs, done: dict[Path, str]) -> str:
 def _at_once(setups: Sequence[Path], needed: Needs, later: Later, jobs: int) -> dict[Path, str]:
     """The same, several at a time, each in a process of its own. Their steps are told as they begin. A file
     that reads what another one writes waits for it."""
+    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+    from multiprocessing import get_context
+
     done: dict[Path, str] = {}
     os.environ.setdefault("CONDYLE_THREADS", str(max(1, (os.cpu_count() or 1) // jobs)))
     context = get_context("spawn")

@@ -105,7 +105,7 @@ class Table(ExplainsCalls, Display):
         units: of the values given, one per column; it may be empty.
         status: how the computation ended that gave it.
         degrees: whether angles are in degrees, where a file said so.
-        over: what `time` is, where rows are not over time: "frame" or "trial" if they are numbered.
+        over: what `time` is, where rows are not over time: "frame", "trial" or "member" if they are numbered.
         datatype: OpenSim's name of what stood in a cell of a file, such as "Vec3" or "Quaternion", whose
             columns are NAME_1, NAME_2, ...; .sto files are written so again.
         quality: how good the result is that it holds; nothing was checked by default.

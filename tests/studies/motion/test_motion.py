@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.studies.motion.low_pass import _two_passes
 from condyle.studies.motion.low_pass import filtered as low_pass
 from condyle.studies.motion.spline_rates import rates, spline
 from condyle.studies.prescribed_forces import at_times
@@ -323,6 +324,20 @@ def test_rounded_times_are_even(system, rate, digits):
     assert not exact.notes
     straight = cd.Motion(system, np.round(t, digits), x)
     np.testing.assert_array_equal(straight.udot, rounded.udot)
+
+
+@pytest.mark.parametrize("rows", [7, 67, 300])
+def test_passes_of_the_filter_against_scipy(rows: int) -> None:
+    """A recursion and products of blocks; numbers of the filter are those of a design by poles."""
+    from scipy.signal import butter, lfilter, lfiltic
+
+    expected = given = np.cumsum(np.random.default_rng(rows).normal(size=(rows, 3)), axis=0)
+    b, a = butter(3, 6.0, fs=50.0)
+    for _ in range(2):
+        memory = np.stack([lfiltic(b, a, c, c) for c in expected[2::-1].T], axis=1)
+        after = lfilter(b, a, expected[3:], axis=0, zi=memory)[0]
+        expected = np.concatenate([expected[:3], after])[::-1]
+    assert abs(_two_passes(given, 6.0, 50.0) - expected).max() < 1e-13 * abs(given).max()  # rounding
 
 
 def test_rounded_times_are_filtered_as_even_ones(system):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+import condyle
 from condyle.cli.app import Degrees, Force, Format, ModelName, Output, Tables, app
 
 
@@ -65,7 +65,7 @@ def analyze(
 
     For example: `condyle analyze arm26 elbow.mot --output elbow`
     """
-    print(f"Condyle {version('condyle')}: {model} moves as in {motion}", flush=True)
+    print(f"Condyle {condyle.__version__}: {model} moves as in {motion}", flush=True)
     from condyle.cli.analyze import run
 
     chosen = [c.value for c in configuration] if configuration else None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 import typer
 
+import condyle
 from condyle.cli.app import Force, Format, Open, Output, Tables, app
 
 
@@ -17,7 +16,7 @@ def demo(output: Output = None, format: Tables = Format.csv, force: Force = Fals
     report that any browser opens.
     """
     print(
-        f"Condyle {version('condyle')}: an elbow bends, from motion to muscle forces and joint loads",
+        f"Condyle {condyle.__version__}: an elbow bends, from motion to muscle forces and joint loads",
         flush=True,
     )
     from condyle.cli.demo import run

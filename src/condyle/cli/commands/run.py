@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -40,8 +39,6 @@ def run(
 
     For example: `condyle run */Setup_ID.xml`
     """
-    print(f"Condyle {version('condyle')}: {len(setups)} setup file{'s' * (len(setups) > 1)}", flush=True)
-    from condyle.cli.run import run as run_all
+    from condyle.cli.run import begin
 
-    if not run_all(setups, jobs):
-        raise typer.Exit(1)
+    begin(setups, jobs)

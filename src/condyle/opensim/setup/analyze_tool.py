@@ -103,7 +103,7 @@ def trial_of(setup: Setup) -> AnalysisTrial:
         motion,
         smooth,
         loads_of(setup, motion),
-        lambda: _states(setup, system, motion, table, controls),
+        lambda balanced: _states(setup, system, motion, table, controls, balanced),
         setup.count("output_precision", 8, 30),
         unknown="" if known else UNKNOWN,
         first=int(np.searchsorted(whole.t, motion.t[0])),
@@ -129,10 +129,15 @@ def _few(setup: Setup, system: System, table: Table) -> Motion:
 
 
 def _states(
-    setup: Setup, system: System, motion: Motion, table: Table | None, controls: dict[str, Control]
+    setup: Setup,
+    system: System,
+    motion: Motion,
+    table: Table | None,
+    controls: dict[str, Control],
+    balanced: bool,
 ) -> tuple[Array, Array]:
     """Auxiliary states (m, nz) and inputs (m, k) of the frames: those of a file of states and of controllers;
-    fibers are in equilibrium where a file does not have them, or the setup asks for it."""
+    if balanced, fibers are in equilibrium where a file does not have them, or the setup asks for it."""
     start = motion.start
     z = np.tile(start.z, (len(motion), 1))
     lacking = list(system.state_variables)
@@ -143,7 +148,7 @@ def _states(
                 z[:, k] = table.values[inside, columns[name]]
                 lacking.remove(name)
     inputs = control_inputs(system, controls, motion.t)
-    if z.size and (lacking or setup.flag("solve_for_equilibrium_for_auxiliary_states", False)):
+    if balanced and z.size and (lacking or setup.flag("solve_for_equilibrium_for_auxiliary_states", False)):
         z = setup.step("equilibrium of muscles", lambda: opensim_equilibrium(motion, z))
     return z, inputs
 

@@ -128,7 +128,7 @@ def _trial(setup: Setup, traj: Trajectory, loads: list[tuple[str, ExternalLoad]]
         motion,
         motion,
         loads,
-        lambda: (traj.z, motion.tail[:, where["inputs"]]),
+        lambda balanced: (traj.z, motion.tail[:, where["inputs"]]),
         setup.count("output_precision", 8, 30),
         loads_in_system=True,
     )

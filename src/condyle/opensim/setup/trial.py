@@ -43,7 +43,7 @@ class AnalysisTrial:
     motion: Motion
     smooth: Motion | None
     labeled: list[tuple[str, ExternalLoad]]
-    states: Callable[[], tuple[Array, Array]]
+    states: Callable[[bool], tuple[Array, Array]]
     precision: int = 8
     loads_in_system: bool = False
     unknown: str = ""
@@ -57,16 +57,22 @@ class AnalysisTrial:
     @cached_property
     def with_muscle_states(self) -> Motion:
         """The frames with the states of muscles, and the accelerations of the motion."""
-        return with_states(self.motion, *self.states())
+        return with_states(self.motion, *self.states(True))
 
     @cached_property
     def run(self) -> Motion:
         """The same with the accelerations that all forces give."""
         return self.with_muscle_states if self.loads_in_system else self.accelerated_by({})
 
+    def _before(self, tensions: dict[str, Array]) -> Motion:
+        """The frames; nobody asks for the equilibrium of muscles whose forces are all given."""
+        if all(name in tensions for name in self.system.muscles):
+            return with_states(self.motion, *self.states(False))
+        return self.with_muscle_states
+
     def batch_under(self, tensions: dict[str, Array]) -> Batch:
         """The frames under given forces of muscles and actuators, {name: (m,)}, and all others."""
-        system, motion = self.system, self.with_muscle_states
+        system, motion = self.system, self._before(tensions)
         loads = loads_on(motion, self.loads)
         kept = [name for name in forces_of_groups(system, GROUPS) if name not in tensions]
         part = study_system(system, kept, tuple(tensions), tuple(loads))
@@ -74,7 +80,7 @@ class AnalysisTrial:
 
     def accelerated_by(self, tensions: dict[str, Array]) -> Motion:
         """The frames with the accelerations that these forces give."""
-        batch, motion = self.batch_under(tensions), self.with_muscle_states
+        batch, motion = self.batch_under(tensions), self._before(tensions)
         udot = self.setup.step("accelerations", lambda: batch.ask("forward_dynamics", (), {}))
         z = motion.tail[:, self.system.compiled.model.tail["z"]]
         return with_states(motion, z, None, udot)

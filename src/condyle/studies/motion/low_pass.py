@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -232,11 +233,33 @@ def _padded(x: Array, pad: int) -> Array:
 
 def _two_passes(y: Array, cutoff: float, rate: float) -> Array:
     """Butterworth of order 3, forward and backward; the first three rows of a pass stay, as in OpenSim."""
-    from scipy.signal import butter, lfilter, lfiltic
-
-    b, a = butter(ORDER, cutoff, fs=rate)
+    factors = _factors(cutoff / rate)
     for _ in range(2):
-        first = y[ORDER - 1 :: -1]
-        memory = np.stack([lfiltic(b, a, c, c) for c in first.T], axis=1)
-        y = np.concatenate([y[:ORDER], lfilter(b, a, y[ORDER:], axis=0, zi=memory)[0]])[::-1]
+        out = y.copy()
+        for k in range(ORDER, len(y), BLOCK):
+            known = np.concatenate([out[k - ORDER : k], y[k - ORDER : k + BLOCK]])
+            out[k : k + BLOCK] = factors[: len(known) - 2 * ORDER, : len(known)] @ known
+        y = out[::-1]
     return y
+
+
+BLOCK = 64
+"""Rows that are filtered by one product."""
+
+
+@lru_cache
+def _factors(part: float) -> Array:
+    """What filtered rows are made of, (BLOCK, 3 + 3 + BLOCK): the three filtered rows before them, the three
+    rows before them, and these rows. The cut-off is a part of the rate.
+
+    With poles p of 1 / ((s + 1) (s^2 + s + 1)) and K = tan(pi part), the bilinear transform has the poles
+    (1 + K p) / (1 - K p), three zeros at -1, and the gain K^3 / prod(1 - K p).
+    """
+    K, poles = math.tan(math.pi * part), np.exp(1j * np.pi * np.array([2, 3, 4]) / 3)
+    a = np.poly((1 + K * poles) / (1 - K * poles)).real
+    b = np.array([1.0, 3.0, 3.0, 1.0]) * np.prod(K / (1 - K * poles)).real
+    rows, done = np.eye(2 * ORDER + BLOCK)[ORDER:], np.zeros((ORDER + BLOCK, 2 * ORDER + BLOCK))
+    done[:ORDER, :ORDER] = np.eye(ORDER)
+    for k in range(ORDER, ORDER + BLOCK):
+        done[k] = b[::-1] @ rows[k - ORDER : k + 1] - a[:0:-1] @ done[k - ORDER : k]
+    return done[ORDER:]
