@@ -19,11 +19,15 @@ from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.system.system import System
 
-ANATOMICAL, TRACKING, UNKNOWN = 0.006, 0.03, 0.015
+ANATOMICAL, TRACKING, LOOSE = 0.005, 0.05, 0.03
 """Standard deviations of a marker's place on its body, along each axis [m]: palpation is repeatable to 6-21 mm
 within and 12-25 mm between examiners, as a distance (Della Croce et al. 1999, Med Biol Eng Comput 37)."""
 
-KINDS = {"anatomical": ANATOMICAL, "tracking": TRACKING, "unknown": UNKNOWN}
+KINDS = {"anatomical": ANATOMICAL, "tracking": TRACKING, "loose": LOOSE, "unknown": LOOSE}
+
+_LOOSE = {"trunk": r"head|hd$|temple|ear|nose|acr|sho|^[rl]?_?sh$|clav", "foot": r"mid|tip|mf[sl]$|navic|arch"}
+"""Landmarks that the model has on a body that is not theirs, by that body: head and shoulder girdle move against
+the trunk, and what is on a shoe is on no bone."""
 
 _COMPUTED = r"jc$|joint_?cent|_jc|^mid_|projection|^com$|centroid|virtual"
 _TRACKING = (
@@ -63,12 +67,17 @@ def kind_by_name(name: str, segment: str = "") -> str:
     return ""
 
 
+def _is_loose(name: str, segment: str) -> bool:
+    return bool(segment in _LOOSE and re.search(_LOOSE[segment], re.sub(r"[.\s-]+", "_", name.lower())))
+
+
 @dataclass(frozen=True)
 class MarkerKinds:
     """How well the place of each marker is known.
 
     Attributes:
-        kinds: "anatomical", "tracking", "unknown" or "given", by marker.
+        kinds: "anatomical", "tracking", "loose" (a landmark of a segment that the model has no body for),
+            "unknown" or "given", by marker.
         sd: of its place along each axis of its body [m], by marker.
         left_out: markers that are not used, and why.
     """
@@ -100,6 +109,8 @@ def marker_kinds(system: System, used: Sequence[str], given: Any = None) -> Mark
             if by_name == "computed":
                 out[n] = "a point computed from other markers"
                 continue
+            if by_name == "anatomical" and _is_loose(n, role(system.marker(n).body)):
+                by_name = "loose"
             kind = by_name or ("anatomical" if flags[n] else "tracking" if tell else "unknown")
             if kind == "unknown":
                 asked.append(n)
@@ -110,7 +121,7 @@ def marker_kinds(system: System, used: Sequence[str], given: Any = None) -> Mark
     if asked:
         warn(
             f"personalize: are the markers {cut(asked)} on bone landmarks, or of clusters on a segment? Neither "
-            f"their names nor `fixed` flags say it: {1e3 * UNKNOWN:g} mm are assumed. Give markers={{name: "
+            f"their names nor `fixed` flags say it: {1e3 * LOOSE:g} mm are assumed. Give markers={{name: "
             '"anatomical" or "tracking"}',
             RuntimeWarning,
         )
@@ -133,12 +144,12 @@ def _given(system: System, given: Any) -> dict[str, Any]:
             raise UnknownNameError("marker of the model", name, system.markers, "markers=")
         if isinstance(kind, (int, float)) and not isinstance(kind, bool) and 0 < kind < 1:
             out[name] = float(kind)
-        elif kind in ("anatomical", "tracking", "left out"):
+        elif kind in ("anatomical", "tracking", "loose", "left out"):
             out[name] = kind
         else:
             raise DescriptionError(
-                f"personalize: markers: {name!r}: expected 'anatomical', 'tracking', 'left out' or a standard "
-                f"deviation of its place [m], above 0 and below 1, got {kind!r}"
+                f"personalize: markers: {name!r}: expected 'anatomical', 'tracking', 'loose', 'left out' or a "
+                f"standard deviation of its place [m], above 0 and below 1, got {kind!r}"
             )
     return out
 

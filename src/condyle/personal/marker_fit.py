@@ -4,13 +4,12 @@ With R_t, p_t the pose of a marker's body at q_t, s = exp(theta) the sizes, r it
 d how far it sits from there and y where it was seen, in the axes of its body,
 
     e_tm = R' (y_tm - p(q_t, s)) - s o r_m - d_m                                                          (1)
-    J = 1/2 sum_t c_t sum_m rho(|e_tm|^2 / sd^2) + 1/2 |theta - mu|^2_C + 1/2 sum_m |d_m|^2 / sd_m^2
+    J = 1/2 sum_t c_t sum_m |e_tm|^2 / sd^2 + 1/2 |theta - mu|^2_C + 1/2 sum_m |d_m|^2 / sd_m^2
         + 1/2 sum_t |q_t - q_0|^2_Q                                                                       (2)
     subject to   g(q_t, s) = 0   in each frame: loops and couplers                                        (3)
 
-c_t is the number of independent observations that a frame stands for: skin moves slowly, so that the frames of
-a trial count as 20 at most. rho is |e|^2 / sd^2, or in the last steps Student's t with 5 degrees of freedom,
-which lets single markers slip. With A = de/du, B = de/dtheta, de/dd = -1 and G u + G_theta theta + g = 0
+c_t is the number of independent observations that a frame stands for: skin moves slowly and the same way in
+every step, so that the frames of a trial count as 10 at most. sd is found from what is left. With A = de/du, B = de/dtheta, de/dd = -1 and G u + G_theta theta + g = 0
 the linear (3), steps of a frame are
 
     du = Z y - G+ (g + G_theta dtheta),   Z the null space of G                                           (4)
@@ -33,10 +32,12 @@ from condyle.arrays import Array
 from condyle.personal.sized_system import SizedSystem, stations
 from condyle.records import dataclass
 
-STUDENT = 5.0
-"""Degrees of freedom of errors of markers."""
-NOISE, KNOWN, LEAST, MOST = 0.007, 30.0, 0.002, 0.02
-"""Skin motion along an axis before it is known [m], worth so many observations; and its range."""
+NOISE, KNOWN, MOST = 0.007, 30.0, 0.02
+"""Skin motion along an axis before it is known [m], worth so many observations; and the most."""
+TOLERANCE = 1e-4
+"""A step that lowers the cost by less than this part is the last."""
+CHUNK = 400
+"""Frames that are followed at once."""
 
 
 def cross(v: Array) -> Array:
@@ -103,13 +104,21 @@ class MarkerFit:
         self.share, self.mean, self.precision = share, theta[0], np.linalg.inv(theta[1])
         self.d_precision = np.repeat(1 / offsets**2, 3)
         self.q_mean, self.q_precision = q[0], np.where(np.isfinite(q[1]), 1 / q[1] ** 2, 0.0)
-        self.free, self.sd, self.student = free, NOISE, False
+        self.free, self.sd = free, NOISE
         self.bodies, self.at = np.unique(self.body, return_inverse=True)
         self.used = [k for k, n in enumerate(sized.sizes) if n in self.system.parameters]
         order = list(self.system.parameters)
         self.columns = [order.index(sized.sizes[k]) for k in self.used]
         self.plain = self.system.nq == self.system.nu
         self.constrained = bool(self.system.constraints)
+
+    def frames(self, rows: Any) -> MarkerFit:
+        """The same problem of some frames."""
+        part = object.__new__(MarkerFit)
+        vars(part).update(vars(self))
+        for name in ("y", "seen", "share", "q_mean", "q_precision"):
+            setattr(part, name, getattr(self, name)[rows])
+        return part
 
     # ---- errors and their derivatives ----------------------------------------------------------------------
 
@@ -148,7 +157,7 @@ class MarkerFit:
         """g (T, m), G (T, m, nu) and G_theta (T, m, n) of the constraints on positions."""
         s = np.exp(theta)
         given, u = self.sized.parameters(s), np.zeros((len(q), self.system.nu))
-        g = self.system.constraints.errors(q, u, parameters=given).p
+        g = self.system.constraints.errors(q, u, parameters=given)[0]
         G = self.system.constraints.jacobian(q, u, parameters=given)[:, : g.shape[-1]]
         G_theta = np.zeros((*g.shape, len(theta)))
         if self.columns:
@@ -158,57 +167,57 @@ class MarkerFit:
 
     # ---- cost ----------------------------------------------------------------------------------------------
 
-    def weights(self, e: Array) -> Array:
-        """c rho' / sd^2, shape (T, M)."""
-        w = self.seen * self.share[:, None] / self.sd**2
-        if self.student:
-            w = w * (STUDENT + 3) / (STUDENT + (e**2).sum(axis=-1) / self.sd**2)
-        return w
-
     def cost(self, q: Array, theta: Array, d: Array) -> float:
         """(2)."""
-        x = (self.errors(q, theta, d)[0] ** 2).sum(axis=-1) / self.sd**2
-        rho = (STUDENT + 3) * np.log1p(x / STUDENT) if self.student else x
-        dt, dq = theta - self.mean, q - self.q_mean
-        total = (self.share[:, None] * rho).sum() + dt @ self.precision @ dt
-        total += (self.d_precision * d.ravel() ** 2).sum() + (self.q_precision * dq**2).sum()
+        dt = theta - self.mean
+        return float(self.frame_costs(q, theta, d).sum()) + 0.5 * float(
+            dt @ self.precision @ dt + (self.d_precision * d.ravel() ** 2).sum()
+        )
+
+    def frame_costs(self, q: Array, theta: Array, d: Array) -> Array:
+        """What each frame adds to (2), shape (T,); violated constraints cost much."""
+        e, dq = self.errors(q, theta, d)[0], q - self.q_mean
+        total = self.share * (e**2).sum(axis=(1, 2)) / self.sd**2 + (self.q_precision * dq**2).sum(axis=1)
         if self.constrained:
-            u = np.zeros((len(q), self.system.nu))
-            given = self.sized.parameters(np.exp(theta))
-            total += 1e6 * (self.system.constraints.errors(q, u, parameters=given).p ** 2).sum()
-        return 0.5 * float(total)
+            u, given = np.zeros((len(q), self.system.nu)), self.sized.parameters(np.exp(theta))
+            total += 1e6 * (self.system.constraints.errors(q, u, parameters=given)[0] ** 2).sum(axis=1)
+        return 0.5 * total
 
     # ---- steps ---------------------------------------------------------------------------------------------
 
-    def step(self, q: Array, theta: Array, d: Array, damping: float) -> tuple[Array, Array, Array, Array, Array]:
-        """du (T, nu), dtheta (n,), dd (M, 3), the Schur complement (5) and the step's right side by frame."""
+    def blocks(self, q: Array, theta: Array, d: Array, damping: Any) -> tuple[Any, ...]:
+        """Weights (T, 3 M), e (T, 3 M), A (T, 3 M, k), B (T, 3 M, n), H (T, k, k), its gradient (T, k), E's part of
+        theta (T, k, n), and how y becomes du: Z, shift, slope of (4), or Nones without constraints."""
         e, A, B = self.linear(q, theta, d)
         T, M, _, n = A.shape
-        ns, N = len(theta), 3 * M
-        w = np.repeat(self.weights(e), 3, axis=1)
-        e, A, B = e.reshape(T, N), A.reshape(T, N, n), B.reshape(T, N, ns)
+        w = np.repeat(self.seen * self.share[:, None] / self.sd**2, 3, axis=1)
+        e, A, B = e.reshape(T, 3 * M), A.reshape(T, 3 * M, n), B.reshape(T, 3 * M, -1)
         Q = np.where(self.free, self.q_precision, 0.0) if self.plain else np.zeros((T, n))
-        dq = (q - self.q_mean) if self.plain else np.zeros((T, n))
-        shift = slope = None
+        dq = np.where(Q > 0, q - self.q_mean, 0.0) if self.plain else np.zeros((T, n))
+        held = Q + np.reshape(damping, (-1, 1)) + np.where(self.free, 0.0, 1.0)
+        Z = shift = slope = None
         if self.constrained:
             g, G, G_theta = self.constraint(q, theta)
             Z, pinv = _null_space(G)
             shift, slope = -(pinv @ g[..., None])[..., 0], -pinv @ G_theta  # (4)
-            e, B = e + (A @ shift[..., None])[..., 0], B + A @ slope
-            A = A @ Z
+            e, B, A = e + (A @ shift[..., None])[..., 0], B + A @ slope, A @ Z
         AW = np.swapaxes(A, 1, 2) * w[:, None]
-        H = AW @ A
-        grad = np.einsum("tij,tj->ti", AW, e)
-        E = np.concatenate([AW @ B, -AW], axis=2)
-        if shift is None:
+        H, grad, E = AW @ A, (AW @ e[..., None])[..., 0], AW @ B
+        if Z is None:
             i = np.arange(n)
-            H[:, i, i] += Q + damping + np.where(self.free, 0.0, 1.0)
+            H[:, i, i] += held
             grad += Q * dq
         else:
-            ZQ = np.swapaxes(Z, 1, 2) * (Q + damping + np.where(self.free, 0.0, 1.0))[:, None]
+            ZQ = np.swapaxes(Z, 1, 2) * held[:, None]
             H += ZQ @ Z
-            grad += np.einsum("tij,tj->ti", ZQ, np.where(Q > 0, dq, 0.0) + shift)
-            E[..., :ns] += ZQ @ slope
+            grad += (ZQ @ (dq + shift)[..., None])[..., 0]
+            E += ZQ @ slope
+        return w, e, AW, B, H, grad, E, Z, shift, slope
+
+    def step(self, q: Array, theta: Array, d: Array, damping: float) -> tuple[Array, Array, Array, Array]:
+        """du (T, nu), dtheta (n,), dd (M, 3) and the Schur complement (5)."""
+        w, e, AW, B, H, grad, E, Z, shift, slope = self.blocks(q, theta, d, damping)
+        ns, N = len(theta), w.shape[1]
         BW = B * w[..., None]
         D = np.zeros((ns + N, ns + N))
         D[:ns, :ns] = np.tensordot(BW, B, axes=((0, 1), (0, 1))) + self.precision
@@ -223,14 +232,47 @@ class MarkerFit:
             ]
         )
         L = np.linalg.cholesky(H)
-        X = np.linalg.solve(L, np.concatenate([E, grad[..., None]], axis=2))
+        X = np.linalg.solve(L, np.concatenate([E, -AW, grad[..., None]], axis=2))
         flat = X.reshape(-1, X.shape[-1])
         SS = flat.T @ flat
         S = D - SS[:-1, :-1]  # (5)
         x = -np.linalg.solve(S, right - SS[:-1, -1])
         y = -np.linalg.solve(np.swapaxes(L, 1, 2), (X[..., -1] + X[..., :-1] @ x)[..., None])[..., 0]
-        du = y if shift is None else (Z @ y[..., None])[..., 0] + shift + slope @ x[:ns]
-        return np.where(self.free, du, 0.0), x[:ns], x[ns:].reshape(M, 3), S, e.reshape(T, M, 3)
+        du = y if Z is None else (Z @ y[..., None])[..., 0] + shift + slope @ x[:ns]
+        return np.where(self.free, du, 0.0), x[:ns], x[ns:].reshape(-1, 3), S
+
+    def follow(self, q: Array, theta: Array, d: Array, iterations: int = 30) -> tuple[Array, Array]:
+        """Poses of all frames for known sizes and places, each frame by itself, from q (T, nq); and standard
+        deviations of the coordinates over those of the prior, shape (T, nq), 1 where markers tell nothing."""
+        given = self.sized.parameters(np.exp(theta))
+        q, cost = q.copy(), self.frame_costs(q, theta, d)
+        damping, length = np.full(len(q), 1e-3), np.ones(len(q))
+        active = np.ones(len(q), dtype=bool)
+        for _ in range(iterations):
+            _, _, _, _, H, grad, _, Z, shift, _ = self.blocks(q, theta, d, damping)
+            y = -np.linalg.solve(H, grad[..., None])[..., 0]
+            du = y if Z is None else (Z @ y[..., None])[..., 0] + shift
+            du = np.where(self.free, du, 0.0) * np.minimum(1.0, 1.0 / np.maximum(np.abs(du).max(axis=1), 1e-9))[:, None]
+            new = self.moved(q, du * length[:, None], given)
+            c = self.frame_costs(new, theta, d)
+            good = (c <= cost * (1 + 1e-9)) & active
+            small = good & (np.abs(du * length[:, None]).max(axis=1) < 1e-6)
+            q[good], cost = new[good], np.where(good, c, cost)
+            damping = np.where(good, np.maximum(damping / 10, 1e-9), np.minimum(damping * 10 + 1e-6, 1e9))
+            active &= ~small & (damping < 1e8)
+            if not active.any():
+                break
+        return q, self._told(q, theta, d)
+
+    def _told(self, q: Array, theta: Array, d: Array) -> Array:
+        """Standard deviations of coordinates over those of the prior."""
+        _, _, _, _, H, _, _, Z, _, _ = self.blocks(q, theta, d, 1e-6)
+        C = np.linalg.inv(H)
+        C = C if Z is None else Z @ C @ np.swapaxes(Z, 1, 2)
+        if not self.plain:
+            return np.zeros_like(q)
+        prior = np.where(self.q_precision > 0, 1 / np.sqrt(np.maximum(self.q_precision, 1e-12)), 10.0)
+        return np.sqrt(np.maximum(np.diagonal(C, axis1=1, axis2=2), 0.0)) / prior
 
     def moved(self, q: Array, du: Array, given: dict[str, float]) -> Array:
         """q after a step du of the speeds, quaternions of length 1."""
@@ -244,26 +286,21 @@ class MarkerFit:
         return q
 
     def noise(self, e: Array) -> float:
-        """Skin motion from what is left of the errors [m], with a weak prior."""
-        w = self.share[:, None] * self.seen
-        if self.student:
-            w = w * (STUDENT + 3) / (STUDENT + (e**2).sum(axis=-1) / self.sd**2)
-        left = (w * (e**2).sum(axis=-1)).sum()
+        """Skin motion from what is left of the errors [m]; never less than before it is known, since models
+        err too."""
+        left = (self.share[:, None] * self.seen * (e**2).sum(axis=-1)).sum()
         count = (self.share * np.maximum(3.0 * self.seen.sum(axis=1) - self.free.sum(), 1.0)).sum()
-        return float(np.clip(np.sqrt((left + KNOWN * NOISE**2) / (count + KNOWN)), LEAST, MOST))
+        return float(np.clip(np.sqrt((left + KNOWN * NOISE**2) / (count + KNOWN)), NOISE, MOST))
 
-    def solve(self, q: Array, iterations: int = 40, tolerance: float = 1e-4, robust: bool = True) -> Fit:
-        """Gauss-Newton steps from poses q (T, nq) and the sizes of the prior, least squares first, then
-        Student's t, then the skin motion by what is left."""
-        theta, d = self.mean.copy(), np.zeros_like(self.r)
-        damping, done, k, S = 1e-3, False, 0, np.eye(0)
-        stages: list[Any] = ["least squares", *["robust"] * robust, "last"]
-        stage = stages.pop(0)
-        cost = self.cost(q, theta, d)
-        while k < iterations:
-            k += 1
-            du, dtheta, dd, S, _ = self.step(q, theta, d, damping)
-            length = 1.0
+    def solve(self, q: Array, theta: Array | None = None, d: Array | None = None, iterations: int = 40) -> Fit:
+        """Gauss-Newton steps from poses q (T, nq), and the sizes of the prior or others; then the skin motion by
+        what is left, and more steps."""
+        theta = self.mean.copy() if theta is None else theta
+        d = np.zeros_like(self.r) if d is None else d
+        damping, done, again, cost = 1e-3, False, True, self.cost(q, theta, d)
+        for k in range(1, iterations + 1):
+            du, dtheta, dd, _ = self.step(q, theta, d, damping)
+            length = min(1.0, 1.0 / max(np.abs(du).max(), 1e-9), 0.5 / max(np.abs(dtheta).max(), 1e-9))
             while length > 1e-3:
                 new_theta, new_d = theta + length * dtheta, d + length * dd
                 new_q = self.moved(q, length * du, self.sized.parameters(np.exp(new_theta)))
@@ -272,19 +309,18 @@ class MarkerFit:
                     break
                 length /= 2
             else:
-                damping *= 10
-                if damping > 1e6:
+                damping *= 100
+                if damping > 1e8:
                     break
                 continue
             drop, cost = cost - c, c
             q, theta, d, damping = new_q, new_theta, new_d, max(damping / 10, 1e-9)
-            if drop < tolerance * max(cost, 1.0):
-                if not stages:
-                    done = True
+            if drop < TOLERANCE * max(cost, 1.0):
+                sd = self.noise(self.errors(q, theta, d)[0])
+                done = not again or abs(sd / self.sd - 1) < 0.05
+                if done:
                     break
-                stage = stages.pop(0)
-                self.student = self.student or stage == "robust"
-                self.sd = self.noise(self.errors(q, theta, d)[0])
+                again, self.sd = False, sd
                 cost = self.cost(q, theta, d)
         covariance = np.linalg.inv(self.step(q, theta, d, 0.0)[3])
         e = self.errors(q, theta, d)[0]

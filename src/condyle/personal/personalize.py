@@ -15,21 +15,22 @@ from condyle.errors import DescriptionError, warn
 from condyle.io.markers import Markers
 from condyle.opensim import read_osim
 from condyle.personal.anthropometry import role
+from condyle.personal.followed import exchanged, follow
 from condyle.personal.landmarks import marker_kinds, who_is_who
 from condyle.personal.marker_fit import MarkerFit
-from condyle.personal.recordings import Recording, check_recordings, recordings
+from condyle.personal.recordings import check_recordings, recordings
 from condyle.personal.result import Person
 from condyle.personal.sized_system import SizedSystem, prior_of, sized
+from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
-from condyle.studies.kinematics.result import InverseKinematics
 from condyle.studies.motion.motion import _default
 from condyle.system.state import State
 from condyle.system.system import System
 
 Loads = str | Path | Sequence[ExternalLoad]
 SIZES = ("whole", "bodies", "axes")
-FRAMES, FEWEST, INDEPENDENT, STILL = 60, 6, 20.0, 2.0
+FRAMES, FEWEST, INDEPENDENT, STILL = 60, 6, 10.0, 2.0
 """Frames that fix the sizes, of all trials; at least so many per trial; how many independent observations a
 trial is worth; and a static trial."""
 UPRIGHT = np.radians(5.0)
@@ -122,40 +123,62 @@ def personalize(
         free[j] = speed not in state.locked
     for b in one.system.bodies:
         free[list(b.prescribed_speeds)] = False
-    picks = [r.pick(max(FEWEST, -(-FRAMES // max(1, sum(not x.static for x in found))))) for r in found]
-    y, q, share, mean, sd = [], [], [], [], []
+    count = max(FEWEST, -(-FRAMES // max(1, sum(not x.static for x in found))))
+    picks = [r.pick(count) for r in found]
+    parts = [_rows(picks, k) for k in range(len(found))]
+    y = [r.positions(used, who.called, rows) for r, rows in zip(found, picks, strict=True)]
     places = _places(one, used, start, np.zeros((len(used), 3)))
-    for r, rows in zip(found, picks, strict=True):
-        seen = r.positions(used, who.called, rows)
-        y.append(seen)
-        q.append(_first_poses(one, state, used, seen, places))
-        share.append(np.full(len(rows), (STILL if r.static else min(INDEPENDENT, len(rows))) / len(rows)))
-        m, s = _pose_prior(one.system, r.static)
-        mean.append(np.tile(m, (len(rows), 1)))
-        sd.append(np.tile(s, (len(rows), 1)))
-    fit = MarkerFit(
-        one,
-        used,
-        np.concatenate(y),
-        np.concatenate(share),
-        (prior.mean, prior.covariance),
-        np.array([kinds.sd[n] for n in used]),
-        (np.concatenate(mean), np.concatenate(sd)),
-        free,
-    )
-    result = fit.solve(np.concatenate(q))
+    q = np.concatenate([_first_poses(one, state, used, seen, places) for seen in y])
+
+    def problem(y: list[Array], static: list[bool], share: list[float]) -> MarkerFit:
+        pose = [_pose_prior(one.system, still) for still in static]
+        each = lambda k: np.concatenate([np.tile(p[k], (len(x), 1)) for p, x in zip(pose, y, strict=True)])
+        return MarkerFit(
+            one,
+            used,
+            np.concatenate(y),
+            np.concatenate([np.full(len(x), c / len(x)) for c, x in zip(share, y, strict=True)]),
+            (prior.mean, prior.covariance),
+            np.array([kinds.sd[n] for n in used]),
+            (each(0), each(1)),
+            free,
+        )
+
+    static_ones = [r.static for r in found]
+    worth = [STILL if r.static else min(INDEPENDENT, len(rows)) for r, rows in zip(found, picks, strict=True)]
+    fit = problem(y, static_ones, worth)
+    result = fit.solve(q)
+    renamed: dict[str, dict[str, str]] = {}
+    for k, r in enumerate(found):
+        if swap := exchanged(fit, result, parts[k]):
+            renamed[r.name] = swap
+            y[k] = _with_names(y[k], used, swap)
+    if renamed:
+        told = "; ".join(f"{name}: {cut(f'{a} is {b}' for a, b in x.items())}" for name, x in renamed.items())
+        warn(f"personalize: markers look exchanged, and are used by the other name: {told}", RuntimeWarning)
+        fit = problem(y, static_ones, worth)
+        result = fit.solve(q)
     if not result.converged:
         warn(f"personalize: sizes were still changing after {result.iterations} steps; see .quality", RuntimeWarning)
-    s = np.exp(result.theta)
     say("motions")
-    places = _places(one, used, s, result.d)
-    state = _state(one, s)
-    motions = [
-        _follow(one, state, r, used, who.called, places, result.q[_rows(picks, k)][0])
-        for k, r in enumerate(found)
-        if not r.static
-    ]
-    return Person(one, prior, kinds, who, found, picks, fit, result, motions, mass)
+    followed = []
+    for k, r in enumerate(found):
+        if r.static:
+            continue
+        seen = _with_names(r.positions(used, who.called, slice(None)), used, renamed.get(r.name, {}))
+        whole = problem([seen], [False], [float(len(seen))])
+        whole.sd = result.sd
+        t = r.markers.time
+        followed.append(follow(whole, result, t, t[picks[k]], result.q[parts[k]], r.name))
+    return Person(one, prior, kinds, who, found, picks, fit, result, followed, mass, renamed)
+
+
+def _with_names(y: Array, used: list[str], names: Mapping[str, str]) -> Array:
+    """Positions (T, M, 3) of markers that change names."""
+    out = y.copy()
+    for a, b in names.items():
+        out[:, used.index(b)] = y[:, used.index(a)]
+    return out
 
 
 def _rows(picks: list[Array], k: int) -> slice:
@@ -188,27 +211,6 @@ def _first_poses(one: SizedSystem, state: State, used: list[str], y: Array, plac
         )
     q = found.motion[list(one.system.coordinates)].values
     return np.where(np.isfinite(q), q, one.system.defaults()[0])
-
-
-def _follow(
-    one: SizedSystem,
-    state: State,
-    r: Recording,
-    used: list[str],
-    called: Mapping[str, str],
-    places: dict[str, Array],
-    first: Array,
-) -> InverseKinematics:
-    """All frames of a trial with known sizes."""
-    y = r.positions(used, called, slice(None))
-    with warnings.catch_warnings(action="ignore"):
-        return inverse_kinematics(
-            one.system,
-            {n: y[:, k] for k, n in enumerate(used) if np.isfinite(y[:, k]).any()},
-            t=r.markers.time,
-            state=state.replace(q=first),
-            stations=places,
-        )
 
 
 def _pose_prior(system: System, static: bool) -> tuple[Array, Array]:

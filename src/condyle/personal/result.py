@@ -13,6 +13,7 @@ from condyle.arrays import Array
 from condyle.opensim import write_osim
 from condyle.personal.anthropometry import SizePrior
 from condyle.personal.estimates import Estimates
+from condyle.personal.followed import Followed
 from condyle.personal.landmarks import MarkerKinds, WhoIsWho
 from condyle.personal.marker_fit import Fit, MarkerFit
 from condyle.personal.recordings import Recording
@@ -20,7 +21,6 @@ from condyle.personal.sized_system import SizedSystem
 from condyle.presentation import Block, Display, cut, page
 from condyle.quality import Check, Judged, Verdict
 from condyle.records import dataclass
-from condyle.studies.kinematics.result import InverseKinematics
 from condyle.studies.scaling.scale import scale
 from condyle.system.system import System
 from condyle.table import Table
@@ -40,8 +40,9 @@ class Person(Display, Judged):
         who: names of the data and what the model calls them.
         recordings: the static one first, if there is one, then the trials.
         fit: sizes, offsets and poses of some frames.
-        kinematics: `cd.inverse_kinematics` of each trial.
+        followed: each trial with these sizes.
         mass: of the subject [kg].
+        renamed: markers that a recording exchanged, {name in the data: name in the model}, by recording.
     """
 
     sized: SizedSystem
@@ -52,8 +53,9 @@ class Person(Display, Judged):
     picks: list[Array]
     problem: MarkerFit
     fit: Fit
-    kinematics: list[InverseKinematics]
+    followed: list[Followed]
     mass: float | None
+    renamed: dict[str, dict[str, str]]
 
     _study = "personalize"
     plumbing: ClassVar[frozenset[str]] = frozenset({"problem", "picks", "sized"})
@@ -112,12 +114,12 @@ class Person(Display, Judged):
     @property
     def motions(self) -> tuple[Table, ...]:
         """Coordinates over time, one Table per trial."""
-        return tuple(k.motion for k in self.kinematics)
+        return tuple(k.motion for k in self.followed)
 
     @property
     def errors(self) -> tuple[Table, ...]:
         """Distances of markers from the subject's model over time [m], one Table per trial."""
-        return tuple(k.errors for k in self.kinematics)
+        return tuple(k.errors for k in self.followed)
 
     @property
     def rms(self) -> tuple[float, ...]:
@@ -212,7 +214,7 @@ class Person(Display, Judged):
     def __repr__(self) -> str:
         rms = ", ".join(f"{1e3 * x:.1f}" for x in self.rms)
         return (
-            f"Person({len(self.sizes)} sizes, {len(self.moved)} markers, {len(self.kinematics)} trials, marker errors "
+            f"Person({len(self.sizes)} sizes, {len(self.moved)} markers, {len(self.followed)} trials, marker errors "
             f"{rms} mm rms{self.quality.summary})"
         )
 
