@@ -80,7 +80,12 @@ class Estimates(Display):
 
         sd = np.array([self.sd[n] for n in self.names])
         columns: dict[str, Any] = {}
-        for label, x in (("value", self.values), ("sd", sd), ("prior", self.prior), ("prior_sd", self.prior_sd)):
+        for label, x in (
+            ("value", self.values),
+            ("sd", sd),
+            ("prior", self.prior),
+            ("prior_sd", self.prior_sd),
+        ):
             if x.ndim == 1:
                 columns[label] = x
             else:

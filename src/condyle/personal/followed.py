@@ -17,6 +17,8 @@ TELLS, LONGEST = 0.7, 0.1
 long [s] are filled."""
 BAD, WORSE = 0.03, 4.0
 """A frame fits badly if its RMS is above this [m] and so many times the median."""
+STRAY = 0.08
+"""RMS from which on a marker of a trial is left out [m], if others are nearer."""
 EXCHANGED, BETTER = 0.025, 0.5
 """Markers are exchanged if their RMS is above this [m], and this part of it when they change names."""
 
@@ -107,6 +109,16 @@ def _gaps(problem: MarkerFit, time: Array, q: Array, told: Array) -> tuple[Array
             if a == 0 or b == len(time) or time[min(b, len(time) - 1)] - time[a - 1] > LONGEST:
                 shown[a:b, j] = np.nan
     return q, shown, untold
+
+
+def strays(problem: MarkerFit, fit: Fit, rows: slice) -> list[str]:
+    """Markers of some frames that are farther from the model than skin moves, by far."""
+    part = problem.frames(rows)
+    square = (fit.e[rows] ** 2).sum(axis=-1)
+    rms = np.sqrt(square.sum(axis=0) / np.maximum(part.seen.sum(axis=0), 1))
+    usual = float(np.median(rms[part.seen.any(axis=0)]))
+    far = np.flatnonzero(rms > max(STRAY, 6 * usual))
+    return [problem.markers[k] for k in far]
 
 
 def exchanged(problem: MarkerFit, fit: Fit, rows: slice) -> dict[str, str]:

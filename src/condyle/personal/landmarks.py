@@ -25,7 +25,10 @@ within and 12-25 mm between examiners, as a distance (Della Croce et al. 1999, M
 
 KINDS = {"anatomical": ANATOMICAL, "tracking": TRACKING, "loose": LOOSE, "unknown": LOOSE}
 
-_LOOSE = {"trunk": r"head|hd$|temple|ear|nose|acr|sho|^[rl]?_?sh$|clav", "foot": r"mid|tip|mf[sl]$|navic|arch"}
+_LOOSE = {
+    "trunk": r"head|^man$|hd$|temple|ear|nose|acr|sho|^[rl]?_?sh$|clav",
+    "foot": r"mid|tip|mf[sl]$|navic|arch",
+}
 """Landmarks that the model has on a body that is not theirs, by that body: head and shoulder girdle move against
 the trunk, and what is on a shoe is on no bone."""
 
@@ -36,7 +39,7 @@ _TRACKING = (
     r"(th|sh|tb|ua|fa)\d$|[rl]?(tha|thl|tia|til)[pd]?|plate(?!au)|^[rl]_?sh\d"
 )
 _ANATOMICAL = (
-    r"asi|psi|sacr|iliac|crest|acr|should|^[rl]?sho|^[rl]?_?sh$|c7|t10|t7|t8|^l5|stern|clav|xiph|^strn|man\b|"
+    r"asi|psi|sacr|iliac|crest|acr|should|^[rl]?sho|^[rl]?_?sh$|c7|t10|t7|t8|^l5|stern|clav|^man$|xiph|^strn|"
     r"knee|kne|condyl|epi|[lm]fc|[lm]ep|fibula|tubero|plateau|^[rl]?tt|"
     r"ankle|ank|mall?|heel|hee|cal|toe|meta|mt[1-5hp]|[1-5]mt|foot|hallux|"
     r"elbow|elb|[lm]el|wrist|wri|^[rl]?w[rjab]|radi|ulna|head|hd$|ear|nose|troch|gtr|hand|fin|knuckle|"
@@ -50,7 +53,7 @@ def plain(name: str) -> str:
 
 
 def kind_by_name(name: str, segment: str = "") -> str:
-    """"anatomical", "tracking" or "computed" (a joint center of other markers); "" if the name says none.
+    """ "anatomical", "tracking" or "computed" (a joint center of other markers); "" if the name says none.
 
     Args:
         name: of the marker.
@@ -137,7 +140,7 @@ def _given(system: System, given: Any) -> dict[str, Any]:
         )
     if not isinstance(given, Mapping):
         names = list(given)
-        given = {n: "anatomical" for n in names} | {n: "tracking" for n in system.markers if n not in names}
+        given = dict.fromkeys(names, "anatomical") | {n: "tracking" for n in system.markers if n not in names}
     out: dict[str, Any] = {}
     for name, kind in given.items():
         if name not in system.markers:
@@ -190,7 +193,9 @@ def who_is_who(system: System, recordings: Iterable[Markers], names: Mapping[str
     called: dict[str, str] = {}
     for a, b in (names or {}).items():
         if a not in data:
-            raise UnknownNameError("marker of the data", a, data, "names={name in the data: name in the model}")
+            raise UnknownNameError(
+                "marker of the data", a, data, "names={name in the data: name in the model}"
+            )
         if b not in system.markers:
             raise UnknownNameError("marker of the model", b, system.markers, "names=")
         called[a] = b

@@ -32,8 +32,13 @@ from condyle.arrays import Array
 from condyle.personal.sized_system import SizedSystem, stations
 from condyle.records import dataclass
 
-NOISE, KNOWN, MOST = 0.007, 30.0, 0.02
-"""Skin motion along an axis before it is known [m], worth so many observations; and the most."""
+NOISE, KNOWN, LEAST, MOST = 0.01, 30.0, 0.002, 0.01
+"""Skin motion along an axis before it is known [m], worth so many observations; the least and the most, that of
+measurements with bone pins and fluoroscopy."""
+UNSEEN = 2.5
+"""Skin motion over what is left of it when a rigid body is fitted: markers of a segment mostly move together,
+which no fit shows; deformation is the smaller part (Barre et al. 2013, IEEE Trans Biomed Eng 60; Grimpampi et
+al. 2014, IEEE Trans Biomed Eng 61)."""
 TOLERANCE = 1e-4
 """A step that lowers the cost by less than this part is the last."""
 CHUNK = 400
@@ -133,7 +138,7 @@ class MarkerFit:
 
     def linear(self, q: Array, theta: Array, d: Array) -> tuple[Array, Array, Array]:
         """e (T, M, 3), A = de/du (T, M, 3, nu) and B = de/dtheta (T, M, 3, n)."""
-        e, R, station, s = self.errors(q, theta, d)
+        e, _, station, s = self.errors(q, theta, d)
         given = self.sized.parameters(s)
         J = self.system.kinematics.system_jacobian(q, parameters=given)[:, self.bodies]
         P = self.system.jacobian("body_poses", q, wrt="parameters", parameters=given)
@@ -252,7 +257,10 @@ class MarkerFit:
             _, _, _, _, H, grad, _, Z, shift, _ = self.blocks(q, theta, d, damping)
             y = -np.linalg.solve(H, grad[..., None])[..., 0]
             du = y if Z is None else (Z @ y[..., None])[..., 0] + shift
-            du = np.where(self.free, du, 0.0) * np.minimum(1.0, 1.0 / np.maximum(np.abs(du).max(axis=1), 1e-9))[:, None]
+            du = (
+                np.where(self.free, du, 0.0)
+                * np.minimum(1.0, 1.0 / np.maximum(np.abs(du).max(axis=1), 1e-9))[:, None]
+            )
             new = self.moved(q, du * length[:, None], given)
             c = self.frame_costs(new, theta, d)
             good = (c <= cost * (1 + 1e-9)) & active
@@ -286,19 +294,23 @@ class MarkerFit:
         return q
 
     def noise(self, e: Array) -> float:
-        """Skin motion from what is left of the errors [m]; never less than before it is known, since models
-        err too."""
+        """Skin motion from what is left of the errors [m]."""
         left = (self.share[:, None] * self.seen * (e**2).sum(axis=-1)).sum()
         count = (self.share * np.maximum(3.0 * self.seen.sum(axis=1) - self.free.sum(), 1.0)).sum()
-        return float(np.clip(np.sqrt((left + KNOWN * NOISE**2) / (count + KNOWN)), NOISE, MOST))
+        sd = np.sqrt((UNSEEN**2 * left + KNOWN * NOISE**2) / (count + KNOWN))
+        return float(np.clip(sd, LEAST, MOST))
 
-    def solve(self, q: Array, theta: Array | None = None, d: Array | None = None, iterations: int = 40) -> Fit:
+    def solve(
+        self, q: Array, theta: Array | None = None, d: Array | None = None, iterations: int = 40
+    ) -> Fit:
         """Gauss-Newton steps from poses q (T, nq), and the sizes of the prior or others; then the skin motion by
         what is left, and more steps."""
         theta = self.mean.copy() if theta is None else theta
         d = np.zeros_like(self.r) if d is None else d
-        damping, done, again, cost = 1e-3, False, True, self.cost(q, theta, d)
-        for k in range(1, iterations + 1):
+        damping, done, again, cost = 1e-3, False, 3, self.cost(q, theta, d)
+        k = 0
+        while k < iterations:
+            k += 1
             du, dtheta, dd, _ = self.step(q, theta, d, damping)
             length = min(1.0, 1.0 / max(np.abs(du).max(), 1e-9), 0.5 / max(np.abs(dtheta).max(), 1e-9))
             while length > 1e-3:
@@ -320,7 +332,7 @@ class MarkerFit:
                 done = not again or abs(sd / self.sd - 1) < 0.05
                 if done:
                     break
-                again, self.sd = False, sd
+                again, self.sd = again - 1, sd
                 cost = self.cost(q, theta, d)
         covariance = np.linalg.inv(self.step(q, theta, d, 0.0)[3])
         e = self.errors(q, theta, d)[0]
@@ -330,7 +342,8 @@ class MarkerFit:
 def _null_space(G: Array) -> tuple[Array, Array]:
     """Z (T, nu, nu - r), orthonormal, and the pseudoinverse (T, nu, m), of the rank that most frames have."""
     U, S, Vt = np.linalg.svd(G, full_matrices=True)
-    rank = int(np.median((S > 1e-8 * np.maximum(S[:, :1], 1e-300)).sum(axis=1)))
+    largest = np.maximum(S[:, :1], 1e-300)
+    rank = int(np.median((S / largest > 1e-8).sum(axis=1)))
     inverse = np.zeros_like(S)
     inverse[:, :rank] = 1 / np.maximum(S[:, :rank], 1e-12)
     V = np.swapaxes(Vt, 1, 2)

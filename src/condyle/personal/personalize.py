@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from condyle.errors import DescriptionError, warn
 from condyle.io.markers import Markers
 from condyle.opensim import read_osim
 from condyle.personal.anthropometry import role
-from condyle.personal.followed import exchanged, follow
+from condyle.personal.followed import exchanged, follow, strays
 from condyle.personal.landmarks import marker_kinds, who_is_who
 from condyle.personal.marker_fit import MarkerFit
 from condyle.personal.recordings import check_recordings, recordings
@@ -98,7 +97,9 @@ def personalize(
     say = progress or (lambda text: None)
     generic = read_osim(model) if isinstance(model, (str, Path)) else model
     if not isinstance(generic, System):
-        raise DescriptionError(f"personalize: model: expected a System or the path of an .osim file, got {model!r}")
+        raise DescriptionError(
+            f"personalize: model: expected a System or the path of an .osim file, got {model!r}"
+        )
     if sizes not in SIZES:
         raise DescriptionError(f"personalize: sizes: expected one of {', '.join(SIZES)}, got {sizes!r}")
     for label, value, low, high in (("mass", mass, 1.0, 500.0), ("height", height, 0.3, 3.0)):
@@ -107,6 +108,10 @@ def personalize(
             raise DescriptionError(
                 f"personalize: {label}: expected a number between {low:g} and {high:g} [{unit}]{hint}, got {value!r}"
             )
+    if loads is not None:
+        raise DescriptionError(
+            "personalize: loads: masses from forces are not supported yet; leave loads= out"
+        )
     found = recordings(trials, static)
     who = who_is_who(generic, [r.markers for r in found], names)
     used = [n for n in generic.markers if n in who.called.values()]
@@ -158,19 +163,33 @@ def personalize(
         warn(f"personalize: markers look exchanged, and are used by the other name: {told}", RuntimeWarning)
         fit = problem(y, static_ones, worth)
         result = fit.solve(q)
+    lost: dict[str, list[str]] = {}
+    for k, r in enumerate(found):
+        if far := strays(fit, result, parts[k]):
+            lost[r.name] = far
+            y[k][:, [used.index(n) for n in far]] = np.nan
+    if lost:
+        told = "; ".join(f"{name}: {cut(x)}" for name, x in lost.items())
+        warn(f"personalize: markers that the model cannot follow are left out: {told}", RuntimeWarning)
+        fit = problem(y, static_ones, worth)
+        result = fit.solve(q)
     if not result.converged:
-        warn(f"personalize: sizes were still changing after {result.iterations} steps; see .quality", RuntimeWarning)
+        warn(
+            f"personalize: sizes were still changing after {result.iterations} steps; see .quality",
+            RuntimeWarning,
+        )
     say("motions")
     followed = []
     for k, r in enumerate(found):
         if r.static:
             continue
         seen = _with_names(r.positions(used, who.called, slice(None)), used, renamed.get(r.name, {}))
+        seen[:, [used.index(n) for n in lost.get(r.name, [])]] = np.nan
         whole = problem([seen], [False], [float(len(seen))])
         whole.sd = result.sd
         t = r.markers.time
         followed.append(follow(whole, result, t, t[picks[k]], result.q[parts[k]], r.name))
-    return Person(one, prior, kinds, who, found, picks, fit, result, followed, mass, renamed)
+    return Person(one, prior, kinds, who, found, picks, fit, result, followed, mass, renamed, lost)
 
 
 def _with_names(y: Array, used: list[str], names: Mapping[str, str]) -> Array:
@@ -193,12 +212,12 @@ def _state(one: SizedSystem, s: Array) -> State:
 def _places(one: SizedSystem, used: list[str], s: Array, d: Array) -> dict[str, Array]:
     """Stations of markers on the subject [m]."""
     at = {n: one.generic.marker(n) for n in used}
-    return {
-        n: s[one.which[m.body]] * np.array(m.station) + d[k] for k, (n, m) in enumerate(at.items())
-    }
+    return {n: s[one.which[m.body]] * np.array(m.station) + d[k] for k, (n, m) in enumerate(at.items())}
 
 
-def _first_poses(one: SizedSystem, state: State, used: list[str], y: Array, places: dict[str, Array]) -> Array:
+def _first_poses(
+    one: SizedSystem, state: State, used: list[str], y: Array, places: dict[str, Array]
+) -> Array:
     """Poses of the generic model at the prior's sizes, shape (T, nq)."""
     with warnings.catch_warnings(action="ignore"):
         found = inverse_kinematics(

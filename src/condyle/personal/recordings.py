@@ -34,7 +34,8 @@ class Recording:
 
     def pick(self, count: int) -> Array:
         """Numbers of frames that stand for the recording: spread evenly over those with most markers."""
-        seen = np.isfinite(self.markers.positions).all(axis=-1).sum(axis=1)
+        p = self.markers.positions
+        seen = (np.isfinite(p).all(axis=-1) & (p != 0).any(axis=-1)).sum(axis=1)
         good = np.flatnonzero(seen >= max(3, 0.7 * np.quantile(seen, 0.9)))
         if not len(good):
             raise DescriptionError(f"personalize: {self.name}: no frame has three markers")
@@ -42,14 +43,15 @@ class Recording:
         return good[np.unique(np.linspace(0, len(good) - 1, count).round().astype(int))]
 
     def positions(self, used: Sequence[str], called: Mapping[str, str], rows: Any) -> Array:
-        """Where markers of the model were seen [m], shape (T, M, 3); NaN where not."""
+        """Where markers of the model were seen [m], shape (T, M, 3); NaN where not. Exactly (0, 0, 0) is how some
+        programs write what was not seen."""
         there = {called[n]: k for k, n in enumerate(self.markers.names) if n in called}
         p = self.markers.positions[rows]
         out = np.full((len(p), len(used), 3), np.nan)
         for j, n in enumerate(used):
             if n in there:
                 out[:, j] = p[:, there[n]]
-        out[np.isnan(out).any(axis=-1)] = np.nan
+        out[np.isnan(out).any(axis=-1) | (out == 0).all(axis=-1)] = np.nan
         return out
 
 
@@ -71,7 +73,9 @@ def _one(given: Any, name: str, static: bool) -> Recording:
             f"personalize: {name}: expected cd.read_markers('walk.trc') or the path of a file, got {given!r}"
         )
     if not len(given.time):
-        raise DescriptionError(f"personalize: {name} has no frames; does the cut lie outside of the recording?")
+        raise DescriptionError(
+            f"personalize: {name} has no frames; does the cut lie outside of the recording?"
+        )
     return Recording(name, given, static)
 
 
@@ -81,16 +85,23 @@ def check_recordings(
     """Refuse recordings in other units and static trials that do not stand; warn where another axis is up."""
     X = one.system.body_poses(one.system.defaults()[0])
     on = [one.generic.marker(n) for n in used]
-    model = np.array([X.R[b] @ np.array(m.station) + X.p[b] for m in on for b in (one.system.body(m.body).index,)])
+    model = np.array(
+        [X.R[b] @ np.array(m.station) + X.p[b] for m in on for b in (one.system.body(m.body).index,)]
+    )
     gravity: Any = one.system.force("gravity")
     up = int(np.argmax(np.abs(np.ravel(np.asarray(gravity.acceleration, dtype=float)))))
     for r in found:
         y = r.positions(used, called, slice(None))
-        p = np.nanmedian(np.where(np.isfinite(y), y, np.nan), axis=0) if len(y) else y
-        seen = np.isfinite(p).all(axis=1)
+        seen = np.isfinite(y).all(axis=-1).any(axis=0)
+        p = np.full(y.shape[1:], np.nan)
+        p[seen] = np.nanmedian(y[:, seen], axis=0)
         if seen.sum() < 3:
-            raise DescriptionError(f"personalize: {r.name} shows {int(seen.sum())} markers of the model; three are least")
-        apart, like = (np.median(np.linalg.norm(x[seen] - np.median(x[seen], axis=0), axis=1)) for x in (p, model))
+            raise DescriptionError(
+                f"personalize: {r.name} shows {int(seen.sum())} markers of the model; three are least"
+            )
+        apart, like = (
+            np.median(np.linalg.norm(x[seen] - np.median(x[seen], axis=0), axis=1)) for x in (p, model)
+        )
         if not like / APART < apart < like * APART:
             raise DescriptionError(
                 f"personalize: {r.name}: markers are {apart:.3g} m from each other, those of the model {like:.3g} m: "
@@ -100,7 +111,8 @@ def check_recordings(
         if spread[:, up].std() < 0.5 * spread.std(axis=0).max():
             continue  # the model's markers do not show what is up
         match = [
-            float(np.corrcoef(spread[:, up], p[seen, k])[0, 1]) if p[seen, k].std() > 0 else 0.0 for k in range(3)
+            float(np.corrcoef(spread[:, up], p[seen, k])[0, 1]) if p[seen, k].std() > 0 else 0.0
+            for k in range(3)
         ]
         best = int(np.argmax(np.abs(match)))
         if best != up or match[best] < 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class Person(Display, Judged):
         followed: each trial with these sizes.
         mass: of the subject [kg].
         renamed: markers that a recording exchanged, {name in the data: name in the model}, by recording.
+        lost: markers of a recording that the model cannot follow, which are left out, by recording.
     """
 
     sized: SizedSystem
@@ -56,6 +57,7 @@ class Person(Display, Judged):
     followed: list[Followed]
     mass: float | None
     renamed: dict[str, dict[str, str]]
+    lost: dict[str, list[str]]
 
     _study = "personalize"
     plumbing: ClassVar[frozenset[str]] = frozenset({"problem", "picks", "sized"})
@@ -96,7 +98,13 @@ class Person(Display, Judged):
         sd = np.sqrt(np.diag(self.fit.covariance)[n:]).reshape(-1, 3)
         prior = np.array([[self.kinds.sd[m]] * 3 for m in names])
         return Estimates(
-            "offsets", "m", tuple(names), self.fit.d, dict(zip(names, sd, strict=True)), np.zeros_like(sd), prior
+            "offsets",
+            "m",
+            tuple(names),
+            self.fit.d,
+            dict(zip(names, sd, strict=True)),
+            np.zeros_like(sd),
+            prior,
         )
 
     @cached_property
@@ -197,14 +205,18 @@ class Person(Display, Judged):
         if self.sizes.unseen:
             out.append(f"sizes that no marker shows, which stay at the prior: {cut(self.sizes.unseen, 12)}")
         if self.who.spelled:
-            out.append(f"markers matched by spelling: {cut(f'{a} is {b}' for a, b in self.who.spelled.items())}")
+            out.append(
+                f"markers matched by spelling: {cut(f'{a} is {b}' for a, b in self.who.spelled.items())}"
+            )
         if self.who.strangers:
             out.append(
                 "markers that the model does not have: "
                 + cut((f"{a} (is it {b}?)" if b else a for a, b in self.who.strangers.items()), 12)
             )
         if self.kinds.left_out:
-            out.append(f"markers left out: {cut((f'{a}, {b}' for a, b in self.kinds.left_out.items()), 12, '; ')}")
+            out.append(
+                f"markers left out: {cut((f'{a}, {b}' for a, b in self.kinds.left_out.items()), 12, '; ')}"
+            )
         return tuple(out)
 
     def report(self) -> str:
