@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 
 import casadi as ca
 import numpy as np
@@ -89,7 +90,7 @@ def test_tables_where_there_are_many_arguments() -> None:
     """A register is stored while the address of a table is at hand; where `work` begins is on the stack."""
     x = [ca.SX.sym(f"x{k}", 3) for k in range(9)]
     values = [v for each in x for v in ca.vertsplit(each)]
-    kept = [a * b for a, b in zip(values, values[1:])]  # more than registers hold
+    kept = [a * b for a, b in itertools.pairwise(values)]  # more than registers hold
     below = [kept[0] < c for c in (-1.0, -0.5, 0.0, 0.5, 1.0)]
 
     def chosen(leaves: list[float]) -> ca.SX:
