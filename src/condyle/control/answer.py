@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -245,10 +246,8 @@ class PhasesAnswer:
         self.duration = sum(a.duration for a in phases)
         self.objective = sum(a.objective for a in phases)
         self.terms = {f"{k + 1} {name}": x for k, a in enumerate(phases) for name, x in a.terms.items()}
-        passed = 0.0
-        for before, after in zip(phases[:-1], phases[1:], strict=True):
-            passed = before.times[-1]
-            after.times = after.times - after.times[0] + passed
+        for before, after in pairwise(phases):
+            after.times = after.times - after.times[0] + before.times[-1]
 
     def __repr__(self) -> str:
         return (

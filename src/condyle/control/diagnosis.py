@@ -70,18 +70,16 @@ def _linear(program: ControlProgram) -> None:
 
 def _same_function(program: ControlProgram) -> None:
     """Requirements of one function whose limits have nothing in common."""
-    seen: dict[str, object] = {}
+    seen: dict[str, tuple[Array, Array]] = {}
     for goal in program.problem.required:
-        if not hasattr(goal, "low") or not hasattr(goal, "high"):
+        low, high = (np.atleast_1d(np.asarray(x, dtype=np.float64)) for x in goal.limits)
+        if not hasattr(goal, "function"):
             continue
-        other = seen.setdefault(goal.code(program.dynamics), goal)
-        low, high = np.asarray(goal.low, float), np.asarray(goal.high, float)
-        if other is not goal and (
-            (low > np.asarray(other.high, float)).any() or (high < np.asarray(other.low, float)).any()  # type: ignore[attr-defined]
-        ):
+        a, b = seen.setdefault(goal.code(program.dynamics), (low, high))
+        if (low > b).any() or (high < a).any():
             raise DescriptionError(
-                f"require: {goal.name} must be {_interval(float(low.max()), float(high.min()))} and "
-                f"{_interval(float(np.max(other.low)), float(np.min(other.high)))}: these contradict each other"  # type: ignore[attr-defined]
+                f"require: {goal.name} must be {_interval(low.max(), high.min())} and "
+                f"{_interval(a.max(), b.min())}: these contradict each other"
             )
 
 

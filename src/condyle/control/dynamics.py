@@ -425,7 +425,9 @@ class Dynamics:
             self.held_coordinates, ca.vertsplit(given[0]) if given[0].numel() else [], strict=True
         ):
             by_name[tree.coordinates[i]] = symbol
-        point = Point(s, by_name, inputs, self.system.inputs, accelerations, T, acting.loads, acting.working, self)
+        point = Point(
+            s, by_name, inputs, self.system.inputs, accelerations, T, acting.loads, acting.working, self
+        )
         point.multipliers = lam
         return point, v, numbers, xdot, r
 
@@ -464,9 +466,11 @@ class Dynamics:
             else:
                 found = implicit.rigid(muscle, l, v, a)
             muscle.path.length.load(view, -found.tension, loads)
-            F_0, x = sx(muscle.max_isometric_force), found.fiber
-            out.working[name] = Working(e, a, x.l_n, x.v_M, x.f_L, F_0 * x.active, F_0 * x.passive)
-            out.fiber_lengths[name] = x.l_n * sx(muscle.optimal_fiber_length)
+            F_0, fiber = sx(muscle.max_isometric_force), found.fiber
+            out.working[name] = Working(
+                e, a, fiber.l_n, fiber.v_M, fiber.f_L, F_0 * fiber.active, F_0 * fiber.passive
+            )
+            out.fiber_lengths[name] = fiber.l_n * sx(muscle.optimal_fiber_length)
         out.z = ca.vertcat(ca.SX(0, 1), *z)
         loads.enabled = ca.SX(1)
         for load in self.loads:
@@ -481,9 +485,9 @@ class Dynamics:
             loads.add_torque(load._name, moment)
         for (name, _), x in zip(state_variables(self.model.forces), z, strict=True):
             law, _, own = name.rpartition(".")
-            force = law in self.elastic and own == self.muscles[law].TENDON_STATE
-            view.states[tendon(law) if force else name] = x
-            if force and own == "fiber_length":
+            of_tendon = law in self.elastic and own == self.muscles[law].TENDON_STATE
+            view.states[tendon(law) if of_tendon else name] = x
+            if of_tendon and own == "fiber_length":
                 view.states[name] = out.fiber_lengths[law]
         return out
 

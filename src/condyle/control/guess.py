@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from condyle.errors import DescriptionError
 from condyle.studies.motion.spline_rates import spline
 from condyle.system.state import State
 from condyle.table import Table
-
-if TYPE_CHECKING:
-    from condyle.control.answer import Answer
 
 
 def middle(program: ControlProgram) -> Array:
@@ -125,9 +122,7 @@ def _tables(guess: Any) -> list[Table]:
     found = [motion_table(x) for x in many]
     found += [x.activations for x in many if isinstance(getattr(x, "activations", None), Table)]
     tables = [x for x in found if isinstance(x, Table)]
-    return [
-        x.to_si() if x.degrees or any(unit in ("deg", "mm") for unit in x.units) else x for x in tables
-    ]
+    return [x.to_si() if x.degrees or any(unit in ("deg", "mm") for unit in x.units) else x for x in tables]
 
 
 def _fill(program: ControlProgram, table: Table, V: Array) -> bool:

@@ -40,7 +40,11 @@ class Phases(ExplainsCalls):
     """
 
     def __init__(
-        self, problems: Sequence[Problem], links: Link | Sequence[Link] = "states", *, closed: Link | None = None
+        self,
+        problems: Sequence[Problem],
+        links: Link | Sequence[Link] = "states",
+        *,
+        closed: Link | None = None,
     ) -> None:
         self.problems = list(problems)
         if len(self.problems) < 2 or not all(isinstance(p, Problem) for p in self.problems):
@@ -63,7 +67,9 @@ class Phases(ExplainsCalls):
             a, b = programs[one].dynamics, programs[two].dynamics
             if isinstance(link, str):
                 if link != "states":
-                    raise DescriptionError(f"cd.Phases: expected 'states' or names of variables, got {link!r}")
+                    raise DescriptionError(
+                        f"cd.Phases: expected 'states' or names of variables, got {link!r}"
+                    )
                 known = {v.name for v in a.states}
                 link = {v.name: v.name for v in b.states if v.name in known}
             for after, value in link.items():

@@ -131,7 +131,7 @@ def solve(
         )
     if not 1e-12 <= number("solve: accuracy", accuracy, "a number from 1e-12 to 0.1") <= 0.1:
         raise DescriptionError(f"solve: accuracy must be between 1e-12 and 0.1, got {accuracy!r}")
-    if mesh_error is not None and not 0 < number("solve: mesh_error", mesh_error, "a number above 0"):
+    if mesh_error is not None and not number("solve: mesh_error", mesh_error, "a number above 0") > 0:
         raise DescriptionError(f"solve: mesh_error must be above 0, got {mesh_error!r}")
     if number("solve: iterations", iterations, "a whole number") < 0:
         raise DescriptionError(f"solve: iterations must be 0 or more, got {iterations!r}")
@@ -149,7 +149,10 @@ def solve(
     kind = scheme_named(scheme)
     meshes = [Mesh.even(kind, int(count)) for count in counts]
     for k, g in enumerate(guesses):  # a refined mesh stays
-        if isinstance(g, Answer) and (counts[k], scheme) == (g.program.mesh.intervals, g.program.mesh.scheme.name):
+        if isinstance(g, Answer) and (counts[k], scheme) == (
+            g.program.mesh.intervals,
+            g.program.mesh.scheme.name,
+        ):
             meshes[k] = g.program.mesh
     settings = Settings(
         accuracy,
@@ -164,9 +167,7 @@ def solve(
     while mesh_error is not None and answer.ok and answer.mesh_error > mesh_error:
         parts = answer.phases if isinstance(answer, PhasesAnswer) else [answer]
         order = kind.order if kind.steps > 1 else 2
-        divided = [
-            np.clip(np.ceil((a.errors / mesh_error) ** (1 / order)), 1, 4).astype(int) for a in parts
-        ]
+        divided = [np.clip(np.ceil((a.errors / mesh_error) ** (1 / order)), 1, 4).astype(int) for a in parts]
         if sum(d.sum() for d in divided) > FINEST or max(d.max() for d in divided) == 1:
             answer.message += f"; the mesh error is {answer.mesh_error:.2g}, above {mesh_error:g}"
             break
@@ -176,7 +177,11 @@ def solve(
 
 
 def _on_meshes(
-    problem: Problem | Phases, meshes: list[Mesh], guesses: Sequence[Any], interpolated: bool, settings: Settings
+    problem: Problem | Phases,
+    meshes: list[Mesh],
+    guesses: Sequence[Any],
+    interpolated: bool,
+    settings: Settings,
 ) -> Answer | PhasesAnswer:
     begin = time.process_time()
     problems = problem.problems if isinstance(problem, Phases) else [problem]
@@ -240,7 +245,9 @@ def _warm(whole: Any, parts: Sequence[ControlProgram], guesses: Sequence[Any]) -
     answer, program = guesses[0], parts[0]
     if not answer.ok or len(answer.solution.x) != program.n or answer.program.m != program.m:
         return None
-    if program.mesh is not answer.program.mesh and not np.array_equal(program.mesh.ends, answer.program.mesh.ends):
+    if program.mesh is not answer.program.mesh and not np.array_equal(
+        program.mesh.ends, answer.program.mesh.ends
+    ):
         return None
     program.program.scale_objective(answer.program.program.r)
     s = answer.solution

@@ -240,4 +240,6 @@ class PathFunction(PathLaw):
     def tension(self, s: View) -> SX:
         x = self.path.length.at(s) - sx(self.rest_length)
         function: Any = self.function
-        return function.at(positive(x, STRETCH * s.smooth) if self.clamp_stretch else x, self.path.length.rate(s))  # (42)
+        return function.at(
+            positive(x, STRETCH * s.smooth) if self.clamp_stretch else x, self.path.length.rate(s)
+        )  # (42)

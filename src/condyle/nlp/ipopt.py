@@ -216,7 +216,9 @@ def solve(
 
     def current() -> Iterate:
         x, lower, upper, c, lam = (np.empty(k) for k in (n, n, n, m, m))
-        lib.GetIpoptCurrentIterate(problem, False, n, *map(pointer, (x, lower, upper)), m, *map(pointer, (c, lam)))
+        lib.GetIpoptCurrentIterate(
+            problem, False, n, *map(pointer, (x, lower, upper)), m, *map(pointer, (c, lam))
+        )
         return Iterate(x, lam, lower, upper)
 
     def step(mode: int, k: int, f: float, primal: float, dual: float, *rest: Any) -> bool:

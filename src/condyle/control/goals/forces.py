@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -11,19 +12,21 @@ import numpy as np
 from condyle.arrays import SX, Array
 from condyle.contact.hunt_crossley import ContactLaw
 from condyle.control.dynamics import Dynamics
-from condyle.control.goals.base import Frames, MovementGoal, names_of
+from condyle.control.goals.base import Frames, MovementGoal, names_of, total_mass
 from condyle.control.point import Point
 from condyle.dynamics import rnea
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.spline_rates import spline
+from condyle.trace.parameter import Expression
 
 
 def weight_of(dynamics: Dynamics) -> float:
     """Weight of the system [N]; 1 without gravity."""
-    g = float(np.linalg.norm(np.asarray(dynamics.system.gravity, float)))
-    return float(dynamics.system.total_mass()) * g or 1.0
+    a: Any = dynamics.model.gravity.acceleration
+    g = float(np.linalg.norm(np.ravel(a.at() if isinstance(a, Expression) else a)))
+    return total_mass(dynamics) * g or 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +70,9 @@ class ContactForces(MovementGoal):
         }
         given = (self.contacts or {}).get(load._name)
         out = []
-        for name in given or [n for n, law in known.items() if load._name in [s.body for s in law.surfaces()]]:
+        for name in given or [
+            n for n, law in known.items() if load._name in [s.body for s in law.surfaces()]
+        ]:
             if name not in known:
                 raise UnknownNameError("contact", name, known, "ContactForces: contacts")
             a, _ = known[name].surfaces()

@@ -6,7 +6,7 @@ import casadi as ca
 
 from condyle.arrays import SX
 from condyle.control.dynamics import Dynamics
-from condyle.control.goals.base import MovementGoal
+from condyle.control.goals.base import MovementGoal, total_mass
 from condyle.control.point import Point
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.muscles.metabolics import Metabolics, Umberger2010
@@ -47,13 +47,11 @@ class Metabolic(MovementGoal):
 
     def _rest(self, dynamics: Dynamics) -> float:
         model = self.model or Umberger2010()
-        return model.basal(float(dynamics.system.total_mass())) if self.basal else 0.0
+        return model.basal(total_mass(dynamics)) if self.basal else 0.0
 
     def integrand(self, p: Point) -> SX:
         model = self.model or Umberger2010()
-        power = [
-            model.power(name, p.dynamics.muscles[name], x, smooth=True) for name, x in p.working.items()
-        ]
+        power = [model.power(name, p.dynamics.muscles[name], x, smooth=True) for name, x in p.working.items()]
         return sum(power, ca.SX(self._rest(p.dynamics)))
 
     def at_start(self, p: Point) -> SX | None:
