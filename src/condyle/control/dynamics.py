@@ -546,8 +546,8 @@ class Dynamics:
 def driven_by(law: Any) -> dict[str, str]:
     """Which of a law's fields are inputs, as they are, and their names."""
     out = {}
-    for field in ("control", "excitation"):
-        kept = getattr(law, field, None)
+    for own in ("control", "excitation"):
+        kept = getattr(law, own, None)
         if isinstance(kept, Expression) and not kept.text:
-            out[field] = kept.parameters[0].name
+            out[own] = kept.parameters[0].name
     return out
