@@ -253,12 +253,12 @@ def induced_accelerations(
     if held is not None and pushes is not None:
         names = [f"{name}_f{axis}" for name in held.names for axis in "xyz"]
         for k, cause in enumerate(causes):
-            own, values_on = multipliers.get(cause), pushes[:, k].reshape(len(moved), -1)
+            before, values_on = multipliers.get(cause), pushes[:, k].reshape(len(moved), -1)
             multipliers[cause] = Table(
                 moved.t,
-                [*(own.names if own else ()), *names],
-                np.concatenate([own.values, values_on], axis=1) if own else values_on,
-                [*(own.units if own else ()), *["N"] * len(names)],
+                [*(before.names if before else ()), *names],
+                np.concatenate([before.values, values_on], axis=1) if before else values_on,
+                [*(before.units if before else ()), *["N"] * len(names)],
                 status=status,
                 degrees=False,
             )
