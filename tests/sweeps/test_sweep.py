@@ -148,7 +148,7 @@ def test_a_full_disk(tmp_path, monkeypatch, plain):
     with pytest.raises(OSError, match="No space left"):
         cd.sweep(works.square, MEMBERS, store=store, chunk=10)
     monkeypatch.undo()
-    assert len(list((store / "parts").iterdir())) == 1  # whole ones only
+    assert len({path.stem for path in (store / "parts").iterdir()}) == 1  # whole ones only
     same(cd.sweep(works.square, MEMBERS, store=store), plain)
 
 
