@@ -12,7 +12,6 @@ from condyle.native.machine import notice
 from condyle.native.machine.notice import in_notebook
 
 
-
 class Report(Protocol):
     """Takes the share done, and what else to show."""
 
@@ -54,7 +53,6 @@ def shown(title: str) -> tuple[Report, Callable[[], object]]:
     task = bar.add_task(title, total=1.0)
     bar.start()
     deaf = notice.listen(lambda what: bar.update(task, description=_titled(title, what)))
-
 
     def report(share: float, text: str = "") -> None:
         bar.update(task, completed=share, **({"description": f"{title}: {text}"} if text else {}))

@@ -160,11 +160,11 @@ def _polynomial(u: Array, y: Array) -> Callable[[NDArray[np.intp]], Array] | Non
     """Indices by (3) of a bootstrap's members: of the degree that predicts members left out best; None if none
     does well. `u` is from -1 to 1."""
     n, d = u.shape
-    best: tuple[float, Array, Array] = (EXPLAINED, np.empty(0), np.empty(0))
+    best: tuple[float, Array, Array] = (np.inf, np.empty(0), np.empty(0))
     worse = 0
     for degree in range(1, MOST_DEGREE + 1):
         powers = _powers(d, degree, n // 2)
-        if powers is None or worse > 1:
+        if powers is None or worse > 2:
             break
         A = _terms(u, powers)
         Q, R = np.linalg.qr(A)
@@ -175,8 +175,8 @@ def _polynomial(u: Array, y: Array) -> Callable[[NDArray[np.intp]], Array] | Non
         worse = 0 if error < best[0] else worse + 1
         if error < best[0]:
             best = error, powers, A
-    _, powers, A = best
-    if not len(powers):
+    left_over, powers, A = best
+    if left_over > EXPLAINED:
         return None
 
     def indices(k: NDArray[np.intp]) -> Array:

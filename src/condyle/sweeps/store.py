@@ -2,7 +2,7 @@
 
     manifest.json       what the study is: digests of work and members, seed, versions
     members.npz         the table of members
-    parts/*.parquet     numbers of some members, where pyarrow is installed; any reader of Parquet takes them all
+    numbers/*.parquet   numbers of some members, where pyarrow is installed: pandas.read_parquet("study/numbers")
     parts/*.npz         arrays and failures of some members, and their numbers where pyarrow is not installed
     lock                held by the process that writes; the system lets go of it when that ends
     log.txt             one line for each beginning and end, and for progress
@@ -48,13 +48,14 @@ class Store:
 
     def __init__(self, folder: str | Path, manifest: dict[str, Any], members: Table) -> None:
         self.folder = Path(folder)
-        self.parts = self.folder / "parts"
+        self.parts, self.numbers = self.folder / "parts", self.folder / "numbers"
         file = self.folder / "manifest.json"
         if self.folder.exists() and not file.exists() and any(self.folder.iterdir()):
             raise DescriptionError(
                 f"sweep: store {str(folder)!r}: the folder is not empty and holds no study; choose another name"
             )
         self.parts.mkdir(parents=True, exist_ok=True)
+        self.numbers.mkdir(exist_ok=True)
         self._lock()
         with contextlib.suppress(ImportError):  # now, since times of writing are measured
             import pyarrow.parquet  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: F401
@@ -117,20 +118,20 @@ class Store:
         if table is not None:
             from pyarrow import parquet  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-            path = path.with_suffix(".parquet")
+            path = self.numbers / f"{path.stem}.parquet"
             with files.whole(path, tidy=False) as file:
                 parquet.write_table(table, file, compression="none", use_dictionary=False)
         return path
 
     def _paths(self) -> list[Path]:
         """Of parts that are whole: of one in two files, that of Parquet."""
-        found = {path.stem: path for ending in ("npz", "parquet") for path in self.parts.glob(f"*.{ending}")}
+        found = {p.stem: p for p in (*self.parts.glob("*.npz"), *self.numbers.glob("*.parquet"))}
         return [found[name] for name in sorted(found)]
 
     def read(self, path: Path, arrays: bool = True) -> Part:
         """One part. No pickles."""
         found: dict[str, np.ndarray] = {}
-        other = path.with_suffix(".npz")
+        other = self.parts / f"{path.stem}.npz"
         if path.suffix == ".npz" or other.exists():
             with np.load(other, allow_pickle=False) as file:
                 wanted = [key for key in file.files if arrays or key[:2] not in ("a/", "m/")]
@@ -143,14 +144,14 @@ class Store:
 
     def stored(self) -> Iterator[tuple[Path, Part]]:
         """All parts, oldest first, without their arrays. Many small ones of an earlier call become one."""
-        for orphan in files.orphans(self.parts):
+        for orphan in (*files.orphans(self.parts), *files.orphans(self.numbers)):
             files.remove(orphan)
         small = [path for path in self._paths() if path.stat().st_size < SMALL]
         if len(small) >= MANY:
             self.write(joined([self.read(path) for path in small]))
             for path in small:
                 files.remove(path)
-                files.remove(path.with_suffix(".npz"))
+                files.remove(self.parts / f"{path.stem}.npz")
         for path in self._paths():
             yield path, self.read(path, arrays=False)
 
@@ -163,7 +164,6 @@ def _arrow(part: Part) -> Any:
         import pyarrow  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError:
         return None
-
 
     def column(x: np.ndarray, kind: Any) -> Any:  # pyarrow.array would load pandas
         return pyarrow.Array.from_buffers(kind, len(x), [None, pyarrow.py_buffer(np.ascontiguousarray(x))])
@@ -197,7 +197,7 @@ def counts(folder: str | Path) -> tuple[dict[str, Any], int, dict[int, str]]:
         DescriptionError: the folder holds no study.
     """
     store = object.__new__(Store)
-    store.folder, store.parts = Path(folder), Path(folder) / "parts"
+    store.folder, store.parts, store.numbers = (Path(folder, name) for name in ("", "parts", "numbers"))
     file = store.folder / "manifest.json"
     if not file.exists():
         raise DescriptionError(f"{str(folder)!r} holds no study: there is no manifest.json in it")

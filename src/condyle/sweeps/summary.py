@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
-from condyle.presentation import Display, cut, page
+from condyle.presentation import Block, Display, cut, page
 from condyle.records import dataclass
-from condyle.table import Table
 
 BLOCK = 64
 BITS = 14
@@ -54,9 +52,7 @@ class Numbers:
         d, share = np.where(n_a * n_b > 0, d, 0.0), n_b / np.maximum(n, 1)
         mean = np.where(n_a > 0, self.mean[a], self.mean[b]) + d * share
         squares = self.squares[a] + self.squares[b] + d**2 * n_a * share
-        least, greatest = (
-            f(x[a], x[b]) for f, x in ((np.fmin, self.least), (np.fmax, self.greatest))
-        )
+        least, greatest = (f(x[a], x[b]) for f, x in ((np.fmin, self.least), (np.fmax, self.greatest)))
         last = slice(2 * len(n), None)
         found = [
             np.concatenate([new, getattr(self, name)[last]])
@@ -98,7 +94,9 @@ class Nodes:
             if other[1] << level < self.blocks:  # else it has no partner
                 if other not in self.at:
                     break
-                numbers = _two(*((numbers, self.at.pop(other)) if i < other[1] else (self.at.pop(other), numbers)))
+                numbers = _two(
+                    *((numbers, self.at.pop(other)) if i < other[1] else (self.at.pop(other), numbers))
+                )
             level, i = level + 1, i >> 1
         self.at[level, i] = numbers
 
@@ -107,7 +105,10 @@ class Nodes:
         """All that is known, as one node; the same for the same nodes."""
         left = [self.at[node] for node in sorted(self.at, key=lambda n: n[1] << n[0])]
         while len(left) > 1:
-            left = [*(_two(a, b) for a, b in zip(left[::2], left[1::2], strict=False)), *left[len(left) // 2 * 2 :]]
+            left = [
+                *(_two(a, b) for a, b in zip(left[::2], left[1::2], strict=False)),
+                *left[len(left) // 2 * 2 :],
+            ]
         return left[0] if left else {}
 
 
@@ -126,7 +127,9 @@ def _pair(a: Numbers, b: Numbers) -> Numbers:
 _NOTHING = Numbers(*(np.array([x]) for x in (0.0, 0.0, 0.0, np.nan, np.nan)))
 
 
-def node_of(index: NDArray[np.int64], numbers: Mapping[str, Array], first: int, blocks: int) -> dict[str, Numbers]:
+def node_of(
+    index: NDArray[np.int64], numbers: Mapping[str, Array], first: int, blocks: int
+) -> dict[str, Numbers]:
     """One node of a chunk, from block `first` on."""
     out = {}
     for name, values in numbers.items():
@@ -184,20 +187,21 @@ class Summary(Display):
     def __init__(self, numbers: Mapping[str, Numbers]) -> None:
         self._numbers = dict(numbers)
 
+    def _block(self) -> Block:
+        rows = [(name, *(f"{x:.6g}" for x in self._row(name))) for name in self._numbers]
+        return Block("", ("number", *self.rows), rows)
+
     def __repr__(self) -> str:
-        return f"Summary({cut(self._numbers)})"
+        return f"Summary({cut(self._numbers)})\n{self._block().text()}"
 
     def _repr_html_(self) -> str:
-        return page(repr(self), self.table._rows)
+        return page("Summary", self._block())
 
-    @cached_property
-    def table(self) -> Table:
-        """A row per statistic, in the order of `rows`; a column per number."""
-        values = [self._row(name) for name in self._numbers]
-        return Table(
-            np.arange(len(self.rows)), list(self._numbers), np.array(values).T.reshape(len(self.rows), -1),
-            over="row",
-        )  # fmt: skip
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with a row per number and a column per statistic."""
+        import pandas  # type: ignore[import-untyped]
+
+        return pandas.DataFrame([self._row(n) for n in self._numbers], list(self._numbers), list(self.rows))
 
     rows = ("count", "mean", "standard deviation", "least", "5 %", "median", "95 %", "greatest")
 
@@ -206,7 +210,7 @@ class Summary(Display):
         n, mean, squares, least, greatest = (float(getattr(x, part)[0]) for part in _MOMENTS)
         std = np.sqrt(squares / (n - 1)) if n > 1 else np.nan
         low, middle, high = self.quantile(name, [0.05, 0.5, 0.95])
-        return [n, mean if n else np.nan, std, least, low, middle, high, greatest]
+        return [float(x) for x in (n, mean if n else np.nan, std, least, low, middle, high, greatest)]
 
     def __getitem__(self, name: str) -> dict[str, float]:
         """All statistics of a number, by name."""
@@ -234,12 +238,14 @@ class Summary(Display):
         x = self._known(name)
         middle, upto = _sorted(x)
         within = (float(x.least[0]), float(x.greatest[0])) if isinstance(bins, int) else None
-        counts, edges = np.histogram(middle.clip(x.least[0], x.greatest[0]), bins, within, weights=np.diff(upto, prepend=0))
+        counts, edges = np.histogram(
+            middle.clip(x.least[0], x.greatest[0]), bins, within, weights=np.diff(upto, prepend=0)
+        )
         return counts.astype(np.int64), edges
 
 
 def _sorted(x: Numbers) -> tuple[Array, NDArray[np.int64]]:
     """Middles of the bins in order, and counts up to each."""
-    middle = ((x.bins << _SHIFT) + (1 << _SHIFT - 1)).view(float)
+    middle = np.where(x.bins == 0, 0.0, ((x.bins << _SHIFT) + (1 << _SHIFT - 1)).view(float))
     order = np.argsort(middle)
     return middle[order], np.cumsum(x.counts[order])

@@ -143,7 +143,11 @@ class Sweep(Display):
                     assert self._store is not None
                     part = self._store.read(part)
                 return part.result(int(k[0]))
-        why = "its results stayed on the workers (reduce=True)" if self._done[i] else f"it has not run: {self.status}"
+        why = (
+            "its results stayed on the workers (reduce=True)"
+            if self._done[i]
+            else f"it has not run: {self.status}"
+        )
         raise DescriptionError(f"sweep[{i}]: the member has no result here: {why}")
 
     @property
@@ -325,7 +329,11 @@ def sweep(
         kept = None
         if store is not None:
             manifest = {"name": named, "count": len(table), "seed": seed}
-            manifest |= {"work": digest(work, dict(measures or {})), "members": digest(table), "reduce": reduce}
+            manifest |= {
+                "work": digest(work, dict(measures or {})),
+                "members": digest(table),
+                "reduce": reduce,
+            }
             kept = Store(store, manifest, table)
         result = Sweep(members, kept)
         result._nodes = Nodes(len(table)) if reduce else None
