@@ -163,7 +163,7 @@ def read_study(path: Path, lowpass: float | None, reserves: float) -> list[Unit]
         about = subjects[name]
         mass = float(about.get("mass") or "nan")
         for k in range(0, len(own), GROUP):
-            given = {key: about.get(key, "") for key in ("model", "scale", "static")}
+            given: dict[str, Any] = {key: about.get(key, "") for key in ("model", "scale", "static")}
             own_part = f"-{k // GROUP + 1}" if len(own) > GROUP else ""
             unit = Unit(name, **given, mass=mass, lowpass=lowpass, reserves=reserves, part=own_part)
             unit = replace(unit, trials=tuple(own[k : k + GROUP]))

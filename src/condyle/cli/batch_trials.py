@@ -94,8 +94,9 @@ def run_unit(member: Mapping[str, float], units: Sequence[Unit], output: str) ->
     if done.exists():  # by an earlier call for the same data
         with np.load(done, allow_pickle=False) as found:
             return cast(dict[str, Any], Part.unpacked(found).result(0))
+    out: dict[str, Any] = {}
     if unit.setups:
-        rows, out = [_setup(unit.subject, Path(path)) for path in unit.setups], {}
+        rows = [_setup(unit.subject, Path(path)) for path in unit.setups]
     else:
         rows, out = _trials(unit, folder)
     result = {"quality": json.dumps(rows), **out}
@@ -106,7 +107,7 @@ def run_unit(member: Mapping[str, float], units: Sequence[Unit], output: str) ->
     return result
 
 
-def _trials(unit: Unit, folder: Path) -> tuple[list[dict[str, Any]], dict[str, cd.Table]]:
+def _trials(unit: Unit, folder: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     kept: dict[str, dict[str, cd.Table]] = {}
     system, scaled, why = _subject(unit)

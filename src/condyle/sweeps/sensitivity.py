@@ -198,7 +198,7 @@ def _powers(d: int, degree: int, most: int) -> Array | None:
 
     if comb(d + degree, d) > min(most, 1500):
         return None
-    rows = [()] if d else []
+    rows: list[tuple[int, ...]] = [()]
     for _ in range(d):
         rows = [(*row, p) for row in rows for p in range(degree + 1 - sum(row))]
     return np.array(sorted(rows, key=lambda row: (sum(row), row)))

@@ -202,7 +202,8 @@ def counts(folder: str | Path) -> tuple[dict[str, Any], int, dict[int, str]]:
     if not file.exists():
         raise DescriptionError(f"{str(folder)!r} holds no study: there is no manifest.json in it")
     manifest = json.loads(file.read_text("utf-8"))
-    done, failed = np.zeros(int(manifest["count"]), dtype=bool), {}
+    done = np.zeros(int(manifest["count"]), dtype=bool)
+    failed: dict[int, str] = {}
     for path in store._paths():
         with contextlib.suppress(FileNotFoundError):
             part = store.read(path, arrays=False)

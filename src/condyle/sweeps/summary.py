@@ -58,14 +58,19 @@ class Numbers:
             np.concatenate([new, getattr(self, name)[last]])
             for name, new in zip(_MOMENTS, (n, mean, squares, least, greatest), strict=True)
         ]
-        return Numbers(*found, self.bins, self.counts)
+        return _numbers(found, self.bins, self.counts)
+
+
+def _numbers(moments: Any, bins: Any, counts: Any) -> Numbers:
+    count, mean, squares, least, greatest = moments
+    return Numbers(count, mean, squares, least, greatest, bins, counts)
 
 
 def of_blocks(index: NDArray[np.int64], values: Array, first: int, blocks: int) -> Numbers:
     """Nodes (0, first), (0, first + 1), ... of members with these numbers; NaN values do not count."""
-    x = np.full(blocks * BLOCK, np.nan)
-    x[index - first * BLOCK] = values
-    x = x.reshape(blocks, BLOCK)
+    every = np.full(blocks * BLOCK, np.nan)
+    every[index - first * BLOCK] = values
+    x = every.reshape(blocks, BLOCK)
     known = np.isfinite(x)
     n = known.sum(axis=1).astype(float)
     mean = np.where(known, x, 0.0).sum(axis=1) / np.maximum(n, 1)
@@ -150,7 +155,7 @@ def aligned(first: int, free: int, wish: int, total: int) -> int:
 
 def packed(nodes: Mapping[Node, Mapping[str, Numbers]]) -> dict[str, Array]:
     """As arrays for one .npz."""
-    out = {}
+    out: dict[str, Any] = {}
     for (level, i), numbers in nodes.items():
         out[f"s/{level}.{i}"] = np.empty(0)
         for name, x in numbers.items():
@@ -173,7 +178,7 @@ def unpacked(found: Mapping[str, Array]) -> dict[Node, dict[str, Numbers]]:
         numbers = out.setdefault((level, i), {})
         if kind == "x":
             bins, counts = (found[f"s/{node}/{k}/{name}"] for k in "bc")
-            numbers[name] = Numbers(*found[key].reshape(-1, 1), bins, counts)
+            numbers[name] = _numbers(found[key].reshape(-1, 1), bins, counts)
     return out
 
 
