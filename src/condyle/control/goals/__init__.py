@@ -10,6 +10,7 @@ from __future__ import annotations
 from condyle.arguments import missing
 from condyle.control.goals.base import MovementGoal
 from condyle.control.goals.effort import Effort
+from condyle.control.goals.follow import Follow
 from condyle.control.goals.simple import Duration, Final, Initial, Integral, MeanSpeed, Path, Periodic
 from condyle.fit.goals import _ELSEWHERE, Coordinate, Custom, Distance, Goal, Orientation, Station
 
@@ -20,6 +21,7 @@ __all__ = [
     "Duration",
     "Effort",
     "Final",
+    "Follow",
     "Goal",
     "Initial",
     "Integral",
