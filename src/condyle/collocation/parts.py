@@ -133,7 +133,7 @@ class _Draft:
     def __init__(self, members: list[_Member], context: Context) -> None:
         self.first, self.context = members[0], context
         constants = np.array([m.constants for m in members]).reshape(len(members), -1)
-        self.free = np.flatnonzero(np.ptp(constants, axis=0) != 0) if constants.size else np.zeros(0, int)
+        self.free = np.flatnonzero((constants != constants[0]).any(axis=0))
         self.arrays = (
             np.array([m.y for m in members]), np.array([m.d for m in members]).reshape(len(members), -1),
             constants[:, self.free], np.array([m.rows for m in members]),

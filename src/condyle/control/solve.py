@@ -192,6 +192,8 @@ def _check(program: ControlProgram, z: Array) -> None:
         return
     k = int(np.argmin(np.isfinite(F)))
     size = program.function.size
+    if any(at <= k < at + program.P * size for at, size in program.pulling):
+        raise DescriptionError("solve: the force of a muscle is not finite at the guess; give another one")
     if k >= program.P * size:
         raise DescriptionError("solve: a goal is not finite at the start or the end of the guess")
     point, row = divmod(k, size)
