@@ -425,14 +425,14 @@ class Dynamics:
         )
         lengths = [ca.sumsqr(q[part]) - 1 for part in self.quaternions]
         r = ca.vertcat(e, equations, ca.SX(len(acting.residuals), 1), *lengths)
-        parts = []
+        pulls: list[tuple[SX, list[int]]] = []
         for name, pull in acting.pulls.items():
             found = ca.sparsify(reduced(pull))
             where, values = list(found.sparsity().row()), [found.nz[:]]
             if name in acting.residuals:
                 where.append(len(own) + equations.numel() + list(acting.residuals).index(name))
                 values.append(acting.residuals[name])
-            parts.append((ca.vertcat(*values), where))
+            pulls.append((ca.vertcat(*values), where))
         inputs = tree.inputs.symbols
         v = ca.vertcat(
             self._pick(q, self.q_states), self._pick(u, self.u_states), z, inputs, corrections,
@@ -449,7 +449,7 @@ class Dynamics:
             s, by_name, inputs, self.system.inputs, accelerations, T, acting.complete, acting.working, self
         )
         point.multipliers = lam
-        return point, v, numbers, xdot, r, parts
+        return point, v, numbers, xdot, r, pulls
 
     def _acting(self, s: Symbols) -> Acting:
         """All forces, by their smooth faces."""
@@ -498,9 +498,11 @@ class Dynamics:
                 found = implicit.rigid(muscle, l, v, a)
             stretched[name] = found.tension
             out.pulls[name] = found.tension * ca.sparsify(ca.gradient(v, s["u"]))
-            F_0, x = sx(muscle.max_isometric_force), found.fiber
-            out.working[name] = Working(e, a, x.l_n, x.v_M, x.f_L, F_0 * x.active, F_0 * x.passive)
-            out.fiber_lengths[name] = x.l_n * sx(muscle.optimal_fiber_length)
+            F_0, fiber = sx(muscle.max_isometric_force), found.fiber
+            out.working[name] = Working(
+                e, a, fiber.l_n, fiber.v_M, fiber.f_L, F_0 * fiber.active, F_0 * fiber.passive
+            )
+            out.fiber_lengths[name] = fiber.l_n * sx(muscle.optimal_fiber_length)
         out.z = ca.vertcat(ca.SX(0, 1), *z)
         loads.enabled = ca.SX(1)
         for load in self.loads:
@@ -515,9 +517,9 @@ class Dynamics:
             loads.add_torque(load._name, moment)
         for (name, _), x in zip(state_variables(self.model.forces), z, strict=True):
             law, _, own = name.rpartition(".")
-            force = law in self.elastic and own == self.muscles[law].TENDON_STATE
-            view.states[tendon(law) if force else name] = x
-            if force and own == "fiber_length":
+            of_tendon = law in self.elastic and own == self.muscles[law].TENDON_STATE
+            view.states[tendon(law) if of_tendon else name] = x
+            if of_tendon and own == "fiber_length":
                 view.states[name] = out.fiber_lengths[law]
         return out
 

@@ -236,11 +236,13 @@ class Problem(ExplainsCalls):
         """The system with its measured loads as forces, as `answer.replay` simulates it."""
         system = self.system.copy()
         for k, load in enumerate(self.loads):
-            frames = {x: "ground" if str(getattr(load, x)) == "ground" else "body" for x in ("frame", "point_frame")}
-            for x, where in frames.items():
-                if where == "body" and str(getattr(load, x)) != load._name:
+            frames = {
+                x: "ground" if str(getattr(load, x)) == "ground" else "body" for x in ("frame", "point_frame")
+            }
+            for key, where in frames.items():
+                if where == "body" and str(getattr(load, key)) != load._name:
                     raise DescriptionError(
-                        f"the load on {load._name!r} is given in {getattr(load, x)!r}: it cannot be simulated"
+                        f"the load on {load._name!r} is given in {getattr(load, key)!r}: it cannot be simulated"
                     )
             x, t = load._checked(), tuple(load.table.time.tolist())
             force, torque, point = (TimeSeries(t, x[:, i : i + 3].tolist()) for i in (0, 3, 6))

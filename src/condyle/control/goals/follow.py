@@ -59,7 +59,9 @@ class Follow(MovementGoal):
         if isinstance(m, Table) and (m.degrees or any(unit in ("deg", "mm") for unit in m.units)):
             object.__setattr__(self, "measured", m.to_si())
         object.__setattr__(
-            self, "kind", "markers" if isinstance(m, Markers) else "table" if isinstance(m, Table) else "bodies"
+            self,
+            "kind",
+            "markers" if isinstance(m, Markers) else "table" if isinstance(m, Table) else "bodies",
         )
         for name, w in (self.weights or {}).items():
             if not 0 <= w < np.inf:
@@ -125,7 +127,9 @@ class Follow(MovementGoal):
                 if seen.sum() < 2:
                     raise DescriptionError(f"Follow: marker {x!r} is seen in {int(seen.sum())} frames")
                 gap = np.interp(t, m.time, seen.astype(float)) < 1 - 1e-9
-                values = spline(m.time[seen], p[seen], _degree(int(seen.sum())))(np.clip(t, *m.time[seen][[0, -1]]))
+                values = spline(m.time[seen], p[seen], _degree(int(seen.sum())))(
+                    np.clip(t, *m.time[seen][[0, -1]])
+                )
                 columns += [np.where(gap, 0.0, w)[:, None], values]
             return np.concatenate(columns, axis=1)
         stretch = (m.time[-1] - m.time[0]) / (frames.times[-1] - frames.times[0]) if frames.free else 1.0
@@ -133,7 +137,9 @@ class Follow(MovementGoal):
             w, values = self._weight(x, name), np.asarray(m[name], float)[:, None]
             if not np.isfinite(values).all():
                 i = int(np.argmin(np.isfinite(values[:, 0])))
-                raise DescriptionError(f"Follow: {name!r} is {values[i, 0]} at t = {m.time[i]:g} s: fill the gap")
+                raise DescriptionError(
+                    f"Follow: {name!r} is {values[i, 0]} at t = {m.time[i]:g} s: fill the gap"
+                )
             curve = spline(m.time, values, _degree(len(values)))
             columns += [np.full((len(t), 1), w), curve(t)]
             if self._rate(dynamics, x):
