@@ -149,5 +149,5 @@ def check_sizes(what: str, shapes: Mapping[str, Sequence[int]], sizes: Mapping[s
         return np.broadcast_shapes(*(tuple(shape[:-1]) for shape in shapes.values()))
     except ValueError:
         raise ShapeError(
-            f"{what}: leading dimensions differ: {({n: tuple(s) for n, s in shapes.items()})}"
+            f"{what}: leading dimensions differ: { ({n: tuple(s) for n, s in shapes.items()}) }"
         ) from None

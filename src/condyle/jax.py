@@ -85,9 +85,7 @@ def _value(*arrays: Any, map: OperatorMap, names: tuple[str, ...]) -> np.ndarray
 
 def _tangent(*arrays: Any, map: OperatorMap, names: tuple[str, ...], wrt: tuple[str, ...]) -> np.ndarray:
     host = [_host(x) for x in arrays]
-    return map.jvp(
-        dict(zip(names, host, strict=False)), dict(zip(wrt, host[len(names) :], strict=True))
-    )
+    return map.jvp(dict(zip(names, host, strict=False)), dict(zip(wrt, host[len(names) :], strict=True)))
 
 
 def _cotangent(*arrays: Any, map: OperatorMap, names: tuple[str, ...], wrt: tuple[str, ...]) -> list[Any]:

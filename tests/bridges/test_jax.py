@@ -87,5 +87,5 @@ def test_bad_calls():
         f(given["q"])
     with pytest.raises(NotImplementedError, match="derivatives of derivatives"):
         jax.hessian(lambda u: f(given["q"], u).sum())(given["u"])
-    with pytest.raises(Exception, match="must be finite|finite"):
+    with pytest.raises(Exception, match="finite"):
         f(given["q"], given["u"] * np.nan).block_until_ready()
