@@ -154,7 +154,7 @@ class _Walk:
         check_energy("sample", system, state, q, self.options)
         self.rows = self._independent(q)
         self.K = self._metric(q)
-        self.K_inverse: Array = np.linalg.inv(self.K)
+        self.K_inverse = np.asarray(np.linalg.inv(self.K), dtype=float)
         self.q = np.repeat(q[None], chains, axis=0)
         self.U, self.slope = self._potential(self.q)
         self.h = self._first_step(q)
@@ -360,7 +360,7 @@ class _Walk:
         flat = q.reshape(-1, system.nq)
         V = np.asarray(system.energy(flat, self.zero, **self.options)[1])
         M = self._mass(flat)
-        inverse: Array = np.linalg.inv(M)
+        inverse = np.asarray(np.linalg.inv(M), dtype=float)
         u = np.zeros((len(flat), system.nu))
         u[:, self.free] = self._draw(inverse, self._G(flat) if len(self.rows) else None)
         T = np.einsum("ni,nij,nj->n", u[:, self.free], M, u[:, self.free]) / 2
