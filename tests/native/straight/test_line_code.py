@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 
 import casadi as ca
 import numpy as np
 import pytest
 
+from condyle.errors import NativeError
+from condyle.native.ir.module import Module
+from condyle.native.machine import jit
 from condyle.native.straight import line_code
+from condyle.native.straight.kernel_writer import add_kernel
 from tests.native.straight.kernels import Kernels
 
 pytestmark = pytest.mark.skipif(not line_code.available(True), reason="another processor or system")
@@ -79,3 +84,61 @@ def test_an_output_in_the_place_of_an_input() -> None:
     call(both.ctypes.data, both.ctypes.data, work.ctypes.data)
     np.testing.assert_array_equal(both, expected)
     np.testing.assert_allclose(expected, np.array(f(values))[:, 0], rtol=1e-15, atol=1e-15)  # one rounding
+
+
+def test_tables_where_there_are_many_arguments() -> None:
+    """A register is stored while the address of a table is at hand; where `work` begins is on the stack."""
+    x = [ca.SX.sym(f"x{k}", 3) for k in range(9)]
+    values = [v for each in x for v in ca.vertsplit(each)]
+    kept = [a * b for a, b in itertools.pairwise(values)]  # more than registers hold
+    below = [kept[0] < c for c in (-1.0, -0.5, 0.0, 0.5, 1.0)]
+
+    def chosen(leaves: list[float]) -> ca.SX:
+        value = ca.SX(leaves[-1])
+        for c, leaf in zip(reversed(below), reversed(leaves[:-1])):
+            value = ca.if_else(c, leaf, value)
+        return value
+
+    picked = [chosen(list(np.random.default_rng(k).normal(size=6))) for k in range(90)]
+    mixed = [p * k + q for p, k, q in zip(picked, kept * 4, reversed(picked))]
+    f = ca.Function("f", x, [ca.densify(ca.vertcat(*picked, *mixed, *kept, *values))])
+    rng = np.random.default_rng(2)
+    given = [rng.normal(size=(80, 3)) for _ in x]
+    ours, theirs = (Kernels([f], lines=lines) for lines in (True, False))
+    assert "define" not in ours.text
+    got, expected = ours(0, *given)[0], theirs(0, *given)[0]
+    np.testing.assert_array_equal(got.view(np.int64), expected.view(np.int64))
+
+
+def test_a_place_that_two_inputs_share_is_not_overwritten_early(monkeypatch) -> None:
+    """Both are read before the output that lies there is stored, whichever is met first."""
+    monkeypatch.setattr(line_code, "LEAST", 1)
+    a, b = ca.SX.sym("a"), ca.SX.sym("b")
+    y = b * 3
+    f = ca.Function("f", [a, b], [ca.sin(a), y, ca.sin(y) * a])
+    for lines in (True, False):
+        module = Module(1, True, lines)
+        work = add_kernel(module, f, "k", places=[("m", 0), ("m", 0), ("n", 0), ("m", 0), ("n", 1)])
+        library = jit.Library(module.compile())
+        m, n, rest = np.array([0.3]), np.zeros(2), np.zeros(work + 1)
+        call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(library.address("k"))
+        call(m.ctypes.data, n.ctypes.data, rest.ctypes.data)
+        # two functions that are right to 2 units in the last place
+        np.testing.assert_allclose([*n, *m], [np.sin(0.3), np.sin(0.9) * 0.3, 0.9], rtol=1e-15)
+
+
+def test_a_name_is_linked_once() -> None:
+    """Two functions of one name would be called by chance."""
+    x = ca.SX.sym("x", 300)
+    f, g = (ca.Function("f", [x], [ca.cumsum(x) * k + x]) for k in (2, 3))
+    module = Module(1)
+    add_kernel(module, f, "k")
+    with pytest.raises(NativeError, match="two functions named 'k'"):
+        add_kernel(module, g, "k")
+    code = []
+    for each in (f, g):
+        module = Module(1)
+        add_kernel(module, each, "k")
+        code.append(module.compile())
+    with pytest.raises(NativeError, match="two object files define k"):
+        jit.Library(*code)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from condyle.errors import NativeError
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.values import VOID, Lanes
 from condyle.native.machine import elf, jit
@@ -88,6 +89,8 @@ class Module:
 
     def link(self, name: str, arguments: Sequence[str], make: Callable[[], bytes]) -> None:
         """Use a function without a result that another object file defines; make() gives that file."""
+        if name in self._linked:
+            raise NativeError(f"two functions named {name!r} are linked: give them names of their own")
         self.declare(name, VOID, arguments)
         self._linked[name] = make
 

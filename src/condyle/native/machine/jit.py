@@ -145,8 +145,9 @@ def _separate(objects: tuple[bytes, ...]) -> list[bytes]:
 
 
 def _check(objects: list[bytes], symbols: Mapping[str, int]) -> None:
-    """Refuse what LLVM would load and the process would die of: torn files, functions that exist nowhere."""
-    defined: set[str] = set(symbols)
+    """Refuse what LLVM would load and the process would die of or be wrong by: torn files, functions that
+    exist nowhere or twice."""
+    defined: set[str] = set()
     needed: set[str] = set()
     for data in objects:
         if data[:4] == b"\xcf\xfa\xed\xfe" or data[:2] in (b"\x64\x86", b"\x64\xaa"):
@@ -157,9 +158,14 @@ def _check(objects: list[bytes], symbols: Mapping[str, int]) -> None:
             raise NativeError(
                 f"an object file of {len(data)} bytes cannot be loaded: {error}; compile again"
             ) from None
+        if twice := defined & has:
+            raise NativeError(
+                f"two object files define {', '.join(sorted(twice))}, and calls would reach one of them by "
+                "chance: give functions names of their own"
+            )
         defined |= has
         needed |= wants
-    if missing := sorted(name for name in needed - defined if not _in_process(name)):
+    if missing := sorted(name for name in needed - defined - symbols.keys() if not _in_process(name)):
         raise NativeError(
             f"the compiled code calls functions that exist nowhere: {', '.join(missing)}; give "
             "their addresses in `symbols`"

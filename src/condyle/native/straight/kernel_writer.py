@@ -193,12 +193,12 @@ class _KernelWriter:
                     last[operand] = max(last.get(operand, 0), taken.get(k, k))
         # copies of inputs come at the end
         last |= {k: len(graph.op) for k, _, _ in graph.outputs if graph.op[k] == ca.OP_INPUT}
-        read = {
-            (memory, offset + graph.b[k]): last.get(k, 0)
-            for k, op in enumerate(graph.op)
-            if op == ca.OP_INPUT and graph.uses[k]
-            for memory, offset in [self.places[graph.a[k]]]
-        }
+        read: dict[tuple[int, int], int] = {}  # several inputs may be in one place
+        for k, op in enumerate(graph.op):
+            if op == ca.OP_INPUT and graph.uses[k]:
+                memory, offset = self.places[graph.a[k]]
+                place = memory, offset + graph.b[k]
+                read[place] = max(read.get(place, 0), last.get(k, 0))
         early: dict[int, list[tuple[int, int, int]]] = {}
         for k, argument, element in graph.outputs:
             memory, offset = self.places[self.n_in + argument]
@@ -316,7 +316,8 @@ class _KernelWriter:
         graph = self.graph
         if self.masked or self.lanes.W > 1 or not (self.split and self.module.lines):
             return False
-        long = sum(1 for uses in graph.uses if uses) - len(graph.constants) >= line_code.LEAST
+        used = sum(1 for k, uses in enumerate(graph.uses) if uses and k not in graph.constants)
+        long = used >= line_code.LEAST
         return long and line_code.available(self.module.contract) and line_code.is_known(graph)
 
     def write(self) -> int:

@@ -317,7 +317,7 @@ class _Allocator:
         self.size = 0
         self.fixes: list[tuple[int, int, int]] = []  # where a distance to the pool is, its end, and to what
         self.addresses: list[tuple[int, str]] = []
-        self.pool: dict[int | tuple[float, ...], int] = {}
+        self.pool: dict[bytes, int] = {}  # by their bits: 0.0 == -0.0
         self.pool_size = 0
         self.value = [-1] * 16
         self.next = [_FREE] * 16
@@ -375,14 +375,12 @@ class _Allocator:
         code = bytearray(b"".join(self.code) + bytes(start - self.size))
         for where, end, to in self.fixes:
             struct.pack_into("<i", code, where, start + to - end)
-        for held in self.pool:
-            code += struct.pack("<Q", held) if isinstance(held, int) else struct.pack(f"<{len(held)}d", *held)
-        return bytes(code)
+        return bytes(code + b"".join(self.pool))
 
-    def _in_pool(self, held: int | tuple[float, ...]) -> int:
+    def _in_pool(self, held: bytes) -> int:
         if held not in self.pool:
             self.pool[held] = self.pool_size
-            self.pool_size += 8 if isinstance(held, int) else 8 * len(held)
+            self.pool_size += len(held)
         return self.pool[held]
 
     # registers
@@ -395,7 +393,7 @@ class _Allocator:
                 (
                     self.size + len(code) - len(after) - 4,
                     self.size + len(code),
-                    self._in_pool(self.constants[x]),
+                    self._in_pool(self.constants[x].to_bytes(8, "little")),
                 )
             )
             self.emit(code)
@@ -549,10 +547,10 @@ class _Allocator:
     def _pick(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
         m = self._load(xs[0], at)
         self.emit(x86.registers("integer", m, 0, 11))
-        self.emit(x86.TABLE + bytes(4))
-        self.fixes.append((self.size - 4, self.size, self._in_pool(extra)))
         self._used(xs, later)
-        d = self._take(at)
+        d = self._take(at)  # before the address: what it stores may need rax
+        self.emit(x86.TABLE + bytes(4))
+        self.fixes.append((self.size - 4, self.size, self._in_pool(struct.pack(f"<{len(extra)}d", *extra))))
         self.emit(x86.from_table(d))
         self._give(to, d, at, last)
 
