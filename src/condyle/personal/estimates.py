@@ -14,7 +14,7 @@ from condyle.presentation import Block, Display, page
 from condyle.records import dataclass
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame  # type: ignore[import-untyped]
 
 SEEN = 0.9
 """A standard deviation above this part of the prior's says that the recordings showed nothing."""
@@ -76,7 +76,7 @@ class Estimates(Display):
 
     def to_pandas(self) -> DataFrame:
         """A DataFrame with rows by name: value, sd, prior, prior_sd; of places one of each along x, y, z."""
-        import pandas  # type: ignore[import-untyped]
+        import pandas
 
         sd = np.array([self.sd[n] for n in self.names])
         columns: dict[str, Any] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from condyle.arrays import Array
@@ -74,7 +76,7 @@ def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: 
     distance = np.linalg.norm(problem.errors(q, fit.theta, fit.d)[0], axis=-1)
     distance = np.where(problem.seen, distance, np.nan)
     q, shown, untold = _gaps(problem, time, q, told)
-    used = np.isfinite(distance).any(axis=0)
+    used: Any = np.isfinite(distance).any(axis=0)
     units = scales.units(system.bodies)[0]
     if untold and (lost := {n: k for n, k in untold.items() if k < len(time)}):
         warn(

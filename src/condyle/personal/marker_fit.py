@@ -100,12 +100,13 @@ class MarkerFit:
         theta: tuple[Array, Array],
         offsets: Array,
         q: tuple[Array, Array],
-        free: Array,
+        free: Any,
     ) -> None:
         self.sized, self.system, self.markers = sized, sized.system, markers
         self.r, self.body, self.size = stations(sized, markers)
-        self.seen = np.isfinite(y).all(axis=-1)
-        self.y = np.where(self.seen[..., None], y, 0.0)
+        seen: Any = np.isfinite(y).all(axis=-1)
+        self.seen = seen
+        self.y = np.where(seen[..., None], y, 0.0)
         self.share, self.mean, self.precision = share, theta[0], np.linalg.inv(theta[1])
         self.d_precision = np.repeat(1 / offsets**2, 3)
         self.q_mean, self.q_precision = q[0], np.where(np.isfinite(q[1]), 1 / q[1] ** 2, 0.0)
@@ -200,7 +201,9 @@ class MarkerFit:
         Q = np.where(self.free, self.q_precision, 0.0) if self.plain else np.zeros((T, n))
         dq = np.where(Q > 0, q - self.q_mean, 0.0) if self.plain else np.zeros((T, n))
         held = Q + np.reshape(damping, (-1, 1)) + np.where(self.free, 0.0, 1.0)
-        Z = shift = slope = None
+        Z: Any = None
+        shift: Any = None
+        slope: Any = None
         if self.constrained:
             g, G, G_theta = self.constraint(q, theta)
             Z, pinv = _null_space(G)

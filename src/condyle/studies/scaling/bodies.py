@@ -81,7 +81,7 @@ def _changed(b: Body, s: Mapping[str, Array], keep_distribution: bool) -> dict[s
         out["mobilizer"] = mobilizer
     if grows(own):
         out["com"] = times(b.symbolic.get("com", m.com), own)
-        volume = 1.0 if keep_distribution else np.prod(own)
+        volume: Any = 1.0 if keep_distribution else np.prod(own)
         if not is_symbolic(own):
             volume = float(abs(volume))
         elif b.symbolic:

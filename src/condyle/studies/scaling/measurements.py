@@ -134,13 +134,13 @@ def manual(system: System, given: Mapping[str, Any]) -> dict[str, Array]:
     for name, value in given.items():
         body = system.body(name)
         if is_number_like(value):
-            given = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value] * 3
-            if len(given) != 3 or body.is_ground:
+            three = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value] * 3
+            if len(three) != 3 or body.is_ground:
                 raise DescriptionError(
                     f"scale: factors of {name!r}: expected one cd.Parameter, or three along x, y, z"
                     f"{', and ground has no size' if body.is_ground else ''}, got {value!r}"
                 )
-            out[body.name] = np.array(given, dtype=object)
+            out[body.name] = np.array(three, dtype=object)
             continue
         try:
             factors = np.broadcast_to(real(f"scale: factors of {name!r}", value), 3).astype(float)
