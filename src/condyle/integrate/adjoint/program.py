@@ -15,8 +15,7 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from condyle.errors import DescriptionError
-from condyle.integrate.adjoint.tape import Rate, Recorded, Slope, Tape
+from condyle.integrate.adjoint.tape import MapSlope, Rate, Recorded, Slope, Tape
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
 from condyle.integrate.integrators.base import Method
 from condyle.integrate.step_loop import copy
@@ -61,10 +60,6 @@ def rows_loop(
 ) -> ProgramAndTables:
     """The program, and the tables of its right-hand side."""
     n, by = eq.n, [int(k) for k in by]
-    if eq.projection(0) is not None:
-        raise DescriptionError(
-            "derivatives of a run: not yet where steps are projected: quaternions, prescribed motions, constraints"
-        )
     scalars = "t h_try t_next row task first last which count busy finished seeded steps evaluations accuracy"
     sizes = dict.fromkeys(f"{scalars} one zero t_stage f.unused status tolerance".split(), 1)
     vectors = "y y_next y_stage k0 k_next error other weights no_y d"
@@ -76,6 +71,14 @@ def rows_loop(
     step = method.step(eq, recorded, recorded, sizes)  # type: ignore[arg-type]
     tape = Tape(slope, sizes, ["y", "p"] if by else ["y"])
     tape.record([Rate("t", "y", "k0", known=True), *step.attempt])
+    found = eq.projection(0, derived=True)
+    if found is not None:
+        maps = [found.nearer] if found.tolerance is None else [found.nearer, found.along]
+        slopes = [
+            MapSlope(f, name, by, sizes, streams, tables)  # type: ignore[arg-type]
+            for f, name in zip(maps, ("nearer", "along"), strict=False)
+        ]
+        tape.project(slopes, "t_next", "y_next", None if found.tolerance is None else "tolerance")
     reverse = direction == REVERSE
     if reverse:
         tape.bars["p"] = "dp"

@@ -20,14 +20,19 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.native.loops.elements import ElementSum, Elementwise
-from condyle.native.programs.nodes import Call, If, Ints, Kernel, Node, While, elementwise
+from condyle.native.programs.nodes import Call, If, Ints, Kernel, Node, Stream, While, elementwise
+from condyle.native.programs.slice_function import SliceFunction
+from condyle.native.tables.staged import Staged
 from condyle.records import dataclass
 
+AGAIN = 2
+"""Further passes of the projection that are differentiated. Each squares what is off the constraints."""
 PASSES = 60
 """Of an iteration (5), at most; and what it may leave, as a part of 1 + |x|."""
 LEFT = 1e-15
@@ -166,6 +171,32 @@ class Slope:
         return elementwise(lambda x: x, [source], [target], self.sizes, self.sizes[source], "copy")
 
 
+class MapSlope:
+    """A map y <- F(t, y, p, weights) of the projection and its derivatives as kernels."""
+
+    def __init__(
+        self,
+        f: ca.Function | Staged,
+        label: str,
+        wanted: Sequence[int],
+        sizes: dict[str, int],
+        streams: dict[str, Stream],
+        tables: dict[str, np.ndarray],
+    ) -> None:
+        self.f = SliceFunction(f, label, sizes, streams, tables)
+        main = f.main if isinstance(f, Staged) else f
+        x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
+        out, active = ca.densify(main.call(x, True, False)[0]), ca.vertcat(x[1], x[2][list(wanted)])
+        n, m = x[1].numel(), len(wanted)
+        w, old, dp = ca.SX.sym("w", n), ca.SX.sym("old", m), ca.SX.sym("dp", m)
+        back = ca.jtimes(out, active, w, True)
+        results = [ca.densify(y) for y in (back[:n], old + back[n:])]
+        self.vjp = ca.Function(f"{label}_vjp", [*x, w, old], results, {"cse": True})
+        along = ca.densify(ca.jtimes(out, active, ca.vertcat(w, dp)))
+        self.jvp = ca.Function(f"{label}_jvp", [*x, w, dp], [along], {"cse": True})
+        self.extra = main.n_out() - 1
+
+
 @dataclass(eq=False)
 class Operation:
     """One operation of a step over slices with names of their own.
@@ -203,6 +234,7 @@ class Tape:
         self.tangents: dict[str, str] = {}
         self.bars: dict[str, str] = {}
         self.factored: dict[str, Matrix] = {}
+        self.off = ""
 
     # --- names
 
@@ -491,9 +523,153 @@ class Tape:
                 return tuple(name for name in op.outs if name not in (made.W, made.f_t))
         return ()
 
+    def project(self, maps: Sequence[MapSlope], t: str, y: str, tolerance: str | None) -> None:
+        """y <- its projection, by the maps one after the other; with a tolerance again where the last of them says
+        that it is still off, at most AGAIN times."""
+        self._pass(maps, t, y, None)
+        for _ in range(AGAIN if tolerance else 0):
+            flag, off = self.new("again", 1), self.off
+            again = Kernel(_exceeds(), (off, str(tolerance)), (flag,))
+            self.operations.append(Operation((off,), (flag,), [again], list, list))
+            self._pass(maps, t, y, flag)
+
+    def _pass(self, maps: Sequence[MapSlope], t: str, y: str, flag: str | None) -> None:
+        t, points, looked = self.at(t), [self.at(y)], list[tuple[str, ...]]()
+        primal: list[Node] = []
+        for one in maps:
+            here, there = points[-1], self.new(y)
+            extra = tuple(self.new("off", 1) for _ in range(one.extra))
+            rows = tuple(self.new("rows", self.sizes[name]) for name in one.f.more)
+            ins = (t, here, "p", "weights")
+            primal += [one.f(ins, (there, *extra)), *map(self.slope._copy, one.f.more, rows)]
+            points.append(there)
+            looked.append(rows)
+            self.off = extra[-1] if extra else ""
+        start, end = points[0], self.renamed(y)
+        primal.append(self.slope._copy(points[-1], end))
+        self.active.add(end)
+        where = [
+            (one, (t, point, "p", "weights", *rows))
+            for one, point, rows in zip(maps, points, looked, strict=False)
+        ]
+
+        def chosen(otherwise: Node, nodes: list[Node]) -> list[Node]:
+            return nodes if flag is None else [otherwise, If(flag, nodes)]
+
+        def tangent() -> list[Node]:
+            d, nodes = self.tangent(start), list[Node]()
+            before, out = d, self.tangent(end)
+            for one, given in where:
+                nodes.append(Kernel(one.jvp, (*given, d, self.tangent("p")), (new := self.new(d, self.sizes[y]),)))
+                d = new
+            return chosen(self.slope._copy(before, out), [*nodes, self.slope._copy(d, out)])
+
+        def reverse() -> list[Node]:
+            if end not in self.bars:
+                return []
+            w, nodes, (out, known) = self.bars[end], list[Node](), self.bar(start)
+            assert not known
+            pbar = self.bar("p")[0]
+            first = w
+            for one, given in reversed(where):
+                nodes.append(Kernel(one.vjp, (*given, w, pbar), (new := self.new(out, self.sizes[y]), pbar)))
+                w = new
+            return chosen(self.slope._copy(first, out), [*nodes, self.slope._copy(w, out)])
+
+        self.operations.append(
+            Operation((t, start), (end,), chosen(self.slope._copy(start, end), primal), tangent, reverse)
+        )
+
     def _iteration(self, node: While) -> None:
-        """(5): the body, recorded with its results as arguments."""
-        raise DescriptionError("derivatives of a run: iterations")
+        """(5): the body once more at its solution. What it reads and writes and is active is x."""
+        body, slope = _flat(node.body), self.slope
+        reads, writes = used_slices(body)
+        both = [name for name in sorted(writes & reads) if name in self.names]
+        old = {name: self.at(name) for name in (*sorted(writes), node.status)}
+        for name in old:
+            self.renamed(name)
+        known = [slope._copy(old[name], self.at(name)) for name in old if old[name] in self.sizes and name in (*both, node.status, node.flag)]
+
+        def renamed(each: Any) -> Any:
+            if isinstance(each, Rate):
+                return slope.rhs(self.at(each.t), self.at(each.y), self.at(each.k), "f.unused")
+            return Kernel(each.f, tuple(map(self.at, each.ins)), tuple(map(self.at, each.outs)))
+
+        loop = While(self.at(node.flag), [renamed(each) for each in body], node.limit, self.at(node.status))
+        x = [name for name in both if old[name] in self.active]
+        outs = tuple(self.at(name) for name in old)
+        around = {self.at(name) for name in reads} & self.active
+        self.active |= {self.at(name) for name in x}
+
+        now = dict(self.names)
+
+        def inner() -> Tape:
+            tape = Tape(slope, self.sizes, self.active)
+            tape.names, tape.count = dict(now), self.count
+            tape.record(body)
+            self.count = tape.count
+            return tape
+
+        def loops(
+            state: Sequence[str], new: Sequence[str], nodes: list[Node], start: list[Node]
+        ) -> list[Node]:
+            """state <- new until nothing changes."""
+            flag, left = self.new("turn", 1), self.new("left", 1)
+            on = ca.Function("on", [], [ca.SX(1), ca.SX(0)])
+            parts = [[ca.SX.sym(n, self.sizes[i]) for i in state] for n in "ab"]
+            a, b = (ca.vertcat(*part) for part in parts)
+            change = ca.mmax(ca.fabs(a - b)) > LEFT * (1 + ca.mmax(ca.fabs(b)))
+            test = ca.Function("test", [*parts[0], *parts[1]], [change, *parts[1]])
+            again = Kernel(test, (*state, *new), (flag, *state))
+            return [*start, Kernel(on, (), (flag, left)), While(flag, [*nodes, again], PASSES, left)]
+
+        names = [self.at(name) for name in x]
+
+        def tangent() -> list[Node]:
+            tape = inner()
+            state = [self.tangent(name) for name in names]
+            tape.tangents = dict(self.tangents)
+            nodes = [n for op in tape.operations for n in ([] if op.dual else op.primal) + op.tangent()]
+            new = [tape.tangents[tape.at(name)] for name in x]
+            self.count = tape.count
+            start: list[Node] = [slope._copy(self.tangents[old[n]], d) for n, d in zip(x, state, strict=True)]
+            return loops(state, new, self._needed([(nodes, [])], new), start)
+
+        def reverse() -> list[Node]:
+            if not any(name in self.bars for name in names):
+                return []
+            assert all(name in self.bars for name in names)
+            bars = [self.bars[name] for name in names]
+            v, new, nodes = [self.new("v", self.sizes[b]) for b in bars], list[str](), list[Node]()
+            tape = inner()  # for v alone
+            self.sizes["p~"] = slope.np
+            tape.bars = {"p": "p~"} | {tape.at(n): b for n, b in zip(x, v, strict=True)}
+            primal = [n for op in tape.operations for n in _flat(op.primal)]
+            back = [n for op in reversed(tape.operations) for n in _flat(op.reverse())]
+            self.count = tape.count
+            for name, bar in zip(names, bars, strict=True):
+                total = self.new("v", self.sizes[bar])
+                more = [tape.bars[name]] if name in tape.bars else []
+                back.append(
+                    elementwise(lambda *a: sum(a), [bar, *more], [total], self.sizes, self.sizes[bar], "total")
+                )
+                new.append(total)
+            start: list[Node] = [
+                *self._needed([(primal, [])], list(used_slices(back)[0])),
+                *(slope._copy(b, a) for a, b in zip(v, bars, strict=True)),
+            ]
+            nodes += loops(v, new, self._needed([(back, [])], new), start)
+            last = inner()  # for what is around
+            last.bars = {n: b for n, b in self.bars.items() if n in around or n == "p"}
+            last.bars |= {last.at(n): b for n, b in zip(x, v, strict=True)}
+            nodes += [n for op in last.operations for n in _flat(op.primal)]
+            nodes += [n for op in reversed(last.operations) for n in _flat(op.reverse())]
+            self.count = last.count
+            self.bars |= {n: b for n, b in last.bars.items() if n in around and n not in names}
+            return nodes
+
+        primal = [*known, loop]
+        self.operations.append(Operation(tuple(old.values()), outs, primal, tangent, reverse))
 
     # --- results
 
@@ -524,6 +700,11 @@ class Tape:
         return out[::-1]
 
 
+def _exceeds() -> ca.Function:
+    a, b = ca.SX.sym("a"), ca.SX.sym("b")
+    return ca.Function("exceeds", [a, b], [a > b])
+
+
 def _flat(node: Any) -> list[Any]:
     return [x for each in node for x in _flat(each)] if isinstance(node, (list, tuple)) else [node]
 
@@ -535,6 +716,9 @@ def used_slices(node: Any) -> tuple[set[str], set[str]]:
     reads, writes = set[str](), set[str]()
     for each, _ in walk(node):
         match each:
+            case Rate():
+                reads |= {each.t, each.y}
+                writes.add(each.k)
             case Kernel():
                 reads |= set(each.ins)
                 writes |= set(each.outs)
