@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from condyle.integrate.adjoint.tape import MapSlope, Rate, Recorded, Slope, Tape
+from condyle.integrate.adjoint.tape import LoopedSlope, MapSlope, Rate, Recorded, Slope, Tape
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
 from condyle.integrate.integrators.base import Method
 from condyle.integrate.step_loop import copy
@@ -51,14 +51,23 @@ def native(system: System, method: Method, direction: str, by_p: bool, W: int) -
 
 
 def _build(system: System, method: Method, direction: str, by_p: bool, W: int) -> ProgramAndTables:
-    eq = equations(system, derivatives=True, W=W)
-    return rows_loop(method, eq, direction, wanted(system.compiled.model) if by_p else [], W)
+    model, by = system.compiled.model, wanted(system.compiled.model) if by_p else []
+    if direction == REVERSE and not method.needs_jacobian:
+        eq = equations(system, W=W)
+        if LoopedSlope.fits(model, eq, W > 1):
+            return rows_loop(method, eq, direction, by, W, model)
+    return rows_loop(method, equations(system, derivatives=True, W=W), direction, by, W)
 
 
 def rows_loop(
-    method: Method, eq: EquationsOfMotion, direction: str, by: Sequence[int] | np.ndarray, W: int
+    method: Method,
+    eq: EquationsOfMotion,
+    direction: str,
+    by: Sequence[int] | np.ndarray,
+    W: int,
+    looped: Model | None = None,
 ) -> ProgramAndTables:
-    """The program, and the tables of its right-hand side."""
+    """The program, and the tables of its right-hand side. looped: the model, where its derivatives are loops."""
     n, by = eq.n, [int(k) for k in by]
     scalars = "t h_try t_next row task first last which count busy finished seeded steps evaluations accuracy"
     sizes = dict.fromkeys(f"{scalars} one zero t_stage f.unused status tolerance".split(), 1)
@@ -67,7 +76,8 @@ def rows_loop(
     streams = {"queue": Stream(1, shared=True)}
     tables: dict[str, np.ndarray] = {}
     rhs = RightHandSide(eq, sizes, streams, tables)
-    slope, recorded = Slope(eq, rhs, by), Recorded()
+    slope = Slope(eq, rhs, by) if looped is None else LoopedSlope(looped, eq, rhs, by, streams, tables, W)
+    recorded = Recorded()
     step = method.step(eq, recorded, recorded, sizes)  # type: ignore[arg-type]
     tape = Tape(slope, sizes, ["y", "p"] if by else ["y"])
     tape.record([Rate("t", "y", "k0", known=True), *step.attempt])

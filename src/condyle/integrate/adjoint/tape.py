@@ -22,15 +22,26 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+import condyle.settings as settings
 from condyle.arrays import SX
+from condyle.dynamics.rnea import inverse_dynamics
 from condyle.errors import DescriptionError
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide
+from condyle.model.differentiate import has_gradient
+from condyle.model.layouts import GRADIENT, build_looped_gradient, prefers_loops
+from condyle.model.looped.gradient import has_looped_gradient
+from condyle.model.model import Model
+from condyle.model.operators.rates import zdot
+from condyle.model.symbols import Symbols
 from condyle.native.loops.elements import ElementSum, Elementwise
 from condyle.native.programs.nodes import Call, If, Ints, Kernel, Node, Stream, While, elementwise
-from condyle.native.programs.slice_function import SliceFunction
-from condyle.native.tables.staged import Staged
+from condyle.native.programs.slice_function import Loops, SliceFunction, compiled
+from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
 
+LONG = 6000
+"""Operations of f beyond which its gradient is a recursion in loops: a straight line is three times as long, and a
+processor that fetches every instruction once takes six times as long for it."""
 AGAIN = 2
 """Further passes of the projection that are differentiated. Each squares what is off the constraints."""
 PASSES = 60
@@ -116,6 +127,10 @@ class Slope:
 
         return self._function("rate_vjp", make)
 
+    def back(self, given: tuple[str, ...], k: str, w: str, out: str, pbar: str) -> list[Node]:
+        """Nodes that set out to f_y' w and add f_p' w to pbar, at (t, y, p, rows...) with f = k there."""
+        return [Kernel(self.vjp, (*given, w, pbar), (out, pbar))]
+
     def _tangents(self) -> list[SX]:
         return [ca.SX.sym("dy", self.n), ca.SX.sym("dp", self.np)]
 
@@ -169,6 +184,68 @@ class Slope:
 
     def _copy(self, source: str, target: str) -> Kernel:
         return elementwise(lambda x: x, [source], [target], self.sizes, self.sizes[source], "copy")
+
+
+class LoopedSlope(Slope):
+    """The same in loops over bodies, in reverse, for trees whose speeds are the rates of their coordinates and
+    that are moved by nothing else than forces: the recursion of dynamics/gradient.py. With udot = k held and
+    x = M^-1 w, as that recursion finds it, it is -x . tau(q, u, k, p) that depends on p.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        eq: EquationsOfMotion,
+        rhs: RightHandSide,
+        wanted: Sequence[int],
+        streams: dict[str, Stream],
+        tables: dict[str, np.ndarray],
+        W: int,
+    ) -> None:
+        self.eq, self.rhs, self.wanted, self.sizes = eq, rhs, list(wanted), rhs.sizes
+        self.n, self.np, self.x, self._label = eq.n, len(self.wanted), [], 0
+        nu, nz, start = model.tree.nu, model.nz, model.tail["inputs"].start
+        s = Symbols(model)
+        inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][start:]]
+        by, w, none = inputs[2][self.wanted], ca.SX.sym("w", eq.n), ca.SX.zeros(nu)
+        sizes = {"g.q": nu, "g.u": nu, "g.tau": nu, "g.tail": model.tail_size, "g.w": nu, "g.status": 1}
+        self.sizes |= sizes | {"g.dq": nu, "g.du": nu, "g.x": nu, "g.dz": nz, "g.more": eq.n}
+        self.split = ca.Function("split", [*inputs, w], [s["q"], s["u"], none, s["tail"], w[nu : 2 * nu]])
+        wrt = ("q", "u", "tau", *(("z",) if nz else ()))
+        self.loops = compiled(build_looped_gradient(model, wrt), "gradient", W)
+        self.found = ("g.dq", "g.du", "g.x", *(("g.dz",) if nz else ()), "g.status")
+        dq, du, dz, more = (ca.SX.sym(name, self.sizes[name]) for name in ("g.dq", "g.du", "g.dz", "g.more"))
+        both = ca.vertcat(dq, du + w[:nu], dz) + more
+        self.join = ca.Function("join", [w, dq, du, dz, more], [ca.densify(both)])
+        k, old, x = ca.SX.sym("k", eq.n), ca.SX.sym("old", self.np), ca.SX.sym("x", nu)
+        kin = s.kinematics()
+        tau = inverse_dynamics(model.tree, kin, k[nu : 2 * nu], s.gravity, s.loads(kin)) if self.np else none
+        psi = ca.vertcat(-tau, zdot(s) if nz else ca.SX(0, 1))
+        by_y = ca.jtimes(psi[nu:], inputs[1], w[2 * nu :], True) if nz else ca.SX.zeros(eq.n)
+        by_p = ca.jtimes(psi, by, ca.vertcat(x, w[2 * nu :]), True)
+        made = build_function("by_p", [*inputs, k, x, w, old], [by_y, old + by_p])
+        self.more = SliceFunction(made, "by_p", self.sizes, streams, tables)
+
+    def back(self, given: tuple[str, ...], k: str, w: str, out: str, pbar: str) -> list[Node]:
+        parts = ("g.q", "g.u", "g.tau", "g.tail", "g.w")
+        return [
+            Kernel(self.split, (*given, w), parts),
+            Kernel(self.loops, ("g.q", "g.u", "g.tau", "g.w", "g.tail"), self.found),
+            *self.more((*given, k, "g.x", w, pbar), ("g.more", pbar)),
+            Kernel(self.join, (w, "g.dq", "g.du", "g.dz", "g.more"), (out,)),
+        ]
+
+    @staticmethod
+    def fits(model: Model, eq: EquationsOfMotion, lanes: bool) -> bool:
+        """Whether there is such a recursion, and it is worth its while."""
+        wrt = ("q", "u", "tau", *(("z",) if model.nz else ()))
+        there = has_gradient(model, "forward_dynamics", wrt[:3]) and has_looped_gradient(model, wrt)
+        if eq.nq != eq.nu or not there:
+            return False
+        q, u, t = ca.SX.sym("q", eq.nq), ca.SX.sym("u", eq.nu), ca.SX.sym("t")
+        plain = bool((eq.qdot()(t, q, u) - u).is_zero())
+        loops = isinstance(eq.f, Loops) or prefers_loops(model, lanes=lanes, longer=GRADIENT)
+        return plain and (loops or (settings.layout() == "auto" and eq.f.n_instructions() > LONG))
 
 
 class MapSlope:
@@ -393,27 +470,13 @@ class Tape:
             if k not in self.bars:
                 return []
             (back, known), (pbar, _) = self.bar(y), self.bar("p")
-            return self._added("rate_vjp", slope.vjp, (*given, self.bars[k], pbar), y, back, known, (pbar,))
+            out = self.new("back", slope.n) if known else back
+            nodes = slope.back(given, k, self.bars[k], out, pbar)
+            return [*nodes, self._sum(back, out)] if known else nodes
 
         primal: list[Node] = [] if node.known else [slope.rhs(t, y, k, "f.unused")]
         self.operations.append(Operation((t, y), rows, looked, list, list))
         self.operations.append(Operation((t, y, *rows), (k,), primal, tangent, reverse, dual=True))
-
-    def _added(
-        self,
-        name: str,
-        f: ca.Function,
-        ins: tuple[str, ...],
-        y: str,
-        bar: str,
-        known: bool,
-        more: tuple[str, ...],
-    ) -> list[Node]:
-        """bar, more <- f(ins), or added to what bar has."""
-        if not known:
-            return [Kernel(f, ins, (bar, *more))]
-        out = self.new("back", self.sizes[y])
-        return [Kernel(f, ins, (out, *more)), self._sum(bar, out)]
 
     def _sum(self, into: str, other: str) -> Kernel:
         return elementwise(lambda a, b: a + b, [into, other], [into], self.sizes, self.sizes[into], "sum")
@@ -560,7 +623,9 @@ class Tape:
             d, nodes = self.tangent(start), list[Node]()
             before, out = d, self.tangent(end)
             for one, given in where:
-                nodes.append(Kernel(one.jvp, (*given, d, self.tangent("p")), (new := self.new(d, self.sizes[y]),)))
+                nodes.append(
+                    Kernel(one.jvp, (*given, d, self.tangent("p")), (new := self.new(d, self.sizes[y]),))
+                )
                 d = new
             return chosen(self.slope._copy(before, out), [*nodes, self.slope._copy(d, out)])
 
@@ -588,7 +653,11 @@ class Tape:
         old = {name: self.at(name) for name in (*sorted(writes), node.status)}
         for name in old:
             self.renamed(name)
-        known = [slope._copy(old[name], self.at(name)) for name in old if old[name] in self.sizes and name in (*both, node.status, node.flag)]
+        known = [
+            slope._copy(old[name], self.at(name))
+            for name in old
+            if old[name] in self.sizes and name in (*both, node.status, node.flag)
+        ]
 
         def renamed(each: Any) -> Any:
             if isinstance(each, Rate):
@@ -651,7 +720,9 @@ class Tape:
                 total = self.new("v", self.sizes[bar])
                 more = [tape.bars[name]] if name in tape.bars else []
                 back.append(
-                    elementwise(lambda *a: sum(a), [bar, *more], [total], self.sizes, self.sizes[bar], "total")
+                    elementwise(
+                        lambda *a: sum(a), [bar, *more], [total], self.sizes, self.sizes[bar], "total"
+                    )
                 )
                 new.append(total)
             start: list[Node] = [
