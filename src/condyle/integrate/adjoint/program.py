@@ -15,7 +15,8 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from condyle.integrate.adjoint.tape import LoopedSlope, MapSlope, Rate, Recorded, Slope, Tape
+from condyle.integrate.adjoint.slopes import LoopedSlope, MapSlope, Slope
+from condyle.integrate.adjoint.tape import Rate, Recorded, Tape
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
 from condyle.integrate.integrators.base import Method
 from condyle.integrate.step_loop import copy
@@ -51,7 +52,8 @@ def native(system: System, method: Method, direction: str, by_p: bool, W: int) -
 
 
 def _build(system: System, method: Method, direction: str, by_p: bool, W: int) -> ProgramAndTables:
-    model, by = system.compiled.model, wanted(system.compiled.model) if by_p else []
+    model = system.compiled.model
+    by = wanted(model) if by_p else np.zeros(0, int)
     if direction == REVERSE and not method.needs_jacobian:
         eq = equations(system, W=W)
         if LoopedSlope.fits(model, eq, W > 1):
