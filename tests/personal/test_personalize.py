@@ -19,7 +19,7 @@ def person(subject):
 LONG = {"femur_r": 1, "tibia_r": 1, "pelvis": 1, "torso": 1}
 
 
-def test_planar_truth(subject, person, evidence):
+def test_planar_truth(subject, person):
     for body, axis in LONG.items():
         error = person.factors[body][axis] / subject.factors[body] - 1
         assert abs(error) < 0.025, body  # 3 mm of placement on segments of 0.12 to 0.5 m
