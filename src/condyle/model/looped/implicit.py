@@ -29,7 +29,9 @@ and outward du by (5). D is eliminated without pivots: sigma S' I S is most of i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -38,12 +40,12 @@ from condyle.arrays import SX
 from condyle.dynamics.derivatives import MobilizerState, changes, of_one, own_changes, spatial_acceleration
 from condyle.dynamics.inertia import add, rigid, shift_force, shift_motion
 from condyle.dynamics.kinematics import Kinematics, Pair, acceleration
-from condyle.dynamics.row import PAIR, BodyFields, RowField
+from condyle.dynamics.row import PAIR, ZERO, BodyFields, RowField
 from condyle.dynamics.view import TreeLoads
 from condyle.mobilizers import motion
 from condyle.model.looped.draft import Draft, KernelDraft, OnDemand, StraightLine
 from condyle.model.looped.law_rows import LawKind, law_kinds
-from condyle.model.looped.passes import ground_with_gravity, has_forces, make_room, nothing, sines
+from condyle.model.looped.passes import ground_with_gravity, has_forces, nothing, sines
 from condyle.model.looped.path_kinds import path_kinds
 from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
@@ -53,7 +55,7 @@ from condyle.native.loops.sweep import Sweep
 _K = RowField[ca.SX](ca.SX.ones(6, 18), name="K")
 _C = RowField[Pair](PAIR, name="c_F")
 _W = RowField[ca.SX](ca.SX.ones(18, 1), name="w_change")
-_T, _DR = RowField[ca.SX](name="T_change"), RowField[ca.SX](name="DR")
+_REST = RowField[ca.SX](name="D_rest")
 
 
 class _NotLocalError(Exception):
@@ -117,48 +119,88 @@ def _is_local(model: Model, tabled: set[int]) -> bool:
     return bool(np.all(owners[0][of] == owners[1][by]))
 
 
-def build_looped_newton(model: Model) -> Sweep:
-    """(q, u, udot, tail, sigma, b) -> x of (1)."""
+STATE = ("q", "u", "udot", "tail", "sigma")
+"""What factors depend on."""
+
+
+def build_looped_newton(model: Model) -> tuple[Sweep, Sweep]:
+    """STATE -> factors, and (factors, q, u, tail, sigma, b) -> x of (1)."""
     tree, n = model.tree, model.tree.nq + model.tree.nu
-    sizes = model.sizes() | {"udot": tree.nu, "sigma": 1, "b": n}
-    arguments = [(name, sizes[name]) for name in ("q", "u", "udot", "tail", "sigma", "b")]
-    looped = Looped(model, arguments, [("x", n)])
     q, u = (np.array([0, *(getattr(b, name).start for b in tree.bodies)], dtype=np.int64) for name in "qu")
-    looped.windows |= {
-        f"{place}_{name}": (place, at) for place in "bx" for name, at in (("q", q), ("u", tree.nq + u))
-    }
-    _Newton(looped).write()
-    return looped.rows()
+    size = [0, *(_Factors.size(b.mobilizer.nu) for b in tree.bodies)]
+    sizes = model.sizes() | {"udot": tree.nu, "sigma": 1, "b": n, "factors": sum(size)}
+    made = []
+    for arguments, results in (
+        (STATE, [("factors", sum(size))]),
+        (("factors", "q", "u", "tail", "sigma", "b"), [("x", n)]),
+    ):
+        looped = Looped(model, [(name, sizes[name]) for name in arguments], results)
+        looped.windows["factors"] = "factors", np.cumsum([0, *size[:-1]])
+        looped.windows |= {
+            f"{place}_{name}": (place, at) for place in "bx" for name, at in (("q", q), ("u", tree.nq + u))
+        }
+        (_Factorization(looped) if results[0][0] == "factors" else _Solution(looped)).write()
+        made.append(looped.rows())
+    return made[0], made[1]
 
 
-class _Newton:
-    """The passes being written."""
+class _Factors(NamedTuple):
+    """What (3), (5) and (6) need of a body: r; S, G, E', K' of its speeds; D^-1 and D^-1 R; K T, K (S, G, E')
+    and K (0, 0, S); what p and b_u add to `rest`."""
+
+    r: ca.SX
+    motions: ca.SX
+    D: ca.SX
+    DR: ca.SX
+    forces: ca.SX
+    rest: ca.SX
+
+    @staticmethod
+    def shapes(nu: int) -> tuple[tuple[int, int], ...]:
+        return (3, 1), (24, nu), (nu, nu), (nu, 18), (18, nu), (2 * nu, nu)
+
+    @classmethod
+    def size(cls, nu: int) -> int:
+        return sum(n * m for n, m in cls.shapes(nu))
+
+    @classmethod
+    def read(cls, d: Draft) -> _Factors:
+        nu, at, parts = d.mobilizer.nu, 0, []
+        column = d.read("factors", cls.size(nu))
+        for n, m in cls.shapes(nu):
+            parts.append(ca.reshape(column[at : at + n * m], n, m))
+            at += n * m
+        return cls(*parts)
+
+    def write(self, d: Draft) -> None:
+        d.writes["factors"] = ca.vertcat(*(ca.vec(ca.densify(x)) for x in self))
+
+
+class _Factorization:
+    """The passes up to D^-1, being written."""
 
     def __init__(self, looped: Looped) -> None:
         self.looped, self.loaded = looped, has_forces(looped.model)
 
     def write(self) -> None:
-        looped = self.looped
-        sines(looped)
-        looped.outward(self.prepare, self.ground)
+        sines(self.looped)
+        self.looped.outward(self.prepare, self.ground)
         if self.loaded:
             self.loads()
-        looped.inward(self.inward, nothing)
-        looped.outward(self.outward, lambda d: d.me.__setitem__(_W, ca.SX.zeros(18, 1)))
+        self.looped.inward(self.inward, nothing)
 
     def ground(self, d: Draft) -> None:
         ground_with_gravity(d)
-        d.me[_K], d.me[_C] = ca.SX.zeros(6, 18), (ca.SX.zeros(3, 1), ca.SX.zeros(3, 1))
+        d.me[_K] = ca.SX.zeros(6, 18)
 
     def prepare(self, d: Draft) -> None:
         """Accelerations, and (2) of a body by itself."""
         new = d.kinematics(True, positions=self.loaded)
         d.me.A = A = acceleration(d.parent.A, new.p_PM, new.c, new.H, d.of_speeds("udot"))
         P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
-        V = new.V_GM
-        d.me.a = a = spatial_acceleration(V, A)
-        m, mc, I, p, C, F = of_one(P[0], d.body.mass, p_c, V, a)
-        d.me.F, d.me[_C] = F, (ca.SX(3, 1), ca.SX(3, 1))
+        d.me.a = a = spatial_acceleration(new.V_GM, A)
+        m, mc, I, p, C, F = of_one(P[0], d.body.mass, p_c, new.V_GM, a)
+        d.me.F = F
         d.me.X_MF = (new.X_GF[0], new.X_GF[1] - new.p_GM)
         none = ca.SX(3, 3)
         d.me[_K] = ca.blockcat(
@@ -167,7 +209,6 @@ class _Newton:
                 [-ca.skew(F[1]), none, -2 * ca.skew(p), none, -ca.skew(mc), m * ca.SX.eye(3)],
             ]
         )
-        make_room(d)
         if self.loaded:
             d.me.f_q = d.me.f_u = ca.SX.zeros(d.mobilizer.nu, d.mobilizer.nu)
 
@@ -199,45 +240,72 @@ class _Newton:
         line.write()
 
     def inward(self, d: Draft) -> None:
-        nu, F, K, c, r = d.mobilizer.nu, d.me.F, d.me[_K], ca.vertcat(*d.me[_C]), d.me.r
+        nu, F, K, r = d.mobilizer.nu, d.me.F, d.me[_K], d.me.r
         d.parent.F = add(d.parent.F, shift_force(F, r))
+        joint = MobilizerState(d.me.H, d.me.X_MF, shift_motion(d.parent.V, r), d.me.V, ca.SX(3, 1))
+        speeds, sigma = _Speeds(d), d.read("sigma", 1)
+        udot = ca.vertcat(ca.SX(0, 1), *d.of_speeds("udot"))
+        own, by_q = own_changes(d.mobilizer, d.t, d.q, speeds.u, udot, joint, F)
+        motions, S_F = ca.SX(24, 0), ca.SX(0, 6)
+        for S, *DEK in own:
+            of_speed = (S, *changes(S, d.me.V, d.me.a, *DEK))
+            motions = ca.horzcat(motions, ca.vertcat(*(x for pair in of_speed for x in pair)))
+            carried = ca.cross(S[0], F[0]) + ca.cross(S[1], F[1]), ca.cross(S[0], F[1])
+            S_F = ca.vertcat(S_F, ca.vertcat(*carried).T)
+        S, by_u = motions[:6, :], 0
+        if self.loaded:
+            by_q, by_u = by_q - d.me.f_q, d.me.f_u
+        KQ, KS = K @ motions[:18, :], K[:, 12:] @ S
+        P = speeds.by_speeds
+        KT = KQ @ P + K[:, 6:12] @ S + K[:, 12:] @ motions[18:, :] + sigma * KS  # (3)
+        D = S.T @ KT + by_q @ P - by_u  # (5)
+        R = S.T @ K + ca.horzcat(S_F, ca.SX(nu, 12))
+        found = _solved(D, ca.horzcat(ca.SX.eye(nu), R), d.of_speeds("lock"))
+        inverse, DR = found[:, :nu], found[:, nu:]
+        rest = ca.vertcat(S.T @ KQ + by_q, S.T @ KS)
+        _Factors(r, motions, inverse, DR, ca.vertcat(KT, KQ, KS), rest).write(d)
+        d.parent[_K] = d.parent[_K] + _shifted(K - KT @ DR, r)  # (6)
+
+
+class _Solution:
+    """The passes from factors to x, being written."""
+
+    def __init__(self, looped: Looped) -> None:
+        self.looped = looped
+
+    def write(self) -> None:
+        start = lambda d: d.me.__setitem__(_C, ZERO)
+        self.looped.outward(start, start)
+        self.looped.inward(self.inward, nothing)
+        self.looped.outward(self.outward, lambda d: d.me.__setitem__(_W, ca.SX.zeros(18, 1)))
+
+    def inward(self, d: Draft) -> None:
+        x, c, nu, sigma = _Factors.read(d), ca.vertcat(*d.me[_C]), d.mobilizer.nu, d.read("sigma", 1)
         if nu:
-            speeds = _Speeds(d)
-            bq, bu = d.read("b_q", d.mobilizer.nq), d.read("b_u", nu)
-            joint = MobilizerState(d.me.H, d.me.X_MF, shift_motion(d.parent.V, r), d.me.V, ca.SX(3, 1))
-            own, dS_F = own_changes(d.mobilizer, d.t, d.q, speeds.u, ca.vertcat(*d.of_speeds("udot")), joint, F)
-            S, moved, by_u, S_F = ca.SX(6, 0), ca.SX(18, 0), ca.SX(18, 0), ca.SX(0, 6)
-            none = ca.SX(6, 1)
-            for h, *DEK in own:
-                h6, G, E, K_u = (ca.vertcat(*x) for x in (h, *changes(h, d.me.V, d.me.a, *DEK)))
-                S, moved = ca.horzcat(S, h6), ca.horzcat(moved, ca.vertcat(h6, G, E))
-                by_u = ca.horzcat(by_u, ca.vertcat(none, h6, K_u))
-                cross = ca.cross(h[0], F[0]) + ca.cross(h[1], F[1]), ca.cross(h[0], F[1])
-                S_F = ca.vertcat(S_F, ca.vertcat(*cross).T)
-            by_udot = ca.vertcat(ca.SX(12, nu), S)
-            P, p = speeds.by_speeds, speeds.by(bq)
-            T = moved @ P + by_u + d.read("sigma", 1) * by_udot  # (3)
-            t = moved @ p - by_udot @ bu
-            KT, Kt = K @ T, K @ t + c
-            by_q = dS_F - d.me.f_q if self.loaded else dS_F
-            D = S.T @ KT + by_q @ P - (d.me.f_u if self.loaded else 0)  # (5)
-            R, rest = S.T @ K + ca.horzcat(S_F, ca.SX(nu, 12)), S.T @ Kt + by_q @ p
-            DR = _solved(D, ca.horzcat(R, rest), d.of_speeds("lock"), bu / d.read("sigma", 1))
-            d.me[_T], d.me[_DR] = ca.densify(ca.horzcat(T, t)), ca.densify(DR)
-            K, c = K - KT @ DR[:, :18], Kt - KT @ DR[:, 18]  # (6)
-        d.parent[_K] = d.parent[_K] + _shifted(K, r)
-        d.parent[_C] = add(d.parent[_C], shift_force((c[:3], c[3:]), r))
+            b_u, p = d.read("b_u", nu), _Speeds(d).by(d.read("b_q", d.mobilizer.nq))
+            rest = x.rest[:nu, :] @ p - x.rest[nu:, :] @ b_u + x.motions[:6, :].T @ c  # (5)
+            held = [ca.if_else(k < np.inf, y, -b / sigma) for k, y, b in _each(d.of_speeds("lock"), rest, b_u)]
+            d.me[_REST] = D_rest = x.D @ ca.vertcat(*held)
+            c = c + x.forces[6:12, :] @ p - x.forces[12:, :] @ b_u - x.forces[:6, :] @ D_rest  # (6)
+        d.parent[_C] = add(d.parent[_C], shift_force((c[:3], c[3:]), x.r))
 
     def outward(self, d: Draft) -> None:
-        w, nu = d.parent[_W], d.mobilizer.nu
-        w = ca.vertcat(*(x for k in (0, 6, 12) for x in shift_motion((w[k : k + 3], w[k + 3 : k + 6]), d.me.r)))
+        x, w, nu, sigma = _Factors.read(d), d.parent[_W], d.mobilizer.nu, d.read("sigma", 1)
+        parts = [shift_motion((w[k : k + 3], w[k + 3 : k + 6]), x.r) for k in (0, 6, 12)]
+        w = ca.vertcat(*(part for pair in parts for part in pair))
         if nu:
-            T, DR = d.me[_T], d.me[_DR]
-            du = -(DR[:, :18] @ w + DR[:, 18])
-            w = w + T[:, :nu] @ du + T[:, nu]
+            speeds, b_q, b_u = _Speeds(d), d.read("b_q", d.mobilizer.nq), d.read("b_u", nu)
+            du = -(x.DR @ w + d.me[_REST])  # (5)
+            dq, S = speeds.by_speeds @ du + speeds.by(b_q), x.motions[:6, :]
+            by_u = ca.vertcat(ca.SX(6, 1), S @ du, x.motions[18:, :] @ du + S @ (sigma * du - b_u))
+            w = w + x.motions[:18, :] @ dq + by_u  # (3)
             d.writes["x_u"] = ca.densify(du)
-            d.writes["x_q"] = ca.densify(_Speeds(d).follow(du, d.read("b_q", d.mobilizer.nq)))
+            d.writes["x_q"] = ca.densify(speeds.follow(du, b_q))
         d.me[_W] = w
+
+
+def _each(*columns: Any) -> Iterable[tuple[SX, ...]]:
+    return zip(*(x if isinstance(x, list) else ca.vertsplit(x) for x in columns), strict=True)
 
 
 class _Speeds:
@@ -270,12 +338,13 @@ class _Speeds:
         return ca.solve(self.N.T @ self.N, self.N.T @ ca.solve(self.matrix, b))
 
 
-def _solved(D: SX, R: SX, lock: list[SX], held: SX) -> SX:
-    """D^-1 R; speeds that are locked are -held."""
+def _solved(D: SX, R: SX, lock: list[SX]) -> SX:
+    """D^-1 R for R = (1, ...); speeds that are locked are what the 1 says."""
     n = D.shape[0]
     A = ca.horzcat(D, R)
     for k in range(n):
-        alone = ca.horzcat(ca.SX.eye(n)[k, :], ca.SX(1, R.shape[1] - 1), -held[k])
+        alone = ca.SX(1, A.shape[1])
+        alone[0, k] = alone[0, n + k] = 1
         A[k, :] = ca.if_else(lock[k] < np.inf, A[k, :], ca.densify(alone))
     for k in range(n):
         A[k, :] = A[k, :] / A[k, k]
