@@ -37,7 +37,7 @@ def parts() -> Iterator[Part]:
     yield example(
         "Fig. 7: a protein that opens and closes",
         "protein",
-        "LAO's files (2LAO, 1LST) are not part of the project: two small structures take their place.",
+        "The files of LAO (2LAO, 1LST) could not be had: adenylate kinase, whose lid closes, takes its place.",
     )
 
 

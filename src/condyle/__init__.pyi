@@ -12,6 +12,7 @@ from condyle import muscles as muscles
 from condyle import paths as paths
 from condyle import shapes as shapes
 from condyle.control import goals as goals
+from condyle.control.phases import Phases as Phases
 from condyle.control.problem import Problem as Problem
 from condyle.control.solve import solve as solve
 from condyle.forces import Wrench as Wrench

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import casadi as ca
 
 from condyle.arrays import SX
 from condyle.dynamics.kinematics import Kinematics
-from condyle.dynamics.view import TreeView
+from condyle.dynamics.view import TreeLoads, TreeView
 from condyle.errors import UnknownNameError
-from condyle.laws.ask import answers
 from condyle.laws.leaves import Leaf
 from condyle.model.symbols import Symbols
+from condyle.muscles.metabolics import Working
 from condyle.trace import Traced
+
+if TYPE_CHECKING:
+    from condyle.control.dynamics import Dynamics
 
 
 class Point:
@@ -27,6 +31,10 @@ class Point:
         control_names: names of the controls.
         udot: accelerations, dependent ones as expressions, shape (nu,).
         duration: T [s].
+        loads: what all forces exert.
+        working: what each muscle does, by its name.
+        dynamics: names and variables of the system.
+        multipliers: of constraints that have any.
         data: the goal's own numbers at this point (`MovementGoal.data`).
     """
 
@@ -38,10 +46,15 @@ class Point:
         control_names: Sequence[str],
         udot: SX,
         duration: SX,
+        loads: TreeLoads,
+        working: Mapping[str, Working],
+        dynamics: Dynamics,
     ) -> None:
         self.symbols, self.variables, self.controls = symbols, dict(variables), controls
         self.control_names, self.udot, self.duration = tuple(control_names), udot, duration
+        self.loads, self.working, self.dynamics = loads, working, dynamics
         self.data: SX = ca.SX(0, 1)
+        self.multipliers: SX = ca.SX(0, 1)
 
     def __getitem__(self, name: str) -> SX:
         """A variable by its name."""
@@ -65,4 +78,10 @@ class Point:
 
     def apply(self, law: Traced, asks: Sequence[Leaf]) -> SX:
         """A traced function (laws.ask.traced_law) at this point."""
-        return law.apply(*answers(asks, self.view))
+        found: list[SX] = []
+        for ask in asks:
+            x = ask.at(self.view)
+            if ask.level == "acceleration":
+                x = x + ca.jtimes(ask.velocity.at(self.view), self.symbols["u"], self.udot)  # type: ignore[attr-defined]
+            found += ca.vertsplit(ca.densify(x))
+        return law.apply(*found)

@@ -21,6 +21,9 @@ from condyle.native.tables.lookup import Context, current_context, lookup_contex
 from condyle.nlp import Bounds
 from condyle.records import dataclass
 
+NEWTON = 8
+"""Steps to find algebraic variables between points."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
@@ -201,11 +204,39 @@ class ControlProgram:
         T = float(z[m]) if problem.free else problem.duration[0]
         return z[:m].reshape(self.P, self.nv), T, z[m + problem.free : m + self.shared]
 
-    def numbers(self) -> Array:
-        """d of all points, shape (P, k)."""
-        own = self.dynamics.numbers(self.times, {})
-        T = [] if self.problem.free else [np.full((self.P, 1), self.problem.duration[0])]
-        return np.concatenate([own, *T, *self.data], axis=1)
+    def numbers(self, fraction: Array | None = None) -> Array:
+        """d of all points, or at fractions of the movement, shape (P, k)."""
+        times, data = self.times, self.data
+        if fraction is not None:
+            times = self.problem.start_time + sum(self.problem.duration) / 2 * fraction
+            frames = Frames(fraction, times, self.problem.free, self.dynamics)
+            data = [np.asarray(goal.data(frames), float) for goal in self.goals]
+        own = self.dynamics.numbers(times, {})
+        T = [] if self.problem.free else [np.full((len(times), 1), self.problem.duration[0])]
+        return np.concatenate([own, *T, *data], axis=1)
+
+    def rates_at(self, V: Array, fraction: Array, z: Array) -> Array:
+        """Rates of states over [0, 1], at variables V (m, n) between the points: algebraic variables are found
+        by Newton's method, so that all residuals are zero there. Shape (m, nx)."""
+        nx, start = self.nx, self.nx + len(self.dynamics.controls)
+        y = np.concatenate([V, np.tile(z[self.P * self.nv :][: self.shared], (len(V), 1))], axis=1)
+        d, size = self.numbers(fraction), [x for _, _, x in self.dynamics.residuals]
+        own, lengths = np.arange(start, self.nv), len(self.dynamics.quaternions)
+        rows = np.arange(nx, nx + len(size) - lengths)
+        R = np.array(size)[: len(rows)]
+        S = np.array([v.scale for v in self.dynamics.variables])[own]
+        i, j = self.function.pattern.jacobian
+        chosen = np.flatnonzero(np.isin(i, rows) & np.isin(j, own))
+        for _ in range(NEWTON):
+            F, entries = self.function.jacobians(y, d)
+            r = F[:, rows] / R
+            if len(rows) != len(own) or not np.abs(r).max(initial=0.0) > 1e-10:
+                break
+            J = np.zeros((len(V), len(rows), len(own)))
+            J[:, i[chosen] - nx, j[chosen] - start] = entries[:, chosen]
+            J *= S / R[:, None]
+            y[:, own] -= S * np.linalg.solve(J, r[:, :, None])[:, :, 0]
+        return self.function.values(y, d)[:, :nx]
 
     def _assemble(self) -> None:
         problem, mesh, dynamics, P, nv, nx = self.problem, self.mesh, self.dynamics, self.P, self.nv, self.nx
