@@ -60,16 +60,14 @@ def prefers_looped_jacobian(model: Model, lanes: bool = False) -> bool:
     return _loops_win(jacobian_cost(model), lanes)
 
 
-FEWEST_FOR_NEWTON = 20
+FEWEST_FOR_NEWTON = 24
 """Speeds from which on implicit steps solve their equations along the tree."""
 
 
 def prefers_looped_newton(model: Model) -> bool:
     """Whether implicit steps solve their equations along the tree, where that is possible, in place of making
     and factoring a matrix."""
-    if (wish := settings.layout()) == "unrolled" or (
-        wish == "auto" and model.tree.nu < FEWEST_FOR_NEWTON
-    ):
+    if (wish := settings.layout()) == "unrolled" or (wish == "auto" and model.tree.nu < FEWEST_FOR_NEWTON):
         return False
     from condyle.model.looped.implicit import has_looped_newton
 

@@ -64,9 +64,12 @@ class _NotLocalError(Exception):
 
 def has_looped_newton(model: Model) -> bool:
     """Whether each force depends on one body, or acts on speeds of a body and depends on these alone; no
-    constraints, motions, shared speeds or auxiliary states."""
+    constraints, motions, shared speeds or auxiliary states; and coordinates leave the directions of speeds only
+    along a quaternion."""
     tree = model.tree
     if model.constraints or tree.shares or tree.driven or model.nz or not tree.nu or path_kinds(model):
+        return False
+    if any(b.mobilizer.nq > b.mobilizer.nu + 1 for b in tree.bodies):
         return False
     tabled = set[int]()
     for kind in law_kinds(model):
@@ -106,7 +109,12 @@ def _is_local(model: Model, tabled: set[int]) -> bool:
     except (_NotLocalError, AttributeError, KeyError):  # it asks for what only a whole state has
         return False
     found = [(B, x) for B, pair in loads.bodies.items() for x in pair]
-    found += [(b.index, loads.mobility[k]) for b in tree.bodies for k in tree.speeds_of(b.index) if k in loads.mobility]
+    found += [
+        (b.index, loads.mobility[k])
+        for b in tree.bodies
+        for k in tree.speeds_of(b.index)
+        if k in loads.mobility
+    ]
     given = [(B, ca.vec(x)) for (_, B), x in seen.items()]
     for name in ("q", "u"):
         given += [(b.index, s[name][getattr(b, name)]) for b in tree.bodies]
@@ -284,7 +292,9 @@ class _Solution:
         if nu:
             b_u, p = d.read("b_u", nu), _Speeds(d).by(d.read("b_q", d.mobilizer.nq))
             rest = x.rest[:nu, :] @ p - x.rest[nu:, :] @ b_u + x.motions[:6, :].T @ c  # (5)
-            held = [ca.if_else(k < np.inf, y, -b / sigma) for k, y, b in _each(d.of_speeds("lock"), rest, b_u)]
+            held = [
+                ca.if_else(k < np.inf, y, -b / sigma) for k, y, b in _each(d.of_speeds("lock"), rest, b_u)
+            ]
             d.me[_REST] = D_rest = x.D @ ca.vertcat(*held)
             c = c + x.forces[6:12, :] @ p - x.forces[12:, :] @ b_u - x.forces[:6, :] @ D_rest  # (6)
         d.parent[_C] = add(d.parent[_C], shift_force((c[:3], c[3:]), x.r))
