@@ -103,7 +103,8 @@ def _is_local(model: Model, tabled: set[int]) -> bool:
     )
     loads = TreeLoads(s.view(kin))
     try:
-        for i, (loads.enabled, force) in enumerate(s.laws(loads.view)):
+        for i, (enabled, force) in enumerate(s.laws(loads.view)):
+            loads.enabled = enabled
             if i not in tabled:
                 force.apply(loads.view, loads)
     except (_NotLocalError, AttributeError, KeyError):  # it asks for what only a whole state has
