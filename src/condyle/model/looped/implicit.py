@@ -256,12 +256,12 @@ class _Factorization:
         udot = ca.vertcat(ca.SX(0, 1), *d.of_speeds("udot"))
         own, by_q = own_changes(d.mobilizer, d.t, d.q, speeds.u, udot, joint, F)
         motions, S_F = ca.SX(24, 0), ca.SX(0, 6)
-        for S, *DEK in own:
-            of_speed = (S, *changes(S, d.me.V, d.me.a, *DEK))
+        for h, *DEK in own:
+            of_speed = (h, *changes(h, d.me.V, d.me.a, *DEK))
             motions = ca.horzcat(motions, ca.vertcat(*(x for pair in of_speed for x in pair)))
-            carried = ca.cross(S[0], F[0]) + ca.cross(S[1], F[1]), ca.cross(S[0], F[1])
+            carried = ca.cross(h[0], F[0]) + ca.cross(h[1], F[1]), ca.cross(h[0], F[1])
             S_F = ca.vertcat(S_F, ca.vertcat(*carried).T)
-        S, by_u = motions[:6, :], 0
+        S, by_u = motions[:6, :], ca.SX(nu, nu)
         if self.loaded:
             by_q, by_u = by_q - d.me.f_q, d.me.f_u
         KQ, KS = K @ motions[:18, :], K[:, 12:] @ S
