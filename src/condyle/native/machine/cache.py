@@ -36,8 +36,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-import casadi as ca
-
 import condyle.files as files
 import condyle.loading as loading
 import condyle.settings as settings
@@ -323,4 +321,4 @@ def _surroundings() -> str | None:
             return None
         digest.update(f"{path[len(root) :].replace(os.sep, '/')}\0{len(data)}\0".encode())
         digest.update(data)
-    return f"{digest.hexdigest()}\ncasadi {ca.CasadiMeta.version()}\n{jit.versions()}"
+    return f"{digest.hexdigest()}\n{jit.package('casadi')}\n{jit.versions()}"
