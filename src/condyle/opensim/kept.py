@@ -10,6 +10,7 @@ come each time.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 from collections.abc import Callable, Sequence
@@ -56,6 +57,8 @@ def read(
         system, document = make()
     if not key or errors.warned() != before or _key(path, add, how) != key:
         return Kept(system, lambda: document)
+    with contextlib.suppress(errors.CondyleError):  # the first use says so
+        system._check_inertia()  # once, not at each use
     try:
         parts, elements = (pickle.dumps(x, 5) for x in (system._parts(), document))
     except (pickle.PicklingError, RecursionError, TypeError, AttributeError):

@@ -16,8 +16,10 @@ from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
 from condyle.loading import collector_paused
 from condyle.muscles import Muscle
-from condyle.opensim import kept
-from condyle.opensim import muscles  # noqa: F401  # its rows register themselves, as those of all below do
+from condyle.opensim import (
+    kept,
+    muscles,  # noqa: F401  # its rows register themselves, as those of all below do
+)
 from condyle.opensim.bodies import read_tree
 from condyle.opensim.constraints import write_constraints
 from condyle.opensim.contact import as_obj

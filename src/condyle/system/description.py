@@ -50,12 +50,16 @@ class Copies(Attachments):
             self._check_recorded("measure", self._measures)
             self._check_recorded("discrete variable", self.discrete)
             check_states(self._moving, [name for name, m in self._measures.items() if m.history])
-            if self._tree.checked < len(self._tree.bodies):
-                check_inertia(self._tree)
-                self._tree.checked = len(self._tree.bodies)
+            self._check_inertia()
             self._compiled = Compiled(self._tree, self._moving, self._constraints, self._off)
             self._frozen = f"{why} at {_user_line()}"
         return self._compiled
+
+    def _check_inertia(self) -> None:
+        """Does every speed move some inertia?"""
+        if self._tree.checked < len(self._tree.bodies):
+            check_inertia(self._tree)
+            self._tree.checked = len(self._tree.bodies)
 
     @property
     def compiled(self) -> Compiled:

@@ -61,9 +61,7 @@ def addresses(names: Iterable[str]) -> dict[str, int]:
     """Address of each routine by name."""
     library, names = _openblas(), list(names)
     if library is not None and all(hasattr(library, f"scipy_{n}_") for n in names):
-        return {
-            n: ctypes.cast(getattr(library, f"scipy_{n}_"), ctypes.c_void_p).value or 0 for n in names
-        }
+        return {n: ctypes.cast(getattr(library, f"scipy_{n}_"), ctypes.c_void_p).value or 0 for n in names}
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return {n: pointer(*_signature(n)) for n in names}

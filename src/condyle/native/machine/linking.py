@@ -91,7 +91,7 @@ class Image:
             places = np.frombuffer(raw, _RELOCATION)
             at = start[k, section.info] + places["at"].astype(np.int64)
             goal = here[places["symbol"]]
-            for kind in np.unique(places["kind"]).tolist():
+            for kind in sorted(set(places["kind"].tolist())):
                 some = places["kind"] == kind
                 where, to, which = at[some], goal[some].copy(), places["symbol"][some]
                 if kind in _SLOTS:

@@ -22,7 +22,6 @@ from condyle.io import read_table
 from condyle.opensim import kept
 from condyle.opensim.document import Document, add_sets, clear, list_notes, read_document, read_set
 from condyle.opensim.element import Element, is_absent
-from condyle.opensim.model import system_of
 from condyle.opensim.reading import REQUIRED, Reading
 from condyle.quality import Quality, Verdict
 from condyle.records import dataclass
@@ -207,6 +206,8 @@ class Setup:
         replaced = bool(forces) and self.flag("replace_force_set", False)
 
         def make() -> tuple[System, Document]:
+            from condyle.opensim.model import system_of
+
             document = read_document(path)
             added = [read_set(file, "ForceSet") for file in forces]
             if replaced:
