@@ -289,7 +289,7 @@ def protein(v: Any, figure: Figure) -> None:
     for q in (0.0, 0.5, 1.0):
         X = v.found.system.body_pose([q], "mobile")
         axes.plot(*(moving @ X.R.T + X.p).T, color=BLUE, linewidth=2, alpha=0.3 + 0.7 * q)
-    axis = v.found.point + np.outer((-1.2, 1.2), v.found.axis)
+    axis = v.found.point + np.outer((-2.5, 2.5), v.found.axis)
     axes.plot(*axis.T, color=RED, linestyle="--", linewidth=1)
     seen(axes, elev=15, azim=-60, zoom=1.1, up="z")
     right.plot(100 * v.s, v.motive[:, 0], color=BLUE, label="motive force [kJ/mol]")
@@ -326,7 +326,7 @@ def letters(v: Any, figure: Figure) -> None:
         for letter, name in zip("CONDYLES", state.system.bodies, strict=True):
             X = state.system.body_pose(run.q[-1], name)
             edge = (
-                v.cd.SplineCurve(v.outline(letter), closed=True)
+                v.cd.SplineCurve(v.outline(letter, False), closed=True)
                 .pose(np.linspace(0, 1, 200))
                 .p
             )

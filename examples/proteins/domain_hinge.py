@@ -17,6 +17,7 @@ where exp(z_2) turns about d by 2 atan2(v . d, w), and (w, v) is the quaternion 
 
 from __future__ import annotations
 
+import csv
 import importlib
 import os
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Mobilizer, SplineCurve, Weld, compose
@@ -41,7 +43,28 @@ angstrom."""
 OF_PROTEINS = ("H", "D", "C", "N", "O", "S", "Se", "P")
 """Elements of residues."""
 
+RESIDUES = """
+    ALA 71.08  ARG 156.19 ASN 114.10 ASP 115.09 CYS 103.14 GLN 128.13 GLU 129.12 GLY 57.05  HIS 137.14 ILE 113.16
+    LEU 113.16 LYS 128.17 MET 131.20 PHE 147.18 PRO 97.12  SER 87.08  THR 101.10 TRP 186.21 TYR 163.18 VAL 99.13
+"""
+"""Masses of amino acids in a chain [Da], hydrogens too: for tables of alpha carbons alone."""
+
 Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class _Carbon:
+    """An alpha carbon of a table, with the mass of its residue [Da]."""
+
+    pos: NDArray[np.float64]
+    weight: float
+    name: str = "CA"
+
+
+class _Residue(list[_Carbon]):
+    """A residue of a table."""
+
+    name = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +114,8 @@ def domain_hinge(
     coordinates: int = 1,
     base: Mobilizer | None = None,
 ) -> DomainHinge:
-    """A system of two rigid domains from two structures of one protein, in PDB or mmCIF files. Needs gemmi.
+    """A system of two rigid domains from two structures of one protein, in PDB or mmCIF files, which gemmi reads,
+    or tables (.csv) of alpha carbons: residue, name, x, y, z [angstrom].
 
     The alpha carbons of the stationary domain are laid on each other, then those of the mobile one: what is
     left is the motion of the joint. Atoms of the chain's polymer make the bodies' masses; water and ligands
@@ -200,6 +224,8 @@ def _residues(
     path: str | os.PathLike[str], chain: str | None, what: str
 ) -> dict[tuple[int, str], Any]:
     """Residues of the polymer of one chain by number and insertion code, in the order of the file."""
+    if Path(path).suffix == ".csv":
+        return _table(Path(path), what)
     try:
         gemmi: Any = importlib.import_module("gemmi")
     except ImportError:
@@ -233,6 +259,30 @@ def _residues(
         (residue.seqid.num, residue.seqid.icode): residue
         for residue in chains[name].get_polymer()
     }
+
+
+def _table(path: Path, what: str) -> dict[tuple[int, str], Any]:
+    """Residues of a table of alpha carbons."""
+    if not path.is_file():
+        raise DescriptionError(f"{what}: there is no file {os.fspath(path)!r}")
+    words = RESIDUES.split()
+    masses = dict(zip(words[::2], map(float, words[1::2]), strict=True))
+    out: dict[tuple[int, str], Any] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for line, row in enumerate(csv.DictReader(file), 2):
+            try:
+                place = np.array([float(row[c]) for c in "xyz"])
+                residue = _Residue([_Carbon(place, masses[row["name"]])])
+                residue.name = row["name"]
+                out[int(row["residue"]), " "] = residue
+            except (KeyError, TypeError, ValueError) as error:
+                raise DescriptionError(
+                    f"{what}: {path.name}, line {line}: expected residue,name,x,y,z with an amino acid such as "
+                    f"ALA, got {row} ({error!r})"
+                ) from None
+    if not out:
+        raise DescriptionError(f"{what}: {path.name} has no residues of a protein")
+    return out
 
 
 def _common(
@@ -287,6 +337,8 @@ def _atoms(
 def _weight(atom: Any, key: tuple[int, str], residue: Any) -> float:
     """Mass [Da]. Where a file does not name elements, the first letter of an atom's name does: an atom HG1 of
     an amino acid is no mercury."""
+    if isinstance(atom, _Carbon):
+        return atom.weight
     gemmi: Any = importlib.import_module("gemmi")
     name = atom.element.name
     if name not in OF_PROTEINS:
@@ -335,13 +387,8 @@ def _superposition(
     fixed: NDArray[np.float64], moving: NDArray[np.float64]
 ) -> tuple[Transform, float]:
     """The pose that lays points (n, 3) on others, least squares, and the root mean square left [nm]."""
-    gemmi: Any = importlib.import_module("gemmi")
-    points = [[gemmi.Position(*x) for x in cloud] for cloud in (fixed, moving)]
-    found = gemmi.superpose_positions(*points)
-    U, _, V = np.linalg.svd(
-        np.array(found.transform.mat.tolist())
-    )  # orthogonal to the last digit
-    R = U @ V
+    turn, _ = Rotation.align_vectors(fixed - fixed.mean(0), moving - moving.mean(0))
+    R = turn.as_matrix()
     p = fixed.mean(0) - R @ moving.mean(0)
     return Transform(R, p), float(
         np.sqrt(np.square(moving @ R.T + p - fixed).sum(1).mean())

@@ -15,10 +15,10 @@ import condyle as cd
 from tests.cli.process import condyle, condyle_here
 from tests.process import run
 
-TABLES = {"kinematics", "moments", "lengths", "moment_arms"} | {
+TABLES = {"kinematics", "moments", "lengths", "fibers", "moment_arms"} | {
     f"{what}_{how}"
     for what in ("activations", "forces", "reserves", "reactions")
-    for how in ("isometric", "active", "passive")
+    for how in ("isometric", "active", "passive", "paper")
 }
 
 
@@ -159,7 +159,7 @@ def test_output_that_is_read_only(tmp_path: Path) -> None:
 def test_ctrl_c_leaves_nothing(moment: str, tmp_path: Path) -> None:
     """SIGINT before the work, and while the report is written."""
     script = (
-        f"import os, signal, sys, condyle.cli.main, condyle.cli.demo as d\nd.{moment} = lambda *arguments: "
+        f"import os, signal, sys, condyle.cli.main, condyle.cli.demo as d\nd.{moment} = lambda *arguments, **options: "
         "os.kill(os.getpid(), signal.SIGINT)\nsys.argv[1:] = ['demo']\ncondyle.cli.main.main()\n"
     )
     done = run("-c", script, cwd=tmp_path)

@@ -13,7 +13,7 @@ from condyle.cli import report
 from condyle.cli.output import NewFolder, refuse_unwritable
 from condyle.cli.page import Section
 from condyle.cli.steps import Steps
-from condyle.cli.study import CONFIGURATIONS, Study, count, study
+from condyle.cli.study import CONFIGURATIONS, PAPER, Study, count, study
 from condyle.native.machine.ctrl_c import patient
 from condyle.records import dataclass
 from condyle.viewer.shown import has_screen
@@ -24,7 +24,7 @@ MIDDLE = slice(10, 91)
 """Frames that are compared: OpenSim's tools take accelerations from splines, which are off near the ends."""
 NUMBERS = {
     "kinematics": "7",
-    "lengths": "12",
+    "fibers": "12",
     "moments": "13",
     "activations_isometric": "14",
     "activations_active": "15",
@@ -52,8 +52,9 @@ def run(output: Path | None, ending: str, force: bool, open_: bool = False) -> b
 def _run(output: Path | None, ending: str, force: bool, open_: bool) -> bool:
     refuse_unwritable(output, force)
     motion = elbow(cd.models.arm26())
-    with Steps(count(motion.system, tuple(CONFIGURATIONS)) + 1) as steps:
-        found = study(motion, steps)
+    names = (*CONFIGURATIONS, *PAPER)
+    with Steps(count(motion.system, names) + 1) as steps:
+        found = study(motion, steps, configurations=names)
         opensim = cd.read_table(DATA, degrees=False)
         rows = differences(found, opensim)
         with steps.step("report"), NewFolder(output, "condyle-demo") as folder:
@@ -176,7 +177,7 @@ def page(found: Study, opensim: cd.Table, rows: list[Difference], ending: str) -
     """The report."""
     lead = [
         "The elbow bends from 0 to 90 degrees in one second while the shoulder stays. From this motion alone "
-        "follow joint moments, muscle lengths, muscle forces under three assumptions, and joint loads: the "
+        "follow joint moments, muscle lengths, muscle forces under four assumptions, and joint loads: the "
         "study of A. Ruggiero and A. Sicilia, <cite>Applied Sciences</cite> 10 (2020) 7760, with the numbers "
         "of its figures.",
         "The arm is OpenSim's Arm26, after Holzbaur, Murray and Delp (2005), by J. Reinbolt, A. Seth, A. "

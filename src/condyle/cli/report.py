@@ -10,7 +10,7 @@ import numpy as np
 import condyle as cd
 from condyle.cli.figures import TOGETHER, Figure
 from condyle.cli.page import Section, page
-from condyle.cli.study import CONFIGURATIONS, RESERVES, Study
+from condyle.cli.study import CONFIGURATIONS, PAPER, RESERVES, Study
 
 DEGREES = 180 / np.pi
 Numbers = Mapping[str, str]
@@ -68,12 +68,20 @@ def write(
                 "Muscle paths",
                 [
                     "Lengths from origin to insertion, over bones where paths touch them, and moment arms: minus the "
-                    "length's derivative by the coordinate, exactly."
+                    "length's derivative by the coordinate, exactly. Fibers are as long as the path with a rigid tendon leaves them."
                 ],
-                [*figures.of("lengths", "Lengths of muscles and tendons"), *figures.arms()],
+                [
+                    *figures.of("lengths", "Lengths of muscles and tendons"),
+                    *(
+                        figures.of("fibers", "Fiber lengths, rigid tendons")
+                        if "fibers" in study.tables
+                        else []
+                    ),
+                    *figures.arms(),
+                ],
             )
         )
-    for name, configuration in CONFIGURATIONS.items():
+    for name, configuration in (CONFIGURATIONS | PAPER).items():
         if f"activations_{name}" not in study.tables:
             continue
         sections.append(
@@ -188,6 +196,7 @@ QUANTITIES = {
     "kinematics": "coordinate",
     "moments": "moment",
     "lengths": "length",
+    "fibers": "length",
     "moment": "moment arm",
     "activations": "activation",
     "forces": "force",

@@ -59,6 +59,14 @@ CONFIGURATIONS = {
         {"physiology": True, "passive": True},
     ),
 }
+PAPER = {
+    "paper": Assumptions(
+        "The same with activations from 0 to 1",
+        "As before, with the bounds of ruggiero2020 (33): a muscle may be wholly at rest.",
+        {"physiology": True, "passive": True, "a_min": 0.0},
+    )
+}
+"""What the demo does beside CONFIGURATIONS."""
 RESERVES = 1.0
 """Optimal force of an actuator at every coordinate that helps where muscles cannot [N m, N]: ruggiero2020
 (33)."""
@@ -102,7 +110,7 @@ def study(
         motion: of a system.
         steps: told of each step.
         loads: measured forces on bodies.
-        configurations: names of CONFIGURATIONS.
+        configurations: names of CONFIGURATIONS and PAPER.
     """
     system, out = motion.system, Study(motion)
     out.tables["kinematics"] = cd.Table(
@@ -133,7 +141,7 @@ def count(system: cd.System, configurations: Sequence[str]) -> int:
 
 def _recruit(name: str, out: Study, steps: Steps, loads: Sequence[cd.ExternalLoad]) -> None:
     """Muscle forces and joint loads in one configuration."""
-    motion, configuration = out.motion, CONFIGURATIONS[name]
+    motion, configuration = out.motion, (CONFIGURATIONS | PAPER)[name]
     moments = {c.what for c in out.tables["moments"].quality}  # those are shown already
     with steps.step(f"static optimization: {name}"), warnings.catch_warnings(action="ignore"):  # told below
         found = cd.static_optimization(
@@ -161,14 +169,27 @@ def _quiet() -> Any:
 
 
 def _paths(motion: cd.Motion, L: Array, arms: Array) -> dict[str, cd.Table]:
-    """Lengths, and moment arms that are anywhere above rounding."""
+    """Lengths of paths, of fibers with rigid tendons where muscles are described by numbers, and moment arms that
+    are anywhere above rounding."""
     system = motion.system
+    laws = [system.force(name) for name in system.muscles]
+    numbers = [
+        [getattr(law, name) for law in laws]
+        for name in ("optimal_fiber_length", "tendon_slack_length", "pennation_angle")
+    ]
+    fibers = {}
+    if laws and all(isinstance(x, (int, float)) for row in numbers for x in row):
+        l_0, l_S, alpha = np.array(numbers, float)
+        along = np.maximum(L[:, [system.paths.index(name) for name in system.muscles]] - l_S, 0.0)
+        l_M = np.hypot(along, l_0 * np.sin(alpha))  # ruggiero2020 (21)
+        fibers["fibers"] = cd.Table(motion.t, system.muscles, l_M, ["m"] * len(laws))
     names = [f"{m}/{s}" for m in system.paths for s in system.speeds]
     flat = arms.reshape(len(motion), -1)
     units = ["m" if unit == "rad/s" else "" for _ in system.paths for unit in scales.units(system.bodies)[1]]
     felt = [k for k in range(len(names)) if np.nanmax(np.abs(flat[:, k]), initial=0.0) > 1e-9]
     return {
         "lengths": cd.Table(motion.t, system.paths, L, ["m"] * len(system.paths)),
+        **fibers,
         "moment_arms": cd.Table(motion.t, [names[k] for k in felt], flat[:, felt], [units[k] for k in felt]),
     }
 

@@ -56,6 +56,7 @@ from condyle.errors import warn
 from condyle.forces.base import Law
 from condyle.laws.described import BodyName, Role, Station, quantity, sx
 from condyle.laws.factors import BodyFactors
+from condyle.laws.smooth import at_least
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.trace import Number, Numbers
@@ -75,11 +76,14 @@ def stribeck(square: SX, m: MaterialPair) -> SX:
     return per_s * (1 / m.v_t) + m.mu_v
 
 
-def hollars(square: SX, m: MaterialPair) -> SX:
-    """(10) over v, of v^2 [m^2/s^2]; over one denominator: a division takes longer than all else."""
+def hollars(square: SX, m: MaterialPair, width: float = 0.0) -> SX:
+    """(10) over v, of v^2 [m^2/s^2]; over one denominator: a division takes longer than all else.
+
+    width: of the smooth face of its kink at s = 1, in s^2.
+    """
     s2 = square * (1 / m.v_t**2)
     level = (m.mu_d * (1 + s2) + 2 * (m.mu_s - m.mu_d)) * (1 / m.v_t)
-    return level / ((1 + s2) * ca.sqrt(ca.fmax(s2, 1))) + m.mu_v
+    return level / ((1 + s2) * ca.sqrt(at_least(s2, ca.SX(1), width))) + m.mu_v
 
 
 def smoothed(square: SX, m: MaterialPair) -> SX:
@@ -93,6 +97,9 @@ def step(x: SX) -> SX:
     return x**3 * (10 + x * (6 * x - 15))
 
 
+KNEE, DEPTH = 0.1, 1e-4
+"""Of smooth faces for optimal control: of friction's kink, which falls by at most 2.5 % of mu; and of the depth
+[m]: at touch the force is that of 5e-5 m."""
 SHARE = 0.1
 """Of the smallest radius of two surfaces that `smooth` is small beside."""
 
@@ -281,11 +288,11 @@ class HuntCrossley(ContactLaw):
     def share(self) -> SX:
         return MaterialPair.from_kept(self.material).s_1
 
-    def _elastic(self, where: Touch, m: MaterialPair) -> tuple[SX, SX]:
+    def _elastic(self, where: Touch, m: MaterialPair, smooth: bool = False) -> tuple[SX, SX]:
         """f_Hz of (12) [N] and V of (17) [J]."""
         k = 4 / 3 * m.E * hertz_factor(where)
-        if "smooth" in self.extras:
-            delta2 = sx(self.smooth) ** 2
+        if smooth or "smooth" in self.extras:
+            delta2 = (sx(self.smooth) if "smooth" in self.extras else ca.SX(DEPTH)) ** 2
             x = (where.x + ca.sqrt(where.x**2 + delta2)) / 2  # (18)
             return k * x * ca.sqrt(x), k * ca.sqrt(x) * (2 / 5 * x**2 + delta2 / 2)
         touching = where.x > 0
@@ -300,8 +307,8 @@ class HuntCrossley(ContactLaw):
         P, n = where.at(m.s_1), where.n
         v = relative_velocity(s, self.a.body, self.b.body, P)
         xdot, v_t = -ca.dot(n, v), across(n, v)
-        f_Hz, _ = self._elastic(where, m)
-        smooth = "smooth" in self.extras
+        f_Hz, _ = self._elastic(where, m, s.smooth)
+        smooth = s.smooth or "smooth" in self.extras
         f_n = f_Hz * damped(1 + 1.5 * m.c * xdot, smooth)  # (13)
         f_t = -f_n * (smoothed if smooth else self.curve)(ca.dot(v_t, v_t), m) * v_t  # (14)
         moment = self._resistance(s, where, f_n, m)
@@ -475,6 +482,6 @@ class SmoothSphereHalfSpace(ContactLaw):
             sx(self.viscous_friction),
             sx(self.transition_velocity),
         )
-        f_t = -f_n * hollars(ca.dot(v_t, v_t) + cf, m) * v_t  # (24)
+        f_t = -f_n * hollars(ca.dot(v_t, v_t) + cf, m, KNEE * s.smooth) * v_t  # (24)
         lost = (f_n - f_Hz) * xdot - ca.dot(f_t, v_t)
         return Forces(where, P, v, v_t, f_Hz, f_n, f_t, ca.SX(3, 1), lost, f_n * n + f_t)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -134,32 +135,18 @@ class Answer:
 
     @cached_property
     def errors(self) -> Array:
-        """Error of the dynamics in each interval: how far rates between the points are from those of the
-        equations of motion, times the interval's length, in units of each state (1 rad, 5 rad/s; lengths of
-        the system), shape (N,)."""
+        """Error of the dynamics in each interval: how far the rates of states between the points are from
+        those of the equations of motion, integrated over the interval, in units of each state (1 rad, 5
+        rad/s; lengths of the system), shape (N,)."""
         program, mesh, dynamics = self.program, self.program.mesh, self.program.dynamics
         nx, N = program.nx, mesh.intervals
         s = (mesh.ends[:-1, None] + mesh.h[:, None] * BETWEEN).ravel()
         F = program.program.values(self.solution.x)[: program.P * program.function.size]
-        rates = F.reshape(program.P, -1)[:, :nx]
-        slopes = mesh.states_at(self.variables[:, :nx], rates, s, rate=1)
-        V = self.at(s)
-        t = program.problem.start_time + self.duration * s
-        numbers = dynamics.numbers(t, self.parameters)
-        q, u, z = dynamics.unpack(V, numbers[:, : dynamics.held])
-        system = program.problem.system
-        q = dynamics.compiled.normalized(q)
-        inputs = V[:, nx : nx + len(system.inputs)]
-        options: dict[str, Any] = {"t": t, "z": z, "inputs": inputs}
-        if self.parameters:
-            options["parameters"] = {name: np.full(len(s), x) for name, x in self.parameters.items()}
-        udot = system.forward_dynamics(q, u, **options)
-        qdot = np.asarray(system.qdot(q, u, **options))
-        zdot = np.asarray(system.zdot(q, u, **options)) if z.shape[1] else np.zeros((len(s), 0))
-        f = np.concatenate([qdot[:, dynamics.q_states], udot[:, dynamics.u_states], zdot], axis=1)
+        slopes = mesh.states_at(self.variables[:, :nx], F.reshape(program.P, -1)[:, :nx], s, rate=1)
+        f = program.rates_at(self.at(s), s, program.program.unknowns(self.solution.x))
         scale = np.array([v.scale for v in dynamics.states])
-        off = np.abs(slopes - self.duration * f) / scale
-        return (off.max(axis=1).reshape(N, -1) * mesh.h[:, None]).max(axis=1)
+        off = np.abs(slopes - f) / scale
+        return (off.max(axis=1).reshape(N, -1) * mesh.h[:, None]).max(axis=1, initial=0.0)
 
     @cached_property
     def mesh_error(self) -> float:
@@ -236,3 +223,49 @@ def explanation(program: ControlProgram, solution: Solution, times: Array) -> st
         return text
     worst = violations(program, solution, times)
     return text + (f". Largest violations: {cut(worst, 5)}" if worst else "")
+
+
+class PhasesAnswer:
+    """What `cd.solve` found of `cd.Phases`.
+
+    Attributes:
+        phases: an `Answer` each, whose times go on from the end of the one before.
+        objective: the sum of theirs.
+        terms: of all goals, by name, with the number of the phase.
+        duration: of all phases [s].
+        status: as of an `Answer`.
+        message: the same in words, with the largest violations.
+        statistics: as of an `Answer`.
+    """
+
+    def __init__(
+        self, program: Any, solution: Solution, phases: list[Answer], statistics: dict[str, Any]
+    ) -> None:
+        self.program, self.solution, self.phases, self.statistics = program, solution, phases, statistics
+        self.status, self.message = solution.status, "; ".join(dict.fromkeys(a.message for a in phases))
+        self.duration = sum(a.duration for a in phases)
+        self.objective = sum(a.objective for a in phases)
+        self.terms = {f"{k + 1} {name}": x for k, a in enumerate(phases) for name, x in a.terms.items()}
+        for before, after in pairwise(phases):
+            after.times = after.times - after.times[0] + before.times[-1]
+
+    def __repr__(self) -> str:
+        return (
+            f"PhasesAnswer({self.status}, objective {self.objective:.8g}, {len(self.phases)} phases of "
+            f"{', '.join(f'{a.duration:.4g}' for a in self.phases)} s, {self.statistics['iterations']} iterations)"
+        )
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is a solution."""
+        return self.status in ("solved", "acceptable")
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Those that were found, by name."""
+        return {name: x for a in self.phases for name, x in a.parameters.items()}
+
+    @property
+    def mesh_error(self) -> float:
+        """The largest of all phases."""
+        return max(a.mesh_error for a in self.phases)

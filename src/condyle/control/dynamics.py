@@ -9,24 +9,39 @@ the independent rows and no multipliers. Quaternions are states with a correctio
 
     qdot = N u + g q,     |q|^2 = 1                                                                        (2)
 
-Speeds that are locked or prescribed are numbers of each point, with their coordinates.
+Speeds that are locked or prescribed are numbers of each point, with their coordinates; so are measured loads.
+
+Muscles have the faces of condyle.muscles.implicit: the force of an elastic tendon is a state, its rate an
+algebraic variable, and the equilibrium of fiber and tendon a residual. Other laws have no kinks either
+(`view.smooth`; docs/theory/control.md has the error of each).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX, Array
+from condyle.control.near import NearViews
 from condyle.control.point import Point
+from condyle.dynamics.view import TreeLoads
 from condyle.errors import DescriptionError
-from condyle.model.operators.rates import qdot, zdot
+from condyle.forces.base import state_variables
+from condyle.laws.described import sx
+from condyle.model.operators.rates import qdot
 from condyle.model.operators.rooms import rnea
 from condyle.model.symbols import Symbols
+from condyle.muscles import implicit
+from condyle.muscles.activation import excitation_at
+from condyle.muscles.metabolics import Working
+from condyle.muscles.muscle import Muscle
 from condyle.records import dataclass
+from condyle.studies.external_load import ExternalLoad
+from condyle.studies.motion.spline_rates import spline
 from condyle.system.system import System
 from condyle.system.variables import variables
 from condyle.trace.parameter import Expression
@@ -36,6 +51,10 @@ ACCELERATION = 20.0
 """One unit of an acceleration over one of its coordinate, as variables are scaled [1/s^2]."""
 SPEED = 5.0
 """One unit of a speed over one of its coordinate [1/s]."""
+TENDON, TENDON_MOST = 0.2, 5.0
+"""Normalized force of a tendon where nothing is known of it, and its greatest."""
+TENDON_RATE = 10.0
+"""One unit of the rate of that force [1/s]."""
 SAMPLES = 12
 """Places at which dependent coordinates are chosen."""
 
@@ -46,7 +65,8 @@ class Variable:
 
     Attributes:
         name: as users call it.
-        kind: "coordinate", "speed", "state", "control", "acceleration", "multiplier" or "correction".
+        kind: "coordinate", "speed", "state", "tendon", "control", "acceleration", "rate" (of a tendon's force),
+            "multiplier" or "correction".
         unit: of it.
         scale: about how large it is.
         low: its least value; minus infinity if there is none.
@@ -63,6 +83,44 @@ class Variable:
     guess: float = 0.0
 
 
+@dataclass(eq=False)
+class Acting:
+    """What forces do at a point.
+
+    Attributes:
+        loads: on bodies and speeds, of all forces but muscles.
+        complete: the same with muscles.
+        pulls: of each muscle: what it adds to ID (1), tension times moment arms, shape (nu,).
+        z: auxiliary states: of elastic tendons their normalized forces.
+        rates: of z.
+        residuals: equilibria of muscles with elastic tendons, by muscle.
+        tendon_rates: rates of the forces of tendons, variables.
+        measured: force, torque and point of measured loads, numbers.
+        working: what muscles do.
+        fiber_lengths: [m], by muscle.
+    """
+
+    loads: TreeLoads
+    complete: Callable[[], TreeLoads]
+    pulls: dict[str, SX]
+    z: SX
+    rates: list[SX]
+    residuals: dict[str, SX]
+    tendon_rates: list[SX]
+    measured: list[SX]
+    working: dict[str, Working]
+    fiber_lengths: dict[str, SX] = field(default_factory=dict)
+
+
+def tendon(muscle: str) -> str:
+    """What the force of an elastic tendon over F_0 is called."""
+    return f"{muscle}.normalized_tendon_force"
+
+
+def _body(frame: Any) -> str:
+    return frame if isinstance(frame, str) else str(frame.name)
+
+
 class Dynamics:
     """A system at one point.
 
@@ -74,8 +132,11 @@ class Dynamics:
         held: numbers of each point: names of coordinates, speeds and accelerations that are given.
     """
 
-    def __init__(self, system: System, unknown: Sequence[str] = ()) -> None:
+    def __init__(
+        self, system: System, unknown: Sequence[str] = (), loads: Sequence[ExternalLoad] = ()
+    ) -> None:
         self.system, self.compiled, self.unknown = system, system.compiled, tuple(unknown)
+        self.loads = tuple(loads)
         model = self.model = self.compiled.model
         self.tree = model.tree
         self.tail = self.compiled.tails.default
@@ -83,12 +144,19 @@ class Dynamics:
         self.held_speeds = [int(k) for k in np.flatnonzero(self.compiled.tails.held(self.tail))]
         self.coordinate_of = self._coordinates()
         self.held_coordinates = [self._own_coordinate(k) for k in self.held_speeds]
+        self.muscles = {
+            name: law
+            for name, law in model.forces.items()
+            if isinstance(law, implicit.KINDS) and name not in self.off
+        }
+        self.elastic = [name for name, law in self.muscles.items() if law.tendon == "elastic"]
         self.dependent, self.diagonal = self._dependent()
         self._variables()
 
     def _refuse(self) -> None:
         model = self.model
         off = {name for name, x in zip(model.switches, self.tail[model.tail["enabled"]]) if not x}
+        self.off = off
         if one_way := [name for name in model.unilateral if name not in off]:
             raise DescriptionError(
                 f"cd.Problem: {one_way[0]!r} acts one way: it opens and closes at events, which optimal control "
@@ -209,6 +277,7 @@ class Dynamics:
             ),
             *map(coordinate, dependent_q),
             *map(speed, self.dependent),
+            *(Variable(f"{tendon(name)} rate", "rate", "1/s", TENDON_RATE) for name in self.elastic),
         ]
         equations = [name for name, _ in model.equation_names()]
         equation_units = model.equation_units()
@@ -231,6 +300,7 @@ class Dynamics:
             ]
         if not self.diagonal:
             self.residuals += [(f"acceleration of constraint {name}", "", ACCELERATION) for name in equations]
+        self.residuals += [(f"equilibrium of {name}", "F_0", 1.0) for name in self.elastic]
         self.residuals += [
             (f"length of the quaternion {c.name}", "1", 1.0) for c in self.controls[len(system.inputs) :]
         ]
@@ -239,6 +309,8 @@ class Dynamics:
 
     def _state(self, name: str, default: float) -> Variable:
         law, _, own = name.rpartition(".")
+        if law in self.elastic and own == self.muscles[law].TENDON_STATE:
+            return Variable(tendon(law), "tendon", "", 1.0, implicit.LEAST, TENDON_MOST, TENDON)
         if own == "activation":
             force: Any = self.model.forces.get(law)
             if hasattr(force, "minimum_activation"):
@@ -290,10 +362,12 @@ class Dynamics:
     def text(self) -> str:
         """What determines the expressions beside the model."""
         fixed = [self.tail[self.model.tail[name]].tolist() for name in ("enabled", "lock", "held")]
-        return f"{fixed} {self.held_speeds} {self.dependent} {self.diagonal}"
+        loads = [(x._name, x.point is None, str(x.frame), str(x.point_frame)) for x in self.loads]
+        return f"{fixed} {self.held_speeds} {self.dependent} {self.diagonal} {loads}"
 
-    def point(self, T: SX) -> tuple[Point, SX, SX, SX, SX]:
-        """The point, v, the numbers (held, t, constants), xdot and residuals."""
+    def point(self, T: SX) -> tuple[Point, SX, SX, SX, SX, list[tuple[SX, list[int]]]]:
+        """The point, v, the numbers (held, t, constants), xdot, residuals, and what muscles add to residuals:
+        expressions with the numbers of the residuals (condyle.collocation.parts)."""
         model, tree = self.model, self.tree
         s = Symbols(model, direct=True, straight=True)
         q, u, a = s["q"], s["u"], s["udot"]
@@ -321,14 +395,22 @@ class Dynamics:
             else:
                 lam = ca.SX.sym("lambda_", G.shape[0])
                 equations = ca.vertcat(p, v, G @ a + bias)
-        e = rnea.inverse_dynamics(tree, kin, a, s.gravity, s.loads(kin))
-        if self.constrained and self.diagonal:
-            e = ca.substitute(e, a, accelerations) if self.dependent else e
-            e = e - G.T @ ca.vertcat(*(e[k] / G[row, k] for row, k in enumerate(self.dependent)))
-            e = self._pick(e, self.u_states)
-        else:
-            e = e + (G.T @ lam if self.constrained else 0)
-            e = self._pick(e, self.free)
+        acting = self._acting(s)
+        loads, z = acting.loads, acting.z
+        e = rnea.inverse_dynamics(tree, kin, a, s.gravity, loads)
+        own = self.u_states if self.diagonal else self.free
+
+        def reduced(e: SX) -> SX:
+            """Rows of e that are left when multipliers are eliminated."""
+            for row, k in enumerate(self.dependent if self.diagonal else ()):
+                if e[k].nnz():
+                    e = e - G[row, :].T * (e[k] / G[row, k])
+            return e[own]
+
+        e = ca.substitute(e, a, accelerations) if self.constrained and self.diagonal else e
+        e = ca.densify(reduced(e)) + (
+            0 if self.diagonal or not self.constrained else self._pick(G.T @ lam, own)
+        )
         rates = qdot(s)[0]
         if self.quaternions:
             parts = list(ca.vertsplit(rates))
@@ -339,23 +421,112 @@ class Dynamics:
         xdot = ca.vertcat(
             self._pick(rates, self.q_states),
             self._pick(accelerations, self.u_states),
-            zdot(s) if model.nz else ca.SX(0, 1),
+            ca.vertcat(ca.SX(0, 1), *acting.rates),
         )
         lengths = [ca.sumsqr(q[part]) - 1 for part in self.quaternions]
-        r = ca.vertcat(e, equations, *lengths)
+        r = ca.vertcat(e, equations, ca.SX(len(acting.residuals), 1), *lengths)
+        pulls: list[tuple[SX, list[int]]] = []
+        for name, pull in acting.pulls.items():
+            found = ca.sparsify(reduced(pull))
+            where, values = list(found.sparsity().row()), [found.nz[:]]
+            if name in acting.residuals:
+                where.append(len(own) + equations.numel() + list(acting.residuals).index(name))
+                values.append(acting.residuals[name])
+            pulls.append((ca.vertcat(*values), where))
         inputs = tree.inputs.symbols
         v = ca.vertcat(
-            self._pick(q, self.q_states), self._pick(u, self.u_states), s.z, inputs, corrections,
-            self._pick(a, self.a_own), self._pick(q, self.q_dependent), self._pick(u, self.dependent), lam,
+            self._pick(q, self.q_states), self._pick(u, self.u_states), z, inputs, corrections,
+            self._pick(a, self.a_own), self._pick(q, self.q_dependent), self._pick(u, self.dependent),
+            *acting.tendon_rates, lam,
         )  # fmt: skip
-        numbers = ca.vertcat(*given, s.t, self._pick(s["tail"], self._constants))
+        numbers = ca.vertcat(*given, s.t, self._pick(s["tail"], self._constants), *acting.measured)
         by_name = {x.name: v[i] for i, x in enumerate(self.variables)}
         for i, symbol in zip(
             self.held_coordinates, ca.vertsplit(given[0]) if given[0].numel() else [], strict=True
         ):
             by_name[tree.coordinates[i]] = symbol
-        point = Point(s, by_name, inputs, self.system.inputs, accelerations, T)
-        return point, v, numbers, xdot, r
+        point = Point(
+            s, by_name, inputs, self.system.inputs, accelerations, T, acting.complete, acting.working, self
+        )
+        point.multipliers = lam
+        return point, v, numbers, xdot, r, pulls
+
+    def _acting(self, s: Symbols) -> Acting:
+        """All forces, by their smooth faces."""
+        view = s.view(s.kinematics())
+        view.smooth = True
+        loads = TreeLoads(view)
+        z = list(ca.vertsplit(s.z)) if s.z.numel() else []
+        near, stretched = NearViews(s), dict[str, SX]()
+
+        def complete() -> TreeLoads:
+            whole = TreeLoads(view)
+            whole.bodies, whole.mobility = dict(loads.bodies), dict(loads.mobility)
+            for name, tension in stretched.items():
+                self.muscles[name].path.length.load(view, -tension, whole)
+            return whole
+
+        out = Acting(loads, complete, {}, ca.SX(0, 1), [], {}, [], [], {})
+        for place, (name, _) in enumerate(state_variables(self.model.forces)):
+            law, _, own = name.rpartition(".")
+            if law in self.elastic and own == self.muscles[law].TENDON_STATE:
+                z[place] = ca.SX.sym("tendon")
+        start = 0
+        for enabled, force in s.laws(view):
+            loads.enabled, name = enabled, view.law
+            own_z = z[start : start + len(force.states)]
+            start += len(force.states)
+            if name not in self.muscles:
+                force.apply(view, loads)
+                out.rates += [ca.if_else(enabled, x, 0) for x in force.rates(view)]
+                continue
+            muscle = self.muscles[name]
+            along = muscle.path.every_order.length
+            close = near.of(along.bodies)
+            l, v = along.at(close), along.rate(close)
+            e = excitation_at(muscle.excitation, view)
+            a = own_z[0] if muscle.activation_dynamics else e
+            if muscle.activation_dynamics:
+                out.rates.append(implicit.activation_rate(muscle, a, e))
+            if name in self.elastic:
+                rate = ca.SX.sym("rate")
+                found = implicit.elastic_equilibrium(muscle, l, v, a, own_z[-1], rate, self._damping(muscle))
+                out.rates.append(rate)
+                out.tendon_rates.append(rate)
+                out.residuals[name] = found.residual
+            else:
+                found = implicit.rigid(muscle, l, v, a)
+            stretched[name] = found.tension
+            out.pulls[name] = found.tension * ca.sparsify(ca.gradient(v, s["u"]))
+            F_0, fiber = sx(muscle.max_isometric_force), found.fiber
+            out.working[name] = Working(
+                e, a, fiber.l_n, fiber.v_M, fiber.f_L, F_0 * fiber.active, F_0 * fiber.passive
+            )
+            out.fiber_lengths[name] = fiber.l_n * sx(muscle.optimal_fiber_length)
+        out.z = ca.vertcat(ca.SX(0, 1), *z)
+        loads.enabled = ca.SX(1)
+        for load in self.loads:
+            given = ca.SX.sym("load", 9)
+            out.measured.append(given)
+            R = view.rotation(_body(load.frame))
+            f, moment = R @ given[:3], R @ given[3:6]
+            if load.point is not None:
+                at = view.station_position(_body(load.point_frame), given[6:9])
+                moment += ca.cross(at - view.station_position(load._name, ca.SX(3, 1)), f)
+            loads.add_force(load._name, ca.SX(3, 1), f)
+            loads.add_torque(load._name, moment)
+        for (name, _), x in zip(state_variables(self.model.forces), z, strict=True):
+            law, _, own = name.rpartition(".")
+            of_tendon = law in self.elastic and own == self.muscles[law].TENDON_STATE
+            view.states[tendon(law) if of_tendon else name] = x
+            if of_tendon and own == "fiber_length":
+                view.states[name] = out.fiber_lengths[law]
+        return out
+
+    @staticmethod
+    def _damping(muscle: Muscle) -> float | None:
+        """Thelen2003 and DeGroote2016 have none of their own with elastic tendons; as in Moco."""
+        return 0.01 if isinstance(muscle.fiber_damping, float) and muscle.fiber_damping == 0 else None
 
     def with_numbers(self, s: Symbols, expressions: Sequence[SX]) -> list[SX]:
         """Expressions with numbers for switches and locks."""
@@ -383,7 +554,8 @@ class Dynamics:
             if tree.driven:
                 udot = self.compiled.function("forward_dynamics")(q, u, self.compiled.no_tau, tails)
         held = [q[:, self.held_coordinates], u[:, self.held_speeds], udot[:, self.held_speeds]]
-        return np.concatenate([*held, t[:, None], np.tile(tail[self._constants], (P, 1))], axis=1)
+        measured = [spline(x.table.time, x._checked(), 3)(t) for x in self.loads]
+        return np.concatenate([*held, t[:, None], np.tile(tail[self._constants], (P, 1)), *measured], axis=1)
 
     def unpack(self, V: Array, held: Array) -> tuple[Array, Array, Array]:
         """q (P, nq), u (P, nu) and z (P, nz) from variables (P, n) and held numbers (P, 3 k)."""
@@ -406,8 +578,8 @@ class Dynamics:
 def driven_by(law: Any) -> dict[str, str]:
     """Which of a law's fields are inputs, as they are, and their names."""
     out = {}
-    for field in ("control", "excitation"):
-        kept = getattr(law, field, None)
+    for own in ("control", "excitation"):
+        kept = getattr(law, own, None)
         if isinstance(kept, Expression) and not kept.text:
-            out[field] = kept.parameters[0].name
+            out[own] = kept.parameters[0].name
     return out

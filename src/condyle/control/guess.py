@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.control.goals.follow import Follow, motion_table, variable_name
 from condyle.control.program import ControlProgram
 from condyle.errors import DescriptionError
+from condyle.studies.motion.spline_rates import spline
 from condyle.system.state import State
 from condyle.table import Table
-
-if TYPE_CHECKING:
-    from condyle.control.answer import Answer
 
 
 def middle(program: ControlProgram) -> Array:
@@ -22,6 +21,7 @@ def middle(program: ControlProgram) -> Array:
     default = np.array([v.guess for v in program.dynamics.variables])
     with np.errstate(invalid="ignore"):
         both = np.isfinite(low) & np.isfinite(high)
+        both[:, [v.kind == "tendon" for v in program.dynamics.variables]] = False
         inner = np.where(both, (low + high) / 2, np.clip(default, low, high))
     # a start or an end by itself does not move the point before or after it
     for k, v in enumerate(program.dynamics.variables):
@@ -42,7 +42,7 @@ def line(program: ControlProgram) -> Array:
     return np.where(known, (1 - s) * ends[0] + s * ends[1], V)
 
 
-def start(program: ControlProgram, guess: Table | State | Answer | str | None) -> Array:
+def start(program: ControlProgram, guess: Any) -> Array:
     """Unknowns to start from, shape (n,)."""
     from condyle.control.answer import Answer
 
@@ -55,18 +55,32 @@ def start(program: ControlProgram, guess: Table | State | Answer | str | None) -
                 f"solve: guess: expected 'bounds', 'line', a Table, a State or an Answer, got {guess!r}"
             )
         V = line(program) if guess == "line" else middle(program)
+        if guess is None:
+            for goal, _ in problem.minimized:
+                if isinstance(goal, Follow) and isinstance(goal.measured, Table):
+                    _fill(program, goal.measured, V)
     elif isinstance(guess, Answer):
-        if guess.program.dynamics.variables and [v.name for v in guess.program.dynamics.variables] != [
-            v.name for v in dynamics.variables
-        ]:
-            raise DescriptionError("solve: guess: the answer has other variables: it is of another system")
-        V = guess.at(program.mesh.points)
+        theirs = guess.program.dynamics
+        shared = [v.name for v in dynamics.variables if v.name in theirs.index]
+        if not {v.name for v in dynamics.states} <= set(shared):
+            lost = next(v.name for v in dynamics.states if v.name not in theirs.index)
+            raise DescriptionError(
+                f"solve: guess: the answer is of another system: it has no {lost!r}; give its motion instead: "
+                "guess=answer.motion"
+            )
+        V = middle(program)
+        V[:, [dynamics.index[x] for x in shared]] = guess.at(program.mesh.points)[
+            :, [theirs.index[x] for x in shared]
+        ]
         T = float(np.clip(guess.duration, *problem.duration))
         known = guess.parameters
         parameters = [known.get(name, x) for name, x in zip(problem.parameters, parameters, strict=True)]
     elif isinstance(guess, State):
-        if guess.system is not problem.system and guess.system.coordinates != problem.system.coordinates:
-            raise DescriptionError("solve: guess: the state belongs to another system")
+        if guess.system.coordinates != problem.system.coordinates:
+            raise DescriptionError(
+                "solve: guess: the state belongs to another system, with coordinates "
+                f"{', '.join(guess.system.coordinates[:5])}"
+            )
         V = middle(program)
         for names, values in (
             (problem.system.coordinates, guess.q),
@@ -76,8 +90,14 @@ def start(program: ControlProgram, guess: Table | State | Answer | str | None) -
                 if name in dynamics.index:
                     V[:, dynamics.index[name]] = x
         V[:, [i for i, v in enumerate(dynamics.variables) if v.kind == "speed"]] = 0.0
-    elif isinstance(guess, Table):
-        V = _from_table(program, guess)
+    elif tables := _tables(guess):
+        V = middle(program)
+        filled = [_fill(program, table, V) for table in tables]
+        if not any(filled):
+            raise DescriptionError(
+                "solve: guess: none of the table's columns is a variable of this system: "
+                f"{list(tables[0].names)[:5]}"
+            )
     else:
         raise DescriptionError(f"solve: guess: expected a Table, a State or an Answer, got {guess!r}")
     z = np.zeros(program.n)
@@ -96,34 +116,46 @@ def start(program: ControlProgram, guess: Table | State | Answer | str | None) -
     return z
 
 
-def _from_table(program: ControlProgram, table: Table) -> Array:
-    """Columns by the names of variables; speeds and accelerations by splines where they are missing."""
-    dynamics, V = program.dynamics, middle(program)
-    names = {name: name for name in table.names}
-    names |= {
-        name.removesuffix("/value").rpartition("/")[2]: name
-        for name in table.names
-        if name.endswith("/value")
-    }
-    found = [v for v in dynamics.variables if v.name in names]
-    if not found:
-        raise DescriptionError(
-            f"solve: guess: none of the table's columns is a variable of this system: {list(table.names)[:5]}"
-        )
-    if table.degrees or any(unit in ("deg", "mm") for unit in table.units):
-        table = table.to_si()
-    t = np.asarray(table.time, float)
-    clock = program.times if not program.problem.free else t[0] + program.mesh.points * (t[-1] - t[0])
-    from scipy.interpolate import make_interp_spline
+def _tables(guess: Any) -> list[Table]:
+    """What is known over time: Tables, a motion, activations of static optimization, or several of these."""
+    many = guess if isinstance(guess, (list, tuple)) else [guess]
+    found = [motion_table(x) for x in many]
+    found += [x.activations for x in many if isinstance(getattr(x, "activations", None), Table)]
+    tables = [x for x in found if isinstance(x, Table)]
+    return [x.to_si() if x.degrees or any(unit in ("deg", "mm") for unit in x.units) else x for x in tables]
 
+
+def _fill(program: ControlProgram, table: Table, V: Array) -> bool:
+    """Columns by the names of variables; speeds and accelerations by splines where they are missing. Columns
+    with the name of a muscle are its activation too."""
+    dynamics = program.dynamics
+    names = {variable_name(name, dynamics.index): name for name in table.names}
+    for muscle in dynamics.muscles:
+        state = f"{muscle}.activation"
+        for a, b in ((muscle, state), (state, muscle)):
+            if a in names and b not in names:
+                names[b] = names[a]
+    found = [v for v in dynamics.variables if v.name in names]
+    t = np.asarray(table.time, float)
+    if not found or len(t) < 1:
+        return False
+    clock = program.times if not program.problem.free else t[0] + program.mesh.points * (t[-1] - t[0])
+    inside = np.clip(clock, t[0], t[-1])
     speeds = dict(zip(dynamics.system.coordinates, program.problem.speeds, strict=False))
     for v in found:
-        curve = make_interp_spline(t, table[names[v.name]], min(3, len(t) - 1))
-        inside = np.clip(clock, t[0], t[-1])
-        V[:, dynamics.index[v.name]] = curve(inside)
-        speed = speeds.get(v.name, "")
-        if v.kind == "coordinate" and speed in dynamics.index and speed not in names:
-            V[:, dynamics.index[speed]] = curve.derivative()(inside)
-        if v.kind == "coordinate" and (rate := f"{speed} rate") in dynamics.index:
-            V[:, dynamics.index[rate]] = curve.derivative(2)(inside) if len(t) > 3 else 0.0
-    return V
+        x = np.asarray(table[names[v.name]], float)
+        if not np.isfinite(x).all():
+            raise DescriptionError(f"solve: guess: column {names[v.name]!r} is not finite everywhere")
+        place, speed = dynamics.index[v.name], speeds.get(v.name, "")
+        if len(t) < 4:
+            V[:, place] = np.interp(inside, t, x)
+            continue
+        curve = spline(t, x[:, None], 5 if len(t) >= 6 else 3)
+        V[:, place] = curve(inside)[:, 0]
+        if v.kind != "coordinate":
+            continue
+        if speed in dynamics.index and speed not in names:
+            V[:, dynamics.index[speed]] = curve(inside, 1)[:, 0]
+        if (rate := f"{speed} rate") in dynamics.index:
+            V[:, dynamics.index[rate]] = curve(inside, 2)[:, 0]
+    return True

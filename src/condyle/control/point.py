@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import casadi as ca
 
 from condyle.arrays import SX
 from condyle.dynamics.kinematics import Kinematics
-from condyle.dynamics.view import TreeView
+from condyle.dynamics.view import TreeLoads, TreeView
 from condyle.errors import UnknownNameError
-from condyle.laws.ask import answers
 from condyle.laws.leaves import Leaf
 from condyle.model.symbols import Symbols
+from condyle.muscles.metabolics import Working
 from condyle.trace import Traced
+
+if TYPE_CHECKING:
+    from condyle.control.dynamics import Dynamics
 
 
 class Point:
@@ -27,6 +31,9 @@ class Point:
         control_names: names of the controls.
         udot: accelerations, dependent ones as expressions, shape (nu,).
         duration: T [s].
+        working: what each muscle does, by its name.
+        dynamics: names and variables of the system.
+        multipliers: of constraints that have any.
         data: the goal's own numbers at this point (`MovementGoal.data`).
     """
 
@@ -38,10 +45,15 @@ class Point:
         control_names: Sequence[str],
         udot: SX,
         duration: SX,
+        loads: Callable[[], TreeLoads],
+        working: Mapping[str, Working],
+        dynamics: Dynamics,
     ) -> None:
         self.symbols, self.variables, self.controls = symbols, dict(variables), controls
         self.control_names, self.udot, self.duration = tuple(control_names), udot, duration
+        self._loads, self.working, self.dynamics = loads, working, dynamics
         self.data: SX = ca.SX(0, 1)
+        self.multipliers: SX = ca.SX(0, 1)
 
     def __getitem__(self, name: str) -> SX:
         """A variable by its name."""
@@ -52,6 +64,11 @@ class Point:
     @cached_property
     def kinematics(self) -> Kinematics:
         return self.symbols.kinematics()
+
+    @cached_property
+    def loads(self) -> TreeLoads:
+        """What all forces exert."""
+        return self._loads()
 
     @property
     def view(self) -> TreeView:
@@ -65,4 +82,10 @@ class Point:
 
     def apply(self, law: Traced, asks: Sequence[Leaf]) -> SX:
         """A traced function (laws.ask.traced_law) at this point."""
-        return law.apply(*answers(asks, self.view))
+        found: list[SX] = []
+        for ask in asks:
+            x = ask.at(self.view)
+            if ask.level == "acceleration":
+                x = x + ca.jtimes(ask.velocity.at(self.view), self.symbols["u"], self.udot)  # type: ignore[attr-defined]
+            found += ca.vertsplit(ca.densify(x))
+        return law.apply(*found)

@@ -79,6 +79,7 @@ class Problem(ExplainsCalls):
             if name not in system.parameters:
                 raise UnknownNameError("parameter", name, system.parameters, "cd.Problem")
             self.parameters[name] = pair(f"cd.Problem: parameter {name!r}", between)
+        self.loads: list[ExternalLoad] = []
         self.bounds: dict[str, Bound] = {}
         self.minimized: list[tuple[MovementGoal, float]] = []
         self.required: list[MovementGoal] = []
@@ -91,7 +92,7 @@ class Problem(ExplainsCalls):
     @cached_property
     def dynamics(self) -> Dynamics:
         """The system at a point; freezes it."""
-        return Dynamics(self.system, tuple(self.parameters))
+        return Dynamics(self.system, tuple(self.parameters), self.loads)
 
     @property
     def speeds(self) -> tuple[str, ...]:
@@ -101,7 +102,8 @@ class Problem(ExplainsCalls):
 
     def _names(self) -> tuple[str, ...]:
         system = self.system
-        return *system.coordinates, *self.speeds, *system.state_variables, *system.inputs
+        tendons = [f"{name}.normalized_tendon_force" for name in system.muscles]
+        return *system.coordinates, *self.speeds, *system.state_variables, *tendons, *system.inputs
 
     def bound(
         self,
@@ -115,7 +117,8 @@ class Problem(ExplainsCalls):
 
         Args:
             names: one or more: coordinates, speeds (NAME_speed, or all of `system.speeds`), auxiliary states
-                as "soleus_r.activation", controls by the names of their inputs.
+                as "soleus_r.activation", controls by the names of their inputs. The state of an elastic tendon
+                is "soleus_r.normalized_tendon_force".
             between: (low, high) at all times; a number is both.
             start: a number or a pair at the start; as `between` if left out.
             end: the same at the end.
@@ -203,35 +206,51 @@ class Problem(ExplainsCalls):
         return tuple(f"{name}_torque" for name in forces)
 
     def add_loads(self, loads: ExternalLoad | Sequence[ExternalLoad] | Mapping[str, ExternalLoad]) -> None:
-        """Add measured forces, given in ground, over the clock of `times=`."""
+        """Add measured forces, such as ground reactions, over the clock of `times=`. Between rows they are
+        natural cubic splines, as in `cd.inverse_dynamics`.
+
+        Raises:
+            DescriptionError: loads that do not cover the movement, or a free duration.
+        """
         if self.free:
             raise DescriptionError(
                 "add_loads: loads are measured over time: give cd.Problem times=(start, end)"
             )
-        each = (
-            (loads,)
-            if isinstance(loads, ExternalLoad)
-            else loads.values()
-            if isinstance(loads, Mapping)
-            else loads
-        )
-        system = self.system.copy()
-        for k, load in enumerate(each):
-            name = load.body if isinstance(load.body, str) else load.body.name
-            if str(load.frame) != "ground" or str(load.point_frame) != "ground":
-                raise DescriptionError(f"add_loads: the load on {name!r} must be given in ground")
-            x, t = load._checked(), tuple(load.table.time.tolist())
-            if t[0] > self.start_time or t[-1] < self.start_time + self.duration[1]:
+        many = loads.values() if isinstance(loads, Mapping) else loads
+        for load in (many,) if isinstance(many, ExternalLoad) else tuple(many):
+            if not isinstance(load, ExternalLoad):
+                raise DescriptionError(f"add_loads: expected a cd.ExternalLoad, got {load!r}")
+            for name in (load.body, load.frame, load.point_frame):
+                if isinstance(name, str) and name != "ground":
+                    self.system.body(name)
+            t, a, b = load.table.time, self.start_time, self.start_time + self.duration[1]
+            if t[0] > a + 1e-9 or t[-1] < b - 1e-9:
                 raise DescriptionError(
-                    f"add_loads: the load on {name!r} goes from {t[0]:g} to {t[-1]:g} s and does not cover "
-                    f"the movement, from {self.start_time:g} to {self.start_time + self.duration[1]:g} s"
+                    f"add_loads: the load on {load._name!r} goes from {t[0]:g} to {t[-1]:g} s and does not "
+                    f"cover the movement, from {a:g} to {b:g} s"
                 )
+            self.loads.append(load)
+        vars(self).pop("dynamics", None)
+
+    def loaded_system(self) -> System:
+        """The system with its measured loads as forces, as `answer.replay` simulates it."""
+        system = self.system.copy()
+        for k, load in enumerate(self.loads):
+            frames = {
+                x: "ground" if str(getattr(load, x)) == "ground" else "body" for x in ("frame", "point_frame")
+            }
+            for key, where in frames.items():
+                if where == "body" and str(getattr(load, key)) != load._name:
+                    raise DescriptionError(
+                        f"the load on {load._name!r} is given in {getattr(load, key)!r}: it cannot be simulated"
+                    )
+            x, t = load._checked(), tuple(load.table.time.tolist())
             force, torque, point = (TimeSeries(t, x[:, i : i + 3].tolist()) for i in (0, 3, 6))
-            given: Any = {"force": force, "torque": torque}
+            given: Any = {"force": force, "torque": torque, "frame": frames["frame"]}
             if load.point is not None:
-                given |= {"station": point, "station_frame": "ground"}
-            system.add_force(f"load {k + 1} on {name}", ExternalWrench(name, **given))
-        self._replace(system)
+                given |= {"station": point, "station_frame": frames["point_frame"]}
+            system.add_force(f"load {k + 1} on {load._name}", ExternalWrench(load._name, **given))
+        return system
 
     def _replace(self, system: System) -> None:
         self.system = system

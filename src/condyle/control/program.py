@@ -13,6 +13,7 @@ from condyle.arrays import SX, Array
 from condyle.collocation.assembly import Assembly, Group, Linear
 from condyle.collocation.functions import PointFunction
 from condyle.collocation.mesh import Mesh
+from condyle.collocation.parts import kinds
 from condyle.control.goals.base import Frames, MovementGoal
 from condyle.control.problem import Problem
 from condyle.errors import DescriptionError
@@ -20,6 +21,9 @@ from condyle.native.machine import cache
 from condyle.native.tables.lookup import Context, current_context, lookup_context
 from condyle.nlp import Bounds
 from condyle.records import dataclass
+
+NEWTON = 8
+"""Steps to find algebraic variables between points."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,7 @@ class _Expressions:
     end: Any
     sizes: list[Sizes]
     context: Context
+    pulls: list[tuple[Any, list[int]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +117,7 @@ class ControlProgram:
         problem, dynamics = self.problem, self.dynamics
         with lookup_context():
             T = ca.SX.sym("T")
-            point, v, numbers, xdot, r = dynamics.point(T)
+            point, v, numbers, xdot, r, pulled = dynamics.point(T)
             parameters = [
                 dynamics.tree.parameters.symbols[dynamics.tree.parameters.names.index(name)]
                 for name in problem.parameters
@@ -140,10 +145,14 @@ class ControlProgram:
                 sizes.append(Sizes(n["integrand"], n["path"], n["start"], n["end"], value))
             F = ca.vertcat(T * xdot, r, *rows["path"], *(T * x for x in rows["integrand"]))
             ends = ca.vertcat(ca.SX(0, 1), *rows["start"]), ca.vertcat(ca.SX(0, 1), *rows["end"])
-            F, start, end = dynamics.with_numbers(point.symbols, [F, *ends])
+            F, start, end, *each = dynamics.with_numbers(point.symbols, [F, *ends, *(x for x, _ in pulled)])
+            pulls = [
+                (x, [len(dynamics.states) + i for i in rows])
+                for x, (_, rows) in zip(each, pulled, strict=True)
+            ]
             y = ca.vertcat(v, *([T] if problem.free else []), *parameters)
             d = ca.vertcat(numbers, *([] if problem.free else [T]), *own)
-            return _Expressions(y, d, F, start, end, sizes, current_context())
+            return _Expressions(y, d, F, start, end, sizes, current_context(), pulls)
 
     def _sizes(self) -> list[Sizes]:
         key = f"sizes {self.key}"
@@ -167,6 +176,12 @@ class ControlProgram:
             return make
 
         self.function = PointFunction("control", self.key, build("F"), n, d, hessian)
+
+        def pulls() -> Any:
+            e = self._expressions
+            return e.y, e.d, e.pulls, e.context
+
+        self.pulls = kinds("control", self.key, pulls, hessian) if self.dynamics.muscles else []
         self.ends = {
             part: PointFunction(f"control {part}", self.key, build(part), n, d, hessian)
             for part in ("start", "end")
@@ -201,11 +216,39 @@ class ControlProgram:
         T = float(z[m]) if problem.free else problem.duration[0]
         return z[:m].reshape(self.P, self.nv), T, z[m + problem.free : m + self.shared]
 
-    def numbers(self) -> Array:
-        """d of all points, shape (P, k)."""
-        own = self.dynamics.numbers(self.times, {})
-        T = [] if self.problem.free else [np.full((self.P, 1), self.problem.duration[0])]
-        return np.concatenate([own, *T, *self.data], axis=1)
+    def numbers(self, fraction: Array | None = None) -> Array:
+        """d of all points, or at fractions of the movement, shape (P, k)."""
+        times, data = self.times, self.data
+        if fraction is not None:
+            times = self.problem.start_time + sum(self.problem.duration) / 2 * fraction
+            frames = Frames(fraction, times, self.problem.free, self.dynamics)
+            data = [np.asarray(goal.data(frames), float) for goal in self.goals]
+        own = self.dynamics.numbers(times, {})
+        T = [] if self.problem.free else [np.full((len(times), 1), self.problem.duration[0])]
+        return np.concatenate([own, *T, *data], axis=1)
+
+    def rates_at(self, V: Array, fraction: Array, z: Array) -> Array:
+        """Rates of states over [0, 1], at variables V (m, n) between the points: algebraic variables are found
+        by Newton's method, so that all residuals are zero there. Shape (m, nx)."""
+        nx, start = self.nx, self.nx + len(self.dynamics.controls)
+        y = np.concatenate([V, np.tile(z[self.P * self.nv :][: self.shared], (len(V), 1))], axis=1)
+        d, size = self.numbers(fraction), [x for _, _, x in self.dynamics.residuals]
+        own, lengths = np.arange(start, self.nv), len(self.dynamics.quaternions)
+        rows = np.arange(nx, nx + len(size) - lengths)
+        R = np.array(size)[: len(rows)]
+        S = np.array([v.scale for v in self.dynamics.variables])[own]
+        i, j = self.function.pattern.jacobian
+        chosen = np.flatnonzero(np.isin(i, rows) & np.isin(j, own))
+        for _ in range(NEWTON):
+            F, entries = self.function.jacobians(y, d)
+            r = F[:, rows] / R
+            if len(rows) != len(own) or not np.abs(r).max(initial=0.0) > 1e-10:
+                break
+            J = np.zeros((len(V), len(rows), len(own)))
+            J[:, i[chosen] - nx, j[chosen] - start] = entries[:, chosen]
+            J *= S / R[:, None]
+            y[:, own] -= S * np.linalg.solve(J, r[:, :, None])[:, :, 0]
+        return self.function.values(y, d)[:, :nx]
 
     def _assemble(self) -> None:
         problem, mesh, dynamics, P, nv, nx = self.problem, self.mesh, self.dynamics, self.P, self.nv, self.nx
@@ -221,6 +264,9 @@ class ControlProgram:
             row = 0 if part == "start" else P - 1
             groups.append(Group(function, index[row : row + 1], d[row : row + 1]))
             at[part], size = size, size + function.size
+        for k, kind in enumerate(self.pulls):
+            groups.append(Group(kind.function, index[:, kind.y].reshape(-1, kind.y.shape[1]), kind.data(d)))
+            at[f"pulls {k}"], size = size, size + P * kind.rows.size
         # values of goals that are more than sums: unknowns of their own
         n = first + self.shared
         own: dict[int, Any] = {}
@@ -278,6 +324,12 @@ class ControlProgram:
                 everywhere[:, None] * nF + nx + np.arange(nr),
                 1.0,
             )
+            for k, kind in enumerate(self.pulls):
+                B.add(
+                    start + everywhere[:, None, None] * nr + kind.rows - nx,
+                    at[f"pulls {k}"] + np.arange(P * kind.rows.size).reshape(P, *kind.rows.shape),
+                    1.0,
+                )
         # controls that follow from others
         c = nx + np.arange(len(dynamics.controls))
         if len(c) and not scheme.collocates_start:
@@ -370,6 +422,7 @@ class ControlProgram:
                     A.add(start, first, condition.duration)
         self.n, self.m = n, m
         self.own = own
+        self.pulling = [(at[f"pulls {k}"], kind.rows.size) for k, kind in enumerate(self.pulls)]
         S = np.concatenate([
             np.tile(S_v, P),
             np.array([max(problem.duration)] * problem.free

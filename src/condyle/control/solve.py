@@ -2,76 +2,127 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, overload
 
 import numpy as np
 
 from condyle.arguments import with_call_hints
-from condyle.arrays import Array
 from condyle.collocation.mesh import Mesh
 from condyle.collocation.schemes import scheme as scheme_named
-from condyle.control.answer import Answer, explanation
+from condyle.control.answer import Answer, PhasesAnswer, explanation
+from condyle.control.diagnosis import diagnose
 from condyle.control.guess import start
+from condyle.control.optimize import Settings, kkt, optimize
+from condyle.control.phases import JoinedProgram, Phases
 from condyle.control.problem import Problem
 from condyle.control.program import ControlProgram
 from condyle.errors import DescriptionError
-from condyle.nlp import Iteration, Solution, ipopt
+from condyle.fit.frames import Frames
+from condyle.integrate.trajectory import Trajectory
+from condyle.nlp import Iterate, Iteration, ipopt
+from condyle.studies.motion.motion import Motion
+from condyle.studies.static_optimization import StaticOptimization
 from condyle.system.given import number
 from condyle.system.state import State
 from condyle.table import Table
 
-SMALL = 0.1
-"""An objective below this is scaled to 1 and solved again: the solver's tolerance is absolute."""
 FINEST = 2000
 """Intervals that a refined mesh may have."""
+Guess = Table | State | Answer | Motion | Trajectory | Frames | StaticOptimization | str | None
+"""Where to start: see `cd.solve`."""
+Progress = bool | Callable[[Iteration], object]
 
 
-@with_call_hints({"tol": "it is accuracy=", "max_iter": "it is iterations="})
+@overload
 def solve(
     problem: Problem,
     *,
-    mesh: int = 50,
+    mesh: int = ...,
+    scheme: str = ...,
+    accuracy: float = ...,
+    guess: Guess | Sequence[Guess] = ...,
+    hessian: str = ...,
+    midpoint_controls: str = ...,
+    mesh_error: float | None = ...,
+    iterations: int = ...,
+    progress: Progress = ...,
+    checkpoint: str | Path | None = ...,
+    options: Mapping[str, ipopt.Option] | None = ...,
+) -> Answer: ...
+@overload
+def solve(
+    problem: Phases,
+    *,
+    mesh: int | Sequence[int] = ...,
+    scheme: str = ...,
+    accuracy: float = ...,
+    guess: PhasesAnswer | Guess | Sequence[Guess] = ...,
+    hessian: str = ...,
+    midpoint_controls: str = ...,
+    mesh_error: float | None = ...,
+    iterations: int = ...,
+    progress: Progress = ...,
+    checkpoint: str | Path | None = ...,
+    options: Mapping[str, ipopt.Option] | None = ...,
+) -> PhasesAnswer: ...
+@with_call_hints({"tol": "it is accuracy=", "max_iter": "it is iterations=", "refine": "it is mesh_error="})
+def solve(
+    problem: Problem | Phases,
+    *,
+    mesh: int | Sequence[int] = 50,
     scheme: str = "radau-2",
     accuracy: float = 1e-6,
-    guess: Table | State | Answer | str | None = None,
+    guess: PhasesAnswer | Guess | Sequence[Guess] = None,
     hessian: str = "exact",
     midpoint_controls: str = "interpolated",
     mesh_error: float | None = None,
     iterations: int = 1000,
-    progress: bool | Callable[[Iteration], object] = False,
+    progress: Progress = False,
+    checkpoint: str | Path | None = None,
     options: Mapping[str, ipopt.Option] | None = None,
-) -> Answer:
+) -> Answer | PhasesAnswer:
     """The movement that minimizes a problem's objective and meets its requirements.
 
     Ctrl-C stops it and gives the best iterate. A problem that has no solution does not raise: `answer.status`
     and `answer.message` say why, with the largest violations in words.
 
     Args:
-        problem: what is wanted.
-        mesh: number of intervals.
+        problem: what is wanted; or `cd.Phases` of several.
+        mesh: number of intervals; of phases one for all, or one each.
         scheme: "radau-2" (default), "radau-3", "hermite-simpson" or "trapezoidal".
         accuracy: of the conditions of optimality, relative to the size of the objective, and of all
             requirements in units of their variables.
-        guess: where to start: a Table of coordinates (and more) over time, a State, an earlier Answer, also of
-            another mesh; "line" for straight lines between start and end. By default the middle of the
-            bounds, as in Moco. From an answer on the same mesh it starts warm, with its multipliers.
+        guess: where to start: a Table of coordinates (and more) over time, a motion, a result of
+            `cd.static_optimization`, a list of these, a State (as of `cd.relax`), or an earlier Answer, also
+            of another mesh; "line" for straight lines between start and end, "bounds" for the middle of the
+            bounds, as in Moco. By default the data of goals.Follow, and else the middle of the bounds. From
+            an answer on the same mesh it starts warm, with its multipliers. Of phases, a list with one each.
         hessian: "exact", or "limited-memory".
         midpoint_controls: of "hermite-simpson": "interpolated", as in Moco, or "free".
         mesh_error: intervals are divided until `answer.mesh_error` is at most this.
         iterations: at most so many.
-        progress: True for a line with objective and violation, or a function of each iteration.
+        progress: True for a line with objective, violation and time, or a function of each iteration.
+        checkpoint: a file (.npz) in which the iterate is kept every 20 s and at the end. If it exists, the
+            run resumes from there.
         options: of IPOPT, by its names.
 
     Raises:
-        DescriptionError: a problem that cannot be: bounds that cross, goals that are not finite at the guess.
+        DescriptionError: a problem that cannot be: bounds that cross, requirements that contradict each other,
+            goals that are not finite at the guess, data that do not cover the movement.
     """
-    if not isinstance(problem, Problem):
-        raise DescriptionError(f"solve: expected a cd.Problem, got {problem!r}")
-    if isinstance(mesh, bool) or not isinstance(mesh, (int, np.integer)) or mesh < 1:
-        raise DescriptionError(f"solve: mesh must be the number of intervals, 1 or more, got {mesh!r}")
+    if not isinstance(problem, Problem | Phases):
+        raise DescriptionError(f"solve: expected a cd.Problem or cd.Phases, got {problem!r}")
+    problems = problem.problems if isinstance(problem, Phases) else [problem]
+    counts = [mesh] * len(problems) if isinstance(mesh, (int, np.integer)) else list(mesh)
+    for count in counts:
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+            raise DescriptionError(f"solve: mesh must be the number of intervals, 1 or more, got {mesh!r}")
+    if len(counts) != len(problems):
+        raise DescriptionError(f"solve: mesh has {len(counts)} numbers, and there are {len(problems)} phases")
     if hessian not in ("exact", "limited-memory"):
         raise DescriptionError(f"solve: hessian must be 'exact' or 'limited-memory', got {hessian!r}")
     if midpoint_controls not in ("interpolated", "free"):
@@ -80,148 +131,124 @@ def solve(
         )
     if not 1e-12 <= number("solve: accuracy", accuracy, "a number from 1e-12 to 0.1") <= 0.1:
         raise DescriptionError(f"solve: accuracy must be between 1e-12 and 0.1, got {accuracy!r}")
-    if not problem.minimized and not problem.required and not problem.bounds:
-        raise DescriptionError("solve: the problem has no goals and no bounds: use problem.minimize(...)")
-    current = Mesh.even(scheme_named(scheme), int(mesh))
-    settings: dict[str, Any] = {
-        "accuracy": accuracy,
-        "exact": hessian == "exact",
-        "interpolated": midpoint_controls == "interpolated",
-        "iterations": iterations,
-        "watch": _watch(progress),
-        "options": dict(options or {}),
-    }
-    if (
-        isinstance(guess, Answer)
-        and mesh == guess.program.mesh.intervals
-        and scheme == guess.program.mesh.scheme.name
-    ):
-        current = guess.program.mesh
-    answer = _on_mesh(problem, current, guess, **settings)
+    if mesh_error is not None and not number("solve: mesh_error", mesh_error, "a number above 0") > 0:
+        raise DescriptionError(f"solve: mesh_error must be above 0, got {mesh_error!r}")
+    if number("solve: iterations", iterations, "a whole number") < 0:
+        raise DescriptionError(f"solve: iterations must be 0 or more, got {iterations!r}")
+    for one in problems:
+        if not one.minimized and not one.required and not one.bounds:
+            raise DescriptionError("solve: the problem has no goals and no bounds: use problem.minimize(...)")
+    guesses: Any = guess
+    if isinstance(problem, Phases):
+        guesses = guess.phases if isinstance(guess, PhasesAnswer) else guess
+        guesses = list(guesses) if isinstance(guesses, (list, tuple)) else [guesses] * len(problems)
+        if len(guesses) != len(problems):
+            raise DescriptionError(f"solve: {len(guesses)} guesses, and there are {len(problems)} phases")
+    else:
+        guesses = [guess]
+    kind = scheme_named(scheme)
+    meshes = [Mesh.even(kind, int(count)) for count in counts]
+    for k, g in enumerate(guesses):  # a refined mesh stays
+        if isinstance(g, Answer) and (counts[k], scheme) == (
+            g.program.mesh.intervals,
+            g.program.mesh.scheme.name,
+        ):
+            meshes[k] = g.program.mesh
+    settings = Settings(
+        accuracy,
+        hessian == "exact",
+        int(iterations),
+        progress,
+        dict(options or {}),
+        None if checkpoint is None else Path(checkpoint),
+    )
+    interpolated = midpoint_controls == "interpolated"
+    answer = _on_meshes(problem, meshes, guesses, interpolated, settings)
     while mesh_error is not None and answer.ok and answer.mesh_error > mesh_error:
-        p = current.scheme.order if current.scheme.steps > 1 else 2
-        parts = np.clip(np.ceil((answer.errors / mesh_error) ** (1 / p)), 1, 4).astype(int)
-        if parts.sum() > FINEST or parts.max() == 1:
+        parts = answer.phases if isinstance(answer, PhasesAnswer) else [answer]
+        order = kind.order if kind.steps > 1 else 2
+        divided = [np.clip(np.ceil((a.errors / mesh_error) ** (1 / order)), 1, 4).astype(int) for a in parts]
+        if sum(d.sum() for d in divided) > FINEST or max(d.max() for d in divided) == 1:
+            answer.message += f"; the mesh error is {answer.mesh_error:.2g}, above {mesh_error:g}"
             break
-        current = current.refined(parts)
-        answer = _on_mesh(problem, current, answer, **settings)
+        meshes = [m.refined(d) for m, d in zip(meshes, divided, strict=True)]
+        answer = _on_meshes(problem, meshes, parts, interpolated, replace(settings, checkpoint=None))
     return answer
 
 
-def _on_mesh(
-    problem: Problem,
-    mesh: Mesh,
-    guess: Any,
-    *,
-    accuracy: float,
-    exact: bool,
+def _on_meshes(
+    problem: Problem | Phases,
+    meshes: list[Mesh],
+    guesses: Sequence[Any],
     interpolated: bool,
-    iterations: int,
-    watch: Any,
-    options: dict[str, Any],
-) -> Answer:
+    settings: Settings,
+) -> Answer | PhasesAnswer:
     begin = time.process_time()
-    program = ControlProgram(problem, mesh, exact, interpolated)
-    nlp = program.program
-    z = start(program, guess)
-    _check(program, z)
+    problems = problem.problems if isinstance(problem, Phases) else [problem]
+    parts = [
+        ControlProgram(one, mesh, settings.exact, interpolated)
+        for one, mesh in zip(problems, meshes, strict=True)
+    ]
+    starts = [start(program, guess) for program, guess in zip(parts, guesses, strict=True)]
+    for program, z in zip(parts, starts, strict=True):
+        diagnose(program, z)
+    whole = JoinedProgram(problem, parts) if isinstance(problem, Phases) else parts[0]
+    nlp = whole.program
+    warm = _warm(whole, parts, guesses)
     prepared = time.process_time() - begin
-    own: dict[str, Any] = {
-        "tol": accuracy,
-        "constr_viol_tol": accuracy,
-        "acceptable_tol": max(accuracy, 1e-6) if accuracy > 1e-6 else 1e2 * accuracy,
-        "max_iter": int(iterations),
-        **({} if exact else {"hessian_approximation": "limited-memory"}),
-        **options,
-    }
-    solutions: list[Solution] = []
-    warm: dict[str, Array] = {}
-    if (
-        isinstance(guess, Answer)
-        and guess.ok
-        and len(guess.solution.x) == program.n
-        and guess.program.m == program.m
-    ):
-        r = guess.program.program.r
-        nlp.scale_objective(r)
-        warm = {name: getattr(guess.solution, name) for name in ("lambda_", "lower", "upper")}
-    solution = ipopt.solve(
-        nlp, program.bounds, z / nlp.S, own | (ipopt.WARM if warm else {}), watch=watch, **warm
-    )
-    if warm and solution.status not in ("solved", "stopped"):
-        solution = ipopt.solve(nlp, program.bounds, z / nlp.S, own, watch=watch)
-    solutions.append(solution)
-    size = abs(solution.objective) / nlp.r
-    if solution.status in ("solved", "acceptable") and 0 < size * nlp.r < SMALL and size > 1e-12:
-        factor = 1 / size
-        again = _rescaled(program, solution, factor / nlp.r)
-        nlp.scale_objective(factor)
-        second = ipopt.solve(nlp, program.bounds, solution.x, own | ipopt.WARM, watch=watch, **again)
-        if second.status in ("solved", "acceptable"):
-            solution = second
-            solutions.append(second)
-        else:
-            nlp.scale_objective(1.0)
-    last = solution.history[-1] if solution.history else Iteration(0, np.nan, np.nan, np.nan, 0.0)
+    text = "\n".join(f"{p.key} {p.mesh.scheme.name} {p.mesh.ends.tolist()}" for p in parts)
+    x = np.concatenate(starts) / nlp.S
+    found = optimize(nlp, whole.bounds, x, warm, text, settings)
+    solution = found.solution
+    optimality, violation = kkt(nlp, whole.bounds, solution)
     statistics = {
-        "iterations": sum(s.iterations for s in solutions),
-        "seconds": sum(s.seconds for s in solutions),
-        "seconds_in_functions": sum(sum(s.in_callbacks.values()) for s in solutions),
+        "iterations": found.iterations,
+        "seconds": found.seconds,
+        "seconds_in_functions": found.in_functions,
         "seconds_to_prepare": prepared,
-        "optimality": last.optimality,
-        "violation": last.violation,
-        "solves": len(solutions),
-        "unknowns": program.n,
-        "constraints": program.m,
+        "optimality": optimality,
+        "violation": violation,
+        "stages": found.stages,
+        "unknowns": whole.n,
+        "constraints": whole.m,
         "solver": f"IPOPT: {solution.said}",
     }
-    T = program.split(nlp.unknowns(solution.x))[1]
-    times = problem.start_time + T * mesh.points
+    if isinstance(whole, ControlProgram):
+        return _answer(whole, solution, statistics)
+    answers = []
+    for k, p in enumerate(parts):
+        p.program.scale_objective(nlp.r)
+        own = slice(whole.first[k], whole.first[k + 1])
+        rows = slice(whole.row[k], whole.row[k + 1])
+        mine = replace(
+            solution,
+            x=solution.x[own],
+            constraints=solution.constraints[rows],
+            lambda_=solution.lambda_[rows],
+            lower=solution.lower[own],
+            upper=solution.upper[own],
+        )
+        answers.append(_answer(p, mine, dict(statistics)))
+    return PhasesAnswer(whole, solution, answers, statistics)
+
+
+def _answer(program: ControlProgram, solution: Any, statistics: dict[str, Any]) -> Answer:
+    T = program.split(program.program.unknowns(solution.x))[1]
+    times = program.problem.start_time + T * program.mesh.points
     return Answer(program, solution, statistics, explanation(program, solution, times))
 
 
-def _rescaled(program: ControlProgram, solution: Solution, factor: float) -> dict[str, Array]:
-    return {name: factor * getattr(solution, name) for name in ("lambda_", "lower", "upper")}
-
-
-def _check(program: ControlProgram, z: Array) -> None:
-    """Refuse what is not finite at the guess, naming it."""
-    nlp = program.program
-    F = nlp.values(z / nlp.S)
-    if np.isfinite(F).all():
-        return
-    k = int(np.argmin(np.isfinite(F)))
-    size = program.function.size
-    if k >= program.P * size:
-        raise DescriptionError("solve: a goal is not finite at the start or the end of the guess")
-    point, row = divmod(k, size)
-    dynamics = program.dynamics
-    names = [f"the rate of {v.name}" for v in dynamics.states] + [name for name, _, _ in dynamics.residuals]
-    for kind in ("path", "integrand"):
-        names += [
-            f"goal {g.name!r}"
-            for g, s in zip(program.goals, program.sizes, strict=True)
-            for _ in range(getattr(s, kind))
-        ]
-    raise DescriptionError(
-        f"solve: {names[row]} is not finite at the guess, t = {program.times[point]:.4g} s; give another guess, "
-        "or bounds that keep away from there"
-    )
-
-
-def _watch(progress: Any) -> Any:
-    if not progress:
+def _warm(whole: Any, parts: Sequence[ControlProgram], guesses: Sequence[Any]) -> Iterate | None:
+    """Unknowns and multipliers of answers on the same meshes."""
+    if len(parts) > 1 or not isinstance(guesses[0], Answer):
         return None
-
-    def seen(step: Iteration, x: Any) -> bool:
-        if callable(progress):
-            progress(step)
-        else:
-            sys.stderr.write(
-                f"\r{step.number:4d}  objective {step.objective:.6g}  violation {step.violation:.1e}  "
-                f"optimality {step.optimality:.1e}  {step.seconds:.1f} s   "
-            )
-            sys.stderr.flush()
-        return True
-
-    return seen
+    answer, program = guesses[0], parts[0]
+    if not answer.ok or len(answer.solution.x) != program.n or answer.program.m != program.m:
+        return None
+    if program.mesh is not answer.program.mesh and not np.array_equal(
+        program.mesh.ends, answer.program.mesh.ends
+    ):
+        return None
+    program.program.scale_objective(answer.program.program.r)
+    s = answer.solution
+    return Iterate(s.x, s.lambda_, s.lower, s.upper)

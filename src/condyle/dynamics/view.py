@@ -24,11 +24,13 @@ class TreeView:
     Attributes:
         plain: nobody takes derivatives of what laws make of it.
         straight: all must be expressions; nothing may be left to loops.
+        smooth: laws have no kinks, for optimal control: condyle.laws.smooth.
         enabled_contacts: flags by the contacts' descriptions; a contact without a flag is enabled.
     """
 
     plain = False
     straight = False
+    smooth = False
 
     def __init__(self, tree: Tree, kin: Kinematics, t: SX, q: SX, u: SX) -> None:
         self.tree, self.kin, self.t, self.q, self.u = tree, kin, t, q, u

@@ -20,11 +20,15 @@ from condyle.forces.base import Law
 from condyle.forces.external import Signal, SignalLike, at_time
 from condyle.laws.described import CoordinateName, function_of, owner, quantity, speed_named, speed_of, sx
 from condyle.laws.function import FunctionLike
+from condyle.laws.smooth import positive
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Expression
 from condyle.tree.tree import Tree
+
+STOP = 1e-3
+"""Width of the smooth face of stops [rad, m], for optimal control: they push by k STOP / 2 at the stop."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,16 +189,16 @@ class MobilityStop(OnCoordinate):
         """How far q is above high and below low, both at least 0."""
         q, no = s.coordinate(self.coordinate), ca.SX(0)
         return (
-            no if self.high == np.inf else ca.fmax(q - sx(self.high), 0),
-            no if self.low == -np.inf else ca.fmax(sx(self.low) - q, 0),
+            no if self.high == np.inf else positive(q - sx(self.high), STOP * s.smooth),
+            no if self.low == -np.inf else positive(sx(self.low) - q, STOP * s.smooth),
         )
 
     def apply(self, s: View, loads: Loads) -> None:
         speed = self._speed(s)
         above, below = self._beyond(s)
-        k, d_qdot = sx(self.stiffness), sx(self.dissipation) * s.speed(speed)
+        k, d_qdot, w = sx(self.stiffness), sx(self.dissipation) * s.speed(speed), 1e-3 * s.smooth
         loads.add_mobility(
-            speed, k * (below * ca.fmax(1 - d_qdot, 0) - above * ca.fmax(1 + d_qdot, 0))
+            speed, k * (below * positive(1 - d_qdot, w) - above * positive(1 + d_qdot, w))
         )  # (9)
 
     def potential(self, s: View) -> SX | None:

@@ -18,12 +18,16 @@ from condyle.functions import SimmSpline
 from condyle.laws.described import function_of, quantity, sx
 from condyle.laws.factors import BodyFactors
 from condyle.laws.function import FunctionLike
+from condyle.laws.smooth import at_most, positive
 from condyle.laws.view import Loads, View
 from condyle.paths import Path
 from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree
+
+STRETCH, STRAIN = 1e-4, 1e-4
+"""Widths of smooth faces [m, -]."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,10 +110,12 @@ class PathSpring(PathLaw):
 
     def tension(self, s: View) -> SX:
         x = self.path.length.at(s) - sx(self.rest_length)
-        T = sx(self.stiffness) * x
+        factor = ca.SX(1)
         if not (isinstance(self.dissipation, float) and self.dissipation == 0):
-            T = T * (1 + sx(self.dissipation) * self.path.length.rate(s))
-        return ca.if_else(x > 0, ca.fmax(T, 0), 0)  # (2)
+            factor = 1 + sx(self.dissipation) * self.path.length.rate(s)
+        if s.smooth:  # off by k STRETCH / 2 at most where it is slack, by 5e-4 k x where it stops to pull
+            return sx(self.stiffness) * positive(x, STRETCH) * positive(factor, 1e-3)
+        return ca.if_else(x > 0, ca.fmax(sx(self.stiffness) * x * factor, 0), 0)  # (2)
 
     def potential(self, s: View) -> SX:
         x = ca.fmax(self.path.length.at(s) - sx(self.rest_length), 0)
@@ -157,18 +163,19 @@ class Blankevoort1991Ligament(PathLaw):
 
     def _strain(self, s: View) -> tuple[SX, SX]:
         """eps and x of (33)."""
-        eps = ca.fmax(self.path.length.at(s) / sx(self.slack_length) - 1, 0)
-        return eps, ca.fmin(eps, sx(self.transition_strain))  # (33)
+        width = STRAIN * s.smooth  # T is off by k STRAIN^2 / (8 eps_t) where it is slack
+        eps = positive(self.path.length.at(s) / sx(self.slack_length) - 1, width)
+        return eps, at_most(eps, sx(self.transition_strain), width)  # (33)
 
     def tension(self, s: View) -> SX:
         eps, x = self._strain(s)
         T = sx(self.linear_stiffness) * (x * x / (2 * sx(self.transition_strain)) + eps - x)
         if isinstance(self.damping_coefficient, float) and self.damping_coefficient == 0:
             return T
-        y = ca.fmin(eps / FADE, 1)
+        y = at_most(eps / FADE, ca.SX(1), 0.1 * s.smooth)
         h = y**3 * (10 - 15 * y + 6 * y * y)  # (35)
         rate = self.path.length.rate(s) / sx(self.slack_length)
-        return T + sx(self.damping_coefficient) * h * ca.fmax(rate, 0)  # (34)
+        return T + sx(self.damping_coefficient) * h * positive(rate, 1e-3 * s.smooth)  # (34)
 
     def potential(self, s: View) -> SX:
         eps, x = self._strain(s)
@@ -233,4 +240,6 @@ class PathFunction(PathLaw):
     def tension(self, s: View) -> SX:
         x = self.path.length.at(s) - sx(self.rest_length)
         function: Any = self.function
-        return function.at(ca.fmax(x, 0) if self.clamp_stretch else x, self.path.length.rate(s))  # (42)
+        return function.at(
+            positive(x, STRETCH * s.smooth) if self.clamp_stretch else x, self.path.length.rate(s)
+        )  # (42)

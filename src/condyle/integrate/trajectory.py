@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -361,6 +361,67 @@ class Trajectory(States[State], Judged):
         from condyle.integrate.growth import growth  # which simulates, and so knows this file
 
         return growth(self, weights)
+
+    def jacobian(
+        self, wrt: str | Sequence[str] = ("q", "u", "z", "parameters"), t: ArrayLike | None = None
+    ) -> dict[str, NDArray[np.float64]]:
+        """Derivatives of y = (q, u, z) at the end of the run, or at other times, by its start and by what holds
+        in it: of the run as it was computed, its steps held.
+
+        Args:
+            wrt: "q", "u", "z" at the start, q along the manifold: column j is the derivative along qdot = N e_j;
+                "parameters"; "inputs"; "t", the time at which y is taken.
+            t: times [s] in the run, shape (...); its end by default.
+
+        Returns:
+            For each variable an array (..., n, k), n = nq + nu + nz, k the directions of the variable.
+
+        Raises:
+            DescriptionError: a run that has no derivative: why, and what to do.
+        """
+        from condyle.integrate.adjoint.gradients import jacobian
+
+        return jacobian(self, wrt, t)
+
+    def jvp(
+        self, tangents: Mapping[str, ArrayLike | Mapping[str, float]], t: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """The derivative of y = (q, u, z) in one direction, shape (..., n); it takes about twice the time of the
+        run.
+
+        Args:
+            tangents: {"parameters": dp, "u": du, ...}, arrays or {name: number}; see `jacobian`.
+            t: times [s], shape (...); the end by default.
+
+        Raises:
+            DescriptionError: a run that has no derivative: why, and what to do.
+        """
+        from condyle.integrate.adjoint.gradients import jvp
+
+        return jvp(self, tangents, t)
+
+    def vjp(
+        self,
+        w: ArrayLike,
+        t: ArrayLike | None = None,
+        wrt: str | Sequence[str] = ("q", "u", "z", "parameters"),
+    ) -> dict[str, NDArray[np.float64]]:
+        """Gradients of sum(w * y(t)), in about three times the time of the run, whatever their number.
+
+        Args:
+            w: weights of y = (q, u, z) at each time, shape (..., n).
+            t: times [s], shape (...); the end by default.
+            wrt: see `jacobian`.
+
+        Returns:
+            For each variable an array (k,).
+
+        Raises:
+            DescriptionError: a run that has no derivative: why, and what to do.
+        """
+        from condyle.integrate.adjoint.gradients import vjp
+
+        return vjp(self, w, t, wrt)
 
     def table(self, t: ArrayLike | None = None) -> Table:
         """Table of coordinates, speeds, state variables and discrete variables. A speed that has the name of

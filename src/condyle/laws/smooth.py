@@ -25,9 +25,9 @@ def step(x: SX, width: float = 0.0) -> SX:
 
 def at_least(x: SX, least: SX, width: float = 0.0) -> SX:
     """max(x, least), by (1)."""
-    return least + positive(x - least, width)
+    return least + positive(x - least, width) if width else ca.fmax(x, least)
 
 
 def at_most(x: SX, most: SX, width: float = 0.0) -> SX:
     """min(x, most), by (1)."""
-    return most - positive(most - x, width)
+    return most - positive(most - x, width) if width else ca.fmin(x, most)

@@ -17,6 +17,7 @@ class View(Protocol):
     tree: Tree
     t: ca.SX
     known: dict[str, ca.SX]  # values of leaves by their texts
+    smooth: bool  # no kinks, for optimal control: laws.smooth
 
     def coordinate(self, name: str) -> SX: ...
     def coordinate_rate(self, name: str) -> SX:
@@ -75,6 +76,8 @@ class Loads(Protocol):
 
 class Blank:
     """A view (laws.view.View) in which every answer is new symbols, except t."""
+
+    smooth = False
 
     def __init__(self, tree: Tree, t: SX, states: int = 0) -> None:
         self.tree, self.t, self.z = tree, t, ca.SX.sym("z", states)

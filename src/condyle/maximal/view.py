@@ -23,6 +23,8 @@ class MaximalView:
     """What laws ask of the state, from x (first 7 per body), V (first 6 per body), q and u of the mobilizers,
     momentum and t."""
 
+    smooth = False
+
     def __init__(self, tree: Tree, symbols: Mapping[str, SX]) -> None:
         self.tree, self.symbols = tree, symbols
         self.t, self.z, self.known = symbols["t"], ca.SX(0, 1), dict[str, ca.SX]()

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -32,6 +32,9 @@ from condyle.records import dataclass
 from condyle.trace import Number, Symbol, Traced, trace
 from condyle.trace.parameter import Parameter
 from condyle.trace.symbol import Operand
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Kind = TypeVar("Kind", bound=Operand)
 """Numbers, arrays, Symbols or expressions: what goes in comes out."""
@@ -86,6 +89,22 @@ class Curve(Described):
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
         """The curve at numbers, of the same shape."""
         return self._at("value", np.asarray(x, dtype=float))
+
+    def plot(self, between: tuple[float, float], *, axes: Axes | None = None) -> Axes:
+        """Draw the curve.
+
+        Args:
+            between: the first and the last x.
+            axes: of matplotlib, to draw on; new ones if left out.
+        """
+        import matplotlib.pyplot as plt
+
+        axes = plt.subplots(layout="constrained")[1] if axes is None else axes
+        x = np.linspace(*between, 400)
+        axes.plot(x, self(x))
+        axes.set(ylabel=type(self).__name__)
+        axes.grid(alpha=0.3)
+        return axes
 
     def _at(self, what: str, x: Any) -> Any:
         formula = {

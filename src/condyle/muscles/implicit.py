@@ -48,22 +48,41 @@ PASSIVE, EXCITED = 0.01, 0.01
 KINDS = (Hill, Thelen2003, Millard2012, DeGroote2016)
 
 
+class Fiber(NamedTuple):
+    """A fiber: forces over F_0, lengths over l_0, velocity [m/s]."""
+
+    l_n: SX
+    v_M: SX
+    cos: SX
+    f_L: SX
+    active: SX
+    passive: SX
+
+
 class Equilibrium(NamedTuple):
-    """A muscle with an elastic tendon.
+    """A muscle.
 
     Attributes:
         tension: T [N].
-        residual: r of (2).
+        residual: r of (2), of an elastic tendon.
+        fiber: what its fiber does.
     """
 
     tension: SX
     residual: SX
+    fiber: Fiber
 
 
 def rigid_tension(muscle: Muscle, l_MT: SX, v_MT: SX, a: SX) -> SX:
     """T of (1) [N] from length [m] and velocity [m/s] of the path and the activation."""
-    force, cos = _fiber(muscle, l_MT - sx(muscle.tendon_slack_length), v_MT, a)
-    return sx(muscle.max_isometric_force) * positive(force, WIDTH) * cos
+    return rigid(muscle, l_MT, v_MT, a).tension
+
+
+def rigid(muscle: Muscle, l_MT: SX, v_MT: SX, a: SX) -> Equilibrium:
+    """(1): see `rigid_tension`."""
+    fiber = _fiber(muscle, l_MT - sx(muscle.tendon_slack_length), v_MT, a)
+    force = positive(fiber.active + fiber.passive, WIDTH)
+    return Equilibrium(sx(muscle.max_isometric_force) * force * fiber.cos, ca.SX(0, 1), fiber)
 
 
 def elastic_equilibrium(
@@ -79,8 +98,9 @@ def elastic_equilibrium(
     l_S, curve = sx(muscle.tendon_slack_length), muscle.tendon_force_length
     l_T_n = curve.inverse(f)
     v_T = l_S * rate / curve.derivative(l_T_n)  # (3)
-    force, cos = _fiber(muscle, l_MT - l_S * l_T_n, v_MT - v_T, a, damping)
-    return Equilibrium(sx(muscle.max_isometric_force) * f, force * cos - f)
+    fiber = _fiber(muscle, l_MT - l_S * l_T_n, v_MT - v_T, a, damping)
+    residual = (fiber.active + fiber.passive) * fiber.cos - f
+    return Equilibrium(sx(muscle.max_isometric_force) * f, residual, fiber)
 
 
 def activation_rate(muscle: Muscle, a: SX, e: SX) -> SX:
@@ -92,8 +112,8 @@ def activation_rate(muscle: Muscle, a: SX, e: SX) -> SX:
     return (rises / (rise * factor) + (1 - rises) * factor / fall) * (e - a)
 
 
-def _fiber(muscle: Muscle, along: SX, v: SX, a: SX, damping: SX | float | None = None) -> tuple[SX, SX]:
-    """Force of the fiber over F_0, and cos(alpha), from what the tendon leaves of the path."""
+def _fiber(muscle: Muscle, along: SX, v: SX, a: SX, damping: SX | float | None = None) -> Fiber:
+    """The fiber, from what the tendon leaves of the path."""
     f_L, f_P = muscle.active_force_length, muscle.passive_force_length
     if not isinstance(muscle, KINDS):
         allowed = ", ".join(kind.__name__ for kind in KINDS)
@@ -106,7 +126,6 @@ def _fiber(muscle: Muscle, along: SX, v: SX, a: SX, damping: SX | float | None =
     cos, l_n = along / l_M, l_M / l_0
     v_n = v * cos / muscle._fastest  # (4)
     stretched = 1 + positive(l_n - 1, PASSIVE) if isinstance(muscle, Thelen2003) else l_n
-    active = a * f_L.value(l_n) * muscle.f_V(v_n, a)
-    passive = f_P.value(stretched)
-    beta = sx(muscle.fiber_damping) if damping is None else damping
-    return active + passive + beta * v_n, cos
+    beta, length_factor = sx(muscle.fiber_damping) if damping is None else damping, f_L.value(l_n)
+    active, passive = a * length_factor * muscle.f_V(v_n, a), f_P.value(stretched) + beta * v_n
+    return Fiber(l_n, v * cos, cos, length_factor, active, passive)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from condyle.arrays import Array
 from condyle.records import dataclass
@@ -94,5 +94,14 @@ class Solution:
     in_callbacks: dict[str, float]
 
 
-Watch = Callable[[Iteration, Callable[[], Array]], bool]
-"""Called at each iteration with a function that gives x; False stops the solver."""
+class Iterate(NamedTuple):
+    """Unknowns and multipliers at an iteration; see `Solution`."""
+
+    x: Array
+    lambda_: Array
+    lower: Array
+    upper: Array
+
+
+Watch = Callable[[Iteration, Callable[[], Iterate]], bool]
+"""Called at each iteration with a function that gives the iterate; False stops the solver."""

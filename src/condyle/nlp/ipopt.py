@@ -22,7 +22,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, NativeError
-from condyle.nlp import Bounds, Iteration, Program, Solution, Watch
+from condyle.nlp import Bounds, Iterate, Iteration, Program, Solution, Watch
 
 Option = str | int | float
 
@@ -213,11 +213,13 @@ def solve(
     problem = lib.CreateIpoptProblem(n, low, high, m, g_low, g_high, *entries, 0, *functions)
     if not problem:
         raise NativeError("IPOPT refused the problem")
-    here = np.empty(n)
 
-    def current() -> Array:
-        lib.GetIpoptCurrentIterate(problem, False, n, pointer(here), None, None, 0, None, None)
-        return here.copy()
+    def current() -> Iterate:
+        x, lower, upper, c, lam = (np.empty(k) for k in (n, n, n, m, m))
+        lib.GetIpoptCurrentIterate(
+            problem, False, n, *map(pointer, (x, lower, upper)), m, *map(pointer, (c, lam))
+        )
+        return Iterate(x, lam, lower, upper)
 
     def step(mode: int, k: int, f: float, primal: float, dual: float, *rest: Any) -> bool:
         history.append(Iteration(k, f, primal, dual, time.process_time() - start))

@@ -238,6 +238,26 @@ def test_smoothing_bends_less_and_less(knee):
     assert (np.diff(bent) < 0).all() and (np.diff(left) > 0).all()
 
 
+def test_more_control_frames_than_data():
+    """lee2008 section 6.3: ten frames, sixteen control frames; smoothing determines what the data leave open."""
+    q = np.linspace(0, 2, 10)
+    rng = np.random.default_rng(1)
+    turn = np.stack([0.1 * q, 0 * q, -q], axis=1) + rng.normal(0, 0.01, (10, 3))
+    frames = cd.Transform(cd.spatial.exp_so3(turn), np.stack([0.02 * np.sin(q), 0 * q, 0 * q], axis=1))
+    at, bending = np.linspace(0, 2, 400), {}
+    for n, smoothing in ((10, 0.0), (16, 1e-9)):
+        fit = cd.fit_spline_curve(frames, q, n=n, smoothing=smoothing)
+        X = fit.mobilizer.pose(q)
+        # it interpolates: what the smallest weight leaves is far below the noise
+        assert np.abs(X.p - frames.p).max() < 1e-6
+        assert np.abs(X.R - frames.R).max() < 1e-5
+        R = fit.mobilizer.pose(at).R
+        bending[n] = np.square(np.diff(R, 2, axis=0)).sum()
+    assert bending[16] < bending[10]
+    with pytest.raises(cd.errors.DescriptionError, match="10 times as many with smoothing > 0"):
+        cd.fit_spline_curve(frames, q, n=16)
+
+
 def test_cross_validation(knee):
     _, q, X = knee
     shares = []
@@ -283,7 +303,7 @@ def test_interrupted(knee):
     ("options", "words"),
     [
         ({"n": 55}, "do not determine control frame"),
-        ({"n": 3}, "n: expected a whole number from 4, at most as many as there are frames, 60, got 3"),
+        ({"n": 3}, "n: expected a whole number from 4 to 60, at most as many as there are frames"),
         ({"n": 61}, "at most as many as there are frames"),
         ({"order": 3}, "order: expected a whole number from 4 to 12, got 3"),
         ({"closed": True}, "a closed curve needs its period: domain="),

@@ -153,3 +153,8 @@ def names_of(value: Any, what: str) -> tuple[str, ...]:
     if not all(isinstance(name, str) for name in names):
         raise DescriptionError(f"{what}: expected names, got {value!r}")
     return names
+
+
+def total_mass(dynamics: Dynamics) -> float:
+    """Of the system [kg], at the default values of its Parameters."""
+    return sum(float(b.mass_properties_at({}).mass) for b in dynamics.system.bodies)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import casadi as ca
 
 from condyle.arrays import SX
-from condyle.control.dynamics import Dynamics
-from condyle.control.goals.base import MovementGoal
+from condyle.control.dynamics import Dynamics, tendon
+from condyle.control.goals.base import MovementGoal, names_of
 from condyle.control.point import Point
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.records import dataclass
@@ -61,3 +61,49 @@ class Effort(MovementGoal):
 
     def value(self, integral: SX, start: SX, end: SX, duration: SX) -> SX:
         return integral / (end - start) if self.per else integral
+
+
+@dataclass(frozen=True, eq=False)
+class Smoothness(MovementGoal):
+    """Movements should be smooth:
+
+        integral over time of  sum of weight udot^2                                              (2)
+
+    over accelerations of speeds [rad/s^2, m/s^2], and rates of the normalized forces of elastic tendons [1/s],
+    as MocoInverse has them.
+
+    Args:
+        of: "accelerations", "tendons", or names of speeds and of muscles with elastic tendons.
+        weights: by names of speeds and muscles; 1 for others.
+    """
+
+    of: str | Sequence[str] = "accelerations"
+    weights: Mapping[str, float] | None = None
+
+    def _rates(self, dynamics: Dynamics) -> dict[str, str]:
+        """Names of what is smooth, and of its rate."""
+        tendons = {name: f"{tendon(name)} rate" for name in dynamics.elastic}
+        speeds = {dynamics.tree.speeds[k]: "" for k in dynamics.free}
+        if isinstance(self.of, str) and self.of in ("accelerations", "tendons"):
+            return speeds if self.of == "accelerations" else tendons
+        out = {}
+        for name in names_of(self.of, "Smoothness: of"):
+            if name not in tendons and name not in speeds:
+                raise UnknownNameError("speed or muscle", name, [*speeds, *tendons], "Smoothness")
+            out[name] = tendons.get(name, "")
+        return out
+
+    def check(self, dynamics: Dynamics) -> None:
+        rates = self._rates(dynamics)
+        if not rates:
+            raise DescriptionError("Smoothness: the system has no elastic tendons")
+        for name in self.weights or ():
+            if name not in rates:
+                raise UnknownNameError("speed or muscle", name, rates, "Smoothness: weights")
+
+    def integrand(self, p: Point) -> SX:
+        total = ca.SX(0)
+        for name, rate in self._rates(p.dynamics).items():
+            x = p[rate] if rate else p.udot[p.dynamics.tree.speed_index(name)]
+            total += (self.weights or {}).get(name, 1.0) * x * x
+        return total

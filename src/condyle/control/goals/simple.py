@@ -176,13 +176,15 @@ class Periodic(MovementGoal):
         free: coordinates that do not come back, such as pelvis_tx. By default those of MeanSpeed: the first
             that only shifts along x.
         opposite: variables that change their sign, such as pelvis_tz or pelvis_list, in a mirror image.
-        controls: controls too.
+        controls: True for controls too, or the names of some.
+        states: all states.
     """
 
     mirror: tuple[str, str] | None = None
     free: Sequence[str] | None = None
     opposite: Sequence[str] = ()
-    controls: bool = False
+    controls: bool | Sequence[str] = False
+    states: bool = True
 
     def other(self, name: str, known: set[str]) -> str:
         """The name on the other side, or itself."""
@@ -211,12 +213,14 @@ class Periodic(MovementGoal):
             moving = [v.name for v in dynamics.states if v.kind == "coordinate" and v.unit == "m"]
             free = [name for name in moving if name.endswith("_tx")][:1]
         free, opposite = names_of(free, "Periodic: free"), names_of(self.opposite, "Periodic: opposite")
-        for name in (*free, *opposite):
+        inputs = tuple(v.name for v in dynamics.controls if v.kind == "control")
+        every = isinstance(self.controls, bool)
+        controls = inputs * bool(self.controls) if every else names_of(self.controls, "Periodic: controls")
+        for name in (*free, *opposite, *controls):
             if name not in dynamics.index:
                 raise UnknownNameError("variable", name, dynamics.index, "Periodic")
-        chosen = [
-            v for v in dynamics.variables if v in dynamics.states or (self.controls and v.kind == "control")
-        ]
+        chosen = [v for v in dynamics.states if self.states]
+        chosen += [v for v in dynamics.controls if v.name in controls]
         known = {v.name for v in chosen}
         return [
             Condition(

@@ -195,6 +195,8 @@ class PoseView:
     """Poses of bodies as an element in a table sees them (laws.view.View): bodies are links, stations are in
     their frames M."""
 
+    smooth = False
+
     def __init__(self, d: KernelDraft) -> None:
         self.d, self.known = d, dict[str, ca.SX]()
 

@@ -165,6 +165,8 @@ class RowPath:
 class LawView:
     """The state as a law along a path sees it in a table: its own auxiliary states alone."""
 
+    smooth = False
+
     def __init__(self, z: SX, names: Sequence[str]) -> None:
         self.z, self.names, self.known = z, list(names), dict[str, ca.SX]()
 

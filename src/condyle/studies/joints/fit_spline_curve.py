@@ -46,6 +46,8 @@ from condyle.table import Table
 
 WHO = "fit_spline_curve"
 METHODS = ("gauss-newton", "geometric")
+MORE = 10
+"""Control frames per measured frame at most, where the curve is smoothed."""
 GROWTH, MOST = 1.5, 40
 """Ratio of the numbers of control frames that are tried, and the largest of them."""
 FIRST_N = 10
@@ -94,7 +96,8 @@ def fit_spline_curve(
             from the frames, in natural parameter, so that |s| is about the same everywhere: within a few
             percent, or 20 percent without noise, where the fit favors the last digits of the path.
         n: number of control frames, at least `order`; several numbers to choose from; or None: chosen from 4
-            to 40, or fewer if there are few frames.
+            to 40, or fewer if there are few frames. With `smoothing` above 0 and known q there may be more than
+            measured frames: the curve passes near these and is smooth between them.
         order: of the spline: 4 is cubic; 5 where derivatives of dynamics are used.
         closed: the path repeats; q has the period of `domain`.
         smoothing: w >= 0; several to choose from; or None: chosen from 0 and 1e-9 .. 1e-2 times m L^3, with L
@@ -127,8 +130,8 @@ def fit_spline_curve(
     check_progress(WHO, progress)
     measured = check_frames(WHO, frames, q, fewest=order, degrees=unit in ("deg", "degrees", "°"))
     fit = _Fit(measured, order, closed, metric, loss, scale, method, knots, domain)
-    counts = fit.counts(n)
     weights = fit.weights(smoothing)
+    counts = fit.counts(n, min(weights) > 0)
     report, stop = shown("fit") if progress is True else (progress or None, None)
     try:
         return fit.result(
@@ -203,8 +206,9 @@ class _Fit:
             )
         return float(low), float(high)
 
-    def counts(self, n: int | Sequence[int] | None) -> list[int]:
-        """Numbers of control frames to choose from."""
+    def counts(self, n: int | Sequence[int] | None, smooth: bool) -> list[int]:
+        """Numbers of control frames to choose from; more than there are frames where smoothing determines the
+        rest (lee2008 section 6.3)."""
         k = self.order
         if self.given is not None:
             count = len(self.given) - (1 if self.closed else k)
@@ -219,7 +223,8 @@ class _Fit:
         several: list[Any] = list(n) if isinstance(n, (tuple, list, range, np.ndarray)) else [n]
         if not several:
             raise DescriptionError(f"{WHO}: n: expected a whole number, or several to choose from, got {n!r}")
-        return [_whole("n", value, k, self.m) for value in several]
+        most = MORE * self.m if smooth and self.known else self.m
+        return [_whole("n", value, k, most, self.known) for value in several]
 
     def weights(self, smoothing: float | Sequence[float] | None) -> list[float]:
         """Weights of smoothing to choose from."""
@@ -382,9 +387,12 @@ def _check_steps(knots: CurveKnots, G: Array) -> None:
         )
 
 
-def _whole(name: str, value: Any, least: int, most: int) -> int:
+def _whole(name: str, value: Any, least: int, most: int, known: bool = False) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
-        words = f", at most as many as there are frames, {most}" if name == "n" else f" to {most}"
+        words = f" to {most}"
+        if name == "n":
+            words += ", at most as many as there are frames"
+            words += f", or {MORE} times as many with smoothing > 0" if known else ""
         raise DescriptionError(f"{WHO}: {name}: expected a whole number from {least}{words}, got {value!r}")
     return int(value)
 

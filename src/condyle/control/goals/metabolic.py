@@ -1,0 +1,68 @@
+"""Metabolic energy that is small."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from condyle.arrays import SX
+from condyle.control.dynamics import Dynamics
+from condyle.control.goals.base import MovementGoal, total_mass
+from condyle.control.point import Point
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.muscles.metabolics import Metabolics, Umberger2010
+from condyle.records import dataclass
+
+
+@dataclass(frozen=True, eq=False)
+class Metabolic(MovementGoal):
+    """Muscles should consume little: the integral over time of their metabolic power [J], without what the body
+    consumes at rest.
+
+    Args:
+        model: `cd.muscles.Umberger2010()`, by default, or `cd.muscles.Bhargava2004()`; by its smooth face.
+        per: "" or the name of a coordinate: then it is divided by how far that coordinate moves [J/m], as in
+            a cost of transport.
+        basal: with what the body consumes at rest.
+    """
+
+    model: Metabolics | None = None
+    per: str = ""
+    basal: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.model is not None and not isinstance(self.model, Metabolics):
+            raise DescriptionError(
+                f"Metabolic: model: expected cd.muscles.Umberger2010() or Bhargava2004(), got {self.model!r}"
+            )
+
+    def check(self, dynamics: Dynamics) -> None:
+        if not dynamics.muscles:
+            raise DescriptionError("Metabolic: the system has no muscles")
+        if self.per and self.per not in dynamics.index:
+            raise UnknownNameError("coordinate", self.per, dynamics.system.coordinates, "Metabolic: per")
+
+    def code(self, dynamics: Dynamics) -> str:
+        return f"{super().code(dynamics)} {self._rest(dynamics)}"
+
+    def _rest(self, dynamics: Dynamics) -> float:
+        model = self.model or Umberger2010()
+        return model.basal(total_mass(dynamics)) if self.basal else 0.0
+
+    def integrand(self, p: Point) -> SX:
+        model = self.model or Umberger2010()
+        power = [model.power(name, p.dynamics.muscles[name], x, smooth=True) for name, x in p.working.items()]
+        return sum(power, ca.SX(self._rest(p.dynamics)))
+
+    def at_start(self, p: Point) -> SX | None:
+        return p[self.per] if self.per else None
+
+    def at_end(self, p: Point) -> SX | None:
+        return p[self.per] if self.per else None
+
+    @property
+    def nonlinear(self) -> bool:
+        return bool(self.per)
+
+    def value(self, integral: SX, start: SX, end: SX, duration: SX) -> SX:
+        return integral / (end - start) if self.per else integral

@@ -1,0 +1,183 @@
+"""From a start to a solution: scaling of the objective, warm starts, checkpoints, progress.
+
+Tolerances of interior point solvers are absolute: an objective of 1e-3 "converges" ten times too high. Where
+the objective r f of a nearly feasible iterate is small, r becomes 1 / f and the solver goes on from there,
+with its multipliers.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.collocation.assembly import Assembly
+from condyle.errors import DescriptionError
+from condyle.files import whole
+from condyle.nlp import Bounds, Iterate, Iteration, Solution, ipopt
+from condyle.records import dataclass
+
+SMALL, LEAST, NEAR = 0.1, 1e-9, 1e-3
+"""Objectives between LEAST and SMALL are scaled to 1 once violation and optimality are below NEAR."""
+STAGES = 4
+AGAIN: dict[str, ipopt.Option] = {**ipopt.WARM, "mu_init": 0.1}
+"""After another scale of the objective."""
+EVERY = 20.0
+"""Seconds between two checkpoints."""
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """How to solve: see `cd.solve`."""
+
+    accuracy: float
+    exact: bool
+    iterations: int
+    progress: bool | Callable[[Iteration], object]
+    options: Mapping[str, ipopt.Option]
+    checkpoint: Path | None
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """A solution, and what it took.
+
+    Attributes:
+        solution: x, multipliers and status.
+        iterations: of all stages.
+        seconds: of processor time.
+        in_functions: of these in functions at points.
+        stages: how often the solver was started.
+    """
+
+    solution: Solution
+    iterations: int
+    seconds: float
+    in_functions: float
+    stages: int
+
+
+def optimize(
+    nlp: Assembly, bounds: Bounds, x: Array, warm: Iterate | None, text: str, settings: Settings
+) -> Optimum:
+    """Solve from x, or from an iterate with multipliers of the objective r f.
+
+    Args:
+        text: what the program is, by which checkpoints are known.
+    """
+    accuracy = settings.accuracy
+    own: dict[str, Any] = {
+        "tol": accuracy,
+        "constr_viol_tol": accuracy,
+        "acceptable_tol": accuracy if accuracy > 1e-6 else 1e2 * accuracy,
+        "max_iter": int(settings.iterations),
+        **({} if settings.exact else {"hessian_approximation": "limited-memory"}),
+    }
+    start = {"x": x}
+    more: dict[str, ipopt.Option] = {}
+    if (kept := _resumed(settings.checkpoint, text, len(x), nlp.m)) is not None:
+        nlp.scale_objective(kept[1])
+        start, more = kept[0]._asdict(), ipopt.WARM | {"mu_init": kept[2]}
+    elif warm is not None:
+        start, more = warm._asdict(), ipopt.WARM
+    found: list[Solution] = []
+    watch = _Watch(nlp, text, settings)
+    for stage in range(STAGES):
+        watch.small, watch.last = False, stage == STAGES - 1
+        solution = ipopt.solve(nlp, bounds, options=own | more | dict(settings.options), watch=watch, **start)
+        found.append(solution)
+        if more is ipopt.WARM and solution.status not in ("solved", "stopped"):  # cold, then
+            start, more = {"x": x}, {}
+            continue
+        size = abs(solution.objective)
+        again = watch.small or (solution.status in ("solved", "acceptable") and size < SMALL)
+        if not again or watch.last or size < LEAST * nlp.r:
+            break
+        factor = 1 / size
+        nlp.scale_objective(nlp.r * factor)
+        parts = {name: factor * getattr(solution, name) for name in ("lambda_", "lower", "upper")}
+        start, more = {"x": solution.x, **parts}, AGAIN
+    watch.done(solution)
+    return Optimum(
+        solution,
+        sum(s.iterations for s in found),
+        sum(s.seconds for s in found),
+        sum(sum(s.in_callbacks.values()) for s in found),
+        len(found),
+    )
+
+
+def kkt(nlp: Assembly, bounds: Bounds, s: Solution) -> tuple[float, float]:
+    """Largest residual of the conditions of optimality, over the size of the multipliers, and largest
+    violation of a requirement or bound, both as the program is scaled."""
+    if not np.isfinite(s.x).all():
+        return np.nan, np.nan
+    lam = np.zeros(nlp.n)
+    np.add.at(lam, nlp.jacobian_columns, nlp.jacobian(s.x) * s.lambda_[nlp.jacobian_rows])
+    slope = nlp.gradient(s.x) + lam - s.lower + s.upper
+    size = max(1.0, float(np.abs(np.concatenate([s.lambda_, s.lower, s.upper, [0.0]])).max()) / 100)
+    off = [np.zeros(1)]
+    for x, low, high in ((nlp.constraints(s.x), bounds.low, bounds.high), (s.x, bounds.x_low, bounds.x_high)):
+        off += [low - x, x - high]
+    return float(np.abs(slope).max(initial=0.0)) / size, float(np.concatenate(off).max())
+
+
+class _Watch:
+    """Sees each iteration: a line of progress, checkpoints, and whether the objective is small."""
+
+    def __init__(self, nlp: Assembly, text: str, settings: Settings) -> None:
+        self.nlp, self.text, self.settings = nlp, text, settings
+        self.small, self.last, self.count = False, False, 0
+        self.saved = self.begin = time.monotonic()
+
+    def __call__(self, step: Iteration, iterate: Callable[[], Iterate]) -> bool:
+        settings, self.count = self.settings, self.count + 1
+        if callable(settings.progress):
+            settings.progress(step)
+        elif settings.progress:
+            sys.stderr.write(
+                f"\r{self.count:4d}  objective {step.objective / self.nlp.r:.6g}  violation {step.violation:.1e}  "
+                f"optimality {step.optimality:.1e}  {time.monotonic() - self.begin:.1f} s   "
+            )
+            sys.stderr.flush()
+        if settings.checkpoint is not None and time.monotonic() - self.saved > EVERY:
+            self.save(iterate(), max(min(step.violation, step.optimality, 1e-2), 1e-9))
+        near = max(step.violation, step.optimality) < NEAR and step.number > 2
+        size = abs(step.objective)
+        self.small = not self.last and near and LEAST * self.nlp.r < size < SMALL
+        return not self.small
+
+    def save(self, iterate: Iterate, mu: float) -> None:
+        assert self.settings.checkpoint is not None
+        arrays = {"text": np.array(self.text), "r": self.nlp.r, "mu": mu, **iterate._asdict()}
+        with whole(self.settings.checkpoint) as file:
+            np.savez(file, **arrays)
+        self.saved = time.monotonic()
+
+    def done(self, s: Solution) -> None:
+        if self.settings.progress is True:
+            sys.stderr.write("\n")
+        if self.settings.checkpoint is not None:
+            self.save(Iterate(s.x, s.lambda_, s.lower, s.upper), 1e-9 if s.status == "solved" else 1e-3)
+
+
+def _resumed(path: Path | None, text: str, n: int, m: int) -> tuple[Iterate, float, float] | None:
+    """The iterate, r and mu of a checkpoint, if there is one."""
+    if path is None or not path.exists():
+        return None
+    try:
+        with np.load(path) as kept:
+            if str(kept["text"]) != text or len(kept["x"]) != n or len(kept["lambda_"]) != m:
+                raise DescriptionError(
+                    f"solve: checkpoint {str(path)!r} is of another problem, mesh or scheme; remove it or give "
+                    "another name"
+                )
+            parts = [np.array(kept[name]) for name in Iterate._fields]
+            return Iterate(*parts), float(kept["r"]), float(kept["mu"])
+    except (OSError, ValueError, KeyError) as error:
+        raise DescriptionError(f"solve: checkpoint {str(path)!r} is not one: {error}") from None

@@ -1,0 +1,342 @@
+"""Derivatives of what a run ends with, or passes: Trajectory.jacobian, jvp and vjp say what they are.
+
+A run is a chain of steps and of changes between them (events). Each is differentiated where it was computed:
+
+    y_k+1 = Phi(t_k, y_k, h_k, p)                                 steps, h_k held: tape.py                 (1)
+    dy_0 = (N dtheta, du, dz),   dp = (dinputs, dparameters, d table/d parameters dparameters)            (2)
+
+q is along the manifold: dq = N(q) dtheta, so that q has nu directions at the start; what is differentiated is y
+itself, with all its nq coordinates. A time between two rows is the end of a shorter step from the row before it,
+and y there changes with that time by f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.integrate.adjoint.program import FORWARD, REVERSE, lanes, native, wanted
+from condyle.records import dataclass
+from condyle.status import Status
+from condyle.system.system import System
+from condyle.system.variables import variable_names
+
+if TYPE_CHECKING:
+    from condyle.integrate.trajectory import Trajectory
+
+VARIABLES = ("q", "u", "z", "inputs", "parameters", "t")
+"""What runs are differentiated by: the start, what holds, and the time at which y is taken."""
+DEFAULT = ("q", "u", "z", "parameters")
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The steps between two rows of a run."""
+
+    first: int
+    last: int
+
+
+class RunDerivatives:
+    """The derivatives of one run.
+
+    Args:
+        what: how errors call it.
+        traj: the run.
+    """
+
+    def __init__(self, what: str, traj: Trajectory) -> None:
+        self.what, self.traj, self.system, self.rows = what, traj, traj.system, traj.rows
+        self.model = self.system.compiled.model
+        self.nq, self.nu, self.n = self.system.nq, self.system.nu, traj.y.shape[1]
+        self._check()
+        self.starts = [0, *(row for row, _ in traj.changes)]
+        self.segments = [
+            Steps(a, b - 1) for a, b in zip(self.starts, [*self.starts[1:], len(traj)], strict=True)
+        ]
+
+    def _check(self) -> None:
+        traj, what = self.traj, self.what
+        if not len(traj):
+            raise DescriptionError(f"{what}: the trajectory has no rows")
+        if not (traj.status == Status.FINISHED or traj.status == Status.EVENT):
+            raise DescriptionError(
+                f"{what}: this run did not reach its end, and where it ended has no derivative: {traj.status}. "
+                f"Simulate again with a t_final before {traj.t[-1]:.6g} s"
+            )
+        if not traj.rows.whole and len(traj) > 1:
+            raise DescriptionError(
+                f"{what}: rows are left out of this trajectory; ask the whole run, or a part of it as traj[i:j]"
+            )
+        if traj.changes:
+            raise DescriptionError(f"{what}: events changed the state; derivatives across them follow")
+
+    # --- parts of p
+
+    @cached_property
+    def wanted(self) -> np.ndarray:
+        return wanted(self.model)
+
+    @cached_property
+    def parts(self) -> dict[str, slice]:
+        """Where inputs, discrete variables, parameters and their table are in p'."""
+        out, start = {}, 0
+        for name in ("inputs", "discrete", "parameters", "table"):
+            size = self.model.tail[name].stop - self.model.tail[name].start
+            out[name], start = slice(start, start + size), start + size
+        return out
+
+    def table_slope(self, tail: np.ndarray) -> Array:
+        """d table/d parameters, (table, parameters)."""
+        symbols, meanings = self.model.tree.parameters.symbols, self.model.table[1]
+        J = ca.Function("table", [symbols], [ca.densify(ca.jacobian(meanings, symbols))])
+        return np.array(J(tail[self.model.tail["parameters"]]))
+
+    def p_directions(self, wrt: str) -> Array:
+        """p' of each direction of inputs or parameters, (directions, p')."""
+        here = self.parts[wrt]
+        out = np.zeros((here.stop - here.start, len(self.wanted)))
+        out[:, here] = np.eye(here.stop - here.start)
+        if wrt == "parameters" and self.parts["table"].stop > self.parts["table"].start:
+            out[:, self.parts["table"]] = self.table_slope(self.traj.start.tail).T
+        return out
+
+    def y_directions(self, wrt: str) -> Array:
+        """y' at the start of each direction of q, u or z, (directions, n): (2)."""
+        nq, nu, n = self.nq, self.nu, self.n
+        if wrt == "q":
+            out = np.zeros((nu, n))
+            q = np.tile(self.traj.y[0, :nq], (nu, 1))
+            out[:, :nq] = self.system.compiled.function("qdot")(q, np.eye(nu), self.traj.start.tail)
+            return out
+        here = slice(nq, nq + nu) if wrt == "u" else slice(nq + nu, n)
+        return np.eye(n)[here]
+
+    def directions(self, wrt: str) -> tuple[Array, Array]:
+        """y' and p' of each direction of a variable."""
+        if wrt in ("q", "u", "z"):
+            dy = self.y_directions(wrt)
+            return dy, np.zeros((len(dy), len(self.wanted)))
+        if wrt == "t":
+            return np.zeros((1, self.n)), np.zeros((1, len(self.wanted)))
+        dp = self.p_directions(wrt)
+        return np.zeros((len(dp), self.n)), dp
+
+    def names(self, wrt: Any, allowed: Sequence[str] = VARIABLES) -> tuple[str, ...]:
+        names = (wrt,) if isinstance(wrt, str) else tuple(wrt) if isinstance(wrt, Iterable) else (wrt,)
+        for name in names:
+            if name not in allowed:
+                raise UnknownNameError(
+                    "variable of a run's derivative", str(name), allowed, f"{self.what}: wrt"
+                )
+        if len(set(names)) < len(names):
+            raise DescriptionError(f"{self.what}: wrt: each variable once, got {wrt!r}")
+        return names
+
+    def times(self, t: Any) -> tuple[np.ndarray, tuple[int, ...]]:
+        """Times (m,) in order of the run are not required; and the shape that was given."""
+        if t is None:
+            return np.array([self.traj.t[-1]]), ()
+        self.traj.at(t)  # raises an error for what is not in the run
+        given = np.asarray(t, dtype=float)
+        return given.reshape(-1), given.shape
+
+    # --- native
+
+    def _run(
+        self,
+        direction: str,
+        d: Array,
+        dp: Array,
+        rows: Sequence[tuple[int, int]],
+        seeds: Array | None = None,
+        arrays: Any = None,
+    ) -> tuple[Array, Array]:
+        """d (m, n) and dp (m, p') carried over the steps between rows (first, last) of each task."""
+        by_p = bool(len(self.wanted)) and (direction == REVERSE or bool(dp.any()))
+        if arrays is None:
+            arrays = self.rows.t, self.rows.y, self.rows.f, self.traj._which([a for a, _ in rows])
+        t, y, f, which = arrays
+        W = lanes(len(rows))
+        program, tables = native(self.system, self.rows.method, direction, by_p, W)
+        start = self.model.tail["inputs"].start
+        likes = [self.traj.start, *(state for _, state in self.traj.changes)]
+        out, out_p = np.array(d, dtype=float), np.array(dp if by_p else np.zeros((len(rows), 0)), dtype=float)
+        first, last = np.array(rows, dtype=float).T
+        streams = {
+            "queue": np.zeros((1, 1)),
+            "row.t": t.reshape(-1, 1),
+            "row.y": y,
+            "row.f": f,
+            "row.seed": np.zeros((1, self.n)) if seeds is None else seeds,
+            "task.first": first[:, None].copy(),
+            "task.last": last[:, None].copy(),
+            "task.which": np.broadcast_to(np.asarray(which, dtype=float), len(rows))[:, None],
+            "task.d": out,
+            "task.dp": out_p,
+            "task.p": np.array([s.tail[start:] for s in likes]),
+            **tables,
+        }
+        ws = program.workspace()
+        ws["count"], ws["seeded"] = len(rows), float(seeds is not None)
+        ws["weights"], ws["tolerance"] = self._weights, self.traj.manifold.tolerance
+        steps = int((last - first).sum()) + len(rows) + 1
+        program.run(ws, streams, {"limit": steps})
+        return out, out_p if by_p else np.array(dp)
+
+    @property
+    def _weights(self) -> np.ndarray:
+        """As runs have them, those of speeds as the projection takes them."""
+        out = np.zeros(self.n)
+        out[self.nq : self.nq + self.nu] = self.traj.manifold.weights
+        return out
+
+    def between(self, direction: str, k: int, t: float, d: Array, dp: Array) -> tuple[Array, Array]:
+        """Tangents or cotangents (m, n), (m, p') over a step from row k to a time in the piece after it."""
+        if t == self.rows.t[k]:
+            return d, dp
+        arrays = np.array([self.rows.t[k], t]), self.rows.y[[k, k]], self.rows.f[[k, k]]
+        return self._run(direction, d, dp, [(0, 1)] * len(d), arrays=(*arrays, self.traj._which(k)))
+
+    # --- both directions
+
+    def forward(self, d: Array, dp: Array, times: np.ndarray) -> Array:
+        """y' (times, m, n) of tangents d (m, n) at the start and dp (m, p')."""
+        out, order, row = (
+            np.empty((len(times), *d.shape)),
+            np.argsort(self.traj._way * times, kind="stable"),
+            0,
+        )
+        for i in order:
+            k = min(int(self.traj.row(times[i])), len(self.traj) - 1)
+            if k > row:
+                d, _ = self._run(FORWARD, d, dp, [(row, k)] * len(d))
+                row = k
+            out[i] = self.between(FORWARD, k, float(times[i]), d, dp)[0]
+        return out
+
+    def reverse(self, w: Array, times: np.ndarray) -> tuple[Array, Array]:
+        """y^ (n,) at the start and p^ (p',), of the sum over times of w (times, n) . y."""
+        seeds, mu = np.zeros((len(self.traj), self.n)), np.zeros(len(self.wanted))
+        for x, t in zip(w, times, strict=True):
+            k = min(int(self.traj.row(t)), len(self.traj) - 1)
+            x, m = self.between(REVERSE, k, float(t), x[None], np.zeros((1, len(mu))))
+            seeds[k] += x[0]
+            mu += m[0]
+        last = int(np.flatnonzero(seeds.any(axis=1)).max(initial=0))
+        if last:
+            lonely = not seeds[:last].any()
+            d, m = self._run(REVERSE, seeds[[last]], mu[None], [(0, last)], None if lonely else seeds)
+            return d[0], m[0]
+        return seeds[0], mu
+
+    def rates(self, times: np.ndarray) -> Array:
+        """ydot at times (m,), (m, n)."""
+        traj = self.traj
+        y = traj.at(times)
+        k = np.clip(traj.row(times), 0, len(traj) - 1)
+        from condyle.integrate.steps import unstacked
+
+        q, u, tails = unstacked(self.model, traj.tails(k), times, y)
+        out = self.system.compiled.function("ydot")(q, u, tails)
+        return np.asarray(out[0] if isinstance(out, tuple) else out)
+
+
+def jacobian(traj: Trajectory, wrt: Any, t: Any) -> dict[str, Array]:
+    """See Trajectory.jacobian."""
+    run = RunDerivatives("jacobian", traj)
+    names, (times, shape) = run.names(wrt), run.times(t)
+    each = [run.directions(name) for name in names]
+    d, dp = (np.concatenate([x[k] for x in each]) for k in (0, 1))
+    dy = run.forward(d, dp, times) if len(d) else np.empty((len(times), 0, run.n))
+    out, start = {}, 0
+    for name, (mine, _) in zip(names, each, strict=True):
+        out[name] = np.moveaxis(dy[:, start : start + len(mine)], 1, 2).reshape(*shape, run.n, len(mine))
+        start += len(mine)
+    if "t" in out:
+        out["t"] = run.rates(times).reshape(*shape, run.n, 1)
+    return out
+
+
+def jvp(traj: Trajectory, tangents: Any, t: Any) -> Array:
+    """See Trajectory.jvp."""
+    run = RunDerivatives("jvp", traj)
+    if not isinstance(tangents, Mapping) or not tangents:
+        raise DescriptionError(
+            f"jvp: expected directions by variable, such as {{'parameters': dp}}, got {tangents!r}"
+        )
+    names, (times, shape) = run.names(list(tangents)), run.times(t)
+    d, dp = np.zeros((1, run.n)), np.zeros((1, len(run.wanted)))
+    dt = 0.0
+    for name in names:
+        x, dx = run.directions(name), tangent_of(run.system, name, tangents[name])
+        if name == "t":
+            dt = float(dx[0])
+            continue
+        d, dp = d + dx @ x[0], dp + dx @ x[1]
+    dy = run.forward(d, dp, times)[:, 0]
+    if dt:
+        dy = dy + dt * run.rates(times)
+    return dy.reshape(*shape, run.n)
+
+
+def vjp(traj: Trajectory, w: Any, t: Any, wrt: Any) -> dict[str, Array]:
+    """See Trajectory.vjp."""
+    run = RunDerivatives("vjp", traj)
+    names, (times, shape) = run.names(wrt), run.times(t)
+    w = cotangent_of(run.system, w, shape, run.n)
+    y, p = run.reverse(w.reshape(len(times), run.n), times)
+    out = {}
+    for name in names:
+        if name == "t":
+            out[name] = (w.reshape(len(times), run.n) * run.rates(times)).sum(axis=1).reshape(shape)
+        else:
+            d, dp = run.directions(name)
+            out[name] = d @ y + dp @ p
+    return out
+
+
+def tangent_of(system: System, name: str, given: Any) -> Array:
+    """A direction (k,) of a variable, by name or in order."""
+    model = system.compiled.model
+    labels: Sequence[str] = {
+        "q": system.speeds,
+        "u": system.speeds,
+        "z": system.state_variables,
+        "inputs": model.tree.inputs.names,
+        "parameters": model.tree.parameters.names,
+        "t": ("t",),
+    }[name]
+    if isinstance(given, Mapping):
+        out = np.zeros(len(labels))
+        for key, value in given.items():
+            if key not in labels:
+                raise UnknownNameError(f"direction of {name}", key, labels, "jvp")
+            out[list(labels).index(key)] = float(value)
+        return out
+    x = np.atleast_1d(np.asarray(given, dtype=float))
+    if x.shape != (len(labels),) or not np.isfinite(x).all():
+        raise ShapeError(
+            f"jvp: {name}: expected {len(labels)} finite numbers, one for each of {list(labels)}, got {given!r}"
+        )
+    return x
+
+
+def cotangent_of(system: System, w: Any, shape: tuple[int, ...], n: int) -> Array:
+    """Weights (..., n) of y at the times."""
+    try:
+        x = np.asarray(w, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"vjp: w: expected numbers of shape {(*shape, n)}, got {w!r}") from None
+    if x.shape != (*shape, n) or not np.isfinite(x).all():
+        raise ShapeError(
+            f"vjp: w: expected finite numbers of shape {(*shape, n)}, weights of y = "
+            f"{', '.join(variable_names(system)[:6])}{', ...' * (n > 6)} at each time; got shape {x.shape}"
+        )
+    return x

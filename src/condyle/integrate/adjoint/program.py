@@ -1,0 +1,150 @@
+"""The native programs that carry derivatives over the rows of a run, forward or in reverse.
+
+A *task* goes over the steps between two rows, with a tangent or a cotangent of its own; lanes take tasks from a
+queue. A step is computed again from its row (t, y, f) and differentiated: tape.py. Nothing is kept of it, so that
+memory is that of the rows.
+
+    reverse:  y^ at the last row, seeds at those before it  ->  y^ at the first, p^
+    forward:  y' at the first row, p'                       ->  y' at the last
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.integrate.adjoint.tape import Rate, Recorded, Slope, Tape
+from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
+from condyle.integrate.integrators.base import Method
+from condyle.integrate.step_loop import copy
+from condyle.model.model import Model, description
+from condyle.native.machine.jit import lane_width
+from condyle.native.programs.nodes import Get, If, Node, Put, Stream, Take, While, elementwise, kernel
+from condyle.native.programs.program import Program, ProgramAndTables, cached_program
+from condyle.system.system import System
+
+FORWARD, REVERSE = "forward", "reverse"
+
+
+def wanted(model: Model) -> np.ndarray:
+    """Which numbers of p, the tail after z, runs are differentiated by: inputs, discrete variables, parameters and
+    their table."""
+    start = model.tail["inputs"].start
+    parts = [
+        np.arange(model.tail[x].start, model.tail[x].stop)
+        for x in ("inputs", "discrete", "parameters", "table")
+    ]
+    return np.concatenate(parts) - start
+
+
+def native(system: System, method: Method, direction: str, by_p: bool, W: int) -> ProgramAndTables:
+    """The program of a direction, for W lanes; by_p: with derivatives by p."""
+    key = ("derivative of a run", method.text, direction, by_p, W)
+    if key not in system.compiled.programs:
+        text = f"derivative {method.text} {direction} {by_p} {W}\n{description(system.compiled.model)}"
+        system.compiled.programs[key] = cached_program(
+            text, lambda: _build(system, method, direction, by_p, W)
+        )
+    return system.compiled.programs[key]
+
+
+def _build(system: System, method: Method, direction: str, by_p: bool, W: int) -> ProgramAndTables:
+    eq = equations(system, derivatives=True, W=W)
+    return rows_loop(method, eq, direction, wanted(system.compiled.model) if by_p else [], W)
+
+
+def rows_loop(
+    method: Method, eq: EquationsOfMotion, direction: str, by: Sequence[int] | np.ndarray, W: int
+) -> ProgramAndTables:
+    """The program, and the tables of its right-hand side."""
+    n, by = eq.n, [int(k) for k in by]
+    if eq.projection(0) is not None:
+        raise DescriptionError(
+            "derivatives of a run: not yet where steps are projected: quaternions, prescribed motions, constraints"
+        )
+    scalars = "t h_try t_next row task first last which count busy finished seeded steps evaluations accuracy"
+    sizes = dict.fromkeys(f"{scalars} one zero t_stage f.unused status tolerance".split(), 1)
+    vectors = "y y_next y_stage k0 k_next error other weights no_y d"
+    sizes |= dict.fromkeys(vectors.split(), n) | {"p": eq.parameters, "dp": len(by)}
+    streams = {"queue": Stream(1, shared=True)}
+    tables: dict[str, np.ndarray] = {}
+    rhs = RightHandSide(eq, sizes, streams, tables)
+    slope, recorded = Slope(eq, rhs, by), Recorded()
+    step = method.step(eq, recorded, recorded, sizes)  # type: ignore[arg-type]
+    tape = Tape(slope, sizes, ["y", "p"] if by else ["y"])
+    tape.record([Rate("t", "y", "k0", known=True), *step.attempt])
+    reverse = direction == REVERSE
+    if reverse:
+        tape.bars["p"] = "dp"
+        nodes = tape.reverse_nodes("y_next", "d", ["y", "p"])
+        result = tape.bars["y"]
+    else:
+        tape.tangents |= {"y": "d", "p": "dp"}
+        nodes = tape.tangent_nodes("y_next")
+        result = tape.tangents[tape.at("y_next")]
+    shared = {"t": 1, "y": n, "f": n, "seed": n}
+    shared |= {
+        "task.first": 1,
+        "task.last": 1,
+        "task.which": 1,
+        "task.d": n,
+        "task.p": eq.parameters,
+        "task.dp": len(by),
+    }
+    streams |= {
+        f"{'' if '.' in name else 'row.'}{name}": Stream(size, shared=True) for name, size in shared.items()
+    }
+
+    def optional(name: str, node: Node) -> list[Node]:
+        return [node] if sizes[name] else []
+
+    ends = "last first" if reverse else "first last"
+    take: list[Node] = [
+        Take("queue", "task"),
+        kernel(lambda task, count: task < count, "task count", "busy", sizes, "some"),
+        If(
+            "busy",
+            [
+                Get("task.first", "task", "first"),
+                Get("task.last", "task", "last"),
+                Get("task.which", "task", "which"),
+                Get("task.d", "task", "d"),
+                *optional("p", Get("task.p", "which", "p")),
+                *optional("dp", Get("task.dp", "task", "dp")),
+                kernel(lambda a: a, ends.split()[:1], ["row"], sizes, "begin"),
+            ],
+        ),
+    ]
+    end: list[Node] = [Put("d", "task.d", "task"), *optional("dp", Put("dp", "task.dp", "task"))]
+    back = -1 if reverse else 0
+    body: list[Node] = [
+        kernel(lambda row: (row + back + 1, row + back), "row", "steps row", sizes, "pair"),
+        Get("row.t", "steps", "t_next"),
+        Get("row.t", "row", "t"),
+        Get("row.y", "row", "y"),
+        Get("row.f", "row", "k0"),
+        kernel(
+            lambda t, t_next: (t_next - t, ca.SX(1), ca.SX(0)), "t t_next", "h_try one zero", sizes, "length"
+        ),
+        *nodes,
+        copy(result, "d", n, W),
+    ]
+    if reverse:
+        sizes["seed"] = n
+        add = elementwise(lambda a, b: a + b, ["d", "seed"], ["d"], sizes, n, "seeded")
+        body.append(If("seeded", [Get("row.seed", "row", "seed"), add]))
+        done = kernel(lambda row, first: row <= first, "row first", "finished", sizes, "done")
+    else:
+        done = kernel(lambda row, last: (row + 1, row + 1 >= last), "row last", "row finished", sizes, "done")
+    body += [done, If("finished", [*end, take])]
+    return Program(
+        [take, While("busy", body, "limit")], sizes, W=W, streams=streams, counts=("limit",)
+    ), tables
+
+
+def lanes(tasks: int) -> int:
+    """How many lanes some tasks are worth."""
+    return 1 if tasks == 1 else lane_width()
