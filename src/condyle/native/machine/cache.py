@@ -146,6 +146,28 @@ def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
     return True
 
 
+class Notes:
+    """Short answers about one thing, all in one entry: what takes expressions to find out, and is asked at every
+    start. JSON must hold them.
+
+    Args:
+        key: text that determines the thing.
+    """
+
+    def __init__(self, key: str) -> None:
+        self._key, self._known = f"notes\n{key}", None  # type: str, dict[str, Any] | None
+
+    def get(self, what: str, find: Callable[[], Any]) -> Any:
+        """The answer to a question; find() gives it where it is not known."""
+        if self._known is None:
+            found = loaded(self._key, lambda _, facts: dict(facts))
+            self._known = {} if found is None else found
+        if what not in self._known:
+            self._known[what] = find()
+            store(self._key, b"", self._known)
+        return self._known[what]
+
+
 def info() -> Info:
     """Where the cache is, what it holds, and how it served this process."""
     directory, note = _directory()

@@ -97,9 +97,14 @@ def versions() -> str:
     return f"{package('llvmlite')}; {name}; {digest}"
 
 
+def _short(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
+
+
 @functools.cache
 def package(name: str) -> str:
-    """A package as its files are: its libraries with their sizes and times. To import it takes longer."""
+    """A package as its files are: what it says of its version, and the sizes of its libraries. To import it
+    takes longer."""
     found = find_spec(name)
     folders = list(found.submodule_search_locations or ()) if found is not None else []
     files = []
@@ -108,14 +113,14 @@ def package(name: str) -> str:
             if os.path.isdir(place):
                 with os.scandir(place) as entries:
                     files += [
-                        f"{e.name} {e.stat().st_size} {e.stat().st_mtime_ns}"
+                        f"{e.name} {_short(e.path) if e.name == '_version.py' else e.stat().st_size}"
                         for e in entries
                         if e.name.startswith(_LIBRARIES)
                     ]
     return f"{name} {sorted(files)}"
 
 
-_LIBRARIES = "_casadi.", "libcasadi.", "libllvmlite.", "llvmlite.", "_version."
+_LIBRARIES = "_casadi.", "libcasadi.", "libllvmlite.", "llvmlite.", "_version.py"
 
 
 def _target_machine(optimize: int) -> llvm.TargetMachine:

@@ -20,4 +20,7 @@ def coordinates_of_speeds(system: System) -> tuple[int, ...]:
                     out[b.u.start + row.sparsity().get_triplet()[1][0]] = b.q.start + j
         return tuple(out)
 
-    return system.compiled.remembered("coordinates of speeds", find)
+    compiled = system.compiled
+    return compiled.remembered(
+        "coordinates of speeds", lambda: tuple(compiled.model.notes.get("coordinates of speeds", find))
+    )
