@@ -47,7 +47,13 @@ def prefers_loops(
     wish, operator = settings.layout(), OPERATORS[name]
     if wish == "unrolled" or operator.looped is None:
         return False
-    estimate = operator.cost.estimate(operator, model, body)
+
+    def find() -> list[float] | None:
+        found = operator.cost.estimate(operator, model, body)
+        return None if found is None else _numbers(found)
+
+    known = model.notes.get(f"cost of {name} {body}", find)
+    estimate = None if known is None else Estimate(*known)
     return estimate is not None and (wish == "looped" or _loops_win(estimate, lanes, longer))
 
 
@@ -57,7 +63,12 @@ def prefers_looped_jacobian(model: Model, lanes: bool = False) -> bool:
         return False
     if (wish := settings.layout()) != "auto":
         return wish == "looped"
-    return _loops_win(jacobian_cost(model), lanes)
+    known = model.notes.get("cost of jacobian", lambda: _numbers(jacobian_cost(model)))
+    return _loops_win(Estimate(*known), lanes)
+
+
+def _numbers(cost: Estimate) -> list[float]:
+    return [float(x) for x in (cost.line, cost.least, cost.loops, cost.limit)]
 
 
 FEWEST_FOR_NEWTON = 24
