@@ -34,6 +34,8 @@ FRAMES, FEWEST, INDEPENDENT, STILL = 60, 6, 10.0, 2.0
 trial is worth; and a static trial."""
 UPRIGHT = np.radians(5.0)
 """How far from the default pose joints of legs and trunk are in a static trial [rad]."""
+NEAR = 0.01
+"""Places of markers that are better known than this [m] count alike when poses are first sought."""
 WIDE, FAR = 1.0, 0.1
 """Standard deviations of angles and lengths of coordinates without a range [rad, m]."""
 
@@ -133,7 +135,8 @@ def personalize(
     parts = [_rows(picks, k) for k in range(len(found))]
     y = [r.positions(used, who.called, rows) for r, rows in zip(found, picks, strict=True)]
     places = _places(one, used, start, np.zeros((len(used), 3)))
-    q = np.concatenate([_first_poses(one, state, used, seen, places) for seen in y])
+    weight = {n: (NEAR / (NEAR + kinds.sd[n])) ** 2 for n in used}
+    q = np.concatenate([_first_poses(one, state, used, seen, places, weight) for seen in y])
 
     def problem(y: list[Array], static: list[bool], share: list[float]) -> MarkerFit:
         pose = [_pose_prior(one.system, still) for still in static]
@@ -216,20 +219,39 @@ def _places(one: SizedSystem, used: list[str], s: Array, d: Array) -> dict[str, 
 
 
 def _first_poses(
-    one: SizedSystem, state: State, used: list[str], y: Array, places: dict[str, Array]
+    one: SizedSystem,
+    state: State,
+    used: list[str],
+    y: Array,
+    places: dict[str, Array],
+    weight: dict[str, float],
 ) -> Array:
     """Poses of the generic model at the prior's sizes, shape (T, nq)."""
     with warnings.catch_warnings(action="ignore"):
         found = inverse_kinematics(
             one.system,
             {n: y[:, k] for k, n in enumerate(used) if np.isfinite(y[:, k]).any()},
+            weight,
             t=0.1 * np.arange(len(y)),
             state=state,
             stations=places,
             fill_gaps=np.inf,
+            limits=_ranges(one.system) or False,
         )
     q = found.motion[list(one.system.coordinates)].values
     return np.where(np.isfinite(q), q, one.system.defaults()[0])
+
+
+def _ranges(system: System) -> dict[str, tuple[float, float]]:
+    """Ranges of coordinates between bodies: without them a search may end a whole turn away."""
+    out = {}
+    for b in system.bodies:
+        if b.parent is None or b.parent.is_ground:
+            continue
+        for c in b.coordinates:
+            if c.range is not None and np.isfinite(c.range).all() and c.range[0] < c.range[1]:
+                out[c.name] = (float(c.range[0]), float(c.range[1]))
+    return out
 
 
 def _pose_prior(system: System, static: bool) -> tuple[Array, Array]:
