@@ -80,7 +80,6 @@ from condyle.studies.kinematics.imus import IMUs as IMUs
 from condyle.studies.kinematics.imus import calibrate_imus as calibrate_imus
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from condyle.studies.metabolic_power import metabolic_power as metabolic_power
-from condyle.studies.motion.low_pass import low_pass as low_pass
 from condyle.studies.motion.motion import Motion as Motion
 from condyle.studies.muscle_analysis import muscle_analysis as muscle_analysis
 from condyle.studies.relax import relax as relax
@@ -95,6 +94,7 @@ from condyle.sweeps.sweep import sweep as sweep
 from condyle.system.state import State as State
 from condyle.system.system import System as System
 from condyle.table import Table as Table
+from condyle.table.filters import low_pass as low_pass
 from condyle.trace import where as where
 from condyle.trace.parameter import Discrete as Discrete
 from condyle.trace.parameter import Input as Input

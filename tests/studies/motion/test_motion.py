@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.studies.motion.low_pass import _two_passes
-from condyle.studies.motion.low_pass import filtered as low_pass
+from condyle.table.filters import _two_passes
+from condyle.table.filters import filtered as low_pass
 from condyle.studies.motion.spline_rates import rates, spline
 from condyle.studies.prescribed_forces import at_times
 

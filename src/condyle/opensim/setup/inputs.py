@@ -10,9 +10,9 @@ from condyle.opensim.setup.setup_file import Setup
 from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
-from condyle.studies.motion.low_pass import low_pass
+from condyle.table.filters import low_pass
 from condyle.studies.motion.motion import TOLD, Motion
-from condyle.studies.motion.recordings import even_times
+from condyle.table.recordings import even_times
 from condyle.studies.motion.spline_rates import spline
 from condyle.system.system import System
 from condyle.table import Table

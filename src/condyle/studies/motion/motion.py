@@ -39,8 +39,8 @@ from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.studies.assemble import assemble_frames, coordinates_of_speeds
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
-from condyle.studies.motion.low_pass import filtered, rows_at_ends
-from condyle.studies.motion.recordings import (
+from condyle.table.filters import filtered, rows_at_ends
+from condyle.table.recordings import (
     JUMP,
     LEAP,
     even_times,
