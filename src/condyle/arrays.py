@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from condyle.errors import ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.records import dataclass
 
 _FLOAT = np.dtype(np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -77,7 +78,7 @@ class Reshaped:
             raise ShapeError(
                 f"table[{name!r}] = ...: expected {len(self)} numbers, one for each row, got shape {np.shape(values)}"
             ) from None
-        self.names, self.values, self.units = made.names, made.values, made.units
+        self.__dict__.update(names=made.names, values=made.values, units=made.units)
 
     def join(self: Table, other: Table) -> Table:  # type: ignore[misc]
         """The columns of both, which have the same times.
@@ -187,7 +188,7 @@ class Reshaped:
             if len(known) < 2:
                 left += len(known) < len(t)
                 continue
-            for a, b in zip(known[:-1], known[1:], strict=True):
+            for a, b in itertools.pairwise(known):
                 if b - a > 1:
                     short = t[b] - t[a] <= longest * (1 + 1e-9)
                     filled[a + 1 : b, k], left = short, left + (not short)
@@ -242,7 +243,10 @@ class Reshaped:
         """Without a frequency [Hz], such as that of the mains, 50 or 60 Hz, and what is within half of `width` of it."""
         from condyle.table.filters import butterworth
 
-        f, w = (number(f"notch: {n}", x, "a frequency [Hz]") for n, x in (("frequency", frequency), ("width", width)))
+        f, w = (
+            number(f"notch: {n}", x, "a frequency [Hz]")
+            for n, x in (("frequency", frequency), ("width", width))
+        )
         return butterworth(self, "bandstop", (f - w / 2, f + w / 2), order)
 
     def moving_mean(self: Table, window: float) -> Table:  # type: ignore[misc]
@@ -375,7 +379,9 @@ def _factor(unit: str, into: str, who: str) -> float:
         return 1.0
     a, b = si(unit), si(into)
     if a is None or b is None or a[1] != b[1]:
-        raise ShapeError(f"{who}: [{unit}] and [{into}] cannot be added; table.with_units(...) mends wrong units")
+        raise ShapeError(
+            f"{who}: [{unit}] and [{into}] cannot be added; table.with_units(...) mends wrong units"
+        )
     return a[0] / b[0]
 
 
@@ -384,7 +390,7 @@ def _over_time(unit: str) -> str:
     for rate, whole in (("/s^2", "/s"), ("/s", "")):
         if unit.endswith(rate):
             return unit.removesuffix(rate) + whole
-    return f"{unit} s" if unit else ""
+    return "J" if unit == "W" else f"{unit} s" if unit else ""
 
 
 def _product(a: str, b: str, power: int) -> tuple[float, str]:
@@ -409,7 +415,8 @@ def _splined(t: Array, x: Array, at: Array, rate: int) -> Array:
     out = np.full((len(at), x.shape[1]), np.nan)
     finite = np.isfinite(x)
     whole = finite.all(axis=0)
-    for columns in [np.flatnonzero(whole), *([k] for k in np.flatnonzero(~whole))]:
+    groups: list[Any] = [np.flatnonzero(whole), *([int(k)] for k in np.flatnonzero(~whole))]
+    for columns in groups:
         known = finite[:, columns[0]] if len(columns) else np.zeros(0, dtype=bool)
         if known.sum() < 2:
             continue
@@ -425,4 +432,3 @@ def _splined(t: Array, x: Array, at: Array, rate: int) -> Array:
             found[~(known[left] & known[right])] = np.nan
         out[:, columns] = found
     return out
-
