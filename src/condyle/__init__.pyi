@@ -66,8 +66,8 @@ from condyle.studies.assemble import assemble_frames as assemble_frames
 from condyle.studies.compare import compare as compare
 from condyle.studies.cycles.limit_cycle import limit_cycle as limit_cycle
 from condyle.studies.cycles.reset import Reset as Reset
-from condyle.studies.external_load import ExternalLoad as ExternalLoad
 from condyle.studies.emg import emg as emg
+from condyle.studies.external_load import ExternalLoad as ExternalLoad
 from condyle.studies.gait.cycles import gait_cycles as gait_cycles
 from condyle.studies.gait.events import gait_events as gait_events
 from condyle.studies.gait.powers import joint_powers as joint_powers

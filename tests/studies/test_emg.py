@@ -72,7 +72,7 @@ def test_beside_activations(found):
     table = found.compare(cd.Table(times, ["soleus"], late[:, None]))
     assert table["best"][0] == pytest.approx(1, abs=1e-6)
     assert table["lag"][0] == pytest.approx(0.05, abs=1e-9)
-    with pytest.raises(cd.errors.DescriptionError, match="muscles={channel: muscle}"):
+    with pytest.raises(cd.errors.DescriptionError, match="says which; channels"):
         found.compare(cd.Table(times, ["gastroc"], late[:, None]))
 
 

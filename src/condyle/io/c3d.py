@@ -15,7 +15,6 @@ import importlib.util
 import io
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -380,6 +379,8 @@ def write_c3d(
             about[name]["value"] = value
         else:
             file.add_parameter("FORCE_PLATFORM", name, value)
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "made.c3d"
         file.write(str(made))
