@@ -16,7 +16,7 @@ from condyle.opensim import read_osim
 from condyle.personal.anthropometry import role
 from condyle.personal.followed import exchanged, follow, strays
 from condyle.personal.landmarks import marker_kinds, who_is_who
-from condyle.personal.marker_fit import MarkerFit
+from condyle.personal.marker_fit import UNSEEN, MarkerFit
 from condyle.personal.recordings import check_recordings, recordings
 from condyle.personal.result import Person
 from condyle.personal.sized_system import SizedSystem, prior_of, sized
@@ -36,8 +36,9 @@ UPRIGHT = np.radians(5.0)
 """How far from the default pose joints of legs and trunk are in a static trial [rad]."""
 NEAR = 0.01
 """Places of markers that are better known than this [m] count alike when poses are first sought."""
-WIDE, FAR = 1.0, 0.1
-"""Standard deviations of angles and lengths of coordinates without a range [rad, m]."""
+WIDE, FAR = 4.0, 0.4
+"""Standard deviations of angles and lengths of coordinates without a range [rad, m]; of those with one it is twice
+the range: just enough to hold what no marker shows."""
 
 
 @with_call_hints(
@@ -141,14 +142,15 @@ def personalize(
     def problem(y: list[Array], static: list[bool], share: list[float]) -> MarkerFit:
         pose = [_pose_prior(one.system, still) for still in static]
         each = lambda k: np.concatenate([np.tile(p[k], (len(x), 1)) for p, x in zip(pose, y, strict=True)])
+        per = np.concatenate([np.full(len(x), c / len(x)) for c, x in zip(share, y, strict=True)])
         return MarkerFit(
             one,
             used,
             np.concatenate(y),
-            np.concatenate([np.full(len(x), c / len(x)) for c, x in zip(share, y, strict=True)]),
+            per,
             (prior.mean, prior.covariance),
             np.array([kinds.sd[n] for n in used]),
-            (each(0), each(1)),
+            (each(0), each(1) / np.sqrt(per)[:, None]),
             free,
         )
 
@@ -189,7 +191,7 @@ def personalize(
         seen = _with_names(r.positions(used, who.called, slice(None)), used, renamed.get(r.name, {}))
         seen[:, [used.index(n) for n in lost.get(r.name, [])]] = np.nan
         whole = problem([seen], [False], [float(len(seen))])
-        whole.sd = result.sd
+        whole.sd = result.sd / UNSEEN
         t = r.markers.time
         followed.append(follow(whole, result, t, t[picks[k]], result.q[parts[k]], r.name))
     return Person(one, prior, kinds, who, found, picks, fit, result, followed, mass, renamed, lost)
@@ -265,6 +267,6 @@ def _pose_prior(system: System, static: bool) -> tuple[Array, Array]:
         for j, (c, unit) in enumerate(zip(b.coordinates, b.mobilizer.units, strict=True)):
             half = WIDE if unit == "rad" else FAR
             if c.range is not None and np.isfinite(c.range).all():
-                half = max((c.range[1] - c.range[0]) / 2, 1e-3)
+                half = max(2 * (c.range[1] - c.range[0]), 1e-3)
             sd[b.q.start + j] = UPRIGHT if still and unit == "rad" else half
     return mean, sd
