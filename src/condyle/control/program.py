@@ -16,6 +16,7 @@ from condyle.collocation.mesh import Mesh
 from condyle.control.goals.base import Frames, MovementGoal
 from condyle.control.problem import Problem
 from condyle.errors import DescriptionError
+from condyle.forces.base import state_variables
 from condyle.native.machine import cache
 from condyle.native.tables.lookup import Context, current_context, lookup_context
 from condyle.nlp import Bounds
@@ -43,6 +44,7 @@ class _Expressions:
     F: Any
     start: Any
     end: Any
+    shown: Any
     sizes: list[Sizes]
     context: Context
 
@@ -143,10 +145,12 @@ class ControlProgram:
                 sizes.append(Sizes(n["integrand"], n["path"], n["start"], n["end"], value))
             F = ca.vertcat(T * xdot, r, *rows["path"], *(T * x for x in rows["integrand"]))
             ends = ca.vertcat(ca.SX(0, 1), *rows["start"]), ca.vertcat(ca.SX(0, 1), *rows["end"])
-            F, start, end = dynamics.with_numbers(point.symbols, [F, *ends])
+            names = [name for name, _ in state_variables(dynamics.model.forces)]
+            shown = ca.vertcat(ca.SX(0, 1), *(point.view.states[name] for name in names))
+            F, start, end, shown = dynamics.with_numbers(point.symbols, [F, *ends, shown])
             y = ca.vertcat(v, *([T] if problem.free else []), *parameters)
             d = ca.vertcat(numbers, *([] if problem.free else [T]), *own)
-            return _Expressions(y, d, F, start, end, sizes, current_context())
+            return _Expressions(y, d, F, start, end, shown, sizes, current_context())
 
     def _sizes(self) -> list[Sizes]:
         key = f"sizes {self.key}"
@@ -214,6 +218,24 @@ class ControlProgram:
         own = self.dynamics.numbers(times, {})
         T = [] if self.problem.free else [np.full((len(times), 1), self.problem.duration[0])]
         return np.concatenate([own, *T, *data], axis=1)
+
+    def system_states(self, x: Array) -> Array:
+        """Auxiliary states as the system has them, at all points, shape (P, nz)."""
+        nz, dynamics = self.dynamics.model.nz, self.dynamics
+        z = self.program.unknowns(x)
+        V, first = z[: self.P * self.nv].reshape(self.P, self.nv), len(dynamics.q_states) + len(dynamics.u_states)
+        out = V[:, first : first + nz].copy()
+        if not any(dynamics.muscles[name].TENDON_STATE == "fiber_length" for name in dynamics.elastic):
+            return out
+        y = np.concatenate([V, np.tile(z[self.P * self.nv :][: self.shared], (self.P, 1))], axis=1)
+
+        def build() -> Any:
+            e = self._expressions
+            return e.y, e.d, e.shown, e.context
+
+        d = self.numbers()
+        shown = PointFunction("states", self.key, build, y.shape[1], d.shape[1], False)
+        return shown.values(y, d)
 
     def rates_at(self, V: Array, fraction: Array, z: Array) -> Array:
         """Rates of states over [0, 1], at variables V (m, n) between the points: algebraic variables are found
