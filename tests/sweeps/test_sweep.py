@@ -229,15 +229,43 @@ def test_sobol_indices():
     np.testing.assert_allclose([found.first, found.total], [first, total], atol=0.01)  # some 1/sqrt(n) / 2
     for k in range(3):
         assert found.total_interval[k, 0] < total[k] < found.total_interval[k, 1]
-    even = cd.sweep(works.ishigami, cd.members(what, n=4096)).sensitivity("y")
-    np.testing.assert_allclose(even.first, first, atol=0.02)
-    assert np.isnan(even.total).all()
-    random = cd.sweep(works.ishigami, cd.members(what, n=4096, method="random")).sensitivity("y")
-    np.testing.assert_allclose(
-        [random.first, random.total], [first, total], atol=0.05
-    )  # 1/sqrt(4096) = 0.016
+    for method in ("sobol", "random", "latin"):
+        fitted = cd.sweep(works.ishigami, cd.members(what, n=4096, method=method)).sensitivity("y")
+        assert fitted.estimator == "polynomial"
+        np.testing.assert_allclose([fitted.first, fitted.total], [first, total], atol=0.01)  # 1/sqrt(n) / 2
     with pytest.raises(cd.errors.UnknownNameError, match="unknown result 'z'"):
         cd.sweep(works.ishigami, cd.members(what, n=4)).sensitivity("z")
+
+
+def test_sobol_indices_without_a_polynomial():
+    """y jumps with a, and with the product of b and c: no polynomial explains it."""
+    what = dict.fromkeys("abc", (-1, 1))
+
+    def work(members):
+        return np.sign(np.sin(6 * members["a"])) + np.sign(members["b"] * members["c"])
+
+    random = cd.sweep(work, cd.members(what, n=4096, method="random")).sensitivity("value")
+    assert random.estimator == "neighbors"
+    np.testing.assert_allclose(random.first, [0.5, 0, 0], atol=0.06)  # bins see a's waves to some part only
+    np.testing.assert_allclose(random.total, [0.5, 0.5, 0.5], atol=0.06)
+    even = cd.sweep(work, cd.members(what, n=4096)).sensitivity("value")
+    assert even.estimator == "neighbors" and np.isnan(even.total).all()
+
+
+def test_plots(plain):
+    from matplotlib import pyplot as plt
+
+    found = cd.sweep(works.ishigami, cd.members(dict.fromkeys("abc", (-np.pi, np.pi)), n=128))
+    for kind, label in (
+        ("scatter", "a"),
+        ("tornado", "share of the variance of y"),
+        ("convergence", "members"),
+    ):
+        axes = found.plot("y", kind)
+        assert axes.get_xlabel() == label
+        plt.close(axes.figure)
+    with pytest.raises(cd.errors.UnknownNameError, match="did you mean 'tornado'"):
+        found.plot("y", "tornade")
 
 
 @pytest.fixture(scope="module")
@@ -264,6 +292,7 @@ def test_simulations_are_ensembles(pendulum, tmp_path):
     np.testing.assert_array_equal(found["angle"], ens.y_end[:, 1])
     np.testing.assert_array_equal(found["energy"], energy(ens))
     other = cd.sweep(work, members, measures=measures, executor="processes", store=tmp_path / "s")
+    assert not other.failures
     np.testing.assert_array_equal(other.table.values, found.table.values)
     with pytest.raises(cd.errors.UnknownNameError, match="did you mean 'accuracy'"):
         cd.Simulation(pendulum, pendulum.state(), 1.0, acuracy=1e-3)

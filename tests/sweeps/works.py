@@ -32,3 +32,21 @@ def deadly(member, folder):
         mark.touch() if member.index == 5 else None
         os.kill(os.getpid(), signal.SIGKILL)
     return square(member)
+
+
+def odd(member):
+    """Fails for every seventh member; of others some values are far from each other."""
+    if member.index % 7 == 3:
+        raise ValueError("seven")
+    return {"y": member["a"] * 10 ** (10 * member["b"]), "z": float(member.index)}
+
+
+def compiled(member):
+    """A number that takes machine code of its own, and how many entries this process had to compile."""
+    import condyle as cd
+    from condyle.native.machine import cache
+
+    system = cd.System()
+    system.add_body("a", mobilizer=cd.Pin(), mass=1.2345, inertia=(0.1, 0.2, 0.3), com=(0.1, 0.2, 0.4567))
+    value = system.forward_dynamics([member["a"]], [0.0])[0]
+    return {"value": value, "misses": cache.info().misses}

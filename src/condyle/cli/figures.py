@@ -13,6 +13,7 @@ import numpy as np
 
 from condyle.records import dataclass
 from condyle.table import Table
+from condyle.table.titles import split_title
 
 COLORS = (
     "#0b84c6",
@@ -48,6 +49,7 @@ class Figure:
         reference: a Table with some of these columns, drawn dashed.
         file: where the numbers are.
         digits: decimals of the table below the picture.
+        band: lower and upper ends of a band about each curve.
     """
 
     title: str
@@ -57,6 +59,7 @@ class Figure:
     reference: Table | None = None
     file: str = ""
     digits: int = 3
+    band: tuple[Table, Table] | None = None
 
     def parts(self) -> Iterator[Figure]:
         """Figures of a few columns each."""
@@ -107,12 +110,15 @@ def _curves(axes: object, figure: Figure) -> None:
     for k, (name, color) in enumerate(zip(table.names, COLORS, strict=False)):
         width = 3.0 - 0.2 * k  # equal curves show behind each other
         handles += axes.plot(table.time, table[name], color=color, linewidth=width, label=name)
+        if figure.band is not None:
+            low, high = figure.band
+            axes.fill_between(table.time, low[name], high[name], color=color, alpha=0.2, linewidth=0)
         if other is not None and name in known:
             axes.plot(other.time, other[name], color=color, **DASHED)
     if set(known) & set(table.names):
         handles.append(Line2D([], [], color=INK, label="OpenSim", **DASHED))
     axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    axes.set_xlabel("time [s]")
+    axes.set_xlabel(table.over)
     axes.set_ylabel(figure.ylabel)
     axes.margins(x=0)
     axes.spines[["top", "right"]].set_visible(False)
@@ -141,11 +147,11 @@ def _spoken(figure: Figure) -> str:
     for name in table.names:
         x = table[name][np.isfinite(table[name])]
         said.append(f"{name} from {x.min():.4g} to {x.max():.4g}" if x.size else f"{name} has no values")
-    return f"{figure.title}. {'; '.join(said)}; {figure.ylabel}, over time."
+    return f"{figure.title}. {'; '.join(said)}; {figure.ylabel}, over {split_title(table.over)[0]}."
 
 
 def rows(table: Table, digits: int, count: int = 11) -> tuple[Sequence[str], list[list[str]]]:
     """Titles and some rows of a Table, evenly apart, as text."""
     chosen = np.unique(np.linspace(0, max(len(table) - 1, 0), count).round().astype(int))[: len(table)]
     body = [[f"{table.time[i]:.4g}", *(f"{x:.{digits}f}" for x in table.values[i])] for i in chosen]
-    return ["time [s]", *table.names], body
+    return [table.over, *table.names], body

@@ -174,10 +174,10 @@ def attempt(path: Path, tell: object = None) -> tuple[Report | None, str]:
     try:
         return (run_setup(path, tell) if callable(tell) else run_setup(path)), ""
     except Exception as error:
-        return getattr(error, "report", None), _words(error)
+        return getattr(error, "report", None), words(error)
 
 
-def _words(error: Exception) -> str:
+def words(error: Exception) -> str:
     """What to say of an error; one that was not foreseen says where it comes from."""
     if isinstance(error, (CondyleError, OSError)):
         return str(error)

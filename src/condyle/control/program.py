@@ -13,6 +13,7 @@ from condyle.arrays import SX, Array
 from condyle.collocation.assembly import Assembly, Group, Linear
 from condyle.collocation.functions import PointFunction
 from condyle.collocation.mesh import Mesh
+from condyle.collocation.parts import kinds
 from condyle.control.goals.base import Frames, MovementGoal
 from condyle.control.problem import Problem
 from condyle.errors import DescriptionError
@@ -47,6 +48,7 @@ class _Expressions:
     shown: Any
     sizes: list[Sizes]
     context: Context
+    pulls: list[tuple[Any, list[int]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +119,7 @@ class ControlProgram:
         problem, dynamics = self.problem, self.dynamics
         with lookup_context():
             T = ca.SX.sym("T")
-            point, v, numbers, xdot, r = dynamics.point(T)
+            point, v, numbers, xdot, r, pulled = dynamics.point(T)
             parameters = [
                 dynamics.tree.parameters.symbols[dynamics.tree.parameters.names.index(name)]
                 for name in problem.parameters
@@ -147,10 +149,16 @@ class ControlProgram:
             ends = ca.vertcat(ca.SX(0, 1), *rows["start"]), ca.vertcat(ca.SX(0, 1), *rows["end"])
             names = [name for name, _ in state_variables(dynamics.model.forces)]
             shown = ca.vertcat(ca.SX(0, 1), *(point.view.states[name] for name in names))
-            F, start, end, shown = dynamics.with_numbers(point.symbols, [F, *ends, shown])
+            F, start, end, shown, *each = dynamics.with_numbers(
+                point.symbols, [F, *ends, shown, *(x for x, _ in pulled)]
+            )
+            pulls = [
+                (x, [len(dynamics.states) + i for i in rows])
+                for x, (_, rows) in zip(each, pulled, strict=True)
+            ]
             y = ca.vertcat(v, *([T] if problem.free else []), *parameters)
             d = ca.vertcat(numbers, *([] if problem.free else [T]), *own)
-            return _Expressions(y, d, F, start, end, shown, sizes, current_context())
+            return _Expressions(y, d, F, start, end, shown, sizes, current_context(), pulls)
 
     def _sizes(self) -> list[Sizes]:
         key = f"sizes {self.key}"
@@ -174,6 +182,12 @@ class ControlProgram:
             return make
 
         self.function = PointFunction("control", self.key, build("F"), n, d, hessian)
+
+        def pulls() -> Any:
+            e = self._expressions
+            return e.y, e.d, e.pulls, e.context
+
+        self.pulls = kinds("control", self.key, pulls, hessian) if self.dynamics.muscles else []
         self.ends = {
             part: PointFunction(f"control {part}", self.key, build(part), n, d, hessian)
             for part in ("start", "end")
@@ -247,18 +261,32 @@ class ControlProgram:
         rows = np.arange(nx, nx + len(size) - lengths)
         R = np.array(size)[: len(rows)]
         S = np.array([v.scale for v in self.dynamics.variables])[own]
-        i, j = self.function.pattern.jacobian
-        chosen = np.flatnonzero(np.isin(i, rows) & np.isin(j, own))
         for _ in range(NEWTON):
-            F, entries = self.function.jacobians(y, d)
-            r = F[:, rows] / R
+            r, J = self._residuals(y, d, len(size), start)
+            r, J = r[:, : len(rows)] / R, J[:, : len(rows)] * S / R[:, None]
             if len(rows) != len(own) or not np.abs(r).max(initial=0.0) > 1e-10:
                 break
-            J = np.zeros((len(V), len(rows), len(own)))
-            J[:, i[chosen] - nx, j[chosen] - start] = entries[:, chosen]
-            J *= S / R[:, None]
             y[:, own] -= S * np.linalg.solve(J, r[:, :, None])[:, :, 0]
         return self.function.values(y, d)[:, :nx]
+
+    def _residuals(self, y: Array, d: Array, count: int, start: int) -> tuple[Array, Array]:
+        """Residuals (m, count), with what muscles add, and their slopes over algebraic variables."""
+        nx, own = self.nx, self.nv - start
+        F, entries = self.function.jacobians(y, d)
+        r, J = F[:, nx : nx + count].copy(), np.zeros((len(y), count, self.nv + self.shared))
+        i, j = self.function.pattern.jacobian
+        chosen = np.flatnonzero((i >= nx) & (i < nx + count))
+        J[:, i[chosen] - nx, j[chosen]] = entries[:, chosen]
+        for kind in self.pulls:
+            members = len(kind.rows)
+            values, slopes = kind.function.jacobians(
+                y[:, kind.y].reshape(len(y) * members, -1), kind.data(d)
+            )
+            i, j = kind.function.pattern.jacobian
+            np.add.at(r, (slice(None), kind.rows - nx), values.reshape(len(y), *kind.rows.shape))
+            where = (slice(None), kind.rows[:, i] - nx, kind.y[:, j])
+            np.add.at(J, where, slopes.reshape(len(y), members, -1))
+        return r, J[:, :, start : start + own]
 
     def _assemble(self) -> None:
         problem, mesh, dynamics, P, nv, nx = self.problem, self.mesh, self.dynamics, self.P, self.nv, self.nx
@@ -274,6 +302,9 @@ class ControlProgram:
             row = 0 if part == "start" else P - 1
             groups.append(Group(function, index[row : row + 1], d[row : row + 1]))
             at[part], size = size, size + function.size
+        for k, kind in enumerate(self.pulls):
+            groups.append(Group(kind.function, index[:, kind.y].reshape(-1, kind.y.shape[1]), kind.data(d)))
+            at[f"pulls {k}"], size = size, size + P * kind.rows.size
         # values of goals that are more than sums: unknowns of their own
         n = first + self.shared
         own: dict[int, Any] = {}
@@ -331,6 +362,12 @@ class ControlProgram:
                 everywhere[:, None] * nF + nx + np.arange(nr),
                 1.0,
             )
+            for k, kind in enumerate(self.pulls):
+                B.add(
+                    start + everywhere[:, None, None] * nr + kind.rows - nx,
+                    at[f"pulls {k}"] + np.arange(P * kind.rows.size).reshape(P, *kind.rows.shape),
+                    1.0,
+                )
         # controls that follow from others
         c = nx + np.arange(len(dynamics.controls))
         if len(c) and not scheme.collocates_start:
@@ -423,6 +460,7 @@ class ControlProgram:
                     A.add(start, first, condition.duration)
         self.n, self.m = n, m
         self.own = own
+        self.pulling = [(at[f"pulls {k}"], kind.rows.size) for k, kind in enumerate(self.pulls)]
         S = np.concatenate([
             np.tile(S_v, P),
             np.array([max(problem.duration)] * problem.free

@@ -5,13 +5,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from condyle.errors import DescriptionError
 from condyle.native.machine import notice
 from condyle.native.machine.notice import in_notebook
 
-Report = Callable[[float], object]
+
+class Report(Protocol):
+    """Takes the share done, and what else to show."""
+
+    def __call__(self, share: float, text: str = "") -> object:
+        """Show it."""
+        ...
+
 
 EVERY = 0.1
 """[s] between two pictures in a notebook: each is a message to the browser."""
@@ -32,7 +39,7 @@ def reported(title: str, progress: Any) -> tuple[Report | None, Callable[[], obj
     check_progress(title, progress)
     if progress is True:
         return shown(title)
-    return progress or None, lambda: None
+    return (lambda share, text="": progress(share)) if progress else None, lambda: None
 
 
 def shown(title: str) -> tuple[Report, Callable[[], object]]:
@@ -46,7 +53,11 @@ def shown(title: str) -> tuple[Report, Callable[[], object]]:
     task = bar.add_task(title, total=1.0)
     bar.start()
     deaf = notice.listen(lambda what: bar.update(task, description=_titled(title, what)))
-    return lambda share: bar.update(task, completed=share), lambda: (deaf(), bar.stop())
+
+    def report(share: float, text: str = "") -> None:
+        bar.update(task, completed=share, **({"description": f"{title}: {text}"} if text else {}))
+
+    return report, lambda: (deaf(), bar.stop())
 
 
 def _titled(title: str, what: str) -> str:
@@ -57,18 +68,18 @@ def _titled(title: str, what: str) -> str:
 def _in_notebook(title: str) -> tuple[Report, Callable[[], object]]:
     from IPython.display import display  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-    def picture(share: float, what: str = "") -> dict[str, str]:
-        text = f"{_titled(title, what)} {100 * share:.0f} %"
+    def picture(share: float, what: str = "", text: str = "") -> dict[str, str]:
+        text = f"{_titled(title, what)} {100 * share:.0f} %{f': {text}' if text else ''}"
         return {"text/plain": text, "text/html": f'<progress value="{share:.4f}" max="1"></progress> {text}'}
 
     handle: Any = display(picture(0.0), raw=True, display_id=True)
     last, done = [time.perf_counter()], [0.0]
 
-    def report(share: float) -> None:
+    def report(share: float, text: str = "") -> None:
         done[0] = share
         if (now := time.perf_counter()) - last[0] >= EVERY:
             last[0] = now
-            handle.update(picture(share), raw=True)
+            handle.update(picture(share, text=text), raw=True)
 
     deaf = notice.listen(lambda what: handle.update(picture(done[0], what), raw=True))
     return report, lambda: (deaf(), handle.update({"text/plain": "", "text/html": ""}, raw=True))

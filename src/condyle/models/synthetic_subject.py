@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path as FilePath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -286,6 +287,28 @@ class Subject:
     motion: Table
     u: NDArray[np.float64]
     udot: NDArray[np.float64]
+
+    def save(self, folder: str | FilePath) -> None:
+        """Write the recording as a lab would have it, into a folder that exists: static.trc, walk.trc,
+        ground_reactions.mot and OpenSim's ExternalLoads, ground_reactions.xml."""
+        folder = FilePath(folder)
+        self.static.save(folder / "static.trc")
+        self.walk.save(folder / "walk.trc")
+        self.ground_reactions.save(folder / "ground_reactions.mot")
+        loads = "".join(LOAD.format(side=side) for side in "rl")
+        (folder / "ground_reactions.xml").write_text(LOADS.format(loads=loads), encoding="utf-8")
+
+
+LOADS = """<?xml version="1.0" encoding="UTF-8" ?>
+<OpenSimDocument Version="40000"><ExternalLoads name="walk"><objects>{loads}
+</objects><datafile>ground_reactions.mot</datafile></ExternalLoads></OpenSimDocument>
+"""
+LOAD = """
+<ExternalForce name="{side}"><applied_to_body>foot_{side}</applied_to_body>
+<force_expressed_in_body>ground</force_expressed_in_body>
+<point_expressed_in_body>ground</point_expressed_in_body>
+<force_identifier>{side}_force_</force_identifier><point_identifier>{side}_point_</point_identifier>
+</ExternalForce>"""
 
 
 def synthetic_subject(

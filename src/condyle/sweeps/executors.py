@@ -1,4 +1,4 @@
-"""Where a sweep runs: here, in processes, in any executor of concurrent.futures, on a Dask cluster."""
+"""Where a sweep runs: here, in processes, in any executor of concurrent.futures, on a Dask cluster, in a pool."""
 
 from __future__ import annotations
 
@@ -16,12 +16,33 @@ from condyle.native.machine.threads import cores
 class Here(Executor):
     """Runs a task when it is submitted, in this thread."""
 
-    workers = 1
-
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future:
         """The future is done."""
         future: Future = Future()
         future.set_result(fn(*args, **kwargs))
+        return future
+
+
+class Pool(Protocol):
+    """What is asked of a pool as of multiprocessing: Ray's, joblib's, multiprocess'."""
+
+    def apply_async(self, func: Any, args: Any, kwds: Any, callback: Any, error_callback: Any) -> object:
+        """Run a function, and call back."""
+        ...
+
+
+class OfPool(Executor):
+    """A pool as an executor."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self._max_workers = getattr(pool, "_processes", None)
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future:
+        """The future is done when the pool calls back."""
+        future: Future = Future()
+        future.set_running_or_notify_cancel()
+        self.pool.apply_async(fn, args, kwargs, future.set_result, future.set_exception)
         return future
 
 
@@ -56,10 +77,12 @@ class Place:
         elif hasattr(executor, "get_executor") and hasattr(executor, "nthreads"):
             self.client = executor
         elif executor != "processes" and not hasattr(executor, "submit"):
-            raise DescriptionError(
-                f"sweep: executor: expected None, 'processes', an executor of concurrent.futures, a Dask Client "
-                f"or its address such as 'tcp://10.0.0.1:8786', got {executor!r}"
-            )
+            if not hasattr(executor, "apply_async"):
+                raise DescriptionError(
+                    "sweep: executor: expected None, 'processes', an executor of concurrent.futures, a Dask "
+                    f"Client or its address such as 'tcp://10.0.0.1:8786', or a pool, got {executor!r}"
+                )
+            self.given = OfPool(executor)
         self.begin()
 
     def begin(self) -> bool:
@@ -76,6 +99,12 @@ class Place:
         self.executor = self.given
         self.workers = getattr(self.given, "_max_workers", None) or cores()
         return False
+
+    def count(self) -> int:
+        """Tasks that run at once now: workers of a cluster come and go."""
+        if self.client is not None:
+            self.workers = max(1, sum(self.client.nthreads().values()))
+        return self.workers
 
     def close(self) -> None:
         """End what was begun here."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import pickle
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import Any, Protocol
 
 import numpy as np
 
 from condyle.errors import DescriptionError
+from condyle.native.machine import cache
 from condyle.records import dataclass
 from condyle.sweeps.parts import Part, joined, of_results
 from condyle.sweeps.sample import Member
+from condyle.sweeps.summary import BLOCK, node_of
 from condyle.table import Table
 
 
@@ -85,6 +89,31 @@ class ByChunk:
         return part
 
 
+@dataclass(frozen=True)
+class Reduced:
+    """Another job, of whose results only a summary leaves the worker. The members are whole blocks; those that
+    fail are tried again here."""
+
+    job: Job
+    retries: int
+
+    def answer(self, members: Table, seed: int) -> Part:
+        part, left = self.job.answer(members, seed), members
+        parts, attempts = [part], 1
+        while part.failures and attempts <= self.retries:
+            left = left._with(rows=np.flatnonzero(np.isin(left.time, list(part.failures))))
+            parts[-1].failures = {}
+            parts.append(part := self.job.answer(left, seed))
+            attempts += 1
+        found = joined(parts)
+        first, blocks = int(members.time[0]) // BLOCK, -(-len(members) // BLOCK)
+        level = (blocks - 1).bit_length()
+        nodes = {(level, first >> level): node_of(found.index, found.numbers, first, blocks)}
+        out = Part(np.empty(0, np.int64), failures=part.failures, nodes=nodes)
+        out.attempts = dict.fromkeys(out.failures, attempts)
+        return out
+
+
 def reason(error: BaseException) -> str:
     """Why a member failed, in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:500]
@@ -109,13 +138,60 @@ def dumped(job: Job) -> bytes:
         ) from None
 
 
-_loaded: dict[bytes, Job] = {}
-"""The last job of this process: its machine code stays."""
+# ---- on a worker -------------------------------------------------------------------------------------------
 
 
-def run(job: bytes, members: Table, seed: int) -> Part:
-    """On a worker: what comes of some members."""
-    if job not in _loaded:
-        _loaded.clear()
-        _loaded[job] = pickle.loads(job)
-    return _loaded[job].answer(members, seed)
+@dataclass
+class Payload:
+    """A job, and machine code that it needs, of workers of one kind."""
+
+    job: bytes
+    kind: str = ""
+    code: dict[str, bytes] = field(default_factory=dict)
+
+
+@dataclass
+class Reply:
+    """What a worker says.
+
+    Attributes:
+        part: what came of the members; None if the worker does not know the job yet.
+        kind: which machine code it can use.
+        code: what the job needed, if the worker had to find it for itself.
+        seconds: that it took.
+    """
+
+    part: Part | None
+    kind: str = ""
+    code: dict[str, bytes] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+_loaded: dict[str, Job] = {}
+"""The last job of this process, by its name: its machine code stays."""
+
+
+def run(name: str, payload: Payload | None, members: Table, seed: int) -> Reply:
+    """What comes of some members."""
+    begin = time.perf_counter()
+    if name in _loaded:
+        return Reply(_loaded[name].answer(members, seed), seconds=time.perf_counter() - begin)
+    kind = cache.kind()
+    if payload is None:
+        return Reply(None, kind)
+    same = bool(kind) and payload.kind == kind
+    if same:
+        cache.take(payload.code)
+    before = cache.used()
+    with cache.first(name):  # one process of a machine compiles
+        job = pickle.loads(payload.job)
+        part = job.answer(members, seed)
+    _loaded.clear()
+    _loaded[name] = job
+    code = {} if same and payload.code else cache.given(cache.used() - before)
+    return Reply(part, kind, code, time.perf_counter() - begin)
+
+
+def ready() -> str:
+    """Which machine code a worker can use; everything is loaded afterward."""
+    return cache.kind()

@@ -11,6 +11,7 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.integrate.trajectory import Trajectory
 from condyle.records import dataclass
+from condyle.sweeps.summary import Node, Numbers, packed, unpacked
 from condyle.table import Table
 
 Value = float | str | np.ndarray | Table
@@ -31,6 +32,7 @@ class Part:
         failures: {member: reason} of the others.
         attempts: {member: how often it was tried} of these.
         single: whether a result is one value, not a dict.
+        nodes: instead of results, what stays of them (see condyle.sweeps.summary).
     """
 
     index: np.ndarray
@@ -39,11 +41,12 @@ class Part:
     failures: dict[int, str] = field(default_factory=dict)
     attempts: dict[int, int] = field(default_factory=dict)
     single: bool = False
+    nodes: dict[Node, dict[str, Numbers]] = field(default_factory=dict)
 
     def packed(self) -> dict[str, np.ndarray]:
         """As arrays for one .npz: what has one shape in all members is one array."""
         out = {"index": self.index, "single": np.array(self.single)}
-        out |= {f"n/{name}": values for name, values in self.numbers.items()}
+        out |= {f"n/{name}": values for name, values in self.numbers.items()} | packed(self.nodes)
         for name in {name: None for each in self.arrays for name in each}:
             values = [each.get(name) for each in self.arrays]
             kinds = {(v.shape, v.dtype.str) if v is not None else None for v in values}
@@ -62,6 +65,7 @@ class Part:
         """The same again; without its arrays, which may be large, if not asked for."""
         part = Part(found["index"], single=bool(found["single"]))
         part.arrays = [{} for _ in part.index]
+        part.nodes = unpacked(found)
         for key in found:
             kind, _, name = key.partition("/")
             if kind == "n":
@@ -117,6 +121,7 @@ def joined(parts: Sequence[Part]) -> Part:
     for part in parts:
         out.failures |= part.failures
         out.attempts |= part.attempts
+        out.nodes |= part.nodes
     return out
 
 

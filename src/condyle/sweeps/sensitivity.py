@@ -8,7 +8,12 @@ the member nearest to j in all quantities but x_i (Broto et al. 2020):
     ST_i = mean((y_j - y_j*)^2) / 2 / var(y)                                                                 (2)
 
 (2) needs members that are drawn independently: those of a Sobol sequence avoid each other, and near ones in all
-quantities but one are far apart in that.
+quantities but one are far apart in that. Where a polynomial of the shares u_i of members below x_i, in products of
+Legendre's, explains all but EXPLAINED of the variance of members left out (Sudret 2008), both are read off it:
+
+    y = sum_a c_a prod_i P_{a_i}(u_i),    S_i = sum of c_a^2 with a_i > 0 only / sum of all but c_0^2,          (3)
+    ST_i = the same sum with a_i > 0.
+
 """
 
 from __future__ import annotations
@@ -27,6 +32,8 @@ from condyle.records import dataclass
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+EXPLAINED = 0.02
+"""Share of the variance that a polynomial may leave, to be used instead of neighbors."""
 FEWEST = 32
 """Members below which nothing can be said."""
 
@@ -42,7 +49,7 @@ class Sensitivity(Display):
         total: with all others, shape (d,); NaN where the sample cannot tell: even members, one quantity.
         first_interval: confidence, shape (d, 2).
         total_interval: the same.
-        estimator: "saltelli_2010" or "neighbors".
+        estimator: "saltelli_2010", "polynomial" or "neighbors".
     """
 
     name: str
@@ -125,6 +132,8 @@ def of_sample(
     _enough(name, len(y), y)
     n, d = x.shape
     ranks = rankdata(x, axis=0, method="ordinal") - 1
+    if polynomial := _polynomial(2 * (rankdata(x, axis=0) - 0.5) / n - 1, y):
+        return _with_intervals(name, names, "polynomial", polynomial, n, confidence, resamples)
     bins = max(2, round(np.sqrt(n) / 2))
     share = (ranks * bins / n).astype(int)
     nearest = np.empty((n, d), dtype=int)  # pairs are found once; the bootstrap draws pairs
@@ -145,6 +154,66 @@ def of_sample(
         return np.array([first, total])
 
     return _with_intervals(name, names, "neighbors", indices, n, confidence, resamples)
+
+
+def _polynomial(u: Array, y: Array) -> Callable[[NDArray[np.intp]], Array] | None:
+    """Indices by (3) of a bootstrap's members: of the degree that predicts members left out best; None if none
+    does well. `u` is from -1 to 1."""
+    n, d = u.shape
+    best: tuple[float, Array, Array] = (np.inf, np.empty(0), np.empty(0))
+    worse = 0
+    for degree in range(1, MOST_DEGREE + 1):
+        powers = _powers(d, degree, n // 2)
+        if powers is None or worse > 2:
+            break
+        A = _terms(u, powers)
+        Q, R = np.linalg.qr(A)
+        if np.abs(np.diag(R)).min() < 1e-8 * np.sqrt(n):
+            break
+        left = (y - Q @ (Q.T @ y)) / (1 - np.minimum((Q * Q).sum(axis=1), 0.999))  # each member left out
+        error = float(np.mean(left**2) / y.var())
+        worse = 0 if error < best[0] else worse + 1
+        if error < best[0]:
+            best = error, powers, A
+    left_over, powers, A = best
+    if left_over > EXPLAINED:
+        return None
+
+    def indices(k: NDArray[np.intp]) -> Array:
+        gram = A[k].T @ A[k]
+        c2 = np.linalg.solve(gram + 1e-12 * len(k) * np.eye(len(gram)), A[k].T @ y[k])[1:] ** 2
+        used = powers[1:] > 0
+        only = used & (used.sum(axis=1, keepdims=True) == 1)
+        return np.array([(c2[:, None] * which).sum(axis=0) / c2.sum() for which in (only, used)])
+
+    return indices
+
+
+MOST_DEGREE = 12
+
+
+def _powers(d: int, degree: int, most: int) -> Array | None:
+    """Powers a (k, d) of all terms up to a degree, the constant first; None if there are more than `most`."""
+    from math import comb
+
+    if comb(d + degree, d) > min(most, 1500):
+        return None
+    rows: list[tuple[int, ...]] = [()]
+    for _ in range(d):
+        rows = [(*row, p) for row in rows for p in range(degree + 1 - sum(row))]
+    return np.array(sorted(rows, key=lambda row: (sum(row), row)))
+
+
+def _terms(u: Array, powers: Array) -> Array:
+    """Products of normed Legendre polynomials at members, (n, k)."""
+    from numpy.polynomial.legendre import legvander
+
+    degree = int(powers.max())
+    values = legvander(u, degree) * np.sqrt(2 * np.arange(degree + 1) + 1)  # (n, d, degree + 1)
+    out = np.ones((len(u), len(powers)))
+    for i in range(powers.shape[1]):
+        out *= values[:, i, powers[:, i]]
+    return out
 
 
 def _enough(name: str, n: int, y: Array) -> None:

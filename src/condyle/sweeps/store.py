@@ -2,15 +2,18 @@
 
     manifest.json       what the study is: digests of work and members, seed, versions
     members.npz         the table of members
-    parts/*.npz         results and failures of some members
+    numbers/*.parquet   numbers of some members, where pyarrow is installed: pandas.read_parquet("study/numbers")
+    parts/*.npz         arrays and failures of some members, and their numbers where pyarrow is not installed
     lock                held by the process that writes; the system lets go of it when that ends
-    log.txt             one line for each beginning and end
+    log.txt             one line for each beginning and end, and for progress
 
-Parts are NumPy's files without pickles: nothing that is read from a store is run.
+A part that has both files counts when the second, Parquet's, is there. Neither has pickles: nothing that is read from
+a store is run.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -45,14 +48,17 @@ class Store:
 
     def __init__(self, folder: str | Path, manifest: dict[str, Any], members: Table) -> None:
         self.folder = Path(folder)
-        self.parts = self.folder / "parts"
+        self.parts, self.numbers = self.folder / "parts", self.folder / "numbers"
         file = self.folder / "manifest.json"
         if self.folder.exists() and not file.exists() and any(self.folder.iterdir()):
             raise DescriptionError(
                 f"sweep: store {str(folder)!r}: the folder is not empty and holds no study; choose another name"
             )
         self.parts.mkdir(parents=True, exist_ok=True)
+        self.numbers.mkdir(exist_ok=True)
         self._lock()
+        with contextlib.suppress(ImportError):  # now, since times of writing are measured
+            import pyarrow.parquet  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: F401
         if file.exists():
             self._compare(json.loads(file.read_text("utf-8")), manifest)
         else:
@@ -103,30 +109,107 @@ class Store:
     def write(self, part: Part) -> Path:
         """Add a part; returns its file."""
         path = self.parts / f"{time.time_ns():020d}-{os.urandom(4).hex()}.npz"
-        with files.whole(path, tidy=False) as file:
-            np.savez(file, **part.packed())  # type: ignore[arg-type]
+        arrays, table = part.packed(), _arrow(part)
+        if table is not None:
+            arrays = {key: x for key, x in arrays.items() if key[:2] != "n/"} | {"parquet": np.array(True)}
+        if table is None or part.failures or any(part.arrays):
+            with files.whole(path, tidy=False) as file:
+                np.savez(file, **arrays)  # type: ignore[arg-type]
+        if table is not None:
+            from pyarrow import parquet  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+            path = self.numbers / f"{path.stem}.parquet"
+            with files.whole(path, tidy=False) as file:
+                parquet.write_table(table, file, compression="none", use_dictionary=False)
         return path
 
     def _paths(self) -> list[Path]:
-        return sorted(self.parts.glob("*.npz"))
+        """Of parts that are whole: of one in two files, that of Parquet."""
+        found = {p.stem: p for p in (*self.parts.glob("*.npz"), *self.numbers.glob("*.parquet"))}
+        return [found[name] for name in sorted(found)]
 
     def read(self, path: Path, arrays: bool = True) -> Part:
         """One part. No pickles."""
-        with np.load(path, allow_pickle=False) as found:
-            wanted = [key for key in found.files if arrays or key[:2] not in ("a/", "m/")]
-            return Part.unpacked({key: found[key] for key in wanted}, arrays)
+        found: dict[str, np.ndarray] = {}
+        other = self.parts / f"{path.stem}.npz"
+        if path.suffix == ".npz" or other.exists():
+            with np.load(other, allow_pickle=False) as file:
+                wanted = [key for key in file.files if arrays or key[:2] not in ("a/", "m/")]
+                found = {key: file[key] for key in wanted}
+        if path.suffix == ".parquet":
+            found |= _numbers(path)
+        elif "parquet" in found:  # the process was killed before the second file
+            return Part(np.empty(0, np.int64))
+        return Part.unpacked(found, arrays)
 
     def stored(self) -> Iterator[tuple[Path, Part]]:
         """All parts, oldest first, without their arrays. Many small ones of an earlier call become one."""
-        for orphan in files.orphans(self.parts):
+        for orphan in (*files.orphans(self.parts), *files.orphans(self.numbers)):
             files.remove(orphan)
         small = [path for path in self._paths() if path.stat().st_size < SMALL]
         if len(small) >= MANY:
             self.write(joined([self.read(path) for path in small]))
             for path in small:
                 files.remove(path)
+                files.remove(self.parts / f"{path.stem}.npz")
         for path in self._paths():
             yield path, self.read(path, arrays=False)
+
+
+def _arrow(part: Part) -> Any:
+    """Numbers as a table of Arrow; None without pyarrow, and of a part that has none."""
+    if not part.numbers:
+        return None
+    try:
+        import pyarrow  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError:
+        return None
+
+    def column(x: np.ndarray, kind: Any) -> Any:  # pyarrow.array would load pandas
+        return pyarrow.Array.from_buffers(kind, len(x), [None, pyarrow.py_buffer(np.ascontiguousarray(x))])
+
+    columns = {"member": column(part.index, pyarrow.int64())}
+    for name, x in part.numbers.items():
+        columns[name if name != "member" else "member result"] = column(x, pyarrow.float64())
+    table = pyarrow.Table.from_arrays(list(columns.values()), names=list(columns))
+    return table.replace_schema_metadata({"single": str(int(part.single))})
+
+
+def _numbers(path: Path) -> dict[str, np.ndarray]:
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ImportError(
+            f"{path}: this study was stored with pyarrow, which is missing here: pip install 'condyle[parquet]'",
+            name="pyarrow",
+        ) from error
+    table = parquet.read_table(path, partitioning=None, memory_map=False)
+    found = {f"n/{name}": table[name].to_numpy() for name in table.column_names[1:]}
+    single = (table.schema.metadata or {}).get(b"single", b"0") == b"1"
+    return {"index": table["member"].to_numpy(), "single": np.array(single)} | found
+
+
+def counts(folder: str | Path) -> tuple[dict[str, Any], int, dict[int, str]]:
+    """Of a folder that another process may write into: its manifest, how many members are done, and reasons of
+    those that failed.
+
+    Raises:
+        DescriptionError: the folder holds no study.
+    """
+    store = object.__new__(Store)
+    store.folder, store.parts, store.numbers = (Path(folder, name) for name in ("", "parts", "numbers"))
+    file = store.folder / "manifest.json"
+    if not file.exists():
+        raise DescriptionError(f"{str(folder)!r} holds no study: there is no manifest.json in it")
+    manifest = json.loads(file.read_text("utf-8"))
+    done = np.zeros(int(manifest["count"]), dtype=bool)
+    failed: dict[int, str] = {}
+    for path in store._paths():
+        with contextlib.suppress(FileNotFoundError):
+            part = store.read(path, arrays=False)
+            done[part.index] = True
+            failed |= part.failures
+    return manifest, int(done.sum()), {i: words for i, words in failed.items() if not done[i]}
 
 
 def versions() -> dict[str, str]:

@@ -7,6 +7,7 @@ their order and the number of workers. The process that calls `cd.sweep` writes 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import inspect
 import queue
 import time
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError, UnknownNameError
 from condyle.integrate.progress import Report, reported
 from condyle.presentation import Block, Display, cut, page
@@ -32,6 +34,7 @@ from condyle.sweeps.sample import Member, Sample
 from condyle.sweeps.sensitivity import Sensitivity, of_design, of_sample
 from condyle.sweeps.simulation import Measure, Measured, Simulation
 from condyle.sweeps.store import Store
+from condyle.sweeps.summary import BLOCK, Nodes, Summary, aligned, node_of
 from condyle.table import Table
 
 if TYPE_CHECKING:
@@ -43,6 +46,12 @@ MOST = 1 << 15
 """Members of a chunk at most: what it keeps is in memory."""
 SHARE = 20.0
 """Between two writes there is so many times the time of one."""
+ALONE = 10.0
+"""[s] that other workers wait at most for what the first one compiles."""
+OFTEN = 10.0
+"""[s] between two lines of progress in the log."""
+KINDS = ("scatter", "tornado", "convergence")
+"""Of plots."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,7 @@ class Sweep(Display):
         self._numbers: dict[str, np.ndarray] = {}
         self._failed: dict[int, Failure] = {}
         self._parts: list[tuple[np.ndarray, Part | Path]] = []
+        self._nodes: Nodes | None = None
         self._interrupted = False
 
     def __len__(self) -> int:
@@ -133,15 +143,38 @@ class Sweep(Display):
                     assert self._store is not None
                     part = self._store.read(part)
                 return part.result(int(k[0]))
-        raise DescriptionError(f"sweep[{i}]: the member has not run: {self.status}")
+        why = (
+            "its results stayed on the workers (reduce=True)"
+            if self._done[i]
+            else f"it has not run: {self.status}"
+        )
+        raise DescriptionError(f"sweep[{i}]: the member has no result here: {why}")
+
+    @property
+    def summary(self) -> Summary:
+        """Means, standard deviations, quantiles and histograms of the numbers: also with `reduce=True`, and then
+        the same to the last bit."""
+        if self._nodes is not None:
+            return Summary(self._nodes.root)
+        index, blocks = np.flatnonzero(self._done), -(-len(self) // BLOCK)
+        return Summary(node_of(index, {name: x[index] for name, x in self._numbers.items()}, 0, blocks))
+
+    def _number(self, name: str) -> Array:
+        if self._nodes is not None:
+            raise DescriptionError(
+                f"sweep: {name!r}: results stayed on the workers (reduce=True): sweep.summary has what there is"
+            )
+        if name not in self._numbers:
+            raise UnknownNameError("result", name, self._numbers)
+        return self._numbers[name]
 
     def sensitivity(self, name: str, *, confidence: float = 0.95, resamples: int = 200) -> Sensitivity:
         """Sobol indices of a number: which share of its variance each quantity explains, alone (`first`) and
         with all others (`total`), with confidence intervals.
 
-        Members of `method="saltelli"` give them by the estimators of `scipy.stats.sobol_indices`; of others
-        they are estimated from neighbors in the sample, which needs more members for the same accuracy, and
-        total ones only from "random" and "latin" members.
+        Members of `method="saltelli"` give them by the estimators of `scipy.stats.sobol_indices`. Of others they
+        are those of a polynomial that is fitted to the results, if that explains them; else they are estimated
+        from neighbors in the sample, total ones only of "random" and "latin" members.
 
         Args:
             name: of the number.
@@ -151,14 +184,12 @@ class Sweep(Display):
         Raises:
             DescriptionError: quantities that depend on each other; too few members.
         """
-        if name not in self._numbers:
-            raise UnknownNameError("result", name, self._numbers)
+        y, names = self._number(name), self.members.names
         if getattr(self.members, "correlated", False):
             raise DescriptionError(
                 "sensitivity: Sobol indices are for quantities that do not depend on each other, and these were "
                 "drawn with correlations; sweep.plot(name, against=quantity) shows what can be seen"
             )
-        y, names = self._numbers[name], self.members.names
         method, x = getattr(self.members, "method", ""), self.members.values
         if method == "saltelli":
             return of_design(name, names, x, y, confidence, resamples)
@@ -167,7 +198,7 @@ class Sweep(Display):
 
     def convergence(self, name: str) -> Table:
         """Mean of a number over the first 1, 2, ... members that finished, and its standard error."""
-        y = self.table[name]
+        y = self._number(name)
         at = np.flatnonzero(np.isfinite(y))
         y, n = y[at], np.arange(1, len(at) + 1)
         mean = np.cumsum(y) / n
@@ -175,21 +206,49 @@ class Sweep(Display):
         error = np.sqrt(var / np.maximum(n - 1, 1))
         return Table(at, ["mean", "standard error"], np.column_stack([mean, error]), over="member")
 
-    def plot(self, name: str, against: str, axes: Axes | None = None) -> Axes:
-        """A scatter plot of a number over what was varied.
+    def plot(
+        self, name: str, kind: str = "scatter", *, against: str | None = None, axes: Axes | None = None
+    ) -> Axes:
+        """Draw a number.
 
         Args:
             name: of the number.
-            against: a quantity.
+            kind: "scatter" over one quantity; "tornado" for its Sobol indices; "convergence" for its mean over
+                the first 1, 2, ... members, with two standard errors.
+            against: the quantity of a scatter plot; by default the one that it depends on most, by ranks.
             axes: matplotlib's; new ones by default.
         """
         import matplotlib.pyplot as plt
 
+        if kind not in KINDS:
+            raise UnknownNameError("kind of plot", kind, KINDS)
+        y = self._number(name)
         axes = plt.subplots()[1] if axes is None else axes
-        axes.plot(self.table[against], self.table[name], ".", markersize=2)
+        if kind == "tornado":
+            return self.sensitivity(name).plot(axes)
+        if kind == "convergence":
+            found = self.convergence(name)
+            n, mean, error = 1 + np.arange(len(found)), found["mean"], 2 * found["standard error"]
+            axes.plot(n, mean)
+            axes.fill_between(n[1:], (mean - error)[1:], (mean + error)[1:], alpha=0.3, linewidth=0)
+            axes.set_xlabel("members")
+            axes.set_ylabel(f"mean of {name}")
+            return axes
+        against = against or self._strongest(y)
+        axes.plot(self.members[against], y, ".", markersize=2)
         axes.set_xlabel(against)
         axes.set_ylabel(name)
         return axes
+
+    def _strongest(self, y: Array) -> str:
+        """The quantity with the largest correlation of ranks."""
+        from scipy.stats import rankdata
+
+        good = np.isfinite(y)
+        ranks = rankdata(np.column_stack([y, self.members.values])[good], axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = np.abs(np.nan_to_num(np.corrcoef(ranks.T)[0, 1:])) if good.sum() > 1 else np.zeros(1)
+        return self.members.names[int(np.argmax(found))]
 
     # ---- while it runs
 
@@ -205,7 +264,10 @@ class Sweep(Display):
         for i, reason in part.failures.items():
             if not self._done[i]:
                 self._failed[i] = Failure(i, reason, part.attempts.get(i, 1))
-        if len(part.index):
+        for node, numbers in part.nodes.items():
+            assert self._nodes is not None
+            self._nodes.add(node, numbers)
+        if len(part.index) and not part.nodes:
             self._parts.append((part.index, where))
         self.__dict__.pop("table", None)
 
@@ -222,6 +284,7 @@ def sweep(
     retries: int = 2,
     measures: Mapping[str, Measure] | None = None,
     batched: bool | None = None,
+    reduce: bool = False,
     seed: int | None = None,
     progress: bool | Callable[[float], object] = False,
 ) -> Sweep:
@@ -235,8 +298,9 @@ def sweep(
             `batched`, a function of a Table of members that returns arrays with one row each. A Trajectory is
             kept as its Table.
         members: from `cd.members`, or a Table with one row per member.
-        executor: None runs here; "processes" in as many processes as there are cores; or an Executor as
-            of concurrent.futures (loky's, MPI's), a Dask Client, or its address "tcp://...", used as given.
+        executor: None runs here; "processes" in as many processes as there are cores; or an Executor as of
+            concurrent.futures (joblib's loky, MPI's), a Dask Client, or its address "tcp://...", used as given, or
+            a pool with `apply_async` (multiprocessing's, Ray's).
         store: a folder for results, written as they come.
         chunk: members of one task; found by default.
         retries: how often a member that failed, or whose process died, is tried again.
@@ -244,8 +308,10 @@ def sweep(
             Ensemble with one row per member, or a function of each Trajectory, if its argument is called
             traj. All variables at the end by default.
         batched: whether the function takes a Table; by default, whether its argument is called members.
+        reduce: keep only a summary of the numbers (means, quantiles, histograms), made on the workers; with it,
+            `sweep.summary` is all there is, however many members there are.
         seed: of `member.random()`; that of the members by default.
-        progress: True shows a bar; a function is called with the share done.
+        progress: True shows a bar with rate, time left and failures; a function is called with the share done.
 
     Raises:
         DescriptionError: invalid arguments; a store that holds another study.
@@ -258,12 +324,19 @@ def sweep(
     place = Place(executor)
     try:
         job, named = _job(work, measures, batched, 1 if place.remote else None)
+        if reduce:
+            job = jobs.Reduced(job, retries)
         kept = None
         if store is not None:
             manifest = {"name": named, "count": len(table), "seed": seed}
-            manifest |= {"work": digest(work, dict(measures or {})), "members": digest(table)}
+            manifest |= {
+                "work": digest(work, dict(measures or {})),
+                "members": digest(table),
+                "reduce": reduce,
+            }
             kept = Store(store, manifest, table)
         result = Sweep(members, kept)
+        result._nodes = Nodes(len(table)) if reduce else None
         try:
             run = _Run(result, job, table, seed, place, kept, chunk, retries)
             report, stop = reported("sweep", progress)
@@ -311,10 +384,11 @@ def _job(work: Any, measures: Any, batched: bool | None, threads: int | None) ->
 
 
 class _Task:
-    """Members that run together, and how often they were tried."""
+    """Members that run together, how often they were tried, and whether the worker asked for the job."""
 
     def __init__(self, index: np.ndarray, attempt: int) -> None:
         self.index, self.attempt = index, attempt
+        self.asked: str | None = None
 
 
 class _Run:
@@ -333,14 +407,21 @@ class _Run:
     ) -> None:
         self.result, self.job, self.members, self.seed = result, job, members, seed
         self.place, self.store, self.chunk, self.retries = place, store, chunk, retries
-        self.size = chunk or (1 if isinstance(job, jobs.OneByOne) else 256)
+        self.reduced = isinstance(job, jobs.Reduced)
+        inner = job.job if isinstance(job, jobs.Reduced) else job
+        self.size = chunk or (1 if isinstance(inner, jobs.OneByOne) else 256)
         self.again: deque[_Task] = deque()
         self.suspects: deque[_Task] = deque()
-        self.ended: queue.SimpleQueue[tuple[_Task, Future, float]] = queue.SimpleQueue()
+        self.ended: queue.SimpleQueue[tuple[_Task, Future]] = queue.SimpleQueue()
         self.held: list[Part] = []
         self.written, self.cost = 0.0, 0.0
         self.payload = jobs.dumped(job) if place.remote else b""
+        self.name = hashlib.sha256(self.payload).hexdigest()
+        self.sent, self.kind = 0, ""
+        self.code: dict[str, dict[str, bytes]] = {}
         self._resume()
+        self.began, self.before, self.told = time.perf_counter(), int(result._done.sum()), 0.0
+        self.counted = self.began
 
     def _resume(self) -> None:
         for path, part in self.store.stored() if self.store else ():
@@ -349,35 +430,65 @@ class _Run:
         waits = ~self.result._done
         waits[over] = False
         self.waiting, self.at = np.flatnonzero(waits), 0
+        if self.reduced:  # whole blocks
+            self.waiting = np.unique(self.waiting // BLOCK)
         if self.store:
-            self.store.log(f"began: {len(self.waiting)} of {len(self.members)} members to run")
+            self.store.log(f"began: {int(waits.sum())} of {len(self.members)} members to run")
 
     def go(self, report: Report | None) -> None:
         """Until every member has a result or has failed, or Ctrl-C."""
         flying: dict[Future, _Task] = {}
+        # one task first: what it compiles goes with the others
+        alone = self.place.remote and self.place.workers > 1
+        idle = [self.place.executor.submit(jobs.ready) for _ in range(self.place.workers - 1) if alone]
         try:
             while True:
+                if alone and (self.kind or time.perf_counter() > self.began + ALONE):
+                    alone = False
                 # after a death one suspect at a time, so that the guilty one is found
-                room = 1 if self.suspects else 2 * self.place.workers
+                room = 1 if self.suspects or alone else 2 * self.place.workers
                 while len(flying) < room and (task := self._next()) is not None:
                     self._send(task, flying)
                 if not flying:
                     break
                 try:
-                    task, future, seconds = self.ended.get(timeout=0.2)
+                    task, future = self.ended.get(timeout=0.2)
                 except queue.Empty:
                     task = None  # type: ignore[assignment]
                 if task is not None and flying.pop(future, None) is not None:
-                    self._take(task, future, seconds, flying)
+                    self._take(task, future, flying)
                 self._write()
-                if report is not None:
-                    report(float(self.result._done.mean()))
+                self._tell(report)
         except KeyboardInterrupt:
             self.result._interrupted = True
         finally:
-            for future in flying:
+            for future in [*idle, *flying]:
                 future.cancel()
             self._write(now=True)
+            if not self.result._interrupted:
+                self._tell(report, now=True)
+
+    def _tell(self, report: Report | None, now: bool = False) -> None:
+        """Progress to who asked for it, and now and then into the log."""
+        at = time.perf_counter()
+        if at - self.counted > 5.0:
+            self.counted = at
+            self.place.count()
+        log = self.store is not None and at - max(self.told, self.began) > OFTEN
+        if report is None and not log:
+            return
+        done, n = int(self.result._done.sum()), len(self.members)
+        failed = len(self.result._failed)
+        rate = (done - self.before) / max(at - self.began, 1e-9)
+        words = f"{done:,} of {n:,} members, {rate:.3g}/s"
+        words += f", {time_left((n - done - failed) / rate)} left" if rate and done + failed < n else ""
+        words += f", {failed} failed" if failed else ""
+        if report is not None:
+            report((done + failed) / n, words)
+        if log and self.store is not None:
+            self.told = at
+            with contextlib.suppress(OSError):
+                self.store.log(words)
 
     def _next(self) -> _Task | None:
         for tasks in (self.suspects, self.again):
@@ -385,30 +496,42 @@ class _Run:
                 return tasks.popleft()
         if self.at >= len(self.waiting):
             return None
-        even = -(-(len(self.waiting) - self.at) // (4 * self.place.workers))
+        left = len(self.waiting) - self.at
+        even = -(-left // (4 * self.place.workers))
+        if self.reduced:
+            first, total = int(self.waiting[self.at]), -(-len(self.members) // BLOCK)
+            free = int(np.argmax(np.diff(self.waiting[self.at :], append=-1) != 1)) + 1
+            wish = self.size // BLOCK if self.chunk else min(self.size // BLOCK, even)
+            blocks = aligned(first, free, wish, total)
+            self.at += blocks
+            return _Task(np.arange(first * BLOCK, min((first + blocks) * BLOCK, len(self.members))), 1)
         size = self.size if self.chunk else max(1, min(self.size, max(even, 64)))
         index = self.waiting[self.at : self.at + size]
         self.at += size
         return _Task(index, 1)
 
     def _send(self, task: _Task, flying: dict[Future, _Task]) -> None:
-        begin = time.perf_counter()
         some = self.members._with(rows=task.index)
         try:
             if self.place.remote:
-                future = self.place.executor.submit(jobs.run, self.payload, some, self.seed)
+                payload = None
+                if task.asked is not None or self.sent < 2 * self.place.workers:
+                    kind = task.asked or self.kind
+                    payload = jobs.Payload(self.payload, kind, self.code.get(kind, {}))
+                    self.sent += 1
+                future = self.place.executor.submit(jobs.run, self.name, payload, some, self.seed)
             else:
-                future = self.place.executor.submit(self.job.answer, some, self.seed)
+                future = self.place.executor.submit(_here, self.job, some, self.seed)
         except BrokenExecutor:
             self._broken([task, *flying.values()])
             flying.clear()
             return
         flying[future] = task
-        future.add_done_callback(lambda f: self.ended.put((task, f, time.perf_counter() - begin)))
+        future.add_done_callback(lambda f: self.ended.put((task, f)))
 
-    def _take(self, task: _Task, future: Future, seconds: float, flying: dict[Future, _Task]) -> None:
+    def _take(self, task: _Task, future: Future, flying: dict[Future, _Task]) -> None:
         try:
-            part = future.result()
+            reply = future.result()
         except BrokenExecutor:
             self._broken([task, *flying.values()])
             flying.clear()
@@ -421,14 +544,25 @@ class _Run:
                 ) from error
             self._failed(task, jobs.reason(error))
             return
-        again = {i: words for i, words in part.failures.items() if task.attempt <= self.retries}
-        if again:
-            self.again.append(_Task(np.array(list(again)), task.attempt + 1))
-            part.failures = {i: words for i, words in part.failures.items() if i not in again}
-        part.attempts = dict.fromkeys(part.failures, task.attempt)
-        if self.chunk is None and len(task.index) == self.size:
-            wish = LONG * len(task.index) / max(seconds, 1e-6)
-            self.size = int(np.clip(wish, 1, min(MOST, 8 * self.size)))
+        self.kind = self.kind or reply.kind or "?"
+        if reply.code:
+            self.code.setdefault(reply.kind, reply.code)
+        part = reply.part
+        if part is None:  # a worker that came later
+            task.asked = reply.kind
+            self.again.appendleft(task)
+            return
+        if self.reduced:
+            part.index = np.setdiff1d(task.index, list(part.failures))
+        else:
+            again = {i: words for i, words in part.failures.items() if task.attempt <= self.retries}
+            if again:
+                self.again.append(_Task(np.array(list(again)), task.attempt + 1))
+                part.failures = {i: words for i, words in part.failures.items() if i not in again}
+            part.attempts = dict.fromkeys(part.failures, task.attempt)
+        if self.chunk is None and (self.reduced or len(task.index) == self.size):
+            wish = LONG * len(task.index) / max(reply.seconds, 1e-6)
+            self.size = int(np.clip(wish, 1, min(MOST, 8 * len(task.index))))
         self._keep(part)
 
     def _broken(self, tasks: list[_Task]) -> None:
@@ -438,21 +572,25 @@ class _Run:
                 "sweep: the executor is broken, one of its processes died"
                 + ("; what came until now is stored: call again to go on" if self.store else "")
             )
+        self.sent = 0
         for task in tasks:
             self._failed(task, "its process died")
 
     def _failed(self, task: _Task, words: str) -> None:
-        """A whole task failed: again, then in halves, until the guilty member is alone."""
+        """A whole task failed: again, then in halves, until the guilty member (or block) is alone."""
+        n, unit = len(task.index), BLOCK if self.reduced else 1
         if task.attempt <= self.retries:
             self.suspects.append(_Task(task.index, task.attempt + 1))
-        elif len(task.index) > 1:
-            half = len(task.index) // 2
+        elif n > unit:
+            half = n // 2 if not self.reduced else BLOCK << (-(-n // BLOCK) - 1).bit_length() - 1
             self.suspects.extend(
                 _Task(index, task.attempt) for index in (task.index[:half], task.index[half:])
             )
         else:
-            i = int(task.index[0])
-            self._keep(Part(np.empty(0, np.int64), failures={i: words}, attempts={i: task.attempt}))
+            part = Part(np.empty(0, np.int64), failures=dict.fromkeys(task.index.tolist(), words))
+            part.attempts = dict.fromkeys(part.failures, task.attempt)
+            part.nodes = {(0, int(task.index[0]) // BLOCK): {}} if self.reduced else {}
+            self._keep(part)
 
     def _keep(self, part: Part) -> None:
         if len(part.index) or part.failures:
@@ -460,7 +598,7 @@ class _Run:
 
     def _write(self, now: bool = False) -> None:
         """Take in what has come, and store it: at once, unless writing would take too much of the time."""
-        if not self.held or not (now or time.perf_counter() >= self.written + SHARE * self.cost):
+        if not self.held or not (now or time.perf_counter() >= self.written + min(SHARE * self.cost, OFTEN)):
             return
         part = joined(self.held)
         self.held = []
@@ -472,3 +610,16 @@ class _Run:
             self.result.add(part, part)
         self.written = time.perf_counter()
         self.cost = self.written - begin
+
+
+def _here(job: jobs.Job, members: Table, seed: int) -> jobs.Reply:
+    begin = time.perf_counter()
+    part = job.answer(members, seed)
+    return jobs.Reply(part, seconds=time.perf_counter() - begin)
+
+
+def time_left(seconds: float) -> str:
+    """As a person says it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -10,7 +10,8 @@ from condyle.errors import ShapeError
 from condyle.table.units import scaled, si
 
 TIME = "time [s]"
-NUMBERED = ("frame", "trial", "member")
+CYCLE = "cycle [%]"
+NUMBERED = ("frame", "trial", "member", CYCLE)
 """What rows may be over."""
 ROUNDED = 1e-6
 """By this part of the mean step a time may be beyond the end of a slice."""

@@ -32,7 +32,7 @@ import logging
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -56,6 +56,8 @@ _count = {"hits": 0, "misses": 0}
 _warned: set[Path] = set()
 _known: dict[tuple[Path, int], tuple[int, int]] = {}
 """By directory and limit: bytes in it when last listed, and bytes that this process has written since."""
+_used: set[str] = set()
+"""Digests of entries that this process has read or written."""
 _OFTEN = 16
 """A process lists the directory again when it has written this part of the limit."""
 T = TypeVar("T")
@@ -104,6 +106,8 @@ def fetch(key: str) -> tuple[bytes, dict[str, Any]] | None:
     place = _place(key)
     found = _read(*place) if place else None
     _count["misses" if found is None else "hits"] += 1
+    if place and found is not None:
+        _used.add(place[1])
     return found
 
 
@@ -139,6 +143,7 @@ def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
     except (OSError, CondyleError) as error:
         _log.debug("not stored: %s", error)
         return False
+    _used.add(digest)
     _keep_within(directory, limit, len(body) + 32)
     return True
 
@@ -171,6 +176,67 @@ def clear() -> int:
     for path, _, _ in _files(directory, files.UNFINISHED):
         files.remove(path)
     return sum(files.remove(path) for path, _, _ in _files(directory, _SUFFIX))
+
+
+# -- entries that travel to other machines
+
+
+def kind() -> str:
+    """What entries depend on besides their keys, in short: those of equal kinds can be exchanged. Empty where
+    the cache is not used."""
+    place = _place("kind")
+    return place[1] if place else ""
+
+
+def used() -> set[str]:
+    """Digests of all entries that this process has read or written until now."""
+    return set(_used)
+
+
+def given(digests: Iterable[str]) -> dict[str, bytes]:
+    """Entries as bytes, for `take` on another machine of the same kind."""
+    directory, note = _directory()
+    out = {}
+    for digest in digests if directory and not note else ():
+        with contextlib.suppress(OSError):
+            out[digest] = Path(directory, digest + _SUFFIX).read_bytes()  # type: ignore[arg-type]
+    return out
+
+
+def take(entries: Mapping[str, bytes]) -> int:
+    """Keep entries of another machine of the same kind where they are missing; returns how many. As of all
+    machine code, whoever sends them must be trusted."""
+    place, taken = _place("kind", create=True), 0
+    for digest, data in entries.items() if place else ():
+        path = place[0] / (digest + _SUFFIX)  # type: ignore[index]
+        with contextlib.suppress(OSError, CondyleError, ValueError, KeyError, TypeError):
+            _open(data, digest)
+            if not path.exists():
+                with files.whole(path, private=True, tidy=False) as file:
+                    file.write(data)
+                taken += 1
+    return taken
+
+
+@contextlib.contextmanager
+def first(name: str) -> Iterator[None]:
+    """Of all processes that share the directory one at a time is inside, until one has come to the end: the
+    others find what that one compiled."""
+    key, place = f"first {name}", _place("kind", create=True)
+    if place is None or fetch(key) is not None:
+        yield
+        return
+    with open(place[0] / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.lock", "a") as file:
+        with contextlib.suppress(ImportError, OSError):  # no such locks there: several compile
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if done := fetch(key) is not None:
+            file.close()
+        yield
+        if not done:
+            store(key, b"", {})
+            files.remove(file.name)
 
 
 # -- one entry

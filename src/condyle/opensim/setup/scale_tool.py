@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,20 @@ def run(setup: Setup) -> None:
     _write_markers(setup, placer, moved)
     _write_pose(setup, placer, placed)
     setup.report.judge(placed.quality)
+
+
+def scale_subject(path: Path, static: Path, mass: float | None) -> Scaling:
+    """A subject's model by a setup file that is meant for all subjects: its model, measurements and weights of
+    markers, with a subject's own static trial and mass [kg]."""
+    setup = Setup(path)
+    maker, scaler, placer = (
+        setup.tool.child(tag) for tag in ("GenericModelMaker", "ModelScaler", "MarkerPlacer")
+    )
+    if setup.tool.tag != "ScaleTool" or maker is None or scaler is None or placer is None:
+        raise setup.error("expected a ScaleTool with GenericModelMaker, ModelScaler and MarkerPlacer")
+    system, markers = setup.system(maker, _marker_sets(setup, maker)), read_markers(static)
+    plain = scale(system, markers, place_markers=False, mass=mass, **_scaling(setup, scaler, system, markers))
+    return _placed(setup, placer, plain.system, markers)
 
 
 def _marker_sets(setup: Setup, maker: Element) -> list[Document]:
