@@ -362,6 +362,10 @@ class ControlProgram:
                 everywhere[:, None] * nF + nx + np.arange(nr),
                 1.0,
             )
+            if dynamics.motion is not None and not scheme.collocates_start:
+                # controls at the first point are those of the next, and cannot explain the motion there
+                free = slice(0, len(dynamics.balanced))
+                low[-1][free], high[-1][free] = -np.inf, np.inf
             for k, kind in enumerate(self.pulls):
                 B.add(
                     start + everywhere[:, None, None] * nr + kind.rows - nx,
