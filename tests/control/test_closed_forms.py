@@ -69,9 +69,7 @@ def test_regulator_against_riccati(
 ) -> None:
     """The cost comes near to Riccati's with the order of the scheme."""
     problem, cost = regulator
-    off = [
-        cd.solve(problem, mesh=N, scheme=scheme, accuracy=1e-10).objective / cost - 1 for N in (10, 20)
-    ]
+    off = [cd.solve(problem, mesh=N, scheme=scheme, accuracy=1e-10).objective / cost - 1 for N in (10, 20)]
     assert abs(off[1]) < error
     assert math.log2(off[0] / off[1]) == pytest.approx(order, abs=0.25)
 

@@ -326,7 +326,8 @@ class Dynamics:
             self.residuals += [(f"acceleration of constraint {name}", "", ACCELERATION) for name in equations]
         self.residuals += [(f"equilibrium of {name}", "F_0", 1.0) for name in self.elastic]
         self.residuals += [
-            (f"length of the quaternion {tree.coordinates[part.start]}", "1", 1.0) for part in self.quaternions
+            (f"length of the quaternion {tree.coordinates[part.start]}", "1", 1.0)
+            for part in self.quaternions
         ]
         m = len(equations) if self.corrected else 0
         first = len(self.balanced)

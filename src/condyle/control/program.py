@@ -237,7 +237,10 @@ class ControlProgram:
         """Auxiliary states as the system has them, at all points, shape (P, nz)."""
         nz, dynamics = self.dynamics.model.nz, self.dynamics
         z = self.program.unknowns(x)
-        V, first = z[: self.P * self.nv].reshape(self.P, self.nv), len(dynamics.q_states) + len(dynamics.u_states)
+        V, first = (
+            z[: self.P * self.nv].reshape(self.P, self.nv),
+            len(dynamics.q_states) + len(dynamics.u_states),
+        )
         out = V[:, first : first + nz].copy()
         if not any(dynamics.muscles[name].TENDON_STATE == "fiber_length" for name in dynamics.elastic):
             return out
@@ -279,9 +282,7 @@ class ControlProgram:
         J[:, i[chosen] - nx, j[chosen]] = entries[:, chosen]
         for kind in self.pulls:
             members = len(kind.rows)
-            values, slopes = kind.function.jacobians(
-                y[:, kind.y].reshape(len(y) * members, -1), kind.data(d)
-            )
+            values, slopes = kind.function.jacobians(y[:, kind.y].reshape(len(y) * members, -1), kind.data(d))
             i, j = kind.function.pattern.jacobian
             np.add.at(r, (slice(None), kind.rows - nx), values.reshape(len(y), *kind.rows.shape))
             where = (slice(None), kind.rows[:, i] - nx, kind.y[:, j])
@@ -340,8 +341,9 @@ class ControlProgram:
         N, L, states = mesh.intervals, scheme.steps, np.arange(nx)
         each = scheme.D.shape[0]
         points = (np.arange(N)[:, None] * L + np.arange(1, each + 1)).ravel()
-        start = block([(f"rate of {a}", u) for a, u in named[:nx]], points, 0.0, 0.0, 1 / S_v[:nx])
-        for i in range(each):
+        rated = [(f"rate of {a}", u) for a, u in named[:nx]]
+        start = block(rated, points, 0.0, 0.0, 1 / S_v[:nx]) if nx else 0
+        for i in range(each if nx else 0):
             row = start + ((np.arange(N) * each + i)[:, None] * nx + states)
             for j in range(L + 1):
                 p = (np.arange(N) * L + j)[:, None]
