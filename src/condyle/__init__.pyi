@@ -18,6 +18,7 @@ from condyle.control.solve import solve as solve
 from condyle.forces import Wrench as Wrench
 from condyle.functions import Spline as Spline
 from condyle.integrate import integrators as integrators
+from condyle.integrate.adjoint.costs import gradient as gradient
 from condyle.integrate.events import Event as Event
 from condyle.io import Markers as Markers
 from condyle.io import Recording as Recording

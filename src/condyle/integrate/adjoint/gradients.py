@@ -168,14 +168,26 @@ class RunDerivatives:
     ) -> tuple[Array, Array]:
         """Tangents or cotangents d (m, n), dp (m, p') carried over the steps between two rows."""
         one = np.ones(len(d), int)
-        rows = self.rows.t, self.rows.y, self.rows.f, first * one, last * one, self.traj._which(first) * one
-        return self._carry(direction, rows, d, dp, seeds)
+        which = self.traj._which(first) * one
+        tasks = Tasks(
+            self.rows.t,
+            self.rows.y,
+            self.rows.f,
+            first * one,
+            last * one,
+            which,
+            self._tails,
+            self.traj.manifold,
+        )
+        return self._carry(direction, tasks, d, dp, seeds)
+
+    @property
+    def _tails(self) -> Array:
+        return np.array([s.tail for s in (self.traj.start, *(state for _, state in self.traj.changes))])
 
     def _carry(
-        self, direction: str, rows: Any, d: Array, dp: Array, seeds: Array | None = None
+        self, direction: str, tasks: Tasks, d: Array, dp: Array, seeds: Array | None = None
     ) -> tuple[Array, Array]:
-        tails = np.array([s.tail for s in (self.traj.start, *(state for _, state in self.traj.changes))])
-        tasks = Tasks(*rows, tails=tails, manifold=self.traj.manifold)
         by_p = self.by_p if direction == REVERSE else bool(dp.any())
         return carry(self.system, self.rows.method, direction, tasks, d, dp, seeds, by_p)
 
@@ -189,8 +201,17 @@ class RunDerivatives:
         some, d, dp = np.flatnonzero(inside), d.copy(), dp.copy()
         here, twice = 2 * np.arange(len(some)), np.repeat(k[some], 2)
         times = np.column_stack([self.rows.t[k[some]], t[some]]).ravel()
-        rows = times, self.rows.y[twice], self.rows.f[twice], here, here + 1, self.traj._which(k[some])
-        d[some], dp[some] = self._carry(direction, rows, d[some], dp[some])
+        tasks = Tasks(
+            times,
+            self.rows.y[twice],
+            self.rows.f[twice],
+            here,
+            here + 1,
+            self.traj._which(k[some]),
+            self._tails,
+            self.traj.manifold,
+        )
+        d[some], dp[some] = self._carry(direction, tasks, d[some], dp[some])
         return d, dp
 
     # --- both directions
@@ -317,6 +338,7 @@ def vjp(traj: Trajectory, w: Any, t: Any, wrt: Any) -> dict[str, Array]:
     """See Trajectory.vjp."""
     run = RunDerivatives("vjp", traj)
     names, (times, shape) = run.names(wrt), run.times(t)
+    run.by_p = bool({"parameters", "inputs"} & set(names)) or bool(traj.changes)
     w = cotangent_of(run.system, w, shape, run.n)
     y, p = run.reverse(w.reshape(len(times), run.n), times, t is None)
     out = {}
