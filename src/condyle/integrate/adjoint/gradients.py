@@ -20,9 +20,11 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.constraints.solve.multipliers import LINES
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.integrate.adjoint.program import FORWARD, REVERSE, Tasks, carry, wanted
 from condyle.integrate.adjoint.saltation import Changes
+from condyle.integrate.integrators.base import Method
 from condyle.integrate.steps import unstacked
 from condyle.records import dataclass
 from condyle.status import Status
@@ -74,6 +76,23 @@ class RunDerivatives:
             raise DescriptionError(
                 f"{what}: this run did not reach its end, and where it ended has no derivative: {traj.status}. "
                 f"Simulate again with a t_final before {traj.t[-1]:.6g} s"
+            )
+        method = traj.rows.method
+        if not isinstance(method, Method):
+            raise DescriptionError(
+                f"{what}: steps of TimeStepping decide which contacts act and have no derivative; run with compliant contacts "
+                "(cd.contact.Material, smooth=) and 'semi-explicit-euler', 'rodas5p' or 'dormand-prince'"
+            )
+        if method.varies:
+            raise DescriptionError(
+                f"{what}: {method.name!r} keeps differences of earlier steps, which have no derivative here; run with "
+                "'rodas5p' for stiff systems, or with 'dormand-prince'"
+            )
+        second = self.model.over_surfaces or any(c.size > LINES for c in self.model.constraints.values())
+        if method.needs_jacobian and second:
+            raise DescriptionError(
+                f"{what}: steps of {method.name!r} contain the Jacobian, whose derivative is not known for paths over "
+                "surfaces, contacts that are solved for, and many constraints; run with 'dormand-prince', 'rkc' or 'verlet'"
             )
         if not traj.rows.whole and len(traj) > 1:
             raise DescriptionError(
