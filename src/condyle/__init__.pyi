@@ -63,6 +63,7 @@ from condyle.spatial import Transform as Transform
 from condyle.status import Status as Status
 from condyle.studies.assemble import assemble as assemble
 from condyle.studies.assemble import assemble_frames as assemble_frames
+from condyle.studies.compare import compare as compare
 from condyle.studies.cycles.limit_cycle import limit_cycle as limit_cycle
 from condyle.studies.cycles.reset import Reset as Reset
 from condyle.studies.external_load import ExternalLoad as ExternalLoad
@@ -83,6 +84,7 @@ from condyle.studies.motion.low_pass import low_pass as low_pass
 from condyle.studies.motion.motion import Motion as Motion
 from condyle.studies.muscle_analysis import muscle_analysis as muscle_analysis
 from condyle.studies.relax import relax as relax
+from condyle.studies.sample import sample as sample
 from condyle.studies.scaling.measurements import Measurement as Measurement
 from condyle.studies.scaling.scale import scale as scale
 from condyle.studies.simulate import simulate as simulate

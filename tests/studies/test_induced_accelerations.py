@@ -121,6 +121,63 @@ def test_springs_give_nothing_at_once_and_constraints_do():
     np.testing.assert_allclose(given["load on b"].values[0], [0, 1])
 
 
+def standing(contacts=1):
+    """A leg of three pins whose round foot touches the floor, once or twice at the same place."""
+    system = cd.System(gravity=(0, -9.81, 0))
+    parent = system.add_body("trunk", mobilizer=cd.Planar(), mass=30, inertia=(1, 1, 1))
+    for name in ("thigh", "shank"):
+        parent = system.add_body(
+            name, parent, cd.Pin(), X_PF=(0, -0.4, 0), mass=5, com=(0, -0.2, 0), inertia=(0.1, 0.01, 0.1)
+        )
+    soft = cd.contact.Material(1e6, static_friction=0.8, dynamic_friction=0.8)
+    floor = cd.contact.HalfSpace("ground", (0, 1, 0), -1.21, soft)
+    for k in range(contacts):
+        foot = cd.contact.Sphere("shank", (0.02, -0.4, 0), 0.05, soft)
+        system.add_force(f"foot{k}", cd.contact.HuntCrossley(floor, foot))
+    system.add_force("hip", cd.forces.MobilityForce("thigh", cd.Input("hip", 20.0)))
+    return system
+
+
+@pytest.mark.parametrize("contacts", [1, 2])
+def test_contacts_are_held_where_they_touch(contacts):
+    """Against a constraint that a user would place by hand, in one frame after the other; two contacts share."""
+    system, t = standing(contacts), np.linspace(0, 1, 5)
+    rng = np.random.default_rng(3)
+    q = np.zeros((5, 5)) + 1e-2 * rng.normal(size=(5, 5)) * [0, 1, 0, 1, 1]
+    q[:, 2] = -0.04
+    q[4, 2] = 0.5  # in the air
+    u, udot = rng.normal(size=(2, 5, 5))
+    moved = cd.Motion(system, t, q, u, udot)
+    options = {"groups": ("gravity", "actuator")}
+    held = cd.induced_accelerations(system, moved, rigid="contacts", **options)
+    names = tuple(f"foot{k}" for k in range(contacts))
+    assert set(held.causes) == {"velocity", "hip", "gravity"}
+    free = cd.induced_accelerations(system, moved, **options)
+    np.testing.assert_allclose(held.total.values[4], free.total.values[4], rtol=1e-12)
+    for i in range(4):
+        P = system.contacts.points(q[i])[0]
+        here = system.body_pose(q[i], "shank")
+        p = here.R.T @ (P - here.p)
+        by_hand = cd.constraints.Ball("ground", P, "shank", p)
+        frame = cd.Motion(system, t[:3], q[[i] * 3], u[[i] * 3], udot[[i] * 3])
+        other = cd.induced_accelerations(system, frame, rigid={names[0]: by_hand}, **options)
+        for cause in held.causes:
+            # out of the plane a ball is redundant: rounding times the condition of its least squares
+            np.testing.assert_allclose(
+                held[cause].values[i], other[cause].values[0], rtol=1e-7, atol=1e-7, err_msg=cause
+            )
+    pushed = sum(held.multipliers["gravity"][f"{name}_fy"] for name in names)
+    assert (pushed[:4] > 0).all()
+    assert pushed[4] == 0
+    np.testing.assert_allclose(
+        sum(held[c].values for c in held.causes), held.total.values, rtol=1e-9, atol=1e-9
+    )
+    with pytest.raises(cd.errors.DescriptionError, match="'contacts' or 'normals'"):
+        cd.induced_accelerations(system, moved, rigid="contact")
+    with pytest.raises(cd.errors.DescriptionError, match="no compliant contacts"):
+        cd.induced_accelerations(bare := blocks(), cd.Motion(bare, t, np.zeros((5, 2))), rigid="contacts")
+
+
 def test_wrong_arguments_are_named():
     system, t = blocks(), np.linspace(0, 1, 9)
     moved = cd.Motion(system, t, np.zeros((9, 2)))

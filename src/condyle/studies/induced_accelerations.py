@@ -34,6 +34,7 @@ from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.studies.external_load import ExternalLoad, loads_on, stacked
+from condyle.studies.held_contacts import WORDS, HeldContacts
 from condyle.studies.inverse_dynamics import NOT_ACTUATED
 from condyle.studies.motion.motion import Motion
 from condyle.studies.prescribed_forces import prescribed_forces
@@ -60,8 +61,8 @@ class InducedAccelerations(Display, Judged):
         total: accelerations under all forces: a column per speed [rad/s^2, m/s^2], then those asked for of
             bodies and of the mass center.
         tables: contributions by cause: "velocity", then the forces.
-        multipliers: contributions to the constraint equations' multipliers by cause, which add up too; empty
-            without constraints.
+        multipliers: contributions to the constraint equations' multipliers by cause, which add up too, and to the
+            forces of held contacts on their second surfaces, CONTACT_fx .. [N]; empty without either.
         unexplained: accelerations of the motion minus those of the forces, a column per speed.
         complete: whether muscle forces were known; then the forces should explain the accelerations.
     """
@@ -158,16 +159,14 @@ class InducedAccelerations(Display, Judged):
         )
 
 
-@with_call_hints(
-    {"replace": "it is rigid={force: constraint}", "contacts": "it is rigid={force: constraint}"}
-)
+@with_call_hints({"replace": "it is rigid={force: constraint}", "contacts": "it is rigid='contacts'"})
 def induced_accelerations(
     system: System,
     motion: Table | Motion | Trajectory | Frames,
     forces: Table | None = None,
     external_loads: ExternalLoad | Sequence[ExternalLoad] | None = None,
     *,
-    rigid: Mapping[str, Constraint] | None = None,
+    rigid: Mapping[str, Constraint] | str | None = None,
     groups: Sequence[str] | None = None,
     bodies: Sequence[Body | str] = (),
     mass_center: bool = False,
@@ -186,7 +185,9 @@ def induced_accelerations(
             speeds, as for `cd.joint_reactions`.
         external_loads: measured forces on bodies, `cd.ExternalLoad`, one or several.
         rigid: constraints that replace forces, {name of the force: constraint}: springs or contacts of a foot
-            become a constraint that holds it. A name that no force has adds a constraint.
+            become a constraint that holds it. A name that no force has adds a constraint. "contacts": in each
+            frame, all compliant contacts that touch hold their points, wherever these are; "normals": along
+            their normals only.
         groups: of the forces that act besides `forces`. By default all in a Trajectory, whose muscles have
             states; else "gravity", "passive" and "external".
         bodies: bodies whose accelerations are reported too, at their origins in ground: BODY_alphax ..
@@ -215,8 +216,12 @@ def induced_accelerations(
             f"{moved.t[int(np.isnan(tensions[bad]).argmax())]:g} s: leave such frames "
             "out: motion[a:b]"
         )
-    rigid = _rigid(rigid)
-    kept = [name for name in forces_of_groups(system, groups) if name not in tensions and name not in rigid]
+    held = HeldContacts.of(moved, rigid) if isinstance(rigid, str) and rigid in WORDS else None
+    rigid = _rigid(None if held else rigid)
+    replaced = {*rigid, *(held.names if held else ())}
+    kept = [
+        name for name in forces_of_groups(system, groups) if name not in tensions and name not in replaced
+    ]
     tau = generalized_forces(moved, kept, tensions, speeds, loads_on(moved, external_loads))
     bare = study_system(system, (), rigid=rigid).batch(moved)
     f = np.stack([np.zeros((len(moved), system.nu)), *tau.values(), sum(tau.values())], axis=1)
@@ -227,6 +232,10 @@ def induced_accelerations(
     udot[lost] = np.nan
     udot, total = _parts(udot), udot[:, -1]
     causes = (VELOCITY, *tau)
+    pushes = None
+    if held is not None:
+        udot, pushes = held.hold(udot, lambda f: each_answer(bare, "forward_dynamics", f))
+        total = udot.sum(axis=1)
     columns_, values = _accelerations(bare, udot, [system.body(b) for b in bodies], mass_center)
     status = with_failures(Outcome(Status.FINISHED, f"{moved.status}"), failures, len(moved))
     table = lambda x: Table(moved.t, [n for n, _ in columns_], x, [u for _, u in columns_], status=status)
@@ -241,6 +250,18 @@ def induced_accelerations(
             cause: Table(moved.t, names, found[:, k], status=status, degrees=False)
             for k, cause in enumerate(causes)
         }
+    if held is not None and pushes is not None:
+        names = [f"{name}_f{axis}" for name in held.names for axis in "xyz"]
+        for k, cause in enumerate(causes):
+            before, values_on = multipliers.get(cause), pushes[:, k].reshape(len(moved), -1)
+            multipliers[cause] = Table(
+                moved.t,
+                [*(before.names if before is not None else ()), *names],
+                np.concatenate([before.values, values_on], axis=1) if before is not None else values_on,
+                [*(before.units if before is not None else ()), *["N"] * len(names)],
+                status=status,
+                degrees=False,
+            )
     everything = np.concatenate([total, values[..., system.nu :].sum(axis=1)], axis=1)
     return InducedAccelerations(
         table(everything),
@@ -252,6 +273,10 @@ def induced_accelerations(
 
 
 def _rigid(rigid: Any) -> dict[str, Constraint]:
+    if isinstance(rigid, str):
+        raise DescriptionError(
+            f"rigid: expected {{force: constraint}}, 'contacts' or 'normals', got {rigid!r}"
+        )
     found = dict(rigid or {})
     for name, constraint in found.items():
         if not isinstance(constraint, Constraint):

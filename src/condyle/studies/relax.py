@@ -19,7 +19,7 @@ so that nothing falls through what is thinner than a step.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -101,14 +101,14 @@ class _Descent:
 
     def run(self) -> State:
         q = self._back(self.state.q)
-        self._check_energy(q)
+        check_energy("relax", self.system, self.state, q, self.options)
         V = self._energy(q)
         for _ in range(ITERATIONS):
             d, kicked = self._direction(q)
             longest = np.abs(d).max(initial=0.0)
             if longest <= self.accuracy and not kicked:
                 q = self._back(self._moved(q, d))
-                self._check_energy(q)
+                check_energy("relax", self.system, self.state, q, self.options)
                 return self.state.replace(q=q)
             part = min(1.0, LONGEST / longest, self._until_touch(q, d, longest))
             for k in range(HALVINGS):
@@ -189,29 +189,29 @@ class _Descent:
             return KICK * Z @ vectors[:, 0], True
         return -Z @ (vectors @ along), False  # (3)
 
-    def _check_energy(self, q: Array) -> None:
-        """Raise an error for forces that act at rest without an energy."""
 
-        def off(options: dict[str, Any]) -> float:
-            f = -self.system.inverse_dynamics(q, self.zero, self.zero, **options)
-            slope = self.system.jacobian("energy", q, self.zero, wrt="q", **options)[1]
-            return float(np.abs(f + slope)[self.free].max(initial=0.0))
+def check_energy(who: str, system: System, state: State, q: Array, options: Mapping[str, Any]) -> None:
+    """Raise an error for forces that act at rest without an energy."""
+    zero, free = np.zeros(system.nu), ~system.compiled.tails.held(state.tail)
 
-        largest = float(np.abs(self._forces(q)).max(initial=0.0))
-        if off(self.options) <= SAME * max(largest, 1e-3):
-            return
-        on = [name for name in self.system.forces if name not in self.state.disabled]
-        amounts = {
-            name: off(
-                self.options | {"disabled": {*self.state.disabled, *(other for other in on if other != name)}}
-            )
-            for name in on
-        }
-        names = ", ".join(
-            f"{name!r} (by {x:.3g})" for name, x in amounts.items() if x > SAME * max(largest, 1e-3)
-        )
-        raise DescriptionError(
-            "relax: these forces act at rest but store no energy that explains them: "
-            f"{names}. Disable them (state.replace(disabled=...)), or write their energy "
-            "as cd.forces.Potential"
-        )
+    def off(options: Mapping[str, Any]) -> float:
+        f = -system.inverse_dynamics(q, zero, zero, **options)
+        slope = system.jacobian("energy", q, zero, wrt="q", **options)[1]
+        return float(np.abs(f + slope)[free].max(initial=0.0))
+
+    largest = float(np.abs(system.inverse_dynamics(q, zero, zero, **options)).max(initial=0.0))
+    if off(options) <= SAME * max(largest, 1e-3):
+        return
+    on = [name for name in system.forces if name not in state.disabled]
+    amounts = {
+        name: off({**options, "disabled": {*state.disabled, *(other for other in on if other != name)}})
+        for name in on
+    }
+    names = ", ".join(
+        f"{name!r} (by {x:.3g})" for name, x in amounts.items() if x > SAME * max(largest, 1e-3)
+    )
+    raise DescriptionError(
+        f"{who}: these forces act at rest but store no energy that explains them: "
+        f"{names}. Disable them (state.replace(disabled=...)), or write their energy "
+        "as cd.forces.Potential"
+    )
