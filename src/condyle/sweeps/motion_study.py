@@ -58,7 +58,7 @@ class MotionStudy:
     lowpass: float | None = None
     reserves: float | Mapping[str, float] | None = None
     results: Sequence[str] = ("moments", "forces", "loads")
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, bool | float | Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in self.results:
@@ -81,9 +81,8 @@ class MotionStudy:
             if set(self.results) & {"activations", "forces", "loads"}:
                 forces = None
                 if system.muscles:
-                    muscles = static_optimization(
-                        system, motion, loads, reserves=self.reserves, **self.options
-                    )
+                    options: dict[str, Any] = dict(self.options)
+                    muscles = static_optimization(system, motion, loads, reserves=self.reserves, **options)
                     out |= {"activations": muscles.activations, "forces": muscles.forces}
                     forces = muscles.forces
                 if "loads" in self.results:

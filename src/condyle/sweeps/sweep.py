@@ -536,7 +536,7 @@ class _Run:
         if self.at >= len(self.waiting):
             return None
         left = len(self.waiting) - self.at
-        even = -(-left // (4 * self.place.workers))
+        even = -(-left // (4 * self.place.workers)) if self.place.remote else left
         if self.reduced:
             first, total = int(self.waiting[self.at]), -(-len(self.members) // BLOCK)
             free = int(np.argmax(np.diff(self.waiting[self.at :], append=-1) != 1)) + 1
