@@ -59,7 +59,7 @@ def test_refusals(arm: cd.System) -> None:
         cd.gradient(lambda r: float(r.end(lambda s: s.q("b"))), traj)
     with pytest.raises(TraceError, match="one number"):
         cd.gradient(lambda r: r.end("energy"), traj)
-    with pytest.raises(DescriptionError, match="a run as cd.simulate gives it"):
+    with pytest.raises(DescriptionError, match="expected a run"):
         cd.gradient(COSTS["points"], arm)  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="operator"):
         cd.gradient(lambda r: r.end("enrgy"), traj)

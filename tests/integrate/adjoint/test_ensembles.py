@@ -68,7 +68,7 @@ def test_bad_input(system: cd.System) -> None:
         traj.jvp({"parameters": [1.0, 2.0]})
     with pytest.raises(DescriptionError, match="directions by variable"):
         traj.jvp([1.0])  # type: ignore[arg-type]
-    with pytest.raises(ShapeError, match="the trajectory goes from 0 to 0.1 s"):
+    with pytest.raises(ShapeError, match="the trajectory goes from 0"):
         traj.vjp(np.ones(7), t=0.2)
     with pytest.raises(DescriptionError, match="rows are left out"):
         traj[::2].jacobian()
