@@ -18,6 +18,7 @@ from condyle.control.solve import solve as solve
 from condyle.forces import Wrench as Wrench
 from condyle.functions import Spline as Spline
 from condyle.integrate import integrators as integrators
+from condyle.integrate.adjoint.costs import gradient as gradient
 from condyle.integrate.events import Event as Event
 from condyle.io import Markers as Markers
 from condyle.io import Recording as Recording
@@ -94,8 +95,10 @@ from condyle.studies.scaling.scale import scale as scale
 from condyle.studies.simulate import simulate as simulate
 from condyle.studies.static_optimization import static_optimization as static_optimization
 from condyle.sweeps.members import members as members
+from condyle.sweeps.motion_study import MotionStudy as MotionStudy
 from condyle.sweeps.simulation import Simulation as Simulation
 from condyle.sweeps.sweep import sweep as sweep
+from condyle.sweeps.uncertainty import uncertainty as uncertainty
 from condyle.system.state import State as State
 from condyle.system.system import System as System
 from condyle.table import Table as Table
