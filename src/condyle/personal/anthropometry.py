@@ -2,7 +2,7 @@
 
 Sizes are factors s of the generic model along the axes of bodies, and theta = log s has the prior
 
-    theta ~ N(mu, C),     mu = A (log H/H0, log M/M0),     C = L C_given L' + diag(own^2) + whole^2 1 1'       (1)
+    theta ~ N(mu, C),     mu = A (log H/H0, log M/M0),     C = L C_given L' + diag(own^2 + model^2) + whole^2 1 1'  (1)
 
 L picks the measure of ANSUR II that stands for each axis, C_given is the covariance of their logarithms given
 stature H and mass M (or what is known of them), A the regression on these, H0 and M0 those of the generic
@@ -84,6 +84,8 @@ WHOLE, WHOLE_WITH_HEIGHT = 0.25, 0.05
 """Standard deviation of the factor of the whole body: adults and children; and how well H0 is known."""
 STRANGE, STRANGE_AXIS = 0.07, 0.05
 """Of a body without a segment of the survey, and of its axes beside it."""
+MODEL = 0.03
+"""Of each size of the generic model itself: it is one person, or few, and no mean of a survey; we assume it."""
 SIDES = 0.03
 """Between left and right, where they may differ: limbs of healthy adults differ by 1 to 3 %."""
 SURVEYED = 0.12
@@ -247,7 +249,7 @@ def size_prior(
     g_of = [g for g, *_ in rows.values()]
     cov = C_given[np.ix_(at, at)] * (1 + beyond / SURVEYED) ** 2
     cov += (WHOLE if height is None or H0 is None else WHOLE_WITH_HEIGHT) ** 2
-    cov += np.diag([own**2 for *_, own, _ in rows.values()])
+    cov += np.diag([own**2 + MODEL**2 for *_, own, _ in rows.values()])
     cov += np.array([[b[2] ** 2 if a[0] == b[0] else 0.0 for b in rows.values()] for a in rows.values()])
     if not symmetric:
         cov += SIDES**2 * np.array([[a == b and a[-2:] in (" r", " l") for b in g_of] for a in g_of])

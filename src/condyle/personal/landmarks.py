@@ -19,7 +19,7 @@ from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.system.system import System
 
-ANATOMICAL, TRACKING, LOOSE = 0.005, 0.05, 0.03
+ANATOMICAL, TRACKING, LOOSE = 0.007, 0.04, 0.03
 """Standard deviations of a marker's place on its body, along each axis [m]: palpation is repeatable to 6-21 mm
 within and 12-25 mm between examiners, as a distance (Della Croce et al. 1999, Med Biol Eng Comput 37)."""
 

@@ -9,7 +9,7 @@ d how far it sits from there and y where it was seen, in the axes of its body,
     subject to   g(q_t, s) = 0   in each frame: loops and couplers                                        (3)
 
 c_t is the number of independent observations that a frame stands for: skin moves slowly and the same way in
-every step, so that the frames of a trial count as 10 at most. sd is found from what is left. With A = de/du, B = de/dtheta, de/dd = -1 and G u + G_theta theta + g = 0
+every step, so that the frames of a trial count as 6 at most. sd is found from what is left. With A = de/du, B = de/dtheta, de/dd = -1 and G u + G_theta theta + g = 0
 the linear (3), steps of a frame are
 
     du = Z y - G+ (g + G_theta dtheta),   Z the null space of G                                           (4)

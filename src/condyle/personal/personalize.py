@@ -29,7 +29,7 @@ from condyle.system.system import System
 
 Loads = str | Path | Sequence[ExternalLoad]
 SIZES = ("whole", "bodies", "axes")
-FRAMES, FEWEST, INDEPENDENT, STILL = 60, 6, 10.0, 2.0
+FRAMES, FEWEST, INDEPENDENT, STILL = 60, 6, 6.0, 2.0
 """Frames that fix the sizes, of all trials; at least so many per trial; how many independent observations a
 trial is worth; and a static trial."""
 UPRIGHT = np.radians(5.0)
