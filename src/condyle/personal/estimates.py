@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import UnknownNameError
+from condyle.files import whole
 from condyle.presentation import Block, Display, page
 from condyle.records import dataclass
 
@@ -91,6 +93,16 @@ class Estimates(Display):
             else:
                 columns |= {f"{label}_{a}": x[:, k] for k, a in enumerate("xyz")}
         return pandas.DataFrame(columns, index=list(self.names))
+
+    def save(self, path: str | Path) -> None:
+        """Write a .csv file: name, then what `to_pandas` has."""
+        sd, axes = np.array([self.sd[n] for n in self.names]), ("_x", "_y", "_z") if self.values.ndim > 1 else ("",)
+        kinds = (("value", self.values), ("sd", sd), ("prior", self.prior), ("prior_sd", self.prior_sd))
+        lines = [",".join(["name", *(f"{k}{a}" for k, _ in kinds for a in axes)])]
+        for i, n in enumerate(self.names):
+            lines.append(",".join([n, *(f"{v:.9g}" for _, x in kinds for v in np.ravel(x[i]))]))
+        with whole(Path(path), "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
 
     @property
     def block(self) -> Block:

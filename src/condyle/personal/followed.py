@@ -42,6 +42,17 @@ class Followed:
     untold: dict[str, int]
 
 
+    def changed(self, problem: MarkerFit, fit: Fit, rows: slice, q: Array) -> Followed:
+        """The same trial with other coordinates in some frames."""
+        new, shown = self.q.copy(), self.motion.values.copy()
+        new[rows] = q
+        shown[rows] = np.where(np.isfinite(shown[rows]), q, np.nan)
+        e = np.linalg.norm(problem.errors(new, fit.theta, fit.d)[0], axis=-1)
+        e = np.where(problem.seen, e, np.nan)[:, [problem.markers.index(n) for n in self.errors.names]]
+        motion = Table(self.motion.time, self.motion.names, shown, self.motion.units)
+        return Followed(motion, Table(motion.time, self.errors.names, e, self.errors.units), new, self.untold)
+
+
 def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: Array, name: str) -> Followed:
     """All frames of a trial.
 

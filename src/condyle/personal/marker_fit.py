@@ -249,6 +249,18 @@ class MarkerFit:
         du = y if Z is None else (Z @ y[..., None])[..., 0] + shift + slope @ x[:ns]
         return np.where(self.free, du, 0.0), x[:ns], x[ns:].reshape(-1, 3), S
 
+    def alone(self, rows: Any, fit: Fit) -> tuple[float, float]:
+        """What some frames alone say of the sizes: by how much the whole subject would be larger, and the standard
+        deviation of that. One linear step with the places of markers as the others have them."""
+        part = self.frames(rows)
+        w, e, AW, B, H, grad, E, *_ = part.blocks(fit.q[rows], fit.theta, fit.d, 1e-9)
+        whole = np.ones(len(fit.theta))
+        b, x = B @ whole, E @ whole
+        y = np.linalg.solve(H, np.stack([x, grad], axis=2))
+        S = float((w * b**2).sum() - (x * y[..., 0]).sum())
+        right = float((w * b * e).sum() - (x * y[..., 1]).sum())
+        return -right / S, 1 / np.sqrt(S)
+
     def follow(self, q: Array, theta: Array, d: Array, iterations: int = 30) -> tuple[Array, Array]:
         """Poses of all frames for known sizes and places, each frame by itself, from q (T, nq); and standard
         deviations of the coordinates over those of the prior, shape (T, nq), 1 where markers tell nothing."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
 from condyle.io.markers import Markers
-from condyle.opensim import read_osim
+from condyle.opensim import read_external_loads, read_osim
 from condyle.personal.anthropometry import role
+from condyle.personal.dynamics import find_masses
 from condyle.personal.followed import exchanged, follow, strays
 from condyle.personal.landmarks import marker_kinds, who_is_who
 from condyle.personal.marker_fit import UNSEEN, MarkerFit
@@ -34,6 +36,8 @@ FRAMES, FEWEST, INDEPENDENT, STILL = 60, 6, 6.0, 2.0
 trial is worth; and a static trial."""
 UPRIGHT = np.radians(5.0)
 """How far from the default pose joints of legs and trunk are in a static trial [rad]."""
+STRANGER = 0.04
+"""By how much the sizes of a trial may differ from those of the others, as a factor of the whole."""
 NEAR = 0.01
 """Places of markers that are better known than this [m] count alike when poses are first sought."""
 WIDE, FAR = 4.0, 0.4
@@ -111,15 +115,12 @@ def personalize(
             raise DescriptionError(
                 f"personalize: {label}: expected a number between {low:g} and {high:g} [{unit}]{hint}, got {value!r}"
             )
-    if loads is not None:
-        raise DescriptionError(
-            "personalize: loads: masses from forces are not supported yet; leave loads= out"
-        )
     found = recordings(trials, static)
     who = who_is_who(generic, [r.markers for r in found], names)
     used = [n for n in generic.markers if n in who.called.values()]
     kinds = marker_kinds(generic, used, markers)
     used = [n for n in used if n in kinds.kinds]
+    forces = _forces(loads, sum(not r.static for r in found))
     say("sizes")
     one = sized(generic, sizes, symmetric)
     check_recordings(one, found, who.called, used)
@@ -163,6 +164,7 @@ def personalize(
         if swap := exchanged(fit, result, parts[k]):
             renamed[r.name] = swap
             y[k] = _with_names(y[k], used, swap)
+            q[parts[k]] = _first_poses(one, state, used, y[k], places, weight)
     if renamed:
         told = "; ".join(f"{name}: {cut(f'{a} is {b}' for a, b in x.items())}" for name, x in renamed.items())
         warn(f"personalize: markers look exchanged, and are used by the other name: {told}", RuntimeWarning)
@@ -178,13 +180,33 @@ def personalize(
         warn(f"personalize: markers that the model cannot follow are left out: {told}", RuntimeWarning)
         fit = problem(y, static_ones, worth)
         result = fit.solve(q)
+    strange: dict[str, float] = {}
+    moving = [k for k, r in enumerate(found) if not r.static]
+    while len(moving) > 2:
+        sizes_of = {k: fit.alone(parts[k], result)[0] for k in moving}
+        middle = float(np.median(list(sizes_of.values())))
+        far = max(moving, key=lambda k: abs(sizes_of[k] - middle))
+        if abs(sizes_of[far] - middle) < STRANGER:
+            break
+        strange[found[far].name] = sizes_of[far] - middle
+        y[far] = np.full_like(y[far], np.nan)
+        moving.remove(far)
+        fit = problem(y, static_ones, worth)
+        result = fit.solve(q)
+    if strange:
+        told = ", ".join(f"{name} ({100 * x:+.0f} %)" for name, x in strange.items())
+        warn(
+            f"personalize: {told}: sizes do not fit those of the other trials; is it another subject? It is followed "
+            "with their sizes, but does not count for them",
+            RuntimeWarning,
+        )
     if not result.converged:
         warn(
             f"personalize: sizes were still changing after {result.iterations} steps; see .quality",
             RuntimeWarning,
         )
     say("motions")
-    followed = []
+    followed, wholes = [], []
     for k, r in enumerate(found):
         if r.static:
             continue
@@ -193,8 +215,17 @@ def personalize(
         whole = problem([seen], [False], [float(len(seen))])
         whole.sd = result.sd / UNSEEN
         t = r.markers.time
+        wholes.append(whole)
         followed.append(follow(whole, result, t, t[picks[k]], result.q[parts[k]], r.name))
-    return Person(one, prior, kinds, who, found, picks, fit, result, followed, mass, renamed, lost)
+    masses = None
+    if any(x is not None for x in forces):
+        say("masses")
+        times = [r.markers.time for r in found if not r.static]
+        masses = find_masses(one, wholes, result, times, [f.q for f in followed], forces, mass, symmetric)
+        for k, dynamic in enumerate(masses.trials):
+            if dynamic is not None:
+                followed[k] = followed[k].changed(wholes[k], result, dynamic.rows, dynamic.q)
+    return Person(one, prior, kinds, who, found, picks, fit, result, followed, mass, renamed, lost, strange, masses)
 
 
 def _with_names(y: Array, used: list[str], names: Mapping[str, str]) -> Array:
@@ -202,6 +233,29 @@ def _with_names(y: Array, used: list[str], names: Mapping[str, str]) -> Array:
     out = y.copy()
     for a, b in names.items():
         out[:, used.index(b)] = y[:, used.index(a)]
+    return out
+
+
+def _forces(loads: Any, count: int) -> list[list[ExternalLoad] | None]:
+    """Loads of each trial."""
+    if loads is None:
+        return [None] * count
+    one = isinstance(loads, (str, Path, ExternalLoad)) or all(isinstance(x, ExternalLoad) for x in loads)
+    given = [loads] if one else list(loads)
+    if len(given) != count:
+        raise DescriptionError(
+            f"personalize: loads: {len(given)} for {count} trials; give one per trial, None for those without"
+        )
+    out: list[list[ExternalLoad] | None] = []
+    for x in given:
+        if isinstance(x, (str, Path)):
+            x = read_external_loads(x)
+        x = [x] if isinstance(x, ExternalLoad) else x
+        if x is not None and not all(isinstance(load, ExternalLoad) for load in x):
+            raise DescriptionError(
+                f"personalize: loads: expected cd.read_external_loads('grf.xml') of each trial, got {x!r}"
+            )
+        out.append(list(x) if x else None)
     return out
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.opensim import write_osim
 from condyle.personal.anthropometry import SizePrior
+from condyle.personal.dynamics import SHARE, Masses, Residuals
 from condyle.personal.estimates import Estimates
 from condyle.personal.followed import Followed
 from condyle.personal.landmarks import MarkerKinds, WhoIsWho
@@ -25,6 +26,7 @@ from condyle.studies.scaling.scale import scale
 from condyle.system.system import System
 from condyle.table import Table
 
+FORCES = "are plates, times and masses right? Is a foot off the plates?"
 RMS, MOVED, BEYOND = 0.01, 0.015, 3.0
 """Guidelines: marker errors [m], how far a marker on a bone moved [m], sizes in sd of the prior."""
 
@@ -44,6 +46,8 @@ class Person(Display, Judged):
         mass: of the subject [kg].
         renamed: markers that a recording exchanged, {name in the data: name in the model}, by recording.
         lost: markers of a recording that the model cannot follow, which are left out, by recording.
+        strange: trials that may be of another subject, and by how much it is larger.
+        dynamics: masses and forces at the root; None without loads.
     """
 
     sized: SizedSystem
@@ -58,6 +62,8 @@ class Person(Display, Judged):
     mass: float | None
     renamed: dict[str, dict[str, str]]
     lost: dict[str, list[str]]
+    strange: dict[str, float]
+    dynamics: Masses | None
 
     _study = "personalize"
     plumbing: ClassVar[frozenset[str]] = frozenset({"problem", "picks", "sized"})
@@ -135,11 +141,59 @@ class Person(Display, Judged):
         return tuple(float(np.sqrt(np.nanmean(e.values**2))) for e in self.errors)
 
     @cached_property
+    def masses(self) -> Estimates:
+        """Masses of bodies [kg] with standard deviations, beside the prior: shares of the model. Without loads
+        they stay at it, and a mass that is not known is the model's."""
+        bodies = self.sized.generic.bodies
+        m0 = np.array([float(b.mass) for b in bodies])
+        total = m0.sum() if self.mass is None else self.mass
+        prior = m0 / m0.sum() * total
+        value, sd, prior_sd = prior, SHARE * prior, SHARE * prior
+        if self.dynamics is not None:
+            found, at = self.dynamics, [self.dynamics.loaded.mass_of[b.name] for b in bodies]
+            value, prior = m0 * np.exp(found.pi[at]), m0 * np.exp(found.prior[at])
+            sd, prior_sd = value * np.sqrt(np.diag(found.covariance))[at], SHARE * prior
+        keep = m0 > 0
+        names = [b.name for b in bodies if b.mass > 0]
+        return Estimates(
+            "masses",
+            "kg",
+            tuple(names),
+            value[keep],
+            dict(zip(names, map(float, sd[keep]), strict=True)),
+            prior[keep],
+            prior_sd[keep],
+        )
+
+    @property
+    def residuals(self) -> tuple[Table | None, ...]:
+        """Forces [N] and moments [N m] that are left at the root over time, one Table per trial; None for trials
+        without loads."""
+        if self.dynamics is None:
+            return (None,) * len(self.followed)
+        return tuple(None if r is None else r.after for r in self.dynamics.trials)
+
+    @cached_property
     def system(self) -> System:
-        """The subject: the model scaled, with its mass, markers where they sit; muscles and all."""
-        generic = self.sized.generic
-        made = scale(generic, factors=self.factors, mass=self.mass).system  # type: ignore[arg-type]
-        return made.copy(markers=self.stations)
+        """The subject: the model scaled, with its masses, markers where they sit; muscles and all."""
+        generic, found = self.sized.generic, self.dynamics
+        keep = found is not None or self.mass is not None
+        made = scale(
+            generic,
+            factors=self.factors,  # type: ignore[arg-type]
+            mass=self.mass if found is None else None,
+            preserve_mass_distribution=keep,
+        ).system.copy(markers=self.stations)
+        if found is None:
+            return made
+        at = dict(zip(found.loaded.names, found.pi, strict=True))
+        system, changed = found.loaded.system, {}
+        given = self.sized.parameters(np.exp(self.fit.theta))
+        given |= {n: float(np.exp(x)) if n.startswith("mass of") else float(x) for n, x in at.items()}
+        for b in system.bodies:
+            m = b.mass_properties_at(given)
+            changed[b.name] = {"mass": float(m.mass), "com": np.array(m.com), "inertia": np.array(m.inertia)}
+        return made.copy(bodies=changed)
 
     def write(self, path: str | Path) -> Path:
         """Write the subject as a model of OpenSim.
@@ -183,10 +237,27 @@ class Person(Display, Judged):
             f"{far} {self.sizes[far]:.3f}",
             "are markers of this segment where the model has them? height= and mass= narrow the prior",
         )
+        for name, r in zip(names, self.dynamics.trials if self.dynamics else (), strict=False):
+            if r is None:
+                continue
+            force, moment = _left(r)
+            yield Check(f"residual force RMS, {name}", 100 * force / r.peak, "% of peak", 1.0, 5.0, "", FORCES)
+            yield Check(f"residual moment RMS, {name}", moment, "N m", 3.0, 15.0, "", FORCES)
+            rms, most = np.degrees(r.changed)
+            yield Check(f"angles changed for it RMS, {name}", float(rms), "deg", 0.5, 2.0)
+            yield Check(f"angles changed for it most, {name}", float(most), "deg", 4.0, 10.0)
+        if self.dynamics is not None:
+            total = sum(self.masses.values)
+            off = 100 * abs(total / self.dynamics.total - 1)
+            yield Check("total mass against the vertical force", off, "%", 1.0, 3.0, f"{total:.1f} kg")
+        for name, x in self.strange.items():
+            yield Check(f"larger than in the other trials, {name}", 100 * abs(x), "%", 2.0, 4.0, "", "another subject?")
         yield Check("skin motion", 1e3 * self.fit.sd, "mm", None)
 
     def _blocks(self) -> list[Block]:
         blocks = [self.sizes.block]
+        if self.dynamics is not None:
+            blocks.append(self.masses.block)
         worst = sorted(self.moved, key=lambda n: -self.moved[n])[:8]
         blocks.append(
             Block(
@@ -204,6 +275,11 @@ class Person(Display, Judged):
         out = [str(c) for c in self.quality if c.verdict in (Verdict.CHECK, Verdict.FAIL)]
         if self.sizes.unseen:
             out.append(f"sizes that no marker shows, which stay at the prior: {cut(self.sizes.unseen, 12)}")
+        if self.dynamics is not None and self.dynamics.weak:
+            out.append(
+                "masses and mass centers that the forces do not show, which stay at the prior: "
+                + cut(self.dynamics.weak, 30)
+            )
         if self.who.spelled:
             out.append(
                 f"markers matched by spelling: {cut(f'{a} is {b}' for a, b in self.who.spelled.items())}"
@@ -232,3 +308,10 @@ class Person(Display, Judged):
 
     def _repr_html_(self) -> str:
         return page(repr(self), *self._blocks())
+
+
+def _left(r: Residuals) -> tuple[float, float]:
+    """Root of the mean square of force [N] and moment [N m] that are left."""
+    is_force = np.array([u == "N" for u in r.after.units])
+    size = lambda x: float(np.sqrt((x**2).sum(axis=1).mean())) if x.shape[1] else 0.0
+    return size(r.after.values[:, is_force]), size(r.after.values[:, ~is_force])

@@ -1,0 +1,199 @@
+"""What users of other programs complain of, each as a test (AddBiomechanics' issues are named where there is one)."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from tests.personal import rig
+
+
+@pytest.fixture(scope="module")
+def model():
+    return rig.generic()
+
+
+@pytest.fixture(scope="module")
+def recording():
+    return rig.recording(trials=3)
+
+
+@pytest.fixture(scope="module")
+def person(model, recording):
+    _, static, trials, _ = recording
+    return cd.personalize(model, trials[0], static)
+
+
+def quiet(*arguments, **options):
+    with warnings.catch_warnings(action="ignore"):
+        return cd.personalize(*arguments, **options)
+
+
+def femur(person):
+    return float(person.factors["femur_r"][1])
+
+
+def test_truth(person, recording):
+    """Sizes of a spatial subject with 4 mm of skin motion and markers 5 mm off, and its joint centers (#285)."""
+    true, _, _, q = recording
+    for body, size in (("femur_r", 1.08), ("tibia_r", 1.04)):
+        assert person.factors[body][1] == pytest.approx(size, abs=0.02)  # 8 mm of 0.4 m
+    A, B = person.system.body_poses(person.motions[0].values), true.body_poses(q)
+    at = [true.body(f"{b}_r").index for b in ("femur", "tibia", "foot")]
+    off = np.linalg.norm(A.p[:, at] - B.p[:, at], axis=-1).mean(axis=0)
+    assert (off < (0.015, 0.01, 0.01)).all(), off  # markers are off by 5 mm along each axis
+
+
+def test_several_subjects_share_one_system(model, person, recording):
+    other = rig.recording({**rig.SIZES, "femur": 0.95}, seed=3)
+    found = quiet(model, other[2], other[1])
+    assert found.sized.system is person.sized.system
+    assert femur(found) == pytest.approx(0.95, abs=0.02)
+
+
+def test_unmatched_names(model, recording):
+    """#105, #171, #321: names that differ are matched by spelling, or a table says who is who."""
+    _, static, (walk, *_), _ = recording
+    spelled = cd.Markers(walk.time, [f"subj:{n.lower().replace('.', '_')}" for n in walk.names], walk.positions)
+    found = quiet(model, spelled)
+    assert len(found.who.spelled) == len(walk.names)
+    strange = cd.Markers(walk.time, [f"{n}imal" for n in walk.names], walk.positions)
+    with pytest.raises(cd.errors.UnknownNameError, match=r"names=.*Sternumimal.*Sternum"):
+        cd.personalize(model, strange)
+    rows = found.who.rows()
+    assert ("subj:r_asis", "R.ASIS", "spelling") in rows
+    named = cd.Markers(walk.time, ["hip right" if n == "R.ASIS" else n for n in walk.names], walk.positions)
+    assert quiet(model, named, names={"hip right": "R.ASIS"}).who.called["hip right"] == "R.ASIS"
+
+
+def test_sparse_markers(model, recording):
+    """#374: with seven markers all that they do not show stays at the prior, and the report says it."""
+    _, _, (walk, *_), _ = recording
+    few = walk[["R.ASIS", "L.ASIS", "V.Sacral", "R.Knee.Lat", "L.Knee.Lat", "R.Ankle.Lat", "L.Ankle.Lat"]]
+    found = quiet(model, few, sizes="bodies", height=1.75)
+    assert "trunk" in found.sizes.unseen and "stay at the prior" in found.report()
+    assert np.isnan(found.motions[0]["lumbar_flexion"]).all() or (np.abs(found.motions[0]["lumbar_flexion"]) < 1).all()
+
+
+def test_exchanged_markers(model, recording, person):
+    _, static, (walk, *_), _ = recording
+    p = walk.positions.copy()
+    i, j = walk.names.index("R.Thigh.Upper"), walk.names.index("R.Knee.Lat")
+    p[:, [i, j]] = p[:, [j, i]]
+    with pytest.warns(RuntimeWarning, match="exchanged"):
+        found = cd.personalize(model, cd.Markers(walk.time, walk.names, p), static)
+    assert femur(found) == pytest.approx(femur(person), abs=1e-3)
+
+
+def test_millimeters(model, recording):
+    """#278: a factor of 1000 gave a subject 103 times as large."""
+    _, _, (walk, *_), _ = recording
+    with pytest.raises(cd.errors.DescriptionError, match="units='mm'"):
+        cd.personalize(model, cd.Markers(walk.time, walk.names, 1000 * walk.positions))
+
+
+def test_z_up(model, recording):
+    _, static, (walk, *_), _ = recording
+    turn = lambda m: cd.Markers(m.time, m.names, m.positions[..., [0, 2, 1]] * (1, -1, 1))
+    with pytest.raises(cd.errors.DescriptionError, match="vertical='z'"):
+        cd.personalize(model, turn(walk), turn(static))
+    with pytest.warns(RuntimeWarning, match="vertical='z'"):
+        cd.personalize(model, turn(walk))
+
+
+def test_gaps_and_zeros(model, recording, person):
+    _, static, (walk, *_), _ = recording
+    p = walk.positions.copy()
+    p[10:20, walk.names.index("R.Heel")] = np.nan
+    p[:, walk.names.index("L.Toe.Lat")] = 0.0  # how some programs write what was not seen
+    found = quiet(model, cd.Markers(walk.time, walk.names, p), static)
+    assert femur(found) == pytest.approx(femur(person), abs=0.01)
+    assert np.isnan(found.errors[0]["R.Heel"][10:20]).all() and "L.Toe.Lat" not in found.errors[0]
+
+
+def test_a_segment_out_of_sight(model, recording):
+    """Coordinates that no marker tells are NaN in long gaps, and named."""
+    _, static, (walk, *_), _ = recording
+    p = walk.positions.copy()
+    p[20:50, [k for k, n in enumerate(walk.names) if n.startswith(("R.Heel", "R.Toe"))]] = np.nan
+    with pytest.warns(RuntimeWarning, match="ankle_r in 30 frames"):
+        found = cd.personalize(model, cd.Markers(walk.time, walk.names, p), static)
+    assert np.isnan(found.motions[0]["ankle_r"][20:50]).all()
+
+
+def test_a_trial_of_another_subject(model, recording):
+    _, static, trials, _ = recording
+    other = rig.recording({k: 1.12 * v for k, v in rig.SIZES.items()}, seed=5)[2][0]
+    with pytest.warns(RuntimeWarning, match=r"trial 3 \(\+"):
+        found = cd.personalize(model, [*trials[:2], other], static)
+    assert list(found.strange) == ["trial 3"] and femur(found) == pytest.approx(1.08, abs=0.02)
+
+
+def test_asymmetric(model):
+    """#89: one leg longer than the other."""
+    true, rng = rig.generic(rig.SIZES), np.random.default_rng(1)
+    left = np.array(true.marker("L.Shank.Upper").station)
+    assert left[2] < 0
+    t = np.arange(60) / 60
+    long = true.copy(
+        bodies={"tibia_l": {"X_PF": cd.Transform(p=1.06 * true.body("tibia_l").X_PF.p)}},
+        markers={n: np.array(true.marker(n).station) * (1, 1.06, 1) for n in true.markers if n.startswith(("L.Thigh", "L.Knee"))},
+    )
+    walk = rig.seen(long, t, rig.walk(long, t), rng)
+    found = quiet(model, walk, symmetric=False)
+    ratio = found.factors["femur_l"][1] / found.factors["femur_r"][1]
+    assert ratio == pytest.approx(1.06, abs=0.025)  # no static trial
+
+
+def test_child(model):
+    child = {k: 0.62 * v for k, v in rig.SIZES.items()}
+    _, static, trials, _ = rig.recording(child, seed=2)
+    for height in (None, 1.1):
+        found = quiet(model, trials, static, height=height)
+        assert femur(found) == pytest.approx(0.62 * 1.08, abs=0.02)
+
+
+def test_amputee(model, recording, person):
+    """A shank and foot without markers stay at the prior; the rest is found."""
+    _, static, (walk, *_), _ = recording
+    keep = [n for n in walk.names if not n.startswith(("L.Shank", "L.Ankle", "L.Heel", "L.Toe"))]
+    found = quiet(model, walk[keep], static[keep], symmetric=False)
+    assert {"shank l x", "foot l x"} <= set(found.sizes.unseen) and "shank l" in " ".join(found.notes)
+    assert femur(found) == pytest.approx(femur(person), abs=0.02)
+
+
+def test_wrapped_angles(model, recording, person):
+    """Walking the other way, and turning: no jump of a whole turn."""
+    true, static, _, _ = recording
+    t = np.arange(70) / 60
+    q = rig.walk(true, t)
+    q[:, list(true.coordinates).index("turn")] += np.linspace(2.5, 4.5, 70)
+    walk = rig.seen(true, t, q, np.random.default_rng(4))
+    found = quiet(model, walk, static)
+    assert np.abs(np.diff(found.motions[0].values, axis=0)).max() < 0.5 and found.rms[0] < 0.01
+    assert femur(found) == pytest.approx(femur(person), abs=0.02)
+
+
+def test_masses_stay_without_forces(model, recording):
+    """#96: no mass changes without forces; shares are the model's."""
+    _, static, (walk, *_), _ = recording
+    found = cd.personalize(model, walk, static, mass=80.0)
+    total = sum(b.mass for b in found.system.bodies)
+    assert total == pytest.approx(80.0)
+    assert found.residuals == (None,)
+    share = model.body("femur_r").mass / sum(b.mass for b in model.bodies)
+    assert found.system.body("femur_r").mass == pytest.approx(80 * share)
+
+
+def test_questions(model, recording):
+    _, static, (walk, *_), _ = recording
+    with pytest.warns(RuntimeWarning, match="Give markers="):
+        odd = rig.generic()
+        odd.add_marker("Q1", "femur_r", (0, -0.2, 0.1))
+        cd.personalize(odd, cd.Markers(walk.time, [*walk.names, "Q1"], np.concatenate([walk.positions, walk.positions[:, :1]], 1)))
+    for wrong, text in (({"height": 180}, "180 cm"), ({"sizes": "body"}, "whole"), ({"markers": {"R.ASSI": "tracking"}}, "R.ASIS")):
+        with pytest.raises(cd.errors.CondyleError, match=text):
+            cd.personalize(model, walk, static, **wrong)
+    with pytest.raises(cd.errors.DescriptionError, match="one per trial"):
+        cd.personalize(model, [walk, walk], static, loads=[None])
