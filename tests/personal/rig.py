@@ -119,8 +119,12 @@ def seen(system, t, q, rng, placement=0.005, skin=0.004, static=False):
     columns = []
     for n in system.markers:
         m = system.marker(n)
-        p = np.array(m.station) + worn.normal(size=3) * (4 * placement if "Thigh" in n or "Shank" in n else placement)
-        move = np.outer(np.sin(2 * np.pi * t / 1.1 + rng.uniform(0, 6)), rng.normal(size=3)) * (0 if static else skin)
+        p = np.array(m.station) + worn.normal(size=3) * (
+            4 * placement if "Thigh" in n or "Shank" in n else placement
+        )
+        move = np.outer(np.sin(2 * np.pi * t / 1.1 + rng.uniform(0, 6)), rng.normal(size=3)) * (
+            0 if static else skin
+        )
         b = system.body(m.body).index
         columns.append(X.p[:, b] + np.einsum("tij,tj->ti", X.R[:, b], p + move))
     y = np.stack(columns, axis=1)

@@ -54,8 +54,10 @@ def test_several_subjects_share_one_system(model, person, recording):
 
 def test_unmatched_names(model, recording):
     """#105, #171, #321: names that differ are matched by spelling, or a table says who is who."""
-    _, static, (walk, *_), _ = recording
-    spelled = cd.Markers(walk.time, [f"subj:{n.lower().replace('.', '_')}" for n in walk.names], walk.positions)
+    _, _, (walk, *_), _ = recording
+    spelled = cd.Markers(
+        walk.time, [f"subj:{n.lower().replace('.', '_')}" for n in walk.names], walk.positions
+    )
     found = quiet(model, spelled)
     assert len(found.who.spelled) == len(walk.names)
     strange = cd.Markers(walk.time, [f"{n}imal" for n in walk.names], walk.positions)
@@ -73,7 +75,10 @@ def test_sparse_markers(model, recording):
     few = walk[["R.ASIS", "L.ASIS", "V.Sacral", "R.Knee.Lat", "L.Knee.Lat", "R.Ankle.Lat", "L.Ankle.Lat"]]
     found = quiet(model, few, sizes="bodies", height=1.75)
     assert "trunk" in found.sizes.unseen and "stay at the prior" in found.report()
-    assert np.isnan(found.motions[0]["lumbar_flexion"]).all() or (np.abs(found.motions[0]["lumbar_flexion"]) < 1).all()
+    assert (
+        np.isnan(found.motions[0]["lumbar_flexion"]).all()
+        or (np.abs(found.motions[0]["lumbar_flexion"]) < 1).all()
+    )
 
 
 def test_exchanged_markers(model, recording, person):
@@ -138,7 +143,11 @@ def test_asymmetric(model):
     t = np.arange(60) / 60
     long = true.copy(
         bodies={"tibia_l": {"X_PF": cd.Transform(p=1.06 * true.body("tibia_l").X_PF.p)}},
-        markers={n: np.array(true.marker(n).station) * (1, 1.06, 1) for n in true.markers if n.startswith(("L.Thigh", "L.Knee"))},
+        markers={
+            n: np.array(true.marker(n).station) * (1, 1.06, 1)
+            for n in true.markers
+            if n.startswith(("L.Thigh", "L.Knee"))
+        },
     )
     walk = rig.seen(long, t, rig.walk(long, t), rng)
     found = quiet(model, walk, symmetric=False)
@@ -188,11 +197,16 @@ def test_masses_stay_without_forces(model, recording):
 
 def test_questions(model, recording):
     _, static, (walk, *_), _ = recording
+    odd = rig.generic()
+    odd.add_marker("Q1", "femur_r", (0, -0.2, 0.1))
+    more = np.concatenate([walk.positions, walk.positions[:, :1]], axis=1)
     with pytest.warns(RuntimeWarning, match="Give markers="):
-        odd = rig.generic()
-        odd.add_marker("Q1", "femur_r", (0, -0.2, 0.1))
-        cd.personalize(odd, cd.Markers(walk.time, [*walk.names, "Q1"], np.concatenate([walk.positions, walk.positions[:, :1]], 1)))
-    for wrong, text in (({"height": 180}, "180 cm"), ({"sizes": "body"}, "whole"), ({"markers": {"R.ASSI": "tracking"}}, "R.ASIS")):
+        cd.personalize(odd, cd.Markers(walk.time, [*walk.names, "Q1"], more))
+    for wrong, text in (
+        ({"height": 180}, "180 cm"),
+        ({"sizes": "body"}, "whole"),
+        ({"markers": {"R.ASSI": "tracking"}}, "R.ASIS"),
+    ):
         with pytest.raises(cd.errors.CondyleError, match=text):
             cd.personalize(model, walk, static, **wrong)
     with pytest.raises(cd.errors.DescriptionError, match="one per trial"):

@@ -41,18 +41,30 @@ def run(
         forces: Any = None if not loads else [*loads, *[None] * (len(trials) - len(loads))]
         with warnings.catch_warnings(record=True, action="always") as told:
             person = personalize(
-                system, trials, static, forces, progress=lambda text: print(f"  {text} ...", flush=True), **given
+                system,
+                trials,
+                static,
+                forces,
+                progress=lambda text: print(f"  {text} ...", flush=True),
+                **given,
             )
         with NewFolder(output, f"{model.stem}-subject") as folder:
             person.write(folder.path / "subject.osim")
             for trial, motion in zip(trials, person.motions, strict=True):
                 motion.save(folder.path / f"{trial.stem}.mot")
-            for name, rows in (("sizes", person.sizes), ("offsets", person.offsets), ("masses", person.masses)):
+            for name, rows in (
+                ("sizes", person.sizes),
+                ("offsets", person.offsets),
+                ("masses", person.masses),
+            ):
                 rows.save(folder.path / f"{name}.csv")
             (folder.path / "report.txt").write_text(person.report() + "\n", encoding="utf-8")
         for line in person.quality.lines():
             print(f"  {line}")
         for w in told:
             print(f"  note: {w.message}")
-        print(f"\nDone. {folder.path / 'subject.osim'} is the subject; report.txt and motions are beside it.", flush=True)
+        print(
+            f"\nDone. {folder.path / 'subject.osim'} is the subject; report.txt and motions are beside it.",
+            flush=True,
+        )
         return person.quality.verdict is not Verdict.FAIL

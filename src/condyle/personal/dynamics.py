@@ -124,7 +124,9 @@ def _loaded(one: SizedSystem, symmetric: bool) -> LoadedSystem:
             com = changed[b.name]["com"]
             com[k] = com[k] + (across if a == "z" else 1.0) * x.sx
     system = system.copy(bodies=changed)
-    floating = [b for b in system.bodies if b.parent is not None and b.parent.is_ground and len(b.speeds) >= 3]
+    floating = [
+        b for b in system.bodies if b.parent is not None and b.parent.is_ground and len(b.speeds) >= 3
+    ]
     if len(floating) != 1 or system.nq != system.nu:
         raise DescriptionError(
             "personalize: loads: masses need a model with one body that floats, and no quaternions; this one has "
@@ -193,11 +195,20 @@ class _Trial:
     """One trial with loads: the spline, measured wrenches and markers of the frames that plates cover."""
 
     def __init__(
-        self, one: SizedSystem, made: LoadedSystem, problem: MarkerFit, fit: Fit, time: Array, q: Array, loads: Any
+        self,
+        one: SizedSystem,
+        made: LoadedSystem,
+        problem: MarkerFit,
+        fit: Fit,
+        time: Array,
+        q: Array,
+        loads: Any,
     ) -> None:
         self.made, self.fit = made, fit
         self.sd = fit.sd * SLACK
-        self.sizes = {n: x for n, x in one.parameters(np.exp(fit.theta)).items() if n in made.system.parameters}
+        self.sizes = {
+            n: x for n, x in one.parameters(np.exp(fit.theta)).items() if n in made.system.parameters
+        }
         W = _wrench(one.system, time, q, loads)
         self.up = _up(one.system)
         weight = np.abs(W[:, 3:] @ self.up).max()
@@ -225,7 +236,9 @@ class _Trial:
         fall = 9.81 + s.mass_center_acceleration(q, u, a, parameters=self.sizes) @ up
         force = W[:, 3:] @ up
         if not (force > 50).any():
-            raise DescriptionError("personalize: loads: no force above 50 N acts against gravity in this trial")
+            raise DescriptionError(
+                "personalize: loads: no force above 50 N acts against gravity in this trial"
+            )
         mass = float(np.median((force / np.maximum(fall, 2.0))[force > 0.3 * np.quantile(force, 0.9)]))
         best, edge = slice(0, 0), max(2, round(EDGE / (time[1] - time[0])))
         for _ in range(4):
@@ -251,7 +264,9 @@ class _Trial:
     def residual(self, c: Array, pi: Array) -> Array:
         """r, shape (T, 6)."""
         q, u, a = (B @ c for B in self.spline.B)
-        tau = self.made.system.inverse_dynamics(q, u, a, inputs=self._inputs(), parameters=self.parameters(pi))
+        tau = self.made.system.inverse_dynamics(
+            q, u, a, inputs=self._inputs(), parameters=self.parameters(pi)
+        )
         return tau[:, self.made.rows]
 
     def _inputs(self) -> Array:
@@ -356,7 +371,12 @@ def _wrench(system: System, time: Array, q: Array, loads: list[ExternalLoad]) ->
         )
     fine = 8
     t = np.linspace(time[inside[0]], time[inside[-1]], fine * (len(inside) - 1) + 1)
-    between = Table(t, system.coordinates, np.stack([np.interp(t, time, x) for x in q.T], axis=1))
+    between = Table(
+        t,
+        system.coordinates,
+        np.stack([np.interp(t, time, x) for x in q.T], axis=1),
+        scales.units(system.bodies)[0],
+    )
     W = sum(loads_on(Motion.of(system, between), loads).values(), np.zeros((len(t), 6)))
     width = 0.6 * fine
     x = np.arange(-4 * fine, 4 * fine + 1)

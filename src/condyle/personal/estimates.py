@@ -18,9 +18,6 @@ from condyle.records import dataclass
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]
 
-SEEN = 0.9
-"""A standard deviation above this part of the prior's says that the recordings showed nothing."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(Display):
@@ -34,6 +31,7 @@ class Estimates(Display):
         sd: standard deviations by name, of the same shapes.
         prior: values of the prior, shape as values.
         prior_sd: its standard deviations, shape as values.
+        unseen: rows that the recordings say nothing of: they stay at the prior.
         also: other names of some rows, as bodies of sizes along x, y, z.
     """
 
@@ -44,6 +42,7 @@ class Estimates(Display):
     sd: dict[str, Any]
     prior: Array
     prior_sd: Array
+    unseen: tuple[str, ...] = ()
     also: Mapping[str, Any] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Any:
@@ -69,13 +68,6 @@ class Estimates(Display):
         z = np.abs(self.values - self.prior) / self.prior_sd
         return {n: float(np.max(x)) for n, x in zip(self.names, z, strict=True)}
 
-    @property
-    def unseen(self) -> tuple[str, ...]:
-        """Rows that the recordings say nothing of: they stay at the prior."""
-        sd = np.array([np.min(self.sd[n]) for n in self.names])
-        prior = np.min(np.reshape(self.prior_sd, (len(self.names), -1)), axis=1)
-        return tuple(n for n, s, p in zip(self.names, sd, prior, strict=True) if s > SEEN * p)
-
     def to_pandas(self) -> DataFrame:
         """A DataFrame with rows by name: value, sd, prior, prior_sd; of places one of each along x, y, z."""
         import pandas
@@ -96,7 +88,10 @@ class Estimates(Display):
 
     def save(self, path: str | Path) -> None:
         """Write a .csv file: name, then what `to_pandas` has."""
-        sd, axes = np.array([self.sd[n] for n in self.names]), ("_x", "_y", "_z") if self.values.ndim > 1 else ("",)
+        sd, axes = (
+            np.array([self.sd[n] for n in self.names]),
+            ("_x", "_y", "_z") if self.values.ndim > 1 else ("",),
+        )
         kinds = (("value", self.values), ("sd", sd), ("prior", self.prior), ("prior_sd", self.prior_sd))
         lines = [",".join(["name", *(f"{k}{a}" for k, _ in kinds for a in axes)])]
         for i, n in enumerate(self.names):

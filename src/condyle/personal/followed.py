@@ -41,7 +41,6 @@ class Followed:
     q: Array
     untold: dict[str, int]
 
-
     def changed(self, problem: MarkerFit, fit: Fit, rows: slice, q: Array) -> Followed:
         """The same trial with other coordinates in some frames."""
         new, shown = self.q.copy(), self.motion.values.copy()
@@ -134,7 +133,7 @@ def strays(problem: MarkerFit, fit: Fit, rows: slice) -> list[str]:
     return [problem.markers[k] for k in far]
 
 
-def exchanged(problem: MarkerFit, fit: Fit, rows: slice) -> dict[str, str]:
+def exchanged(problem: MarkerFit, q: Array, theta: Array, d: Array, rows: slice) -> dict[str, str]:
     """Markers of some frames that others' names fit far better: {name in the data: name in the model}.
 
     All names of a recording are matched to all places of the model at once, by the least sum of squares.
@@ -142,8 +141,8 @@ def exchanged(problem: MarkerFit, fit: Fit, rows: slice) -> dict[str, str]:
     from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
 
     part = problem.frames(rows)
-    _, R, station, s = part.errors(fit.q[rows], fit.theta, fit.d)
-    X = part.system.body_poses(fit.q[rows], parameters=part.sized.parameters(s))
+    _, R, station, s = part.errors(q[rows], theta, d)
+    X = part.system.body_poses(q[rows], parameters=part.sized.parameters(s))
     places = X.p[:, part.body] + np.einsum("tmij,mj->tmi", R, station)
     there = np.flatnonzero(part.seen.any(axis=0))
     y = np.where(part.seen[..., None], part.y, np.nan)[:, there]

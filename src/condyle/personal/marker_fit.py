@@ -147,7 +147,7 @@ class MarkerFit:
         Rb = np.swapaxes(self.system.body_poses(q, parameters=given).R[:, self.bodies], -1, -2)
         turned = np.concatenate([Rb[..., None, :, :] @ J.reshape(*J.shape[:2], 2, 3, -1)], axis=0)
         spin, move = turned[..., 0, :, :][:, self.at], turned[..., 1, :, :][:, self.at]
-        A = cross(station) @ spin - move
+        A = cross(station + e) @ spin - move  # d R'(y - p) = [R'(y - p)]x R' dw - R' dp
         A[..., ~self.free] = 0.0
         B = np.zeros((*e.shape, len(theta)))
         B[..., self.used] = -(Rb @ P)[:, self.at]
@@ -200,7 +200,7 @@ class MarkerFit:
         e, A, B = e.reshape(T, 3 * M), A.reshape(T, 3 * M, n), B.reshape(T, 3 * M, -1)
         Q = np.where(self.free, self.q_precision, 0.0) if self.plain else np.zeros((T, n))
         dq = np.where(Q > 0, q - self.q_mean, 0.0) if self.plain else np.zeros((T, n))
-        held = Q + np.reshape(damping, (-1, 1)) + np.where(self.free, 0.0, 1.0)
+        held = Q + np.reshape(damping, (-1, 1)) + np.where(self.free, 1e-6, 1.0)
         Z: Any = None
         shift: Any = None
         slope: Any = None
@@ -253,7 +253,7 @@ class MarkerFit:
         """What some frames alone say of the sizes: by how much the whole subject would be larger, and the standard
         deviation of that. One linear step with the places of markers as the others have them."""
         part = self.frames(rows)
-        w, e, AW, B, H, grad, E, *_ = part.blocks(fit.q[rows], fit.theta, fit.d, 1e-9)
+        w, e, _, B, H, grad, E, *_ = part.blocks(fit.q[rows], fit.theta, fit.d, 1e-9)
         whole = np.ones(len(fit.theta))
         b, x = B @ whole, E @ whole
         y = np.linalg.solve(H, np.stack([x, grad], axis=2))

@@ -158,13 +158,22 @@ def personalize(
     static_ones = [r.static for r in found]
     worth = [STILL if r.static else min(INDEPENDENT, len(rows)) for r, rows in zip(found, picks, strict=True)]
     fit = problem(y, static_ones, worth)
-    result = fit.solve(q)
     renamed: dict[str, dict[str, str]] = {}
+
+    def rename(k: int, swap: dict[str, str]) -> None:
+        renamed[found[k].name] = swap
+        y[k] = _with_names(y[k], used, swap)
+        q[parts[k]] = _first_poses(one, state, used, y[k], places, weight)
+
+    for k in range(len(found)):  # landmarks against the generic model, then all against the other recordings
+        swap = exchanged(fit, q, prior.mean, np.zeros((len(used), 3)), parts[k])
+        if any(kinds.kinds[n] == "anatomical" for n in swap):
+            rename(k, swap)
+    fit = problem(y, static_ones, worth)
+    result = fit.solve(q)
     for k, r in enumerate(found):
-        if swap := exchanged(fit, result, parts[k]):
-            renamed[r.name] = swap
-            y[k] = _with_names(y[k], used, swap)
-            q[parts[k]] = _first_poses(one, state, used, y[k], places, weight)
+        if r.name not in renamed and (swap := exchanged(fit, result.q, result.theta, result.d, parts[k])):
+            rename(k, swap)
     if renamed:
         told = "; ".join(f"{name}: {cut(f'{a} is {b}' for a, b in x.items())}" for name, x in renamed.items())
         warn(f"personalize: markers look exchanged, and are used by the other name: {told}", RuntimeWarning)
@@ -225,7 +234,9 @@ def personalize(
         for k, dynamic in enumerate(masses.trials):
             if dynamic is not None:
                 followed[k] = followed[k].changed(wholes[k], result, dynamic.rows, dynamic.q)
-    return Person(one, prior, kinds, who, found, picks, fit, result, followed, mass, renamed, lost, strange, masses)
+    return Person(
+        one, prior, kinds, who, found, picks, fit, result, followed, mass, renamed, lost, strange, masses
+    )
 
 
 def _with_names(y: Array, used: list[str], names: Mapping[str, str]) -> Array:

@@ -26,6 +26,8 @@ from condyle.studies.scaling.scale import scale
 from condyle.system.system import System
 from condyle.table import Table
 
+SEEN = 0.2
+"""A size of which the recordings tell less than this part of what the prior does stays at the prior."""
 FORCES = "are plates, times and masses right? Is a foot off the plates?"
 RMS, MOVED, BEYOND = 0.01, 0.015, 3.0
 """Guidelines: marker errors [m], how far a marker on a bone moved [m], sizes in sd of the prior."""
@@ -86,6 +88,8 @@ class Person(Display, Judged):
         n = len(self.prior.names)
         s, mean = np.exp(self.fit.theta), np.exp(self.prior.mean)
         sd = s * np.sqrt(np.diag(self.fit.covariance)[:n])
+        known = np.diag(np.linalg.inv(self.prior.covariance))
+        told = np.diag(np.linalg.inv(self.fit.covariance[:n, :n])) / known - 1  # given all other sizes
         return Estimates(
             "sizes",
             "",
@@ -94,6 +98,7 @@ class Person(Display, Judged):
             {name: float(x) for name, x in zip(self.prior.names, sd, strict=True)},
             mean,
             mean * np.sqrt(np.diag(self.prior.covariance)),
+            tuple(name for name, x in zip(self.prior.names, told, strict=True) if x < SEEN),
             self.factors,
         )
 
@@ -241,7 +246,9 @@ class Person(Display, Judged):
             if r is None:
                 continue
             force, moment = _left(r)
-            yield Check(f"residual force RMS, {name}", 100 * force / r.peak, "% of peak", 1.0, 5.0, "", FORCES)
+            yield Check(
+                f"residual force RMS, {name}", 100 * force / r.peak, "% of peak", 1.0, 5.0, "", FORCES
+            )
             yield Check(f"residual moment RMS, {name}", moment, "N m", 3.0, 15.0, "", FORCES)
             rms, most = np.degrees(r.changed)
             yield Check(f"angles changed for it RMS, {name}", float(rms), "deg", 0.5, 2.0)
@@ -251,7 +258,15 @@ class Person(Display, Judged):
             off = 100 * abs(total / self.dynamics.total - 1)
             yield Check("total mass against the vertical force", off, "%", 1.0, 3.0, f"{total:.1f} kg")
         for name, x in self.strange.items():
-            yield Check(f"larger than in the other trials, {name}", 100 * abs(x), "%", 2.0, 4.0, "", "another subject?")
+            yield Check(
+                f"larger than in the other trials, {name}",
+                100 * abs(x),
+                "%",
+                2.0,
+                4.0,
+                "",
+                "another subject?",
+            )
         yield Check("skin motion", 1e3 * self.fit.sd, "mm", None)
 
     def _blocks(self) -> list[Block]:

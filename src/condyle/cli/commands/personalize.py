@@ -13,9 +13,7 @@ from condyle.cli.app import Force, Output, app
 
 @app.command()
 def personalize(
-    model: Annotated[
-        Path, typer.Argument(help="A generic model with markers: .osim.", show_default=False)
-    ],
+    model: Annotated[Path, typer.Argument(help="A generic model with markers: .osim.", show_default=False)],
     trials: Annotated[
         list[Path], typer.Argument(help="Recordings of markers: .trc, .c3d or tables.", show_default=False)
     ],
@@ -35,8 +33,12 @@ def personalize(
         Path | None,
         typer.Option(metavar="FILE.xml", show_default=False, help="An OpenSim MarkerSet that is added."),
     ] = None,
-    mass: Annotated[float | None, typer.Option(metavar="KG", show_default=False, help="Of the subject.")] = None,
-    height: Annotated[float | None, typer.Option(metavar="M", show_default=False, help="Of the subject.")] = None,
+    mass: Annotated[
+        float | None, typer.Option(metavar="KG", show_default=False, help="Of the subject.")
+    ] = None,
+    height: Annotated[
+        float | None, typer.Option(metavar="M", show_default=False, help="Of the subject.")
+    ] = None,
     sizes: Annotated[str, typer.Option(help="Factors per segment: axes, bodies or whole.")] = "axes",
     asymmetric: Annotated[bool, typer.Option("--asymmetric", help="Left and right may differ.")] = False,
     output: Output = None,
@@ -48,7 +50,10 @@ def personalize(
 
     For example: `condyle personalize model.osim walk.trc --static static.trc --mass 72 --output subject`
     """
-    print(f"Condyle {condyle.__version__}: {model} becomes the subject of {', '.join(map(str, trials))}", flush=True)
+    print(
+        f"Condyle {condyle.__version__}: {model} becomes the subject of {', '.join(map(str, trials))}",
+        flush=True,
+    )
     from condyle.cli.personalize import run
 
     given = {"mass": mass, "height": height, "sizes": sizes, "symmetric": not asymmetric}

@@ -240,6 +240,17 @@ def _resized(
     notes: list[str] = []
     at = {name: _numbers(x) for name, x in s.items()}
 
+    if any(map(is_symbolic, s.values())):
+        lengths = [f"force {n!r}" for n in old.forces if getattr(old.force(n), "proportional", ())]
+        lengths += [
+            f"constraint {n!r}" for n in old.constraints if getattr(old.constraint(n), "proportional", ())
+        ]
+        if lengths:
+            raise DescriptionError(
+                f"scale: lengths of {cut(lengths)} follow their path, and the factors are Parameters: leave "
+                "them out first, system.copy(forces={...: None}), or give numbers"
+            )
+
     def scaled(kind: str, names: Iterable[str], get: Callable[[str], Any]) -> dict[str, Any]:
         """Elements that change, {name: element}."""
         out = {}
@@ -265,15 +276,6 @@ def _resized(
         geometry={g.name: g.scaled(at[g.body]) for g in old.geometry},
     )
     if any(map(is_symbolic, s.values())):
-        lengths = [f"force {n!r}" for n in old.forces if getattr(old.force(n), "proportional", ())]
-        lengths += [
-            f"constraint {n!r}" for n in old.constraints if getattr(old.constraint(n), "proportional", ())
-        ]
-        if lengths:
-            raise DescriptionError(
-                f"scale: lengths of {cut(lengths)} follow their path, and the factors are Parameters: leave "
-                "them out first, system.copy(forces={...: None}), or give numbers"
-            )
         if old.markers:
             notes.append("markers are where the defaults of the factors' Parameters bring them")
         return new, notes

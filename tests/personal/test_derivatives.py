@@ -1,0 +1,140 @@
+"""Derivatives of marker errors against differences, with constraints; the prior of sizes; one system for all sizes."""
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle.personal.anthropometry import size_prior, survey
+from condyle.personal.landmarks import kind_by_name
+from condyle.personal.marker_fit import MarkerFit
+from condyle.personal.sized_system import sized
+from tests.personal import rig
+
+H = 1e-6
+
+
+@pytest.fixture(scope="module")
+def problem():
+    system = rig.generic()
+    system.add_constraint(
+        "knees", cd.constraints.CoordinateCoupler(lambda a, b: a + b + 0.7, ("knee_r", "knee_l"))
+    )
+    one = sized(system, "axes", True)
+    t = np.arange(4) / 10
+    q = rig.walk(system, t)
+    y = rig.seen(system, t, q, np.random.default_rng(0)).positions
+    n = len(one.sizes)
+    return (
+        MarkerFit(
+            one,
+            list(system.markers),
+            y,
+            np.ones(4),
+            (np.zeros(n), 0.01 * np.eye(n)),
+            np.full(len(system.markers), 0.01),
+            (np.zeros_like(q), np.full(q.shape, 4.0)),
+            np.ones(system.nu, dtype=bool),
+        ),
+        q,
+        np.random.default_rng(1).normal(size=n) * 0.05,
+    )
+
+
+def test_derivatives(problem):
+    fit, q, theta = problem
+    d = np.zeros_like(fit.r)
+    _, A, B = fit.linear(q, theta, d)
+    f = lambda q, theta: fit.errors(q, theta, d)[0]
+    for j in range(0, q.shape[1], 3):
+        dq = np.zeros(q.shape[1])
+        dq[j] = H
+        np.testing.assert_allclose(A[..., j], (f(q + dq, theta) - f(q - dq, theta)) / (2 * H), atol=1e-8)
+    for k in range(len(theta)):
+        dt = np.zeros(len(theta))
+        dt[k] = H
+        np.testing.assert_allclose(B[..., k], (f(q, theta + dt) - f(q, theta - dt)) / (2 * H), atol=1e-8)
+
+
+def test_constraints_hold(problem):
+    fit, q, _ = problem
+    found = fit.solve(q)
+    knees = found.q[:, [fit.system.coordinates.index(n) for n in ("knee_r", "knee_l")]]
+    assert np.abs(knees.sum(axis=1) + 0.7).max() < 1e-5
+
+
+def test_the_prior_is_that_of_the_survey():
+    names, mean, C = survey()
+    assert np.linalg.eigvalsh(C).min() > 0
+    given = [names.index("stature"), names.index("mass")]
+    left = C - C[:, given] @ np.linalg.solve(C[np.ix_(given, given)], C[given])
+    sd = dict(zip(names, 100 * np.sqrt(np.diag(left).clip(0)), strict=True))
+    # given stature and mass, in percent: thigh 5.0, shank 4.1, foot 3.4, biacromial 4.4, upper arm 3.2, forearm 4.3
+    published = {
+        "thigh": 5.0,
+        "shank": 4.1,
+        "foot_length": 3.4,
+        "trunk_breadth": 4.4,
+        "upper_arm": 3.2,
+        "forearm": 4.3,
+    }
+    for n, x in published.items():
+        assert sd[n] == pytest.approx(x, abs=0.3), n  # two digits of correlations
+    assert np.exp(mean[0]) == pytest.approx(1.69, abs=0.01)
+    thigh, trunk = names.index("thigh"), names.index("trunk_height")
+    assert (
+        left[thigh, trunk] / np.sqrt(left[thigh, thigh] * left[trunk, trunk]) < -0.3
+    )  # long thighs, short trunk
+
+
+def test_height_and_mass_narrow_the_prior():
+    system = rig.generic()
+    loose, tight = size_prior(system), size_prior(system, 1.9, 90.0)
+    assert (np.diag(tight.covariance) < 0.3 * np.diag(loose.covariance)).all()
+    assert tight.mean[tight.names.index("thigh y")] > 0.05
+    assert np.linalg.eigvalsh(tight.covariance).min() > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "segment", "kind"),
+    [
+        ("R.ASIS", "pelvis", "anatomical"),
+        ("LTHI", "thigh", "tracking"),
+        ("RTH2", "thigh", "tracking"),
+        ("L.Shank.Front", "shank", "tracking"),
+        ("RLMAL", "shank", "anatomical"),
+        ("RSH", "trunk", "anatomical"),
+        ("RHJC", "pelvis", "computed"),
+        ("Q17", "thigh", ""),
+    ],
+)
+def test_kinds_of_markers(name, segment, kind):
+    assert kind_by_name(name, segment) == kind
+
+
+def test_scale_by_parameters():
+    """A system whose factors are Parameters is the one that is scaled by their values."""
+    system, rng = rig.generic(), np.random.default_rng(2)
+    P = {b.name: [cd.Parameter(f"{b.name} {a}", 1.0) for a in "xyz"] for b in system.bodies}
+    factors = {b: 1 + 0.1 * rng.uniform(-1, 1, 3) for b in P}
+    values = {f"{b} {a}": float(factors[b][k]) for b in P for k, a in enumerate("xyz")}
+    one, two = cd.scale(system, factors=P).system, cd.scale(system, factors=factors).system
+    values = {n: x for n, x in values.items() if n in one.parameters}
+    q, u = rig.walk(system, np.arange(3) / 10), rng.normal(size=(3, system.nu))
+    np.testing.assert_allclose(
+        one.inverse_dynamics(q, u, u, parameters=values),
+        two.inverse_dynamics(q, u, u),
+        rtol=1e-10,
+        atol=1e-10,
+    )
+    stations = {n: two.marker(n).station for n in two.markers}
+    walk = rig.seen(two, np.arange(3) / 10, q, rng, 0.0, 0.0)
+    found = cd.inverse_kinematics(one, walk, state=one.state().replace(parameters=values), stations=stations)
+    assert found.rms.max() < 1e-3  # noise of 0.3 mm
+    with pytest.raises(cd.errors.DescriptionError, match=r"one cd\.Parameter, or three"):
+        cd.scale(system, factors={"pelvis": [cd.Parameter("a", 1.0)] * 2})
+
+
+def test_scale_by_parameters_refuses_what_follows_paths():
+    arm = cd.models.arm26()
+    with pytest.raises(cd.errors.DescriptionError, match="follow their path"):
+        cd.scale(arm, factors={arm.bodies[0].name: cd.Parameter("size", 1.0)})
