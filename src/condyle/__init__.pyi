@@ -56,6 +56,8 @@ from condyle.model.operators.record import Stage as Stage
 from condyle.opensim import read_external_loads as read_external_loads
 from condyle.opensim import read_osim as read_osim
 from condyle.opensim import write_osim as write_osim
+from condyle.opensim.setup.from_python import read_setup as read_setup
+from condyle.opensim.setup.from_python import run as run
 from condyle.robots import read_mjcf as read_mjcf
 from condyle.robots import read_urdf as read_urdf
 from condyle.robots import write_mjcf as write_mjcf
