@@ -53,6 +53,7 @@ def read_osim(
     *,
     couplers: str = "constraints",
     add: str | Path | Sequence[str | Path] = (),
+    parameters: str | Sequence[str] | None = None,
 ) -> System:
     """A System from a model file of OpenSim (.osim): bodies, joints, constraints, forces, muscles.
 
@@ -68,6 +69,8 @@ def read_osim(
             this cannot be stay constraints, and are in `system.notes`.
         add: files (.xml) of marker sets, force sets (reserve actuators) and the like, whose objects join the
             model's. A marker takes the place of the model's marker of that name.
+        parameters: numbers that become Parameters, by names and patterns: ["*.mass",
+            "BIClong.tendon_slack_length"]; "all" for every number: see `System.copy`.
 
     Returns:
         a System, not frozen: more may be added to it.
@@ -87,7 +90,7 @@ def read_osim(
     add_sets(document, [read_set(file) for file in files])
     system = system_of(document, strict, couplers)
     warn_of_notes(system.notes, document.path.name)
-    return system
+    return system if parameters is None else system.copy(parameters=parameters)
 
 
 def system_of(document: Document, strict: bool = False, couplers: str = "constraints") -> System:
