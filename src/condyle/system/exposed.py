@@ -47,17 +47,15 @@ def expose(
     Raises:
         UnknownNameError: a pattern that no number has.
     """
-    patterns = (
-        ["*"]
-        if isinstance(wanted, str) and wanted == "all"
-        else [wanted]
-        if isinstance(wanted, str)
-        else wanted
-    )
+    given: Any = ["*"] if wanted == "all" else [wanted] if isinstance(wanted, str) else wanted
     try:
-        patterns = [str(p) for p in patterns if isinstance(p, str) or _no(p)]
-    except TypeError:
-        raise DescriptionError(f"parameters: expected names, patterns or 'all', got {wanted!r}") from None
+        patterns: list[str] = list(given)
+        for p in patterns:
+            fnmatch.translate(p)
+    except (TypeError, AttributeError):
+        raise DescriptionError(
+            f"parameters: expected names and patterns such as '*.mass', or 'all', got {wanted!r}"
+        ) from None
     seen: dict[str, bool] = {}
 
     def chosen(name: str, value: float) -> Any:
@@ -75,10 +73,6 @@ def expose(
         if p != "*" and not any(fnmatch.fnmatchcase(n, p) for n, fits in seen.items() if fits):
             raise UnknownNameError("number that can be a Parameter", p, tuple(seen))
     return changed, others
-
-
-def _no(value: Any) -> bool:
-    raise DescriptionError(f"parameters: expected names or patterns such as '*.mass', got {value!r}")
 
 
 def _entries(name: str, values: Any, chosen: Chosen) -> list[Any] | None:
