@@ -112,6 +112,8 @@ def _finite(program: ControlProgram, z: Array) -> None:
     if np.isfinite(F).all():
         return
     k, size = int(np.argmin(np.isfinite(F))), program.function.size
+    if any(at <= k < at + program.P * each for at, each in program.pulling):
+        raise DescriptionError("solve: the force of a muscle is not finite at the guess; give another guess")
     if k >= program.P * size:
         raise DescriptionError("solve: a goal is not finite at the start or the end of the guess")
     point, row = divmod(k, size)

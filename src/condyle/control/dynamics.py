@@ -18,7 +18,7 @@ algebraic variable, and the equilibrium of fiber and tendon a residual. Other la
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -26,6 +26,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX, Array
+from condyle.control.near import NearViews
 from condyle.control.point import Point
 from condyle.dynamics.view import TreeLoads
 from condyle.errors import DescriptionError
@@ -87,10 +88,12 @@ class Acting:
     """What forces do at a point.
 
     Attributes:
-        loads: on bodies and speeds.
+        loads: on bodies and speeds, of all forces but muscles.
+        complete: the same with muscles.
+        pulls: of each muscle: what it adds to ID (1), tension times moment arms, shape (nu,).
         z: auxiliary states: of elastic tendons their normalized forces.
         rates: of z.
-        residuals: equilibria of muscles.
+        residuals: equilibria of muscles with elastic tendons, by muscle.
         tendon_rates: rates of the forces of tendons, variables.
         measured: force, torque and point of measured loads, numbers.
         working: what muscles do.
@@ -98,9 +101,11 @@ class Acting:
     """
 
     loads: TreeLoads
+    complete: Callable[[], TreeLoads]
+    pulls: dict[str, SX]
     z: SX
     rates: list[SX]
-    residuals: list[SX]
+    residuals: dict[str, SX]
     tendon_rates: list[SX]
     measured: list[SX]
     working: dict[str, Working]
@@ -360,8 +365,9 @@ class Dynamics:
         loads = [(x._name, x.point is None, str(x.frame), str(x.point_frame)) for x in self.loads]
         return f"{fixed} {self.held_speeds} {self.dependent} {self.diagonal} {loads}"
 
-    def point(self, T: SX) -> tuple[Point, SX, SX, SX, SX]:
-        """The point, v, the numbers (held, t, constants), xdot and residuals."""
+    def point(self, T: SX) -> tuple[Point, SX, SX, SX, SX, list[tuple[SX, list[int]]]]:
+        """The point, v, the numbers (held, t, constants), xdot, residuals, and what muscles add to residuals:
+        expressions with the numbers of the residuals (condyle.collocation.parts)."""
         model, tree = self.model, self.tree
         s = Symbols(model, direct=True, straight=True)
         q, u, a = s["q"], s["u"], s["udot"]
@@ -392,13 +398,19 @@ class Dynamics:
         acting = self._acting(s)
         loads, z = acting.loads, acting.z
         e = rnea.inverse_dynamics(tree, kin, a, s.gravity, loads)
-        if self.constrained and self.diagonal:
-            e = ca.substitute(e, a, accelerations) if self.dependent else e
-            e = e - G.T @ ca.vertcat(*(e[k] / G[row, k] for row, k in enumerate(self.dependent)))
-            e = self._pick(e, self.u_states)
-        else:
-            e = e + (G.T @ lam if self.constrained else 0)
-            e = self._pick(e, self.free)
+        own = self.u_states if self.diagonal else self.free
+
+        def reduced(e: SX) -> SX:
+            """Rows of e that are left when multipliers are eliminated."""
+            for row, k in enumerate(self.dependent if self.diagonal else ()):
+                if e[k].nnz():
+                    e = e - G[row, :].T * (e[k] / G[row, k])
+            return e[own]
+
+        e = ca.substitute(e, a, accelerations) if self.constrained and self.diagonal else e
+        e = ca.densify(reduced(e)) + (
+            0 if self.diagonal or not self.constrained else self._pick(G.T @ lam, own)
+        )
         rates = qdot(s)[0]
         if self.quaternions:
             parts = list(ca.vertsplit(rates))
@@ -412,7 +424,15 @@ class Dynamics:
             ca.vertcat(ca.SX(0, 1), *acting.rates),
         )
         lengths = [ca.sumsqr(q[part]) - 1 for part in self.quaternions]
-        r = ca.vertcat(e, equations, *acting.residuals, *lengths)
+        r = ca.vertcat(e, equations, ca.SX(len(acting.residuals), 1), *lengths)
+        pulls: list[tuple[SX, list[int]]] = []
+        for name, pull in acting.pulls.items():
+            found = ca.sparsify(reduced(pull))
+            where, values = list(found.sparsity().row()), [found.nz[:]]
+            if name in acting.residuals:
+                where.append(len(own) + equations.numel() + list(acting.residuals).index(name))
+                values.append(acting.residuals[name])
+            pulls.append((ca.vertcat(*values), where))
         inputs = tree.inputs.symbols
         v = ca.vertcat(
             self._pick(q, self.q_states), self._pick(u, self.u_states), z, inputs, corrections,
@@ -426,10 +446,10 @@ class Dynamics:
         ):
             by_name[tree.coordinates[i]] = symbol
         point = Point(
-            s, by_name, inputs, self.system.inputs, accelerations, T, acting.loads, acting.working, self
+            s, by_name, inputs, self.system.inputs, accelerations, T, acting.complete, acting.working, self
         )
         point.multipliers = lam
-        return point, v, numbers, xdot, r
+        return point, v, numbers, xdot, r, pulls
 
     def _acting(self, s: Symbols) -> Acting:
         """All forces, by their smooth faces."""
@@ -437,7 +457,16 @@ class Dynamics:
         view.smooth = True
         loads = TreeLoads(view)
         z = list(ca.vertsplit(s.z)) if s.z.numel() else []
-        out = Acting(loads, ca.SX(0, 1), [], [], [], [], {})
+        near, stretched = NearViews(s), dict[str, SX]()
+
+        def complete() -> TreeLoads:
+            whole = TreeLoads(view)
+            whole.bodies, whole.mobility = dict(loads.bodies), dict(loads.mobility)
+            for name, tension in stretched.items():
+                self.muscles[name].path.length.load(view, -tension, whole)
+            return whole
+
+        out = Acting(loads, complete, {}, ca.SX(0, 1), [], {}, [], [], {})
         for place, (name, _) in enumerate(state_variables(self.model.forces)):
             law, _, own = name.rpartition(".")
             if law in self.elastic and own == self.muscles[law].TENDON_STATE:
@@ -452,7 +481,9 @@ class Dynamics:
                 out.rates += [ca.if_else(enabled, x, 0) for x in force.rates(view)]
                 continue
             muscle = self.muscles[name]
-            l, v = muscle.path.length.at(view), muscle.path.length.rate(view)
+            along = muscle.path.every_order.length
+            close = near.of(along.bodies)
+            l, v = along.at(close), along.rate(close)
             e = excitation_at(muscle.excitation, view)
             a = own_z[0] if muscle.activation_dynamics else e
             if muscle.activation_dynamics:
@@ -462,10 +493,11 @@ class Dynamics:
                 found = implicit.elastic_equilibrium(muscle, l, v, a, own_z[-1], rate, self._damping(muscle))
                 out.rates.append(rate)
                 out.tendon_rates.append(rate)
-                out.residuals.append(found.residual)
+                out.residuals[name] = found.residual
             else:
                 found = implicit.rigid(muscle, l, v, a)
-            muscle.path.length.load(view, -found.tension, loads)
+            stretched[name] = found.tension
+            out.pulls[name] = found.tension * ca.sparsify(ca.gradient(v, s["u"]))
             F_0, fiber = sx(muscle.max_isometric_force), found.fiber
             out.working[name] = Working(
                 e, a, fiber.l_n, fiber.v_M, fiber.f_L, F_0 * fiber.active, F_0 * fiber.passive

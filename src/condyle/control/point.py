@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,6 @@ class Point:
         control_names: names of the controls.
         udot: accelerations, dependent ones as expressions, shape (nu,).
         duration: T [s].
-        loads: what all forces exert.
         working: what each muscle does, by its name.
         dynamics: names and variables of the system.
         multipliers: of constraints that have any.
@@ -46,13 +45,13 @@ class Point:
         control_names: Sequence[str],
         udot: SX,
         duration: SX,
-        loads: TreeLoads,
+        loads: Callable[[], TreeLoads],
         working: Mapping[str, Working],
         dynamics: Dynamics,
     ) -> None:
         self.symbols, self.variables, self.controls = symbols, dict(variables), controls
         self.control_names, self.udot, self.duration = tuple(control_names), udot, duration
-        self.loads, self.working, self.dynamics = loads, working, dynamics
+        self._loads, self.working, self.dynamics = loads, working, dynamics
         self.data: SX = ca.SX(0, 1)
         self.multipliers: SX = ca.SX(0, 1)
 
@@ -65,6 +64,11 @@ class Point:
     @cached_property
     def kinematics(self) -> Kinematics:
         return self.symbols.kinematics()
+
+    @cached_property
+    def loads(self) -> TreeLoads:
+        """What all forces exert."""
+        return self._loads()
 
     @property
     def view(self) -> TreeView:

@@ -13,6 +13,7 @@ from condyle.arrays import SX, Array
 from condyle.collocation.assembly import Assembly, Group, Linear
 from condyle.collocation.functions import PointFunction
 from condyle.collocation.mesh import Mesh
+from condyle.collocation.parts import kinds
 from condyle.control.goals.base import Frames, MovementGoal
 from condyle.control.problem import Problem
 from condyle.errors import DescriptionError
@@ -45,6 +46,7 @@ class _Expressions:
     end: Any
     sizes: list[Sizes]
     context: Context
+    pulls: list[tuple[Any, list[int]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +117,7 @@ class ControlProgram:
         problem, dynamics = self.problem, self.dynamics
         with lookup_context():
             T = ca.SX.sym("T")
-            point, v, numbers, xdot, r = dynamics.point(T)
+            point, v, numbers, xdot, r, pulled = dynamics.point(T)
             parameters = [
                 dynamics.tree.parameters.symbols[dynamics.tree.parameters.names.index(name)]
                 for name in problem.parameters
@@ -143,10 +145,14 @@ class ControlProgram:
                 sizes.append(Sizes(n["integrand"], n["path"], n["start"], n["end"], value))
             F = ca.vertcat(T * xdot, r, *rows["path"], *(T * x for x in rows["integrand"]))
             ends = ca.vertcat(ca.SX(0, 1), *rows["start"]), ca.vertcat(ca.SX(0, 1), *rows["end"])
-            F, start, end = dynamics.with_numbers(point.symbols, [F, *ends])
+            F, start, end, *each = dynamics.with_numbers(point.symbols, [F, *ends, *(x for x, _ in pulled)])
+            pulls = [
+                (x, [len(dynamics.states) + i for i in rows])
+                for x, (_, rows) in zip(each, pulled, strict=True)
+            ]
             y = ca.vertcat(v, *([T] if problem.free else []), *parameters)
             d = ca.vertcat(numbers, *([] if problem.free else [T]), *own)
-            return _Expressions(y, d, F, start, end, sizes, current_context())
+            return _Expressions(y, d, F, start, end, sizes, current_context(), pulls)
 
     def _sizes(self) -> list[Sizes]:
         key = f"sizes {self.key}"
@@ -170,6 +176,12 @@ class ControlProgram:
             return make
 
         self.function = PointFunction("control", self.key, build("F"), n, d, hessian)
+
+        def pulls() -> Any:
+            e = self._expressions
+            return e.y, e.d, e.pulls, e.context
+
+        self.pulls = kinds("control", self.key, pulls, hessian) if self.dynamics.muscles else []
         self.ends = {
             part: PointFunction(f"control {part}", self.key, build(part), n, d, hessian)
             for part in ("start", "end")
@@ -252,6 +264,9 @@ class ControlProgram:
             row = 0 if part == "start" else P - 1
             groups.append(Group(function, index[row : row + 1], d[row : row + 1]))
             at[part], size = size, size + function.size
+        for k, kind in enumerate(self.pulls):
+            groups.append(Group(kind.function, index[:, kind.y].reshape(-1, kind.y.shape[1]), kind.data(d)))
+            at[f"pulls {k}"], size = size, size + P * kind.rows.size
         # values of goals that are more than sums: unknowns of their own
         n = first + self.shared
         own: dict[int, Any] = {}
@@ -309,6 +324,12 @@ class ControlProgram:
                 everywhere[:, None] * nF + nx + np.arange(nr),
                 1.0,
             )
+            for k, kind in enumerate(self.pulls):
+                B.add(
+                    start + everywhere[:, None, None] * nr + kind.rows - nx,
+                    at[f"pulls {k}"] + np.arange(P * kind.rows.size).reshape(P, *kind.rows.shape),
+                    1.0,
+                )
         # controls that follow from others
         c = nx + np.arange(len(dynamics.controls))
         if len(c) and not scheme.collocates_start:
@@ -401,6 +422,7 @@ class ControlProgram:
                     A.add(start, first, condition.duration)
         self.n, self.m = n, m
         self.own = own
+        self.pulling = [(at[f"pulls {k}"], kind.rows.size) for k, kind in enumerate(self.pulls)]
         S = np.concatenate([
             np.tile(S_v, P),
             np.array([max(problem.duration)] * problem.free

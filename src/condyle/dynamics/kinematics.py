@@ -122,16 +122,19 @@ def kinematics(
     q: SX,
     u: SX | None,
     only: Iterable[int] | None = None,
+    base: int | None = None,
 ) -> Kinematics:
     """Kinematics of all bodies, or of those in `only` (which must hold their ancestors too). u = None:
-    positions only."""
-    kin = Kinematics(placed)
+    positions only. `base`: the body that is taken for ground; `only` are then some of its descendants."""
+    kin, still = Kinematics(placed), (ca.SX(3, 1), ca.SX(3, 1))
+    if base is not None:
+        kin.R_GM[base], kin.p_GM[base], kin.V_GM[base] = ca.SX.eye(3), ca.SX(3, 1), still
     qs, us = ca.vertsplit(q) if tree.nq else [], [] if u is None or not tree.nu else ca.vertsplit(u)
     for B in tree.base_to_tip if only is None else only:
         body, P = tree.bodies[B], tree.parent(B)
         u_B = ca.SX(body.mobilizer.nu, 1) if u is None else ca.vertcat(*us[body.u])
         R_GP, p_GP = (ca.SX.eye(3), ca.SX(3, 1)) if P is None else (kin.R_GM[P], kin.p_GM[P])
-        V_GP = None if u is None else (ca.SX(3, 1), ca.SX(3, 1)) if P is None else kin.V_GM[P]
+        V_GP = None if u is None else still if P is None else kin.V_GM[P]
         new = step(body.mobilizer, placed[B], R_GP, p_GP, V_GP, t, ca.vertcat(*qs[body.q]), u_B)
         kin.R_GM[B], kin.p_GM[B], kin.p_PM[B], kin.X_GF[B] = new.R_GM, new.p_GM, new.p_PM, new.X_GF
         kin.H[B] = new.H

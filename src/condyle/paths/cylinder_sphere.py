@@ -10,6 +10,11 @@ with rho_i = |p_i|,
 
 Between ends that coincide, as at a point that is not active, a path is straight: it makes no full turn.
 
+Where all derivatives are asked for, and which way the path turns is known, with phi the angle from A to B
+about the axis of turning
+
+    theta = phi - atan(l1/r) - atan(l2/r)                                                                  (4)
+
 Jacobi fields (segment.py (3)): cylinder a = 1, r = arc; sphere a = cos theta, r = R sin theta.
 """
 
@@ -266,3 +271,36 @@ def _axis(A: SX, B: SX, quadrant: Quadrant) -> SX:
     other = ca.if_else(dot(other, other) > 1e-12 * AA, other, cross(A, ca.SX([0.48, 0.8, 0.36])))
     k = ca.if_else(dot(k, k) > 1e-28 * AA * dot(B, B), k, other)
     return k * inverse(norm(k))
+
+
+def cylinder_length(A: SX, B: SX, r: SX, known: Segment) -> SX:
+    """(2), (4) over the cylinder in the way that is known: all derivatives are exact."""
+    up = dot(cross(AXIS, known.n_P), known.e_in) > 0
+    c, s = A[0] * B[0] + A[1] * B[1], A[0] * B[1] - A[1] * B[0]
+    S = _turned(dot(FLAT @ A, A), dot(FLAT @ B, B), c, ca.if_else(up, s, -s), r, known.wrapped)
+    dz = B[2] - A[2]
+    return ca.sqrt(S * S + dz * dz)
+
+
+def sphere_length(A: SX, B: SX, r: SX, known: Segment) -> SX:
+    """(3), (4) over the sphere in the way that is known: all derivatives are exact."""
+    k = cross(A, B)
+    up = dot(cross(k, known.n_P), known.e_in) > 0
+    s = norm(ca.if_else(known.wrapped, k, AXIS))
+    return _turned(dot(A, A), dot(B, B), dot(A, B), ca.if_else(up, s, -s), r, known.wrapped)
+
+
+def _turned(AA: SX, BB: SX, c: SX, s: SX, r: SX, on: SX) -> SX:
+    """l1 + r theta + l2 by (4), from |A|^2, |B|^2 and cosine and sine of phi times |A| |B|."""
+    l1, l2 = (ca.sqrt(ca.if_else(on, x - r * r, 1)) for x in (AA, BB))
+    angle = ca.atan2(ca.if_else(on, s, 0), ca.if_else(on, c, 1)) - ca.atan2(l1, r) - ca.atan2(l2, r)
+    return (
+        l1
+        + l2
+        + r
+        * ca.if_else(
+            angle < -ROUNDING,
+            ca.if_else(angle < -ROUNDING - 2 * np.pi, angle + 4 * np.pi, angle + 2 * np.pi),
+            angle,
+        )
+    )

@@ -10,6 +10,7 @@ drawing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -99,6 +100,17 @@ class Path(Described):
     def length(self) -> PathLength:
         """Its length [m]: `s.ask(path.length)`."""
         return PathLength(self)
+
+    @cached_property
+    def every_order(self) -> Path:
+        """The same path, whose length has third derivatives too over the surfaces that know them."""
+
+        def copied(w: Wrap) -> Wrap:
+            surface = copy(w.surface)
+            object.__setattr__(surface, "every_order", True)
+            return replace(w, surface=surface)
+
+        return replace(self, wraps=tuple(map(copied, self.wraps))) if self.wraps else self
 
     def __getstate__(self) -> dict[str, Any]:
         return {"points": self.points, "wraps": self.wraps}

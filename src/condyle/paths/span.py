@@ -21,7 +21,10 @@ between them. Each wrap is then between points and gap points, and L is stationa
     L(y) = L(y, 0) - r' W r / 2,    r = dL/dx (y, 0),    W = (d2L/dx2)^-1                                  (2)
 
 W and all rows are constants. The value of r is zero; its first derivative, and thus the second of L, is
-exact: the Schur complement.
+exact: the Schur complement. Where third derivatives are asked for, L(y, x) with the first derivative of x has
+them:
+
+    L(y) = L(y, -W r)                                                                                      (3)
 
 Spans of equal `signature` have the same equations: only their numbers, their bodies and their coordinates
 differ. So one of them serves for all of them:
@@ -465,8 +468,10 @@ class Span(Twinned):
             first = ca.if_else(w.before < 0, _at(straight, pieces, w.piece), 0)
             more = self.wraps[k].surface.over(R.T @ (A - o), R.T @ (B - o), w.row) - first
             L += ca.if_else(w.on, more, 0)
-        L, r = ca.substitute([L, ca.gradient(L, x)], [x], [ca.SX.zeros(n)])
-        return L - dot(r, W @ r) / 2
+        r = ca.substitute(ca.gradient(L, x), x, ca.SX.zeros(n))
+        if any(w.surface.every_order for w in self.wraps):
+            return ca.substitute(L, x, -W @ r)  # (3)
+        return ca.substitute(L, x, ca.SX.zeros(n)) - dot(r, W @ r) / 2
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,6 +64,7 @@ class Surface(Described):
 
     room = "paths."
     several: ClassVar[bool] = True  # may say WRAPPED beside MANDATORY
+    every_order: ClassVar[bool] = False  # lengths have third derivatives too, where a surface knows them
     memory: ClassVar[int] = 0  # numbers from which a search for ends nearby goes on
 
     def __post_init__(self) -> None:
@@ -186,6 +187,9 @@ class _Round(Surface):
         return look_up(_closed_form(type(self).__name__.lower(), p.numel()), p)[:WIDTH]
 
     def over(self, A: SX, B: SX, row: SX) -> SX:
+        if self.every_order:
+            length = getattr(cylinder_sphere, f"{type(self).__name__.lower()}_length")
+            return length(A, B, self.numbers()[0], Segment.from_row(row[1:]))
         if not self.parameters():
             return super().over(A, B, row)
         # a row has no derivatives by sizes
