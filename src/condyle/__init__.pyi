@@ -67,6 +67,8 @@ from condyle.studies.compare import compare as compare
 from condyle.studies.cycles.limit_cycle import limit_cycle as limit_cycle
 from condyle.studies.cycles.reset import Reset as Reset
 from condyle.studies.external_load import ExternalLoad as ExternalLoad
+from condyle.studies.fitting import residuals as residuals
+from condyle.studies.fitting.fit import fit_parameters as fit_parameters
 from condyle.studies.induced_accelerations import induced_accelerations as induced_accelerations
 from condyle.studies.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from condyle.studies.joint_reactions import joint_reactions as joint_reactions

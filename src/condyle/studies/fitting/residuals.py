@@ -188,7 +188,9 @@ class Forces(Residuals):
             )
         columns = [system.speeds.index(name) for name in table.names]
         values = table.to_si().values
-        sigma = None if self.sigma is None else spread("residuals.Forces", self.sigma, values.shape, table.names)
+        sigma = (
+            None if self.sigma is None else spread("residuals.Forces", self.sigma, values.shape, table.names)
+        )
         options: Any = {"t": motion.t, "disabled": self.disabled}
 
         def call(p: Array) -> tuple[Array, Array]:

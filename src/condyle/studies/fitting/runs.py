@@ -12,13 +12,15 @@ shooting, Bock 1983).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 import condyle.io as io
 from condyle.arrays import Array
-from condyle.errors import CondyleError, DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.integrate.steps import unstacked
 from condyle.laws.ask import AskedState
 from condyle.mobilizers import Mobilizer
 from condyle.studies.fitting.base import Evaluated, Prepared, Residuals, StateJacobians, pack, spread
@@ -120,7 +122,7 @@ class _Pieces(Prepared):
                 "have speeds as their rates: no quaternions, no constraints (shots=1, free=())"
             )
         cuts = np.linspace(0, len(self.t) - 1, shots + 1).round().astype(int)
-        self.cuts = [*zip(cuts[:-1], cuts[1:], strict=True)]
+        self.cuts = list(pairwise(cuts.tolist()))
         self.has_joints = shots > 1
         y = self._y(self.start)
         self.guess = y[self.free]
@@ -159,7 +161,8 @@ class _Pieces(Prepared):
         return y
 
     def _simulate(self, state: State, end: float) -> Any:
-        return simulate(self.system, state, end, **self.options)  # type: ignore[arg-type]
+        options: Any = self.options
+        return simulate(self.system, state, end, **options)
 
     def _piece(
         self, state: State, first: int, last: int, from_start: bool, free: bool
@@ -185,8 +188,6 @@ class _Pieces(Prepared):
     def _through(self, t: Array, y: Array, dy: Array, k: int, state: State) -> tuple[Array, Array]:
         """Values of the function and their derivatives along dy (m, n, directions)."""
         assert self.jacobians is not None
-        from condyle.integrate.steps import unstacked
-
         nq, nu = self.system.nq, self.system.nu
         q, u, tail = unstacked(self.system.compiled.model, state.tail, t, y)
         g, (J_q, J_u, J_z, J_p) = self.jacobians.all_of(q, u, tail)
@@ -205,7 +206,9 @@ class _Pieces(Prepared):
             y = y0 if i == 0 else x[nf + (i - 1) * n : nf + i * n]
             nq, nu = self.system.nq, self.system.nu
             state = start.replace(t=float(t0), q=y[:nq], u=y[nq : nq + nu], z=y[nq + nu :])
-            model, by_p, by_y, end, by = self._piece(state, first, last, i == 0, bool(nf) or i > 0 or self.has_joints)
+            model, by_p, by_y, end, by = self._piece(
+                state, first, last, i == 0, bool(nf) or i > 0 or self.has_joints
+            )
             by_x = np.zeros((*by_p.shape[:-1], len(x)))
             mine = slice(nf + (i - 1) * n, nf + i * n)
             if i:
@@ -223,12 +226,13 @@ class _Pieces(Prepared):
                 after = slice(nf + i * n, nf + (i + 1) * n)
                 J[:, after] -= np.eye(n)
                 s = weight / self.scale
-                ends.append(Evaluated((end - x[after]) * s, by[:, :k] * s[:, None], J * s[:, None], np.ones(n, bool)))
+                ends.append(
+                    Evaluated((end - x[after]) * s, by[:, :k] * s[:, None], J * s[:, None], np.ones(n, bool))
+                )
         every = [*parts, *ends]
         return Evaluated(
-            *(np.concatenate([getattr(e, f) for e in every]) for f in ("r", "by_parameters", "by_unknowns", "joints"))
+            *(
+                np.concatenate([getattr(e, f) for e in every])
+                for f in ("r", "by_parameters", "by_unknowns", "joints")
+            )
         )
-
-
-RunError = CondyleError
-"""What a run at impossible values raises: such values are not taken."""
