@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
@@ -18,13 +19,15 @@ from condyle.system.system import System
 
 WEIGHTS = (1.0, 1e3, 1e6, 1e8)
 """How much joints of pieces of runs count, one fit after the other."""
+OwnFunction = Callable[[dict[str, float]], ArrayLike | tuple[ArrayLike, ArrayLike]]
+"""A user's residuals, or these and their Jacobian, from values by name."""
 LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
 
 
 @with_call_hints({"x0": "it is start={'mass': 8.0}", "wrt": "it is parameters=[...]"})
 def fit_parameters(
     system: System,
-    residuals: Residuals | Callable[[dict[str, float]], Any] | Sequence[Any],
+    residuals: Residuals | OwnFunction | Sequence[Residuals | OwnFunction],
     parameters: Sequence[str] | str,
     *,
     bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
@@ -101,7 +104,7 @@ class _Own(Prepared):
 
     absolute = False
 
-    def __init__(self, system: System, function: Callable[[dict[str, float]], Any], names: list[str]) -> None:
+    def __init__(self, system: System, function: OwnFunction, names: list[str]) -> None:
         self.function, self.names = function, names
         self.places = [system.parameters.index(n) for n in names]
         self.label = getattr(function, "__name__", "function")
