@@ -137,7 +137,8 @@ class MeanSpeed(MovementGoal):
     speed: float | tuple[float, float]
     coordinate: str = ""
 
-    def _coordinate(self, dynamics: Dynamics) -> str:
+    def moving(self, dynamics: Dynamics) -> str:
+        """The coordinate that moves."""
         if self.coordinate:
             if self.coordinate not in dynamics.system.coordinates:
                 raise UnknownNameError(
@@ -151,10 +152,10 @@ class MeanSpeed(MovementGoal):
         return named[0]
 
     def check(self, dynamics: Dynamics) -> None:
-        self._coordinate(dynamics)
+        self.moving(dynamics)
 
     def conditions(self, dynamics: Dynamics) -> Sequence[Condition]:
-        name = self._coordinate(dynamics)
+        name = self.moving(dynamics)
         low, high = np.broadcast_to(np.asarray(self.speed, float), 2).tolist()
         moved = [("end", name, 1.0), ("start", name, -1.0)]
         if low == high:
