@@ -41,6 +41,7 @@ from condyle.muscles.metabolics import Working
 from condyle.muscles.muscle import Muscle
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
+from condyle.studies.motion.motion import Motion
 from condyle.studies.motion.spline_rates import spline
 from condyle.system.system import System
 from condyle.system.variables import variables
@@ -133,15 +134,22 @@ class Dynamics:
     """
 
     def __init__(
-        self, system: System, unknown: Sequence[str] = (), loads: Sequence[ExternalLoad] = ()
+        self,
+        system: System,
+        unknown: Sequence[str] = (),
+        loads: Sequence[ExternalLoad] = (),
+        motion: Motion | None = None,
     ) -> None:
         self.system, self.compiled, self.unknown = system, system.compiled, tuple(unknown)
-        self.loads = tuple(loads)
+        self.loads, self.motion = tuple(loads), motion
         model = self.model = self.compiled.model
         self.tree = model.tree
         self.tail = self.compiled.tails.default
         self._refuse()
         self.held_speeds = [int(k) for k in np.flatnonzero(self.compiled.tails.held(self.tail))]
+        self.driven = list(self.held_speeds)
+        if motion is not None:  # all are numbers, and their equations of motion stay
+            self.held_speeds = list(range(self.tree.nu))
         self.coordinate_of = self._coordinates()
         self.held_coordinates = [self._own_coordinate(k) for k in self.held_speeds]
         self.muscles = {
@@ -192,7 +200,7 @@ class Dynamics:
         if not self.constrained:
             return [], True
         m, q, _ = self.model.equations("position"), *self.system.defaults()
-        rng, free = np.random.default_rng(0), [k for k in self.coordinate_of if k not in self.held_speeds]
+        rng, free = np.random.default_rng(0), [k for k in self.coordinate_of if k not in self.driven]
         spread = np.array([0.0 if i in self.held_coordinates else 0.3 for i in range(len(q))])
         places = q + spread * rng.uniform(-1, 1, (SAMPLES, len(q)))
         G = np.asarray(
@@ -252,8 +260,12 @@ class Dynamics:
 
         self.q_states = [i for i in range(nq) if i not in (*self.held_coordinates, *dependent_q)]
         self.u_states = [k for k in range(nu) if k not in (*self.held_speeds, *self.dependent)]
-        self.q_dependent = dependent_q
+        moving = self.motion is None
+        self.q_dependent = dependent_q = dependent_q if moving else []
+        self.u_dependent = self.dependent if moving else []
         self.free = [k for k in range(nu) if k not in self.held_speeds]
+        balanced = [k for k in range(nu) if k not in self.driven]
+        self.balanced = [k for k in balanced if not self.diagonal or k not in self.dependent]
         a_own = self.u_states if self.diagonal else self.free
         self.a_own = a_own
         z_names = names[nq + nu :]
@@ -276,7 +288,7 @@ class Dynamics:
                 for k in a_own
             ),
             *map(coordinate, dependent_q),
-            *map(speed, self.dependent),
+            *map(speed, self.u_dependent),
             *(Variable(f"{tendon(name)} rate", "rate", "1/s", TENDON_RATE) for name in self.elastic),
         ]
         equations = [name for name, _ in model.equation_names()]
@@ -290,15 +302,15 @@ class Dynamics:
         on = self.compiled.generalized_forces
         self.residuals: list[tuple[str, str, float]] = [
             (f"equation of motion of {tree.speeds[k]}", on.get(tree.speeds[k], ""), force[k])
-            for k in (self.u_states if self.diagonal else self.free)
+            for k in self.balanced
         ]
         for level, size in (("", 1.0), ("rate of ", SPEED)):
             self.residuals += [
                 (f"{level}constraint {name}", unit + "/s" * bool(level), size)
                 for name, unit in zip(equations, equation_units, strict=True)
-                if self.constrained
+                if self.constrained and moving
             ]
-        if not self.diagonal:
+        if not self.diagonal and moving:
             self.residuals += [(f"acceleration of constraint {name}", "", ACCELERATION) for name in equations]
         self.residuals += [(f"equilibrium of {name}", "F_0", 1.0) for name in self.elastic]
         self.residuals += [
@@ -363,7 +375,8 @@ class Dynamics:
         """What determines the expressions beside the model."""
         fixed = [self.tail[self.model.tail[name]].tolist() for name in ("enabled", "lock", "held")]
         loads = [(x._name, x.point is None, str(x.frame), str(x.point_frame)) for x in self.loads]
-        return f"{fixed} {self.held_speeds} {self.dependent} {self.diagonal} {loads}"
+        given = self.motion is not None
+        return f"{fixed} {self.held_speeds} {self.dependent} {self.diagonal} {given} {loads}"
 
     def point(self, T: SX) -> tuple[Point, SX, SX, SX, SX, list[tuple[SX, list[int]]]]:
         """The point, v, the numbers (held, t, constants), xdot, residuals, and what muscles add to residuals:
@@ -385,20 +398,20 @@ class Dynamics:
             rows = s.rows(kin)
             G, bias = rows.jacobian(), rows.bias()
             p, v = rows.errors()
-            if self.diagonal:
+            if self.diagonal and self.motion is None:
                 parts = list(ca.vertsplit(a))
                 for row, k in enumerate(self.dependent):
                     rest = sum((G[row, j] * a[j] for j in range(nu) if j != k), ca.SX(0)) + bias[row]
                     parts[k] = -rest / G[row, k]
                 accelerations = ca.vertcat(*parts)
                 equations = ca.vertcat(p, v)
-            else:
+            elif not self.diagonal:
                 lam = ca.SX.sym("lambda_", G.shape[0])
-                equations = ca.vertcat(p, v, G @ a + bias)
+                equations = ca.vertcat(p, v, G @ a + bias) if self.motion is None else equations
         acting = self._acting(s)
         loads, z = acting.loads, acting.z
         e = rnea.inverse_dynamics(tree, kin, a, s.gravity, loads)
-        own = self.u_states if self.diagonal else self.free
+        own = self.balanced
 
         def reduced(e: SX) -> SX:
             """Rows of e that are left when multipliers are eliminated."""
@@ -407,7 +420,7 @@ class Dynamics:
                     e = e - G[row, :].T * (e[k] / G[row, k])
             return e[own]
 
-        e = ca.substitute(e, a, accelerations) if self.constrained and self.diagonal else e
+        e = ca.substitute(e, a, accelerations) if accelerations is not a else e
         e = ca.densify(reduced(e)) + (
             0 if self.diagonal or not self.constrained else self._pick(G.T @ lam, own)
         )
@@ -436,7 +449,7 @@ class Dynamics:
         inputs = tree.inputs.symbols
         v = ca.vertcat(
             self._pick(q, self.q_states), self._pick(u, self.u_states), z, inputs, corrections,
-            self._pick(a, self.a_own), self._pick(q, self.q_dependent), self._pick(u, self.dependent),
+            self._pick(a, self.a_own), self._pick(q, self.q_dependent), self._pick(u, self.u_dependent),
             *acting.tendon_rates, lam,
         )  # fmt: skip
         numbers = ca.vertcat(*given, s.t, self._pick(s["tail"], self._constants), *acting.measured)
@@ -547,7 +560,12 @@ class Dynamics:
         tail = np.array(self.compiled.tail(parameters=dict(parameters)) if parameters else self.tail)
         q, u = (np.tile(x, (P, 1)) for x in self.system.defaults())
         udot = np.zeros((P, tree.nu))
-        if self.held_speeds:
+        if self.motion is not None:
+            curve = spline(self.motion.t, np.asarray(self.motion.q), 5)
+            q, u, udot = curve(t), np.zeros((P, tree.nu)), np.zeros((P, tree.nu))
+            of = [self.coordinate_of[k] for k in range(tree.nu)]
+            u[:], udot[:] = curve(t, 1)[:, of], curve(t, 2)[:, of]
+        elif self.held_speeds:
             tails = np.tile(tail, (P, 1))
             tails[:, model.tail["t"]] = t[:, None]
             q, u = self.compiled.prescribed(q, u, tails)
@@ -566,9 +584,9 @@ class Dynamics:
         z = V[:, at[1] : len(self.states)]
         if k:
             q[:, self.held_coordinates], u[:, self.held_speeds] = held[:, :k], held[:, k : 2 * k]
-        if m := len(self.dependent):
+        if m := len(self.u_dependent):
             start = len(self.states) + len(self.controls) + len(self.a_own)
-            q[:, self.q_dependent], u[:, self.dependent] = (
+            q[:, self.q_dependent], u[:, self.u_dependent] = (
                 V[:, start : start + m],
                 V[:, start + m : start + 2 * m],
             )

@@ -56,7 +56,7 @@ class EquationsOfMotion:
 
     f: ca.Function | Staged | Loops
     qdot: Callable[[], ca.Function]
-    projection: Callable[[int], Projection | None]
+    projection: Callable[..., Projection | None]
     nq: int
     nu: int
     n: int

@@ -162,10 +162,10 @@ def metric(weights: SX) -> SX:
     return ca.if_else(most > 0, ca.fmax(weights, LIGHTEST * most), 1)
 
 
-def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
+def projection(model: Model, errors: int, lanes: int = 0, derived: bool = False) -> Projection | None:
     """The projection of a system whose steps have so many estimates of their error; None where there is
     nothing to project.
-    lanes: of loops over bodies; 0 for straight lines."""
+    lanes: of loops over bodies; 0 for straight lines. derived: somebody will differentiate its functions."""
     s, tree = Symbols(model), model.tree
     nq, nu, q, u = tree.nq, tree.nu, s["q"], s["u"]
     n = nq + nu + model.nz
@@ -177,7 +177,7 @@ def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
         if tree.driven:
             closure = Closure(name, [*inputs, *more], [ca.densify(x) for x in outputs])
             outputs = closure(s.t, ca.vertcat(*s.motions.state(), s.z), *inputs[2:], *more)
-        return build_function(name, [*inputs, *more], outputs)
+        return build_function(name, [*inputs, *more], outputs, derived)
 
     own, unit = [s.motions.without(e) for e in E], normalized(tree, q)
     if not model.constraints:

@@ -12,7 +12,7 @@ from condyle.integrate.advice import advice
 from condyle.integrate.control import FAILED
 from condyle.integrate.events import Event, Witnesses, later
 from condyle.integrate.integrators import Method
-from condyle.integrate.interrupts.base import ROWS, Interrupter, Interruption
+from condyle.integrate.interrupts.base import ROWS, Cause, Interrupter, Interruption
 from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.rigid.impact import Impact
@@ -65,6 +65,8 @@ class Run:
         system, s = self.start.system, self.settings
         self.events, self.changes = list[Occurrence](), list[tuple[int, State]]()
         self.jumps, self.impacts = list[Jump](), list[Impact]()
+        self.causes = list[Cause]()
+        self.ending: Cause | None = None
         self.tables = dict(self.tables)
         self.manifold = Manifold.of_run(system, s.weights, s.accuracy)
         self.interrupters = interrupters(self)
@@ -183,8 +185,9 @@ class Run:
         last = self.buffer.count - 1
         self.t, self.y = float(self.buffer["t"][last, 0]), self.buffer["y"][last].copy()
 
-    def change(self, state: State) -> None:
+    def change(self, state: State, cause: Cause) -> None:
         """Go on from another state."""
+        self.causes.append(cause)
         self.t, self.y, self.like = state.t, stacked(state), state
         self.changes.append((self.buffer.count, state))
         self.buffer.change(self.t, self.y)
@@ -208,6 +211,8 @@ class Run:
             tuple(self.changes),
             tuple(self.jumps),
             impacts=tuple(self.impacts),
+            causes=tuple(self.causes),
+            ending=self.ending,
         )
 
     def _advice(self) -> Outcome:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import Array
 from condyle.errors import ShapeError
+from condyle.integrate.interrupts.base import Cause
 from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.measure_history import history, measured
@@ -99,8 +100,12 @@ class Trajectory(States[State], Judged):
     # the whole run and its rows
     within: tuple[Trajectory, np.ndarray] | None = field(default=None, repr=False)
     impacts: tuple[Impact, ...] = field(default=(), repr=False)
+    causes: tuple[Cause, ...] = field(default=(), repr=False)  # of the changes
+    ending: Cause | None = field(default=None, repr=False)
 
-    plumbing = frozenset({"rows", "manifold", "changes", "y", "called", "part", "row", "tails", "within"})
+    plumbing = frozenset(
+        {"rows", "manifold", "changes", "y", "called", "part", "row", "tails", "within", "causes", "ending"}
+    )
     called, _item, _study = "traj", "step", "simulate"
     elsewhere = States.elsewhere | {
         "sol": "traj(t), the State at a time, or traj.at(times)",
@@ -272,11 +277,23 @@ class Trajectory(States[State], Judged):
         start = self.start
         if len(i):
             start = replaced(likes[which[0]], float(rows.t[0]), rows.y[0])
-        changes = tuple((int(k), likes[which[k]]) for k in 1 + np.flatnonzero(np.diff(which)))
+        changed = 1 + np.flatnonzero(np.diff(which))
+        changes = tuple((int(k), likes[which[k]]) for k in changed)
+        causes = tuple(self.causes[which[k] - 1] for k in changed) if self.causes else ()
+        ending = self.ending if len(i) and i[-1] == len(self) - 1 and rows.t[-1] == self.t[-1] else None
         events = tuple(e for e in self.events if len(i) and rows.t[0] <= e.t <= rows.t[-1])
         run, before = (self, self._steps) if self.within is None else self.within
         within = (run, before[i]) if history(self.system) else None
-        return replace(self, start=start, rows=rows, events=events, changes=changes, within=within)
+        return replace(
+            self,
+            start=start,
+            rows=rows,
+            events=events,
+            changes=changes,
+            within=within,
+            causes=causes,
+            ending=ending,
+        )
 
     def _state(self, i: int, t: float, y: np.ndarray) -> State:
         """y at row i or after, with the parameters, inputs, locks that hold there."""

@@ -256,9 +256,9 @@ def induced_accelerations(
             before, values_on = multipliers.get(cause), pushes[:, k].reshape(len(moved), -1)
             multipliers[cause] = Table(
                 moved.t,
-                [*(before.names if before else ()), *names],
-                np.concatenate([before.values, values_on], axis=1) if before else values_on,
-                [*(before.units if before else ()), *["N"] * len(names)],
+                [*(before.names if before is not None else ()), *names],
+                np.concatenate([before.values, values_on], axis=1) if before is not None else values_on,
+                [*(before.units if before is not None else ()), *["N"] * len(names)],
                 status=status,
                 degrees=False,
             )

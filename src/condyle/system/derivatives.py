@@ -245,7 +245,7 @@ def _derivative(
     if name == "multipliers":
         _check_rank(compiled, arrays[0], arrays[1], tail)
     elif compiled.model.unilateral and name in (*ACCELERATIONS, *CONTACT_FORCES):
-        _check_shares(compiled, kind, name, arrays[0], arrays[1], tail)
+        check_shares(compiled, kind, name, arrays[0], arrays[1], tail)
     return compiled.functions[key], [*arrays, tail]
 
 
@@ -279,7 +279,7 @@ def _matrix(compiled: Compiled, q: Any, u: Any, tail: Array) -> Array:
     return Y.reshape(Y.shape[:-1] + (m, m))
 
 
-def _check_shares(compiled: Compiled, kind: str, name: str, q: Any, u: Any, tail: Array) -> None:
+def check_shares(compiled: Compiled, kind: str, name: str, q: Any, u: Any, tail: Array) -> None:
     """Refuse derivatives where rigid contacts are redundant and how they share their load counts: in their
     forces, and where one slides in accelerations too, multipliers.py (9)."""
     model = compiled.model

@@ -10,7 +10,7 @@ from tests.integrate.adjoint.differences import relative, slope
 
 STEP, H = 0.005, 2e-3
 TOLERANCE = 1e-10  # differences of order 8 at 2e-3 keep eleven digits
-LATER = {"verlet", "bdf"}
+LATER = {"bdf"}
 
 
 @pytest.fixture(scope="module")

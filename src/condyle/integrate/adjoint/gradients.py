@@ -22,8 +22,12 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.integrate.adjoint.program import FORWARD, REVERSE, lanes, native, wanted
+from condyle.integrate.adjoint.saltation import Changes
+from condyle.integrate.steps import unstacked
 from condyle.records import dataclass
 from condyle.status import Status
+from condyle.system.derivatives import check_shares
+from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.variables import variable_names
 
@@ -55,6 +59,7 @@ class RunDerivatives:
         self.what, self.traj, self.system, self.rows = what, traj, traj.system, traj.rows
         self.model = self.system.compiled.model
         self.nq, self.nu, self.n = self.system.nq, self.system.nu, traj.y.shape[1]
+        self.by_p = True
         self._check()
         self.starts = [0, *(row for row, _ in traj.changes)]
         self.segments = [
@@ -74,8 +79,13 @@ class RunDerivatives:
             raise DescriptionError(
                 f"{what}: rows are left out of this trajectory; ask the whole run, or a part of it as traj[i:j]"
             )
-        if traj.changes:
-            raise DescriptionError(f"{what}: events changed the state; derivatives across them follow")
+        if len(traj.causes) != len(traj.changes):
+            raise DescriptionError(f"{what}: events of this run are not known; simulate it again")
+
+        if self.model.unilateral:
+            rows = np.array([0, *(row for row, _ in traj.changes)])
+            args = unstacked(self.model, traj.tails(rows), traj.t[rows], traj.y[rows])
+            check_shares(self.system.compiled, what, "ydot", *args)
 
     # --- parts of p
 
@@ -107,13 +117,17 @@ class RunDerivatives:
             out[:, self.parts["table"]] = self.table_slope(self.traj.start.tail).T
         return out
 
-    def y_directions(self, wrt: str) -> Array:
+    def N(self, state: State) -> Array:
+        """qdot = N u, (nq, nu)."""
+        q, nu = np.tile(state.q, (self.nu, 1)), self.nu
+        return np.asarray(self.system.compiled.function("qdot")(q, np.eye(nu), state.tail)).reshape(nu, -1).T
+
+    def y_directions(self, wrt: str, state: State | None = None) -> Array:
         """y' at the start of each direction of q, u or z, (directions, n): (2)."""
         nq, nu, n = self.nq, self.nu, self.n
         if wrt == "q":
             out = np.zeros((nu, n))
-            q = np.tile(self.traj.y[0, :nq], (nu, 1))
-            out[:, :nq] = self.system.compiled.function("qdot")(q, np.eye(nu), self.traj.start.tail)
+            out[:, :nq] = self.N(state or self.traj.start).T
             return out
         here = slice(nq, nq + nu) if wrt == "u" else slice(nq + nu, n)
         return np.eye(n)[here]
@@ -159,7 +173,7 @@ class RunDerivatives:
         arrays: Any = None,
     ) -> tuple[Array, Array]:
         """d (m, n) and dp (m, p') carried over the steps between rows (first, last) of each task."""
-        by_p = bool(len(self.wanted)) and (direction == REVERSE or bool(dp.any()))
+        by_p = bool(len(self.wanted)) and (self.by_p if direction == REVERSE else bool(dp.any()))
         if arrays is None:
             arrays = self.rows.t, self.rows.y, self.rows.f, self.traj._which([a for a, _ in rows])
         t, y, f, which = arrays
@@ -206,8 +220,26 @@ class RunDerivatives:
 
     # --- both directions
 
-    def forward(self, d: Array, dp: Array, times: np.ndarray) -> Array:
-        """y' (times, m, n) of tangents d (m, n) at the start and dp (m, p')."""
+    @cached_property
+    def changes(self) -> dict[int, Array]:
+        """By its row, each change as a matrix of (y, p'): saltation.py."""
+        changes, last, ends = Changes(self), len(self.traj.changes) - 1, self.traj.ending is not None
+        return {
+            row: changes.matrix(cause, row, ends and i == last and row == len(self.traj) - 1)
+            for i, ((row, _), cause) in enumerate(zip(self.traj.changes, self.traj.causes, strict=True))
+        }
+
+    @cached_property
+    def ending(self) -> Array | None:
+        """The same for an event that ended the run and changed nothing: its end moves."""
+        traj = self.traj
+        if traj.ending is None or (traj.changes and traj.changes[-1][0] == len(traj) - 1):
+            return None
+        return Changes(self).matrix(traj.ending, len(traj), ends=True)
+
+    def forward(self, d: Array, dp: Array, times: np.ndarray, to_end: bool = False) -> Array:
+        """y' (times, m, n) of tangents d (m, n) at the start and dp (m, p'). to_end: the end moves with the event
+        that ended the run."""
         out, order, row = (
             np.empty((len(times), *d.shape)),
             np.argsort(self.traj._way * times, kind="stable"),
@@ -215,37 +247,60 @@ class RunDerivatives:
         )
         for i in order:
             k = min(int(self.traj.row(times[i])), len(self.traj) - 1)
-            if k > row:
-                d, _ = self._run(FORWARD, d, dp, [(row, k)] * len(d))
-                row = k
+            for c in (*(c for c in self.changes if row < c <= k), k):
+                stop = c - 1 if c in self.changes and c > row else c
+                if stop > row:
+                    d, dp = self._run(FORWARD, d, dp, [(row, stop)] * len(d))
+                if stop < c:
+                    d, dp = self._mapped(self.changes[c], d, dp)
+                row = c
             out[i] = self.between(FORWARD, k, float(times[i]), d, dp)[0]
+        if to_end and self.ending is not None:
+            out[0] = self._mapped(self.ending, out[0], dp)[0]
         return out
 
-    def reverse(self, w: Array, times: np.ndarray) -> tuple[Array, Array]:
+    def _mapped(self, A: Array, d: Array, dp: Array) -> tuple[Array, Array]:
+        x = np.hstack([d, dp]) @ A.T
+        return np.ascontiguousarray(x[:, : self.n]), np.ascontiguousarray(x[:, self.n :])
+
+    def reverse(self, w: Array, times: np.ndarray, to_end: bool = False) -> tuple[Array, Array]:
         """y^ (n,) at the start and p^ (p',), of the sum over times of w (times, n) . y."""
-        seeds, mu = np.zeros((len(self.traj), self.n)), np.zeros(len(self.wanted))
+        seeds, mu = (
+            np.zeros((len(self.traj), self.n)),
+            np.zeros((len(self.traj.changes) + 1, len(self.wanted))),
+        )
         for x, t in zip(w, times, strict=True):
             k = min(int(self.traj.row(t)), len(self.traj) - 1)
-            x, m = self.between(REVERSE, k, float(t), x[None], np.zeros((1, len(mu))))
+            m = np.zeros((1, mu.shape[1]))
+            if to_end and self.ending is not None:
+                x, m = (v[0] for v in self._mapped(self.ending.T, x[None], m))
+                m = m[None]
+            x, m = self.between(REVERSE, k, float(t), np.ascontiguousarray(x[None]), m)
             seeds[k] += x[0]
-            mu += m[0]
-        last = int(np.flatnonzero(seeds.any(axis=1)).max(initial=0))
-        if last:
-            lonely = not seeds[:last].any()
-            d, m = self._run(REVERSE, seeds[[last]], mu[None], [(0, last)], None if lonely else seeds)
-            return d[0], m[0]
-        return seeds[0], mu
+            mu[int(self.traj._which(k))] += m[0]
+        d, m = np.zeros((1, self.n)), np.zeros((1, mu.shape[1]))
+        for i, part in reversed(list(enumerate(self.segments))):
+            m = m + mu[i]
+            mine = np.flatnonzero(seeds[part.first : part.last + 1].any(axis=1))
+            last = part.last if d.any() else part.first + int(mine.max(initial=0))
+            d = d + seeds[[last]]
+            if last > part.first:
+                lonely = not (mine < last - part.first).any()
+                d, m = self._run(REVERSE, d, m, [(part.first, last)], None if lonely else seeds)
+            if i:
+                d, m = self._mapped(self.changes[part.first].T, d, m)
+        return d[0], m[0]
+
+    def ydot(self, t: np.ndarray, y: Array, tails: Array) -> Array:
+        """ydot at times t (m,) and y (m, n), (m, n)."""
+        q, u, tails = unstacked(self.model, tails, t, y)
+        found = self.system.compiled.function("ydot")(q, u, np.zeros_like(u), tails)
+        return np.asarray(found[0] if isinstance(found, tuple) else found)
 
     def rates(self, times: np.ndarray) -> Array:
-        """ydot at times (m,), (m, n)."""
-        traj = self.traj
-        y = traj.at(times)
-        k = np.clip(traj.row(times), 0, len(traj) - 1)
-        from condyle.integrate.steps import unstacked
-
-        q, u, tails = unstacked(self.model, traj.tails(k), times, y)
-        out = self.system.compiled.function("ydot")(q, u, tails)
-        return np.asarray(out[0] if isinstance(out, tuple) else out)
+        """ydot at times (m,) of the run, (m, n)."""
+        k = np.clip(self.traj.row(times), 0, len(self.traj) - 1)
+        return self.ydot(times, self.traj.at(times), self.traj.tails(k))
 
 
 def jacobian(traj: Trajectory, wrt: Any, t: Any) -> dict[str, Array]:
@@ -254,7 +309,7 @@ def jacobian(traj: Trajectory, wrt: Any, t: Any) -> dict[str, Array]:
     names, (times, shape) = run.names(wrt), run.times(t)
     each = [run.directions(name) for name in names]
     d, dp = (np.concatenate([x[k] for x in each]) for k in (0, 1))
-    dy = run.forward(d, dp, times) if len(d) else np.empty((len(times), 0, run.n))
+    dy = run.forward(d, dp, times, t is None) if len(d) else np.empty((len(times), 0, run.n))
     out, start = {}, 0
     for name, (mine, _) in zip(names, each, strict=True):
         out[name] = np.moveaxis(dy[:, start : start + len(mine)], 1, 2).reshape(*shape, run.n, len(mine))
@@ -280,7 +335,7 @@ def jvp(traj: Trajectory, tangents: Any, t: Any) -> Array:
             dt = float(dx[0])
             continue
         d, dp = d + dx @ x[0], dp + dx @ x[1]
-    dy = run.forward(d, dp, times)[:, 0]
+    dy = run.forward(d, dp, times, t is None)[:, 0]
     if dt:
         dy = dy + dt * run.rates(times)
     return dy.reshape(*shape, run.n)
@@ -291,7 +346,7 @@ def vjp(traj: Trajectory, w: Any, t: Any, wrt: Any) -> dict[str, Array]:
     run = RunDerivatives("vjp", traj)
     names, (times, shape) = run.names(wrt), run.times(t)
     w = cotangent_of(run.system, w, shape, run.n)
-    y, p = run.reverse(w.reshape(len(times), run.n), times)
+    y, p = run.reverse(w.reshape(len(times), run.n), times, t is None)
     out = {}
     for name in names:
         if name == "t":

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from condyle.errors import DescriptionError
-from condyle.integrate.adjoint.tape import Rate, Recorded, Slope, Tape
+from condyle.integrate.adjoint.slopes import LoopedSlope, MapSlope, Slope
+from condyle.integrate.adjoint.tape import Rate, Recorded, Tape
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
 from condyle.integrate.integrators.base import Method
 from condyle.integrate.step_loop import copy
@@ -52,19 +52,25 @@ def native(system: System, method: Method, direction: str, by_p: bool, W: int) -
 
 
 def _build(system: System, method: Method, direction: str, by_p: bool, W: int) -> ProgramAndTables:
-    eq = equations(system, derivatives=True, W=W)
-    return rows_loop(method, eq, direction, wanted(system.compiled.model) if by_p else [], W)
+    model = system.compiled.model
+    by = wanted(model) if by_p else np.zeros(0, int)
+    if direction == REVERSE and not method.needs_jacobian:
+        eq = equations(system, W=W)
+        if LoopedSlope.fits(model, eq, W > 1):
+            return rows_loop(method, eq, direction, by, W, model)
+    return rows_loop(method, equations(system, derivatives=True, W=W), direction, by, W)
 
 
 def rows_loop(
-    method: Method, eq: EquationsOfMotion, direction: str, by: Sequence[int] | np.ndarray, W: int
+    method: Method,
+    eq: EquationsOfMotion,
+    direction: str,
+    by: Sequence[int] | np.ndarray,
+    W: int,
+    looped: Model | None = None,
 ) -> ProgramAndTables:
-    """The program, and the tables of its right-hand side."""
+    """The program, and the tables of its right-hand side. looped: the model, where its derivatives are loops."""
     n, by = eq.n, [int(k) for k in by]
-    if eq.projection(0) is not None:
-        raise DescriptionError(
-            "derivatives of a run: not yet where steps are projected: quaternions, prescribed motions, constraints"
-        )
     scalars = "t h_try t_next row task first last which count busy finished seeded steps evaluations accuracy"
     sizes = dict.fromkeys(f"{scalars} one zero t_stage f.unused status tolerance".split(), 1)
     vectors = "y y_next y_stage k0 k_next error other weights no_y d"
@@ -72,10 +78,19 @@ def rows_loop(
     streams = {"queue": Stream(1, shared=True)}
     tables: dict[str, np.ndarray] = {}
     rhs = RightHandSide(eq, sizes, streams, tables)
-    slope, recorded = Slope(eq, rhs, by), Recorded()
+    slope = Slope(eq, rhs, by) if looped is None else LoopedSlope(looped, eq, rhs, by, streams, tables, W)
+    recorded = Recorded()
     step = method.step(eq, recorded, recorded, sizes)  # type: ignore[arg-type]
     tape = Tape(slope, sizes, ["y", "p"] if by else ["y"])
     tape.record([Rate("t", "y", "k0", known=True), *step.attempt])
+    found = eq.projection(0, derived=True)
+    if found is not None:
+        maps = [found.nearer] if found.tolerance is None else [found.nearer, found.along]
+        slopes = [
+            MapSlope(f, name, by, sizes, streams, tables)  # type: ignore[arg-type]
+            for f, name in zip(maps, ("nearer", "along"), strict=False)
+        ]
+        tape.project(slopes, "t_next", "y_next", None if found.tolerance is None else "tolerance")
     reverse = direction == REVERSE
     if reverse:
         tape.bars["p"] = "dp"

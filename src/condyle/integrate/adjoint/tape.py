@@ -23,11 +23,13 @@ import casadi as ca
 
 from condyle.arrays import SX
 from condyle.errors import DescriptionError
-from condyle.integrate.equations import EquationsOfMotion, RightHandSide
+from condyle.integrate.adjoint.slopes import MapSlope, Slope
 from condyle.native.loops.elements import ElementSum, Elementwise
 from condyle.native.programs.nodes import Call, If, Ints, Kernel, Node, While, elementwise
 from condyle.records import dataclass
 
+AGAIN = 2
+"""Further passes of the projection that are differentiated. Each squares what is off the constraints."""
 PASSES = 60
 """Of an iteration (5), at most; and what it may leave, as a part of 1 + |x|."""
 LEFT = 1e-15
@@ -70,102 +72,6 @@ class Recorded:
         return []
 
 
-class Slope:
-    """f and its derivatives as kernels, each compiled once.
-
-    Args:
-        eq: the equations of motion, with derivatives.
-        rhs: f over the slices of the program.
-        wanted: which numbers of p have derivatives.
-    """
-
-    def __init__(self, eq: EquationsOfMotion, rhs: RightHandSide, wanted: Sequence[int]) -> None:
-        assert rhs.derived is not None
-        self.eq, self.rhs, self.wanted, self.sizes = eq, rhs, list(wanted), rhs.sizes
-        main, n = rhs.derived, eq.n
-        self.x = x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
-        self.ydot = ca.densify(main.call(x, True, False)[0])
-        self.active = ca.vertcat(x[1], x[2][self.wanted])
-        self.n, self.np = n, len(self.wanted)
-        self._made: dict[str, ca.Function] = {}
-        self._label = 0
-
-    @property
-    def rows_size(self) -> int:
-        return self.x[3].numel() if len(self.x) > 3 else 0
-
-    def _function(self, name: str, make: Callable[[], tuple[list[SX], list[SX]]]) -> ca.Function:
-        if name not in self._made:
-            ins, outs = make()
-            self._made[name] = ca.Function(name, ins, [ca.densify(y) for y in outs], {"cse": True})
-        return self._made[name]
-
-    @property
-    def vjp(self) -> ca.Function:
-        """(t, y, p, rows..., k^, p^) -> f_y' k^, p^ + f_p' k^: (2)."""
-
-        def make() -> tuple[list[SX], list[SX]]:
-            w, old = ca.SX.sym("w", self.n), ca.SX.sym("old", self.np)
-            back = ca.jtimes(self.ydot, self.active, w, True)
-            return [*self.x, w, old], [back[: self.n], old + back[self.n :]]
-
-        return self._function("rate_vjp", make)
-
-    def _tangents(self) -> list[SX]:
-        return [ca.SX.sym("dy", self.n), ca.SX.sym("dp", self.np)]
-
-    @property
-    def dual(self) -> ca.Function:
-        """(t, y, p, rows..., y', p') -> f, f_y y' + f_p p': (2)."""
-
-        def make() -> tuple[list[SX], list[SX]]:
-            d = self._tangents()
-            return [*self.x, *d], [self.ydot, ca.jtimes(self.ydot, self.active, ca.vertcat(*d))]
-
-        return self._function("rate_dual", make)
-
-    def _along(self) -> tuple[SX, SX, SX]:
-        """f_t e + f_y U, and e, U."""
-        e, U = ca.SX.sym("e"), ca.SX.sym("U", self.n)
-        return ca.jtimes(self.ydot, ca.vertcat(self.x[0], self.x[1]), ca.vertcat(e, U)), e, U
-
-    @property
-    def second_vjp(self) -> ca.Function:
-        """(t, y, p, rows..., e, U, r^, y^, p^) -> y^, p^ with the gradient of r^ . (f_t e + f_y U) added: (4)."""
-
-        def make() -> tuple[list[SX], list[SX]]:
-            along, e, U = self._along()
-            w, old_y, old_p = ca.SX.sym("w", self.n), ca.SX.sym("old_y", self.n), ca.SX.sym("old_p", self.np)
-            back = ca.jtimes(along, self.active, w, True)
-            return [*self.x, e, U, w, old_y, old_p], [old_y + back[: self.n], old_p + back[self.n :]]
-
-        return self._function("second_vjp", make)
-
-    @property
-    def second_jvp(self) -> ca.Function:
-        """(t, y, p, rows..., e, U, y', p') -> (f_t e + f_y U)' with e, U held: (4)."""
-
-        def make() -> tuple[list[SX], list[SX]]:
-            along, e, U = self._along()
-            d = self._tangents()
-            return [*self.x, e, U, *d], [ca.jtimes(along, self.active, ca.vertcat(*d))]
-
-        return self._function("second_jvp", make)
-
-    def rows_at(self, t: str, y: str) -> tuple[list[Node], tuple[str, ...]]:
-        """Nodes that look up at (t, y) what derivatives need, into a slice that stays."""
-        if not self.rows_size:
-            return [], ()
-        self._label += 1
-        kept = f"rows~{self._label}"
-        self.sizes[kept] = self.rows_size
-        found = self.rhs.sloped or self.rhs.f
-        return [*found.looked_up((t, y, "p")), self._copy(found.more[0], kept)], (kept,)
-
-    def _copy(self, source: str, target: str) -> Kernel:
-        return elementwise(lambda x: x, [source], [target], self.sizes, self.sizes[source], "copy")
-
-
 @dataclass(eq=False)
 class Operation:
     """One operation of a step over slices with names of their own.
@@ -203,6 +109,7 @@ class Tape:
         self.tangents: dict[str, str] = {}
         self.bars: dict[str, str] = {}
         self.factored: dict[str, Matrix] = {}
+        self.off = ""
 
     # --- names
 
@@ -361,27 +268,13 @@ class Tape:
             if k not in self.bars:
                 return []
             (back, known), (pbar, _) = self.bar(y), self.bar("p")
-            return self._added("rate_vjp", slope.vjp, (*given, self.bars[k], pbar), y, back, known, (pbar,))
+            out = self.new("back", slope.n) if known else back
+            nodes = slope.back(given, k, self.bars[k], out, pbar)
+            return [*nodes, self._sum(back, out)] if known else nodes
 
         primal: list[Node] = [] if node.known else [slope.rhs(t, y, k, "f.unused")]
         self.operations.append(Operation((t, y), rows, looked, list, list))
         self.operations.append(Operation((t, y, *rows), (k,), primal, tangent, reverse, dual=True))
-
-    def _added(
-        self,
-        name: str,
-        f: ca.Function,
-        ins: tuple[str, ...],
-        y: str,
-        bar: str,
-        known: bool,
-        more: tuple[str, ...],
-    ) -> list[Node]:
-        """bar, more <- f(ins), or added to what bar has."""
-        if not known:
-            return [Kernel(f, ins, (bar, *more))]
-        out = self.new("back", self.sizes[y])
-        return [Kernel(f, ins, (out, *more)), self._sum(bar, out)]
 
     def _sum(self, into: str, other: str) -> Kernel:
         return elementwise(lambda a, b: a + b, [into, other], [into], self.sizes, self.sizes[into], "sum")
@@ -491,9 +384,161 @@ class Tape:
                 return tuple(name for name in op.outs if name not in (made.W, made.f_t))
         return ()
 
+    def project(self, maps: Sequence[MapSlope], t: str, y: str, tolerance: str | None) -> None:
+        """y <- its projection, by the maps one after the other; with a tolerance again where the last of them says
+        that it is still off, at most AGAIN times."""
+        self._pass(maps, t, y, None)
+        for _ in range(AGAIN if tolerance else 0):
+            flag, off = self.new("again", 1), self.off
+            again = Kernel(_exceeds(), (off, str(tolerance)), (flag,))
+            self.operations.append(Operation((off,), (flag,), [again], list, list))
+            self._pass(maps, t, y, flag)
+
+    def _pass(self, maps: Sequence[MapSlope], t: str, y: str, flag: str | None) -> None:
+        t, points, looked = self.at(t), [self.at(y)], list[tuple[str, ...]]()
+        primal: list[Node] = []
+        for one in maps:
+            here, there = points[-1], self.new(y)
+            extra = tuple(self.new("off", 1) for _ in range(one.extra))
+            rows = tuple(self.new("rows", self.sizes[name]) for name in one.f.more)
+            ins = (t, here, "p", "weights")
+            primal += [one.f(ins, (there, *extra)), *map(self.slope._copy, one.f.more, rows)]
+            points.append(there)
+            looked.append(rows)
+            self.off = extra[-1] if extra else ""
+        start, end = points[0], self.renamed(y)
+        primal.append(self.slope._copy(points[-1], end))
+        self.active.add(end)
+        where = [
+            (one, (t, point, "p", "weights", *rows))
+            for one, point, rows in zip(maps, points, looked, strict=False)
+        ]
+
+        def chosen(otherwise: Node, nodes: list[Node]) -> list[Node]:
+            return nodes if flag is None else [otherwise, If(flag, nodes)]
+
+        def tangent() -> list[Node]:
+            d, nodes = self.tangent(start), list[Node]()
+            before, out = d, self.tangent(end)
+            for one, given in where:
+                nodes.append(
+                    Kernel(one.jvp, (*given, d, self.tangent("p")), (new := self.new(d, self.sizes[y]),))
+                )
+                d = new
+            return chosen(self.slope._copy(before, out), [*nodes, self.slope._copy(d, out)])
+
+        def reverse() -> list[Node]:
+            if end not in self.bars:
+                return []
+            w, nodes, (out, known) = self.bars[end], list[Node](), self.bar(start)
+            assert not known
+            pbar = self.bar("p")[0]
+            first = w
+            for one, given in reversed(where):
+                nodes.append(Kernel(one.vjp, (*given, w, pbar), (new := self.new(out, self.sizes[y]), pbar)))
+                w = new
+            return chosen(self.slope._copy(first, out), [*nodes, self.slope._copy(w, out)])
+
+        self.operations.append(
+            Operation((t, start), (end,), chosen(self.slope._copy(start, end), primal), tangent, reverse)
+        )
+
     def _iteration(self, node: While) -> None:
-        """(5): the body, recorded with its results as arguments."""
-        raise DescriptionError("derivatives of a run: iterations")
+        """(5): the body once more at its solution. What it reads and writes and is active is x."""
+        body, slope = _flat(node.body), self.slope
+        reads, writes = used_slices(body)
+        both = [name for name in sorted(writes & reads) if name in self.names]
+        old = {name: self.at(name) for name in (*sorted(writes), node.status)}
+        for name in old:
+            self.renamed(name)
+        known = [
+            slope._copy(old[name], self.at(name))
+            for name in old
+            if old[name] in self.sizes and name in (*both, node.status, node.flag)
+        ]
+
+        def renamed(each: Any) -> Any:
+            if isinstance(each, Rate):
+                return slope.rhs(self.at(each.t), self.at(each.y), self.at(each.k), "f.unused")
+            return Kernel(each.f, tuple(map(self.at, each.ins)), tuple(map(self.at, each.outs)))
+
+        loop = While(self.at(node.flag), [renamed(each) for each in body], node.limit, self.at(node.status))
+        x = [name for name in both if old[name] in self.active]
+        outs = tuple(self.at(name) for name in old)
+        around = {self.at(name) for name in reads} & self.active
+        self.active |= {self.at(name) for name in x}
+
+        now = dict(self.names)
+
+        def inner() -> Tape:
+            tape = Tape(slope, self.sizes, self.active)
+            tape.names, tape.count = dict(now), self.count
+            tape.record(body)
+            self.count = tape.count
+            return tape
+
+        def loops(
+            state: Sequence[str], new: Sequence[str], nodes: list[Node], start: list[Node]
+        ) -> list[Node]:
+            """state <- new until nothing changes."""
+            flag, left = self.new("turn", 1), self.new("left", 1)
+            on = ca.Function("on", [], [ca.SX(1), ca.SX(0)])
+            parts = [[ca.SX.sym(n, self.sizes[i]) for i in state] for n in "ab"]
+            a, b = (ca.vertcat(*part) for part in parts)
+            change = ca.mmax(ca.fabs(a - b)) > LEFT * (1 + ca.mmax(ca.fabs(b)))
+            test = ca.Function("test", [*parts[0], *parts[1]], [change, *parts[1]])
+            again = Kernel(test, (*state, *new), (flag, *state))
+            return [*start, Kernel(on, (), (flag, left)), While(flag, [*nodes, again], PASSES, left)]
+
+        names = [self.at(name) for name in x]
+
+        def tangent() -> list[Node]:
+            tape = inner()
+            state = [self.tangent(name) for name in names]
+            tape.tangents = dict(self.tangents)
+            nodes = [n for op in tape.operations for n in ([] if op.dual else op.primal) + op.tangent()]
+            new = [tape.tangents[tape.at(name)] for name in x]
+            self.count = tape.count
+            start: list[Node] = [slope._copy(self.tangents[old[n]], d) for n, d in zip(x, state, strict=True)]
+            return loops(state, new, self._needed([(nodes, [])], new), start)
+
+        def reverse() -> list[Node]:
+            if not any(name in self.bars for name in names):
+                return []
+            assert all(name in self.bars for name in names)
+            bars = [self.bars[name] for name in names]
+            v, new, nodes = [self.new("v", self.sizes[b]) for b in bars], list[str](), list[Node]()
+            tape = inner()  # for v alone
+            self.sizes["p~"] = slope.np
+            tape.bars = {"p": "p~"} | {tape.at(n): b for n, b in zip(x, v, strict=True)}
+            primal = [n for op in tape.operations for n in _flat(op.primal)]
+            back = [n for op in reversed(tape.operations) for n in _flat(op.reverse())]
+            self.count = tape.count
+            for name, bar in zip(names, bars, strict=True):
+                total = self.new("v", self.sizes[bar])
+                more = [tape.bars[name]] if name in tape.bars else []
+                back.append(
+                    elementwise(
+                        lambda *a: sum(a), [bar, *more], [total], self.sizes, self.sizes[bar], "total"
+                    )
+                )
+                new.append(total)
+            start: list[Node] = [
+                *self._needed([(primal, [])], list(used_slices(back)[0])),
+                *(slope._copy(b, a) for a, b in zip(v, bars, strict=True)),
+            ]
+            nodes += loops(v, new, self._needed([(back, [])], new), start)
+            last = inner()  # for what is around
+            last.bars = {n: b for n, b in self.bars.items() if n in around or n == "p"}
+            last.bars |= {last.at(n): b for n, b in zip(x, v, strict=True)}
+            nodes += [n for op in last.operations for n in _flat(op.primal)]
+            nodes += [n for op in reversed(last.operations) for n in _flat(op.reverse())]
+            self.count = last.count
+            self.bars |= {n: b for n, b in last.bars.items() if n in around and n not in names}
+            return nodes
+
+        primal: list[Node] = [*known, loop]
+        self.operations.append(Operation(tuple(old.values()), outs, primal, tangent, reverse))
 
     # --- results
 
@@ -524,6 +569,11 @@ class Tape:
         return out[::-1]
 
 
+def _exceeds() -> ca.Function:
+    a, b = ca.SX.sym("a"), ca.SX.sym("b")
+    return ca.Function("exceeds", [a, b], [a > b])
+
+
 def _flat(node: Any) -> list[Any]:
     return [x for each in node for x in _flat(each)] if isinstance(node, (list, tuple)) else [node]
 
@@ -535,6 +585,9 @@ def used_slices(node: Any) -> tuple[set[str], set[str]]:
     reads, writes = set[str](), set[str]()
     for each, _ in walk(node):
         match each:
+            case Rate():
+                reads |= {each.t, each.y}
+                writes.add(each.k)
             case Kernel():
                 reads |= set(each.ins)
                 writes |= set(each.outs)

@@ -61,9 +61,11 @@ class Verlet(Method):
             new = y[:nq] + h * qdot(t + h / 2, (y[:nq] + q_next) / 2, half)
             return new, changed(new, q_next)
 
-        def move(y: SX, h: SX, half: SX, y_next: SX, k0: SX, k: SX, evaluations: SX) -> tuple[SX, ...]:
+        def move(
+            y: SX, h: SX, half: SX, q_next: SX, y_next: SX, k0: SX, k: SX, evaluations: SX
+        ) -> tuple[SX, ...]:
             z = y[nq + nu :] + h / 2 * (k0[nq + nu :] + k[nq + nu :])
-            new = ca.vertcat(y_next[:nq], half + h / 2 * k[nq : nq + nu], z)
+            new = ca.vertcat(q_next, half + h / 2 * k[nq : nq + nu], z)
             return new, changed(new, y_next), evaluations + 1
 
         def predict(y: SX, h: SX, k0: SX, q_next: SX) -> SX:
@@ -82,7 +84,7 @@ class Verlet(Method):
                         rate("t_stage", "y_next", "k_next"),
                         kernel(
                             move,
-                            "y h_try half y_next k0 k_next evaluations",
+                            "y h_try half q_next y_next k0 k_next evaluations",
                             "y_next moving evaluations",
                             sizes,
                         ),

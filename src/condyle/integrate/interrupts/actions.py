@@ -10,6 +10,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.integrate.events import Event
+from condyle.integrate.interrupts.base import Cause
 from condyle.integrate.interrupts.samples import Sampling, sampled, samples
 from condyle.integrate.manifold import violations
 from condyle.integrate.steps import stacked
@@ -39,6 +40,13 @@ class Actions:
         self.run, self.samples = run, samples(run.start.system)
         self.witnesses: WitnessEvents | None = None
         self.contacts: RigidContacts | None = None
+        self.acted: list[tuple[Event | Sampling, State, State]] = []
+
+    def cause(self, hits: Sequence[int] = ()) -> Cause:
+        """What has just happened, where witnesses changed sides or at a time set before."""
+        contacts = None if self.contacts is None else self.contacts.contacts
+        watch = None if self.witnesses is None else self.witnesses.witnesses
+        return Cause(watch, tuple(hits), tuple(self.acted), contacts)
 
     def happen(
         self, events: Sequence[Event | Sampling], now: State, here: np.ndarray, fired: Sequence[int] = ()
@@ -50,6 +58,7 @@ class Actions:
         event sets the status.
         """
         done, acted_on, changed, old, watch = list(fired), list(events), False, here, self.witnesses
+        self.acted = []
         while events:
             now, acted = self._act(events, now)
             changed |= acted
@@ -69,9 +78,11 @@ class Actions:
         for e in events:
             if isinstance(e, Event) and e.resolves:
                 assert self.contacts is not None
-                now = now if changed and resolved else self.contacts.resolved(now)
+                before, now = now, now if changed and resolved else self.contacts.resolved(now)
+                self.acted.append((e, before, now))
                 changed = resolved = True
                 continue
+            before = now
             if isinstance(e, Event):
                 run.events.append(Occurrence(e.name, now.t, now))
                 if taken := [name for name, m in self.samples.items() if m.event == e.name]:
@@ -86,6 +97,7 @@ class Actions:
                         f"time, as state.replace(u=...) gives; got {new!r}"
                     )
                 now, changed = new, True
+            self.acted.append((e, before, now))
             if e.terminal:
                 run.status = Outcome(Status.EVENT, f"ended by event {e.name!r} at t = {now.t:.9g} s")
         return now, changed

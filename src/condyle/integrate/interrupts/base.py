@@ -35,6 +35,29 @@ class Interruption:
     after: float
 
 
+@dataclass(frozen=True, eq=False)
+class Cause:
+    """Why a run went on from another state, or ended: what its derivatives need. A copy by pickle knows nothing.
+
+    Args:
+        witnesses: of the run's events.
+        hits: which of them changed sides here.
+        acted: events and samples in their order, each with the State before and after.
+        contacts: rigid contacts, if some were looked at.
+        jumps: paths whose lengths jumped.
+    """
+
+    witnesses: Any = None
+    hits: tuple[int, ...] = ()
+    acted: tuple[tuple[Any, State, State], ...] = ()
+    contacts: Any = None
+    jumps: tuple[str, ...] = ()
+    known: bool = True
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Cause, (None, (), (), None, (), False)
+
+
 class Interrupter:
     """Something that may interrupt a run.
 

@@ -35,7 +35,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX
-from condyle.integrate.interrupts.base import ROWS, Interrupter, Interruption
+from condyle.integrate.interrupts.base import ROWS, Cause, Interrupter, Interruption
 from condyle.integrate.steps import polynomial, unstacked
 from condyle.laws.view import View
 from condyle.model.model import Model, description
@@ -520,11 +520,12 @@ class PathJumps(Interrupter):
         rows, t = run.buffer.rows(k + 2), np.array([instant.before, instant.after])
         y = run.y_at(rows)(np.array([k, k]), t)
         before, after = (run.state_at(float(t[i]), y[i]) for i in (0, 1))
-        run.jumps += self.branches.report(instant, before, after)
+        found = self.branches.report(instant, before, after)
+        run.jumps += found
         longest = np.abs(np.diff(rows.t[max(count - 1, k - 8) :])).max()
         run.cut(k, instant.before, y[0])
         run.ws["h"] = run.settings.step or min(longest, run.settings.max_step or np.inf)
-        run.change(after)
+        run.change(after, Cause(jumps=tuple(jump.name for jump in found)))
         return True
 
 

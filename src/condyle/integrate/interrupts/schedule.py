@@ -38,7 +38,7 @@ class Schedule(Interrupter):
             self.due[i] = self.scheduled[i].next_time(run.t, run.start.t)
         if state is None:
             return False
-        run.change(state)
+        run.change(state, self.actions.cause())
         if watch is not None:
             watch.changed(fired, before)
         return True

@@ -352,11 +352,13 @@ class WitnessEvents(Interrupter):
         run.cut(k, when, instant.y)
         run.batch = int(np.clip(2 * taken, FEW, ROWS))
         run.ws["h"] = run.settings.step or min(float(run.ws["h"][0]), length, self._first_step(fired, when))
+        if run.status:
+            run.ending = self.actions.cause(hits)
         if state is not None:
             near = {j: float(instant.sides[j]) for j in hits}
             value = partial(self._value, k=k, y_at=run.y_at(rows))
             slopes = {j: slope(value(j), max(float(rows.t[k]), when - CHANGE), when) for j in hits}
-            run.change(state)
+            run.change(state, self.actions.cause(hits))
             self.changed(fired, instant.values, near, slopes)
         return True
 
