@@ -1,8 +1,6 @@
 """The spring of an exoskeleton that makes a squat cheapest: its stiffness and its free
 angle are unknowns of the same problem as the movement."""
 
-import numpy as np
-
 import condyle as cd
 
 k, rest = cd.Parameter("stiffness", 1.0), cd.Parameter("rest", 0.5)  # [N m/rad], [rad]
@@ -46,7 +44,9 @@ found = best.parameters
 costs = {}
 for factor in (0.9, 1.0, 1.1):  # the same, with the spring held at and beside its optimum
     stiff = factor * found["stiffness"]
-    costs[factor] = squat({"stiffness": (stiff, stiff), "rest": (found["rest"],) * 2}).objective
+    costs[factor] = squat(
+        {"stiffness": (stiff, stiff), "rest": (found["rest"],) * 2}
+    ).objective
 print({name: round(x, 3) for name, x in found.items()}, f"cost {best.objective:.5f}")
 print("10 % softer, as found, stiffer:", [round(x, 5) for x in costs.values()])
 assert abs(costs[1.0] / best.objective - 1) < 1e-6

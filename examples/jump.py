@@ -7,24 +7,16 @@ import condyle as cd
 
 G = 9.80665
 LINKS = (  # name, parent, mass [kg], length [m], joint, its strength [N m], at the start [rad]
-    ("shank", "ground", 7.0, 0.43, "ankle", 200.0, -0.5),
-    ("thigh", "shank", 17.0, 0.41, "knee", 300.0, 1.5),
-    ("torso", "thigh", 46.0, 0.6, "hip", 300.0, -1.3),
+    ("shank", "ground", 7.0, 0.43, "ankle", 150.0, -0.5),
+    ("thigh", "shank", 17.0, 0.41, "knee", 200.0, 1.5),
+    ("torso", "thigh", 46.0, 0.6, "hip", 180.0, -1.3),
 )
 jumper, below = cd.System(gravity=(0, -G, 0)), 0.08
 for name, parent, mass, length, joint, _, _ in LINKS:
-    jumper.add_body(
-        name,
-        parent,
-        cd.Pin(),
-        X_PF=(0, below, 0),
-        mass=mass,
-        com=(0, length / 2, 0),
-        inertia=mass * (0.3 * length) ** 2 * np.ones(3),
-        coordinates=joint,
-    )
-    box = cd.shapes.Box((0.05, length / 2, 0.05))
-    jumper.add_geometry(name, box, (0, length / 2, 0))
+    middle, about = (0, length / 2, 0), mass * (0.3 * length) ** 2 * np.ones(3)
+    own = {"mass": mass, "com": middle, "inertia": about, "coordinates": joint}
+    jumper.add_body(name, parent, cd.Pin(), X_PF=(0, below, 0), **own)
+    jumper.add_geometry(name, cd.shapes.Box((0.05, length / 2, 0.05)), middle)
     below = length
 
 
@@ -39,7 +31,7 @@ def flight(s):
     return mean(s, "station_position") + mean(s, "station_velocity") ** 2 / (2 * G)
 
 
-problem = cd.Problem(jumper, duration=(0.1, 1.0))
+problem = cd.Problem(jumper, duration=(0.1, 0.6))
 problem.add_torques({joint: tau for *_, joint, tau, _ in LINKS}, bounds=(-1, 1))
 for *_, joint, _, start in LINKS:
     low, high = (0.0, 2.2) if joint == "knee" else (-2.2, 1.0)
@@ -53,7 +45,9 @@ answer = cd.solve(problem, mesh=25)
 
 high = -answer.terms["height"]
 end = {name: float(x[-1]) for name, x in zip(answer.motion.names, answer.motion.values.T)}
-print(f"{answer.message} in {answer.duration:.3f} s: the mass center flies to {high:.3f} m")
+print(
+    f"{answer.message} in {answer.duration:.3f} s: the mass center flies to {high:.3f} m"
+)
 print("at take-off [rad]:", {name: round(x, 2) for name, x in end.items()})
 standing = jumper.mass_center([0, 0, 0])[1]
 print(f"{100 * (high - standing):.0f} cm above standing")

@@ -15,6 +15,7 @@ problem.add_torques(optimal_force=1.0)  # small reserves: 1 N m costs as much as
 problem.bound("r_shoulder_elev", (-0.5, 2.0), start=0.0)
 problem.bound("r_elbow_flex", (0.0, 2.27), start=0.35)
 problem.bound(problem.speeds, (-20, 20), start=0, end=0)
+problem.bound([f"{name}.activation" for name in arm.muscles], start=0.02)  # at ease
 problem.minimize(cd.goals.Effort())
 shoulder = np.array(arm.station_position([0.0, 0.35], "r_humerus", (0, 0, 0)))
 

@@ -95,7 +95,9 @@ class Answer:
         """Auxiliary states of forces at the points, as the system has them: of elastic tendons the lengths of
         fibers [m], where these are the states."""
         system = self.program.problem.system
-        values = self.program.system_states(self.solution.x) if len(system.state_variables) else self._state[2]
+        values = (
+            self.program.system_states(self.solution.x) if len(system.state_variables) else self._state[2]
+        )
         return self._table(system.state_variables, values, [""] * len(system.state_variables))
 
     @cached_property

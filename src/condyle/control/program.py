@@ -237,7 +237,10 @@ class ControlProgram:
         """Auxiliary states as the system has them, at all points, shape (P, nz)."""
         nz, dynamics = self.dynamics.model.nz, self.dynamics
         z = self.program.unknowns(x)
-        V, first = z[: self.P * self.nv].reshape(self.P, self.nv), len(dynamics.q_states) + len(dynamics.u_states)
+        V, first = (
+            z[: self.P * self.nv].reshape(self.P, self.nv),
+            len(dynamics.q_states) + len(dynamics.u_states),
+        )
         out = V[:, first : first + nz].copy()
         if not any(dynamics.muscles[name].TENDON_STATE == "fiber_length" for name in dynamics.elastic):
             return out
@@ -279,9 +282,7 @@ class ControlProgram:
         J[:, i[chosen] - nx, j[chosen]] = entries[:, chosen]
         for kind in self.pulls:
             members = len(kind.rows)
-            values, slopes = kind.function.jacobians(
-                y[:, kind.y].reshape(len(y) * members, -1), kind.data(d)
-            )
+            values, slopes = kind.function.jacobians(y[:, kind.y].reshape(len(y) * members, -1), kind.data(d))
             i, j = kind.function.pattern.jacobian
             np.add.at(r, (slice(None), kind.rows - nx), values.reshape(len(y), *kind.rows.shape))
             where = (slice(None), kind.rows[:, i] - nx, kind.y[:, j])

@@ -142,7 +142,9 @@ def _tracked(answer: Answer, goal: Follow, added: Sequence[str], system: System)
     problem = answer.program.problem
     laws: Any = problem.dynamics.model.forces
     sizes = [float(laws[name].optimal_force) for name in added]
-    values = answer.controls[list(added)].values * np.array(sizes) if added else np.zeros((len(answer.times), 0))
+    values = (
+        answer.controls[list(added)].values * np.array(sizes) if added else np.zeros((len(answer.times), 0))
+    )
     names = [name.removesuffix("_torque") for name in added]
     unit = dict(zip(answer.motion.names, answer.motion.units, strict=True))
     torques = Table(answer.times, names, values, ["N" if unit.get(n) == "m" else "N m" for n in names])
