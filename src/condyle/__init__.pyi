@@ -20,6 +20,7 @@ from condyle.control.track import track as track
 from condyle.forces import Wrench as Wrench
 from condyle.functions import Spline as Spline
 from condyle.integrate import integrators as integrators
+from condyle.integrate.adjoint.costs import gradient as gradient
 from condyle.integrate.events import Event as Event
 from condyle.io import Markers as Markers
 from condyle.io import Recording as Recording
@@ -68,7 +69,11 @@ from condyle.studies.assemble import assemble_frames as assemble_frames
 from condyle.studies.compare import compare as compare
 from condyle.studies.cycles.limit_cycle import limit_cycle as limit_cycle
 from condyle.studies.cycles.reset import Reset as Reset
+from condyle.studies.emg import emg as emg
 from condyle.studies.external_load import ExternalLoad as ExternalLoad
+from condyle.studies.gait.cycles import gait_cycles as gait_cycles
+from condyle.studies.gait.events import gait_events as gait_events
+from condyle.studies.gait.powers import joint_powers as joint_powers
 from condyle.studies.induced_accelerations import induced_accelerations as induced_accelerations
 from condyle.studies.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from condyle.studies.joint_reactions import joint_reactions as joint_reactions
@@ -82,7 +87,6 @@ from condyle.studies.kinematics.imus import IMUs as IMUs
 from condyle.studies.kinematics.imus import calibrate_imus as calibrate_imus
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from condyle.studies.metabolic_power import metabolic_power as metabolic_power
-from condyle.studies.motion.low_pass import low_pass as low_pass
 from condyle.studies.motion.motion import Motion as Motion
 from condyle.studies.muscle_analysis import muscle_analysis as muscle_analysis
 from condyle.studies.relax import relax as relax
@@ -92,11 +96,14 @@ from condyle.studies.scaling.scale import scale as scale
 from condyle.studies.simulate import simulate as simulate
 from condyle.studies.static_optimization import static_optimization as static_optimization
 from condyle.sweeps.members import members as members
+from condyle.sweeps.motion_study import MotionStudy as MotionStudy
 from condyle.sweeps.simulation import Simulation as Simulation
 from condyle.sweeps.sweep import sweep as sweep
+from condyle.sweeps.uncertainty import uncertainty as uncertainty
 from condyle.system.state import State as State
 from condyle.system.system import System as System
 from condyle.table import Table as Table
+from condyle.table.filters import low_pass as low_pass
 from condyle.trace import where as where
 from condyle.trace.parameter import Discrete as Discrete
 from condyle.trace.parameter import Input as Input

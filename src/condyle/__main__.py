@@ -1,6 +1,6 @@
 """`python -m condyle` is the command `condyle`."""
 
-from condyle.cli.main import main
+from condyle.cli.main import command
 
 if __name__ == "__main__":
-    main()
+    command()

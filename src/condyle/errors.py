@@ -213,6 +213,14 @@ class PlausibilityWarning(UserWarning):
     """A number that is possible but implausible: its unit or sign is probably wrong."""
 
 
+_warned = 0
+
+
+def warned() -> int:
+    """How many warnings there were in this process, shown or not."""
+    return _warned
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """A warning that names the user's line: the nearest one outside of this package.
 
@@ -220,6 +228,8 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
         message: what to say.
         category: RuntimeWarning for a result that may not be right; UserWarning otherwise.
     """
+    global _warned
+    _warned += 1
     level, frame = 1, sys._getframe()
     ours = ("condyle", "contextlib")  # which is between decorated functions and users
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ours:

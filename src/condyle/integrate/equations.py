@@ -15,12 +15,12 @@ from condyle.constraints.solve.multipliers import SHORT
 from condyle.integrate.interrupts.path_jumps import Branches
 from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.projection import Projection, projection
-from condyle.model.layouts import LONGEST_FOR_ONE, build_looped_rates, prefers_loops
+from condyle.model.layouts import LONGEST_FOR_ONE, build_looped_newton, build_looped_rates, prefers_loops
 from condyle.model.model import Model
 from condyle.model.operators.rates import qdot
 from condyle.model.right_hand_side import Rates, right_hand_side, unless
 from condyle.model.symbols import Symbols
-from condyle.native.programs.nodes import Kernel, Node, Put, Scan, Stream
+from condyle.native.programs.nodes import External, Kernel, Node, Put, Scan, Stream
 from condyle.native.programs.slice_function import Loops, SliceFunction, compiled
 from condyle.native.tables.lookup import has_stopped_gradient
 from condyle.native.tables.staged import Staged, build_function
@@ -52,6 +52,8 @@ class EquationsOfMotion:
         derived: f's last kernel as an expression of which derivatives are right, for methods that need them.
             f itself has only values where paths go over surfaces: these need much less. Staged where its rows
             are others than those of f, which have slopes.
+        newton: factors and solutions of (sigma 1 - df/dy) x = b along the tree (newton.py), beside an f that is
+            loops; None where methods that need derivatives make the matrix.
     """
 
     f: ca.Function | Staged | Loops
@@ -67,15 +69,22 @@ class EquationsOfMotion:
     signature: ca.Function | None = None
     switches: tuple[int, ...] = ()
     derived: ca.Function | Staged | None = None
+    newton: tuple[External, External] | None = None
 
 
-def equations(system: System, derivatives: bool = False, W: int = 1) -> EquationsOfMotion:
-    """The equations of a system, for W lanes. The looped layout has no derivatives."""
+def equations(
+    system: System, derivatives: bool = False, W: int = 1, newton: bool = False
+) -> EquationsOfMotion:
+    """The equations of a system, for W lanes. The looped layout has no derivatives, but where `newton` is
+    enough: prefers_looped_newton says where."""
     model = system.compiled.model
     nq, nu, branches = system.nq, system.nu, Branches.of_system(system)
     f: ca.Function | Staged | Loops
-    signature, derived, loops = None, None, not derivatives
-    if loops and prefers_loops(model, lanes=True):
+    signature, derived, loops, solver = None, None, not derivatives, None
+    if newton:
+        factors, solution = build_looped_newton(model)
+        solver = compiled(factors, "newton_factors", W), compiled(solution, "newton_solution", W)
+    if newton or (loops and prefers_loops(model, lanes=True)):
         f, signature = _loops(model, W), _signature(model, branches)
     else:
         # frames that are not turned make it much shorter than expected
@@ -100,6 +109,7 @@ def equations(system: System, derivatives: bool = False, W: int = 1) -> Equation
         signature,
         tuple(branches.of_span.tolist()) if branches is not None else (),
         derived,
+        solver,
     )
 
 

@@ -47,7 +47,13 @@ def prefers_loops(
     wish, operator = settings.layout(), OPERATORS[name]
     if wish == "unrolled" or operator.looped is None:
         return False
-    estimate = operator.cost.estimate(operator, model, body)
+
+    def find() -> list[float] | None:
+        found = operator.cost.estimate(operator, model, body)
+        return None if found is None else _numbers(found)
+
+    known = model.notes.get(f"cost of {name} {body}", find)
+    estimate = None if known is None else Estimate(*known)
     return estimate is not None and (wish == "looped" or _loops_win(estimate, lanes, longer))
 
 
@@ -57,7 +63,26 @@ def prefers_looped_jacobian(model: Model, lanes: bool = False) -> bool:
         return False
     if (wish := settings.layout()) != "auto":
         return wish == "looped"
-    return _loops_win(jacobian_cost(model), lanes)
+    known = model.notes.get("cost of jacobian", lambda: _numbers(jacobian_cost(model)))
+    return _loops_win(Estimate(*known), lanes)
+
+
+def _numbers(cost: Estimate) -> list[float]:
+    return [float(x) for x in (cost.line, cost.least, cost.loops, cost.limit)]
+
+
+FEWEST_FOR_NEWTON = 24
+"""Speeds from which on implicit steps solve their equations along the tree."""
+
+
+def prefers_looped_newton(model: Model) -> bool:
+    """Whether implicit steps solve their equations along the tree, where that is possible, in place of making
+    and factoring a matrix."""
+    if (wish := settings.layout()) == "unrolled" or (wish == "auto" and model.tree.nu < FEWEST_FOR_NEWTON):
+        return False
+    from condyle.model.looped.implicit import has_looped_newton
+
+    return has_looped_newton(model)
 
 
 def _loops_win(estimate: Estimate, lanes: bool, longer: float = 1.0) -> bool:
@@ -140,3 +165,10 @@ def build_looped_gradient(model: Model, wrt: Sequence[str]) -> Sweep:
     nu = model.tree.nu
     results = [*((f"d_{name}", model.nz if name == "z" else nu) for name in wrt), ("status", 1)]
     return _sweep(model, ("q", "u", "tau", "cotangent", "tail"), results, forward_gradient, cotangent=nu)
+
+
+def build_looped_newton(model: Model) -> tuple[Sweep, Sweep]:
+    """Factors and solutions of implicit steps: model/looped/implicit.py."""
+    from condyle.model.looped import implicit
+
+    return implicit.build_looped_newton(model)

@@ -16,6 +16,7 @@ from condyle.loading import if_loaded
 from condyle.mobilizers import Mobilizer, Pattern, pattern
 from condyle.mobilizers.traced import traced
 from condyle.model.instance import ParameterCheck
+from condyle.native.machine.cache import Notes
 from condyle.tree.body import Body
 from condyle.tree.body_constants import BodyConstants, ConstantsTable, layout, tabulated
 from condyle.tree.tree import Tree
@@ -50,6 +51,16 @@ class Model:
         gravity = self.forces["gravity"]
         assert isinstance(gravity, Gravity)
         self.gravity = gravity
+
+    @cached_property
+    def description(self) -> str:
+        """Text that determines every operator: equal text, equal machine code."""
+        return _description(self)
+
+    @cached_property
+    def notes(self) -> Notes:
+        """What is kept of what expressions say about it."""
+        return Notes(self.description)
 
     @cached_property
     def path_laws(self) -> dict[str, PathLaw]:
@@ -276,7 +287,10 @@ def equation_names(constraints: Mapping[str, Constraint]) -> list[tuple[str, str
 
 def description(model: Model) -> str:
     """Text that determines every operator: equal text, equal machine code."""
+    return model.description
 
+
+def _description(model: Model) -> str:
     def number(body: Any, name: str, value: Any) -> str:
         if name in body.symbolic:
             return f"{[p.name for p in body.symbolic[name].parameters]} {body.symbolic[name].text}"

@@ -21,16 +21,15 @@ by `reading.read(element)`.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from condyle.opensim.model import read_osim, write_osim
-
 if TYPE_CHECKING:
     from condyle.opensim.loads import read_external_loads
+    from condyle.opensim.model import read_osim, write_osim
 
 __all__ = ["read_external_loads", "read_osim", "write_osim"]
 
 
 def __getattr__(name: str) -> object:
-    """Reading a model does not load the studies of recorded loads."""
-    if name != "read_external_loads":
+    """Reading a model does not load the studies of recorded loads, and a model that was read before no rows."""
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("condyle.opensim.loads"), name)
+    return getattr(import_module(f"condyle.opensim.{'loads' if 'loads' in name else 'model'}"), name)

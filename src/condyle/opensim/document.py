@@ -10,6 +10,7 @@ from dataclasses import field
 from pathlib import Path
 
 from condyle.errors import DescriptionError, warn
+from condyle.opensim import looked
 from condyle.opensim.element import Element, read_elements
 from condyle.opensim.versions import NEWEST, OLDEST, upgrade
 from condyle.records import dataclass
@@ -158,7 +159,7 @@ def _bring_in(document: Document, root: Element, folder: Path) -> None:
                 "files; do they contain each other?"
             )
         path = inside(folder, name, element)
-        if not path.is_file():
+        if not looked.is_file(path):
             document.notes.append(
                 Note(
                     element.file,
@@ -168,6 +169,7 @@ def _bring_in(document: Document, root: Element, folder: Path) -> None:
                 )
             )
             continue
+        looked.read(path)
         version, other = _object(path, element.tag)
         own = other.children[0]
         if own.tag != element.tag:

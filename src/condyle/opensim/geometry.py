@@ -10,6 +10,7 @@ import numpy as np
 
 import condyle.shapes as shapes
 from condyle.errors import CondyleError, DescriptionError, warn
+from condyle.opensim import looked
 from condyle.opensim.document import inside
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
@@ -153,7 +154,7 @@ def mesh_file(reading: Reading, element: Element, name: str) -> Path:
     if (relative := name.replace("\\", "/")).startswith("../"):
         return Path(os.path.abspath(folder / relative))
     places = [inside(folder, part, element) for part in (name, f"Geometry/{name}")]
-    return next((p for p in places if p.is_file()), places[1])
+    return next((p for p in places if looked.is_file(p)), places[1])
 
 
 def _near(mesh: Path, folder: Path) -> str:

@@ -16,7 +16,10 @@ from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
 from condyle.loading import collector_paused
 from condyle.muscles import Muscle
-from condyle.opensim import muscles  # noqa: F401  # its rows register themselves, as those of all below do
+from condyle.opensim import (
+    kept,
+    muscles,  # noqa: F401  # its rows register themselves, as those of all below do
+)
 from condyle.opensim.bodies import read_tree
 from condyle.opensim.constraints import write_constraints
 from condyle.opensim.contact import as_obj
@@ -82,15 +85,24 @@ def read_osim(
             "markers or forces is add='markers.xml'"
         )
     check_way(couplers)
-    document = read_document(path)
     files: Any = add if isinstance(add, (list, tuple)) else [add]
-    add_sets(document, [read_set(file) for file in files])
-    system = system_of(document, strict, couplers)
-    warn_of_notes(system.notes, document.path.name)
+
+    def make() -> tuple[System, Document]:
+        document = read_document(path)
+        add_sets(document, [read_set(file) for file in files])
+        return system_of(document, couplers), document
+
+    system = kept.read(path, files, couplers, make).system
+    if strict and system.notes:
+        raise DescriptionError(
+            f"{Path(path).name}: not all is understood, which strict=True asks for:\n"
+            f"{list_notes(system.notes)}"
+        )
+    warn_of_notes(system.notes, Path(path).name)
     return system
 
 
-def system_of(document: Document, strict: bool = False, couplers: str = "constraints") -> System:
+def system_of(document: Document, couplers: str = "constraints") -> System:
     """The System of a model file that has been parsed; without a warning."""
     model = document.object
     reading = Reading(document, System())
@@ -106,11 +118,6 @@ def system_of(document: Document, strict: bool = False, couplers: str = "constra
     read_geometry(reading)
     reading.keep_credits()
     reading.note_unasked()
-    if strict and reading.notes:
-        raise DescriptionError(
-            f"{document.path.name}: not all is understood, which strict=True asks for:\n"
-            f"{list_notes(reading.notes)}"
-        )
     reading.system.notes = tuple(reading.notes)
     return reading.system
 

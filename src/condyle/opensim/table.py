@@ -30,19 +30,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from condyle.opensim.writing import Xml, xml
-
 if TYPE_CHECKING:
     from condyle.opensim.element import Element
     from condyle.opensim.reading import Reading
-    from condyle.opensim.writing import Writing
+    from condyle.opensim.writing import Writing, Xml
 
 Arguments = dict[str, Any]
 """Arguments of an element's object, under our names."""
 Properties = dict[str, Any]
 """Properties of an element, under OpenSim's names."""
 Reader = Callable[["Reading", "Element"], Any]
-Writer = Callable[[Any, "Writing"], Xml]
+Writer = Callable[[Any, "Writing"], "Xml"]
 READERS: dict[str, Reader] = {}
 """What reads an element, by its class in OpenSim."""
 WRITERS: dict[type, list[tuple[Callable[[Any], bool], Writer]]] = {}
@@ -270,4 +268,6 @@ class Class:
             properties |= field.write(thing, to)
         if self._write is not None:
             properties = self._write(thing, to, properties)
+        from condyle.opensim.writing import xml  # not where models are only read
+
         return xml(self.tag, **properties)

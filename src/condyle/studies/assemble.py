@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -29,6 +28,7 @@ from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import description
 from condyle.native.machine import lapack
 from condyle.native.programs.program import ProgramAndTables, cached_program
+from condyle.studies.motion.coordinate_rates import coordinates_of_speeds
 from condyle.system.given import check_state, number
 from condyle.system.state import State
 from condyle.system.system import System
@@ -331,22 +331,6 @@ def _run(
     return Frames(
         start, goals, t[:done], q[:done], info[:done], layout.weights(rows[:done]), _tolerance(accuracy), T
     )
-
-
-def coordinates_of_speeds(system: System) -> tuple[int, ...]:
-    """The coordinate that each speed is the rate of, whatever q is; -1 where there is none."""
-
-    def find() -> tuple[int, ...]:
-        out = [-1] * system.nu
-        for b in system.bodies:
-            N = ca.sparsify(b.mobilizer.N(ca.SX.sym("q", b.mobilizer.nq)))
-            for j in range(b.mobilizer.nq):
-                row = ca.sparsify(N[j, :])
-                if row.nnz() == 1 and row.is_constant() and float(row.nz[0]) == 1.0:
-                    out[b.u.start + row.sparsity().get_triplet()[1][0]] = b.q.start + j
-        return tuple(out)
-
-    return system.compiled.remembered("coordinates of speeds", find)
 
 
 def _stopped(state: State, low: Array, high: Array, rate_of: Sequence[int]) -> tuple[Array, Array]:

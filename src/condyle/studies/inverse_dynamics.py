@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from condyle.arguments import with_call_hints
-from condyle.fit.frames import Frames
-from condyle.integrate.trajectory import Trajectory
 from condyle.status import Outcome, Status
 from condyle.studies.external_load import ExternalLoad, stacked
 from condyle.studies.motion.motion import Motion
@@ -16,6 +15,10 @@ from condyle.system.failures import unsolved_frames, with_failures
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table
+
+if TYPE_CHECKING:
+    from condyle.fit.frames import Frames
+    from condyle.integrate.trajectory import Trajectory
 
 NOT_ACTUATED = ("gravity", "passive", "external")
 """Groups of forces that act in a recorded motion whatever drives it."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import UnknownNameError
-from condyle.fit.frames import Frames
-from condyle.integrate.trajectory import Trajectory
 from condyle.status import Outcome, Status
 from condyle.studies.external_load import ExternalLoad, stacked
 from condyle.studies.inverse_dynamics import NOT_ACTUATED
@@ -24,6 +23,10 @@ from condyle.system.states import Batch
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree.body import Body
+
+if TYPE_CHECKING:
+    from condyle.fit.frames import Frames
+    from condyle.integrate.trajectory import Trajectory
 
 COLUMNS = [(f"{kind}{axis}", unit) for kind, unit in (("f", "N"), ("m", "N m"), ("p", "m")) for axis in "xyz"]
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
-from condyle.fit.frames import Frames
 from condyle.forces.base import Force
-from condyle.integrate.trajectory import Trajectory
 from condyle.muscles import Muscle
 from condyle.muscles.muscle import fibers, saturation
 from condyle.presentation import Block, Display, cut, page, rows_of, span
@@ -34,6 +32,10 @@ from condyle.system.system import System
 from condyle.table import Table, is_frame, save_all
 from condyle.trace.parameter import Input
 from condyle.tree import scales
+
+if TYPE_CHECKING:
+    from condyle.fit.frames import Frames
+    from condyle.integrate.trajectory import Trajectory
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError, warn
-from condyle.fit.frames import Frames
 from condyle.forces.actuators import CoordinateActuator
-from condyle.integrate.trajectory import Trajectory
 from condyle.muscles.muscle import FULL, fibers, saturation
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Check, Quality
@@ -35,6 +33,10 @@ from condyle.system.given import flag, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table, save_all
+
+if TYPE_CHECKING:
+    from condyle.fit.frames import Frames
+    from condyle.integrate.trajectory import Trajectory
 
 KKT = 1e-9
 """A frame with a larger residual did not converge."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import casadi as ca
 import numpy as np
@@ -20,12 +20,10 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
 from condyle.errors import UnknownNameError, warn
-from condyle.fit.frames import Frames
 from condyle.forces.actuators import Actuator
 from condyle.forces.base import GROUPS, Force
 from condyle.forces.external import ExternalWrench
 from condyle.forces.path import PathLaw
-from condyle.integrate.trajectory import Trajectory
 from condyle.laws.described import quantity, sx
 from condyle.laws.leaves import StateVariable
 from condyle.laws.view import View
@@ -40,6 +38,10 @@ from condyle.system.system import System
 from condyle.table import Table
 from condyle.trace import Number
 from condyle.trace.parameter import Input
+
+if TYPE_CHECKING:
+    from condyle.fit.frames import Frames
+    from condyle.integrate.trajectory import Trajectory
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -363,17 +363,9 @@ class TimeDependence:
     disabled, if it can be."""
 
     def __init__(self, model: Model) -> None:
-        found: dict[str, list[tuple[str, str]]] = {
-            "joints": [],
-            "forces": [],
-            "constraints": [],
-            "motions": [],
-        }
-        for reader in time_readers(model, stored=True):
-            if _reads(reader) and (source := (reader.words, reader.switch)) not in found[reader.kind]:
-                found[reader.kind].append(source)
+        found = model.notes.get("reads time", lambda: _readers(model))
         self.sources = {
-            name: [source for what in operator.reads.split() for source in found[what]]
+            name: [(words, switch) for what in operator.reads.split() for words, switch in found[what]]
             for name, operator in OPERATORS.items()
         }
         self.operators = frozenset(name for name, found in self.sources.items() if found)
@@ -388,6 +380,14 @@ class TimeDependence:
                 f"{what}: {acting[0]}{more} on time, and there are many states, {shape}: "
                 "give t=, one number or one per state [s]"
             )
+
+
+def _readers(model: Model) -> dict[str, list[list[str]]]:
+    found: dict[str, list[list[str]]] = {kind: [] for kind in ("joints", "forces", "constraints", "motions")}
+    for reader in time_readers(model, stored=True):
+        if _reads(reader) and (source := [reader.words, reader.switch]) not in found[reader.kind]:
+            found[reader.kind].append(source)
+    return found
 
 
 def _rank(array: Any) -> int:

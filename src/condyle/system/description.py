@@ -50,12 +50,16 @@ class Copies(Attachments):
             self._check_recorded("measure", self._measures)
             self._check_recorded("discrete variable", self.discrete)
             check_states(self._moving, [name for name, m in self._measures.items() if m.history])
-            if self._tree.checked < len(self._tree.bodies):
-                check_inertia(self._tree)
-                self._tree.checked = len(self._tree.bodies)
+            self._check_inertia()
             self._compiled = Compiled(self._tree, self._moving, self._constraints, self._off)
             self._frozen = f"{why} at {_user_line()}"
         return self._compiled
+
+    def _check_inertia(self) -> None:
+        """Does every speed move some inertia?"""
+        if self._tree.checked < len(self._tree.bodies):
+            check_inertia(self._tree)
+            self._tree.checked = len(self._tree.bodies)
 
     @property
     def compiled(self) -> Compiled:
@@ -139,6 +143,10 @@ class Copies(Attachments):
 
     def __getstate__(self) -> dict[str, Any]:
         self._freeze("pickling")
+        return self._parts()
+
+    def _parts(self) -> dict[str, Any]:
+        """All that it is made of, which pickles."""
         return {
             "tree": self._tree,
             "forces": self._forces,
@@ -154,6 +162,17 @@ class Copies(Attachments):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        self._take(state)
+        self._freeze("unpickling")
+
+    @classmethod
+    def _from_parts(cls, parts: dict[str, Any]) -> Self:
+        """A System of these, free to change."""
+        made = object.__new__(cls)
+        made._take(parts)
+        return made
+
+    def _take(self, state: dict[str, Any]) -> None:
         self._tree, self._forces, self._constraints = state["tree"], state["forces"], state["constraints"]
         self._measures, self._markers, self._geometry = (
             state[name] for name in ("measures", "markers", "geometry")
@@ -161,7 +180,6 @@ class Copies(Attachments):
         self.notes, self.about, self._off = state["notes"], state["about"], state["off"]
         self.groups, self._file_order = state["groups"], state["file_order"]
         self._thaw()
-        self._freeze("unpickling")
 
 
 class Description(Copies):

@@ -127,7 +127,7 @@ def test_what_surroundings_say(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "_started", time.time() + 1)
     now = cache._surroundings.__wrapped__
     first = now()
-    assert ca.CasadiMeta.version() in first
+    assert jit.package("casadi") in first and "_casadi." in jit.package("casadi")
     assert jit.versions() in first
     assert now() == first
     (package / "native" / "b.py").write_text("changed", encoding="utf-8")

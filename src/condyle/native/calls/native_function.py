@@ -8,10 +8,10 @@ as a second opinion.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,6 @@ from types import MappingProxyType
 from typing import Any
 
 import casadi as ca
-import llvmlite.binding
 import numpy as np
 
 import condyle.settings as settings
@@ -45,17 +44,22 @@ THREAD_WORK = 4_000_000
 Refusal = Callable[[tuple[Any, ...], list[np.ndarray], np.ndarray], None]
 
 _compiling = threading.RLock()
-_llvm = getattr(llvmlite.binding.ffi.lib, "_lock", None) or contextlib.nullcontext()
+_held: list[Any] = []
 
 
 def _before_fork() -> None:
     """Wait for other threads to leave LLVM: a child that inherits its lock would wait without end."""
     _compiling.acquire()
-    _llvm.__enter__()
+    loaded = sys.modules.get("llvmlite.binding.ffi")
+    lock = getattr(getattr(loaded, "lib", None), "_lock", None)
+    if lock is not None:
+        lock.__enter__()
+        _held.append(lock)
 
 
 def _after_fork() -> None:
-    _llvm.__exit__(None, None, None)
+    while _held:
+        _held.pop().__exit__(None, None, None)
     _compiling.release()
 
 

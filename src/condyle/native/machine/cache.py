@@ -36,8 +36,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-import casadi as ca
-
 import condyle.files as files
 import condyle.loading as loading
 import condyle.settings as settings
@@ -146,6 +144,28 @@ def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
     _used.add(digest)
     _keep_within(directory, limit, len(body) + 32)
     return True
+
+
+class Notes:
+    """Short answers about one thing, all in one entry: what takes expressions to find out, and is asked at every
+    start. JSON must hold them.
+
+    Args:
+        key: text that determines the thing.
+    """
+
+    def __init__(self, key: str) -> None:
+        self._key, self._known = f"notes\n{key}", None  # type: str, dict[str, Any] | None
+
+    def get(self, what: str, find: Callable[[], Any]) -> Any:
+        """The answer to a question; find() gives it where it is not known."""
+        if self._known is None:
+            found = loaded(self._key, lambda _, facts: dict(facts))
+            self._known = {} if found is None else found
+        if what not in self._known:
+            self._known[what] = find()
+            store(self._key, b"", self._known)
+        return self._known[what]
 
 
 def info() -> Info:
@@ -389,4 +409,4 @@ def _surroundings() -> str | None:
             return None
         digest.update(f"{path[len(root) :].replace(os.sep, '/')}\0{len(data)}\0".encode())
         digest.update(data)
-    return f"{digest.hexdigest()}\ncasadi {ca.CasadiMeta.version()}\n{jit.versions()}"
+    return f"{digest.hexdigest()}\n{jit.package('casadi')}\n{jit.versions()}"

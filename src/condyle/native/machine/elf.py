@@ -8,6 +8,7 @@ dies later.
 from __future__ import annotations
 
 import struct
+from typing import NamedTuple
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -20,18 +21,69 @@ _GLOBAL_OBJECT, _GLOBAL_FUNCTION = _GLOBAL | 1, _GLOBAL | 2
 _ADDRESS = 1  # eight bytes that become an address (x86-64)
 
 
+class Section(NamedTuple):
+    """A line of the table of sections."""
+
+    name: int
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    align: int
+    entry: int
+
+
+class Tables:
+    """The tables of an object file.
+
+    Args:
+        data: the file. ValueError if it is torn.
+
+    Attributes:
+        sections: in order.
+        symbols: name, section, value and whether others know it, in order.
+        relocations: sections that say which places become addresses.
+        defined, needed: names of the functions that it defines and of those that it needs.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        if data[:6] != b"\x7fELF\x02\x01":
+            raise ValueError(
+                f"it begins with {bytes(data[:6])!r}, not as a 64-bit little-endian ELF file does"
+            )
+        try:
+            self._read()
+        except (struct.error, IndexError) as error:
+            raise ValueError(f"its tables are torn ({error})") from error
+
+    def _read(self) -> None:
+        data = self.data
+        self.sections = _sections(data)
+        self.relocations = [s for s in self.sections if s.kind == _PLACES]
+        self.symbols: list[tuple[str, int, int, bool]] = []
+        for s in self.sections:
+            if s.kind != _SYMBOLS:
+                continue
+            names = self.sections[s.link].offset
+            for name, info, _, home, value, _ in _SYMBOL.iter_unpack(data[s.offset : s.offset + s.size]):
+                end = data.index(b"\0", names + name)
+                self.symbols.append((data[names + name : end].decode(), home, value, bool(info >> 4)))
+        self.defined = {name for name, home, _, known in self.symbols if known and home}
+        self.needed = {name for name, home, _, known in self.symbols if known and not home}
+
+
 def symbols(data: bytes) -> tuple[set[str], set[str]]:
     """Names of the functions that an object file defines and of those that it needs; ValueError if it is
     torn."""
-    if data[:6] != b"\x7fELF\x02\x01":
-        raise ValueError(f"it begins with {bytes(data[:6])!r}, not as a 64-bit little-endian ELF file does")
-    try:
-        return _symbols(data)
-    except (struct.error, IndexError) as error:
-        raise ValueError(f"its tables are torn ({error})") from error
+    tables = Tables(data)
+    return tables.defined, tables.needed
 
 
-def _symbols(data: bytes) -> tuple[set[str], set[str]]:
+def _sections(data: bytes) -> list[Section]:
     (start,) = struct.unpack_from("<Q", data, 40)
     entry, count = struct.unpack_from("<HH", data, 58)
     if entry != _SECTION.size:
@@ -39,21 +91,11 @@ def _symbols(data: bytes) -> tuple[set[str], set[str]]:
     # too many for 16 bits: the first section says how many
     if count == 0:
         count = _SECTION.unpack_from(data, start)[5]
-    sections = [_SECTION.unpack_from(data, start + k * entry) for k in range(count)]
-    for _, kind, _, _, offset, size, *_ in sections:
-        if kind != _NO_BITS and offset + size > len(data):
-            raise ValueError(f"a section ends at byte {offset + size} of {len(data)}")
-    defined: set[str] = set()
-    needed: set[str] = set()
-    for _, kind, _, _, offset, size, link, *_ in sections:
-        if kind != _SYMBOLS:
-            continue
-        names = sections[link][4]
-        for name, info, _, home, _, _ in _SYMBOL.iter_unpack(data[offset : offset + size]):
-            if info >> 4:  # not local
-                end = data.index(b"\0", names + name)
-                (defined if home else needed).add(data[names + name : end].decode())
-    return defined, needed
+    sections = [Section(*_SECTION.unpack_from(data, start + k * entry)) for k in range(count)]
+    for s in sections:
+        if s.kind != _NO_BITS and s.offset + s.size > len(data):
+            raise ValueError(f"a section ends at byte {s.offset + s.size} of {len(data)}")
+    return sections
 
 
 def data_object(machine: int, name: str, data: bytes, align: int) -> bytes:

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
+import os
+import platform
+import sys
 from collections.abc import Mapping, Sequence
-
-import llvmlite
-import llvmlite.binding as llvm
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import condyle.settings as settings
 from condyle.errors import NativeError
-from condyle.native.machine import elf, memory, parallel
+from condyle.native.machine import elf, linking, memory, parallel
 from condyle.native.machine.threads import thread_count
+
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
 
 
 @functools.cache
 def host() -> tuple[str, str, str]:
     """Triple, processor name and feature string of this machine."""
+    import llvmlite.binding as llvm
+
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
@@ -36,38 +45,87 @@ def lane_width() -> int:
 @functools.cache
 def register_width() -> int:
     """Doubles in one vector register."""
-    features = llvm.get_host_cpu_features()
-    return 8 if features.get("avx512f") else 4 if features.get("avx") else 2
+    return 8 if has("avx512f") else 4 if has("avx") else 2
 
 
 @functools.cache
 def permuted_lanes() -> int:
     """Lanes whose registers the processor can permute by the numbers in another register; 0 if none."""
-    return 8 if host()[0].startswith("x86_64") and llvm.get_host_cpu_features().get("avx512f") else 0
+    return 8 if has("avx512f") else 0
 
 
 @functools.cache
 def fuses() -> bool:
     """Whether the processor multiplies and adds with one rounding."""
-    return host()[0].startswith(("aarch64", "arm64")) or bool(llvm.get_host_cpu_features().get("fma"))
+    return platform.machine().lower() in ("aarch64", "arm64") or has("fma")
 
 
 @functools.cache
 def elf_machine() -> int:
     """The number of the processor in ELF files; 0 where object files have another form, or where we have not
     tried to write them."""
-    triple = host()[0]
-    return 62 if triple.startswith("x86_64") and "linux" in triple else 0
+    return 62 if sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 1 << 32 else 0
+
+
+@functools.cache
+def _processor() -> tuple[str, frozenset[str]]:
+    """What this processor is called, and what it can do: as Linux says it of x86-64, else as LLVM does."""
+    if elf_machine():
+        try:
+            lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
+        except OSError:
+            lines = []
+        said = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+        if said.get("flags"):
+            name = " ".join(said.get(key, "") for key in ("vendor_id", "cpu family", "model", "stepping"))
+            return f"linux x86_64 {name}", frozenset(said["flags"].split())
+    import llvmlite.binding as llvm
+
+    return f"{host()[0]} {host()[1]}", frozenset(k for k, on in llvm.get_host_cpu_features().items() if on)
+
+
+def has(feature: str) -> bool:
+    """Whether the processor has a feature, such as avx512f."""
+    return feature in _processor()[1]
 
 
 @functools.cache
 def versions() -> str:
     """What the meaning of an object file depends on beside its source."""
-    triple, cpu, features = host()
-    return f"llvmlite {llvmlite.__version__}; llvm {llvm.llvm_version_info}; {triple}; {cpu}; {features}"
+    name, features = _processor()
+    digest = hashlib.sha256(" ".join(sorted(features)).encode()).hexdigest()[:16]
+    return f"{package('llvmlite')}; {name}; {digest}"
+
+
+def _short(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
+
+
+@functools.cache
+def package(name: str) -> str:
+    """A package as its files are: what it says of its version, and the sizes of its libraries. To import it
+    takes longer."""
+    found = find_spec(name)
+    folders = list(found.submodule_search_locations or ()) if found is not None else []
+    files = []
+    for folder in folders:
+        for place in (folder, os.path.join(folder, "binding")):
+            if os.path.isdir(place):
+                with os.scandir(place) as entries:
+                    files += [
+                        f"{e.name} {_short(e.path) if e.name == '_version.py' else e.stat().st_size}"
+                        for e in entries
+                        if e.name.startswith(_LIBRARIES)
+                    ]
+    return f"{name} {sorted(files)}"
+
+
+_LIBRARIES = "_casadi.", "libcasadi.", "libllvmlite.", "llvmlite.", "_version.py"
 
 
 def _target_machine(optimize: int) -> llvm.TargetMachine:
+    import llvmlite.binding as llvm
+
     triple, cpu, features = host()
     return llvm.Target.from_triple(triple).create_target_machine(
         cpu=cpu, features=features, opt=optimize, reloc="pic", codemodel="default"
@@ -113,10 +171,19 @@ class Library:
     """
 
     def __init__(self, *objects: bytes, symbols: Mapping[str, int] | None = None) -> None:
-        host()
         single = _separate(objects)
-        _check(single, symbols or {})
+        tables = _check(single, symbols or {})
         memory.check_room(single)
+        self._image: linking.Image | None = None
+        if elf_machine() and len(tables) == len(single):
+            try:
+                self._image = linking.Image(tables, symbols or {})
+                return
+            except linking.Unknown:  # LLVM may know it
+                pass
+        import llvmlite.binding as llvm
+
+        host()
         for name, address in (symbols or {}).items():
             llvm.add_symbol(name, address)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine(1))
@@ -129,7 +196,10 @@ class Library:
 
     def address(self, name: str) -> int:
         """Address of a function, or NativeError."""
-        address = self._engine.get_function_address(name)
+        if self._image is not None:
+            address = self._image.addresses.get(name, 0)
+        else:
+            address = self._engine.get_function_address(name)
         if not address:
             raise NativeError(f"no function {name!r} in the compiled code")
         return address
@@ -144,43 +214,47 @@ def _separate(objects: tuple[bytes, ...]) -> list[bytes]:
         raise NativeError(f"a string of object files cannot be loaded: {error}; compile it again") from None
 
 
-def _check(objects: list[bytes], symbols: Mapping[str, int]) -> None:
+def _check(objects: list[bytes], symbols: Mapping[str, int]) -> list[elf.Tables]:
     """Refuse what LLVM would load and the process would die of or be wrong by: torn files, functions that
-    exist nowhere or twice."""
+    exist nowhere or twice. Returns the tables of ELF files."""
+    tables: list[elf.Tables] = []
     defined: set[str] = set()
     needed: set[str] = set()
     for data in objects:
         if data[:4] == b"\xcf\xfa\xed\xfe" or data[:2] in (b"\x64\x86", b"\x64\xaa"):
             continue  # Mach-O and COFF are taken on trust
         try:
-            has, wants = elf.symbols(data)
+            tables.append(elf.Tables(data))
         except ValueError as error:
             raise NativeError(
                 f"an object file of {len(data)} bytes cannot be loaded: {error}; compile again"
             ) from None
-        if twice := defined & has:
+        if twice := defined & tables[-1].defined:
             raise NativeError(
                 f"two object files define {', '.join(sorted(twice))}, and calls would reach one of them by "
                 "chance: give functions names of their own"
             )
-        defined |= has
-        needed |= wants
+        defined |= tables[-1].defined
+        needed |= tables[-1].needed
     if missing := sorted(name for name in needed - defined - symbols.keys() if not _in_process(name)):
         raise NativeError(
             f"the compiled code calls functions that exist nowhere: {', '.join(missing)}; give "
             "their addresses in `symbols`"
         )
+    return tables
 
 
 @functools.cache
 def _in_process(name: str) -> bool:
     """Whether a C function is loaded; the mathematical library is loaded when it is not."""
-    if hasattr(ctypes.CDLL(None), name) or llvm.address_of_symbol(name) or name == "_GLOBAL_OFFSET_TABLE_":
+    if linking.process_address(name) or name == "_GLOBAL_OFFSET_TABLE_":
+        return True
+    if (known := sys.modules.get("llvmlite.binding")) is not None and known.address_of_symbol(name):
         return True
     from ctypes.util import find_library
 
     library = find_library("m")
-    if library and hasattr(ctypes.CDLL(library), name):
-        llvm.load_library_permanently(library)
+    if library and hasattr(ctypes.CDLL(library, ctypes.RTLD_GLOBAL), name):
+        linking.process_address.cache_clear()
         return True
     return False

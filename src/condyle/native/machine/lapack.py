@@ -7,9 +7,23 @@ import contextlib
 import ctypes
 import functools
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 from condyle.errors import NativeError, UnknownNameError
+
+
+@functools.cache
+def _openblas() -> ctypes.CDLL | None:
+    """The library in SciPy's wheel, which is loaded in a hundredth of the time of scipy.linalg; None where
+    there is another."""
+    found = find_spec("scipy")
+    folders = list(found.submodule_search_locations or ()) if found is not None else []
+    files = [f for folder in folders for f in Path(folder).parent.glob("scipy.libs/libscipy_openblas-*.so")]
+    try:
+        return ctypes.CDLL(str(files[0])) if len(files) == 1 else None
+    except OSError:
+        return None
 
 
 @functools.cache
@@ -45,6 +59,9 @@ def argument_kinds(name: str) -> tuple[str, ...]:
 
 def addresses(names: Iterable[str]) -> dict[str, int]:
     """Address of each routine by name."""
+    library, names = _openblas(), list(names)
+    if library is not None and all(hasattr(library, f"scipy_{n}_") for n in names):
+        return {n: ctypes.cast(getattr(library, f"scipy_{n}_"), ctypes.c_void_p).value or 0 for n in names}
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return {n: pointer(*_signature(n)) for n in names}
@@ -54,7 +71,8 @@ def addresses(names: Iterable[str]) -> dict[str, int]:
 def _thread_counts() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
     """Functions of the loaded OpenBLAS libraries that get and set their number of threads; none where there
     is no such one."""
-    _capsules()
+    if _openblas() is None:
+        _capsules()
     maps = Path("/proc/self/maps")
     paths = (
         {line.split()[-1] for line in maps.read_text().splitlines() if "openblas" in line}

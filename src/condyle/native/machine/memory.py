@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -78,6 +77,8 @@ def apart(texts: Sequence[str], host: tuple[str, str, str], level: int) -> list[
     """Object file of each module, compiled in a process of its own; NativeError where that has not enough
     memory."""
     try:
+        import subprocess
+
         data = [text.encode() for text in texts]
         done = subprocess.run(
             [sys.executable, "-c", _CHILD, *host, str(level), *(str(len(d)) for d in data)],
@@ -94,7 +95,7 @@ def apart(texts: Sequence[str], host: tuple[str, str, str], level: int) -> list[
                 objects.append(bytes(out[8 : 8 + size]))
                 out = out[8 + size :]
             return objects
-    except (MemoryError, OSError) as error:
+    except (MemoryError, OSError, ImportError) as error:
         ended = repr(error)
     left, what, _ = min(_limits(), default=(0, "all memory", False))
     raise NativeError(

@@ -12,11 +12,12 @@ import functools
 import re
 import struct
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-
-import llvmlite.binding as llvm
+from typing import TYPE_CHECKING
 
 from condyle.errors import NativeError
+
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
 
 # before a definition that may move to a module of its own
 PART = "; part\n"
@@ -107,11 +108,15 @@ def compile_all(texts: list[str], machine: Callable[[], llvm.TargetMachine], thr
     """Object file of each module, on so many threads; `machine` makes a target machine."""
     if threads == 1:
         return [_compile(text, machine, _emit_locked) for text in texts]
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(threads, thread_name_prefix="condyle-compile") as pool:
         return list(pool.map(lambda text: _compile(text, machine, _emitter()), texts))
 
 
 def _compile(text: str, machine: Callable[[], llvm.TargetMachine], emit: Callable) -> bytes:
+    import llvmlite.binding as llvm
+
     target, context = machine(), llvm.create_context()
     try:
         module = llvm.parse_assembly(text, context)
@@ -129,6 +134,8 @@ def _emit_locked(target: llvm.TargetMachine, module: llvm.ModuleRef) -> bytes:
 @functools.cache
 def _emitter() -> Callable[[llvm.TargetMachine, llvm.ModuleRef], bytes]:
     """emit_object without llvmlite's lock."""
+    import llvmlite.binding as llvm
+
     try:
         library = ctypes.CDLL(llvm.ffi.lib._name)
         emit, start = library.LLVMPY_TargetMachineEmitToMemory, library.LLVMPY_GetBufferStart

@@ -8,10 +8,13 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import condyle.settings as settings
 from condyle.errors import DescriptionError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
@@ -75,6 +78,8 @@ def submit(tasks: Sequence[Callable[[], None]]) -> list[Future]:
             if _pool is not None:
                 _pool.shutdown(wait=False)
             _pool_size = max(len(tasks), cores() - 1)
+            from concurrent.futures import ThreadPoolExecutor
+
             _pool = ThreadPoolExecutor(_pool_size, thread_name_prefix="condyle")
         for task in tasks:
             futures.append(_pool.submit(task))

@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 import casadi as ca
-import llvmlite.binding as llvm
 
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import POINTER, bits
@@ -41,8 +40,7 @@ Step = tuple[str, int, tuple[int, ...], object]
 @cache
 def available(contract: bool) -> bool:
     """Whether this processor and system take such code."""
-    has = llvm.get_host_cpu_features()
-    return jit.elf_machine() == 62 and bool(has.get("avx")) and (jit.fuses() or not contract)
+    return jit.elf_machine() == 62 and jit.has("avx") and (jit.fuses() or not contract)
 
 
 def add_line(

@@ -14,16 +14,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX
 from condyle.errors import NativeError
-from condyle.native.ir.module import Module
 from condyle.native.tables.lookup_table import ConstantRow, LookupTable, StopGradient
 from condyle.records import dataclass
+
+if TYPE_CHECKING:
+    from condyle.native.ir.module import Module
 
 
 class RowSource(Protocol):

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -211,6 +210,8 @@ def write_controls(path: Path, time: Array, names: Sequence[str], values: Array)
         '\t<ControlSet name="Control Set">',
         "\t\t<objects>",
     ]
+    from xml.sax.saxutils import quoteattr  # which loads readers of mail
+
     for name, column in zip(names, values.T.tolist(), strict=True):
         lines += [
             f"\t\t\t<ControlLinear name={quoteattr(name)}>",

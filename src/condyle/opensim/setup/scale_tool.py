@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from condyle.io.markers import Markers, read_markers
-from condyle.opensim.document import Document, read_set
 from condyle.opensim.element import Element
 from condyle.opensim.geometry import write_markers
 from condyle.opensim.model import write_osim
@@ -79,9 +78,9 @@ def scale_subject(path: Path, static: Path, mass: float | None) -> Scaling:
     return _placed(setup, placer, plain.system, markers)
 
 
-def _marker_sets(setup: Setup, maker: Element) -> list[Document]:
+def _marker_sets(setup: Setup, maker: Element) -> list[Path]:
     path = setup.file("marker_set_file", maker)
-    return [read_set(path, "MarkerSet")] if path is not None else []
+    return [path] if path is not None else []
 
 
 def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | None) -> dict[str, Any]:

@@ -19,9 +19,9 @@ import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, QualityWarning
 from condyle.io import read_table
+from condyle.opensim import kept
 from condyle.opensim.document import Document, add_sets, clear, list_notes, read_document, read_set
 from condyle.opensim.element import Element, is_absent
-from condyle.opensim.model import system_of
 from condyle.opensim.reading import REQUIRED, Reading
 from condyle.quality import Quality, Verdict
 from condyle.records import dataclass
@@ -93,12 +93,11 @@ class Setup:
     Attributes:
         tool: the element of the tool.
         folder: that of the file: other files are relative to it.
-        model: the model file, once `system` has been asked for.
         report: what came of it so far.
         recorded: first and last time [s] of the motion before a filter added rows; None without a filter.
     """
 
-    model: Document
+    _document: Callable[[], Document]
 
     def __init__(self, path: Path, tell: Callable[[str], None] = lambda step: None) -> None:
         self.path, self.tell = path, tell
@@ -194,26 +193,37 @@ class Setup:
     # ---- what is built from it
     # --------------------------------------------------------------------------------
 
-    def system(self, element: Element | None = None, marker_sets: Sequence[Document] = ()) -> System:
+    def system(self, element: Element | None = None, marker_sets: Sequence[Path] = ()) -> System:
         """The model, with the forces of force_set_files.
 
         Args:
             element: what names the model; the tool by default.
-            marker_sets: more markers; one that the model has takes its place.
+            marker_sets: files of more markers; one that the model has takes its place.
         """
         path = self.required_file("model_file", "a model (.osim)", element)
         self.tell(f"model {path.name}")
-        self.model = document = read_document(path)
-        forces = [
-            read_set(self.find_file(name, "<force_set_files>"), "ForceSet")
-            for name in self.words("force_set_files")
-        ]
-        if forces and self.flag("replace_force_set", False):
-            clear(document, "ForceSet")
-        add_sets(document, [*forces, *marker_sets])
-        system = system_of(document)
-        self.report.notes += list_notes(system.notes).splitlines()
-        return system
+        forces = [self.find_file(name, "<force_set_files>") for name in self.words("force_set_files")]
+        replaced = bool(forces) and self.flag("replace_force_set", False)
+
+        def make() -> tuple[System, Document]:
+            from condyle.opensim.model import system_of
+
+            document = read_document(path)
+            added = [read_set(file, "ForceSet") for file in forces]
+            if replaced:
+                clear(document, "ForceSet")
+            add_sets(document, [*added, *(read_set(file, "MarkerSet") for file in marker_sets)])
+            return system_of(document), document
+
+        found = kept.read(path, [*forces, *marker_sets], f"constraints{' without forces' * replaced}", make)
+        self._document = found.document
+        self.report.notes += list_notes(found.system.notes).splitlines()
+        return found.system
+
+    @cached_property
+    def model(self) -> Document:
+        """What is written in the model file, with the sets that were added."""
+        return self._document()
 
     @cached_property
     def model_reading(self) -> Reading:

@@ -27,20 +27,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array, Vector
-from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
-from condyle.fit.frames import Frames
-from condyle.fit.goals import Coordinate
-from condyle.integrate.trajectory import Trajectory
 from condyle.io.markers import Markers
+from condyle.loading import if_loaded
 from condyle.plausible import of_times
 from condyle.presentation import Block, cut, rows_of, span
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
-from condyle.studies.assemble import assemble_frames, coordinates_of_speeds
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
-from condyle.studies.motion.low_pass import filtered, rows_at_ends
-from condyle.studies.motion.recordings import (
+from condyle.studies.motion.coordinate_rates import coordinates_of_speeds
+from condyle.studies.motion.spline_rates import END_ROWS, rates
+from condyle.system.given import check_system, number
+from condyle.system.state import State
+from condyle.system.states import Batch, States
+from condyle.system.system import System
+from condyle.system.variables import place, variable_names, variables
+from condyle.table import Table, after_events, is_frame
+from condyle.table.filters import filtered, rows_at_ends
+from condyle.table.recordings import (
     JUMP,
     LEAP,
     even_times,
@@ -52,17 +56,13 @@ from condyle.studies.motion.recordings import (
     unwrapped,
     warn_of_gaps,
 )
-from condyle.studies.motion.spline_rates import END_ROWS, rates
-from condyle.system.given import check_system, number
-from condyle.system.state import State
-from condyle.system.states import Batch, States
-from condyle.system.system import System
-from condyle.system.variables import place, variable_names, variables
-from condyle.table import Table, after_events, is_frame
 from condyle.tree import scales
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from condyle.fit.frames import Frames
+    from condyle.integrate.trajectory import Trajectory
 
 
 NO_FRAMES = "there are no frames; was a time cut out that was not recorded?"
@@ -128,7 +128,7 @@ class Motion(ExplainsCalls, States[State]):
     plumbing = frozenset({"tail", "steady", "called"})
 
     def __new__(cls, system: object = None, t: object = None, *_: object, **__: object) -> Self:
-        if isinstance(t, (Table, Trajectory, Frames, Motion)) or is_frame(t):
+        if isinstance(t, (Table, Motion, *_others())) or is_frame(t):
             raise DescriptionError(
                 f"Motion: t: expected times [s], shape (m,), got a {type(t).__name__}: "
                 "that motion is cd.Motion.of(system, it)"
@@ -353,8 +353,17 @@ class Motion(ExplainsCalls, States[State]):
         ]
 
 
+def _others() -> tuple[type, ...]:
+    """Other classes of motions, as far as they are loaded."""
+    found = (
+        if_loaded("condyle.integrate.trajectory", "Trajectory"),
+        if_loaded("condyle.fit.frames", "Frames"),
+    )
+    return tuple(cls for cls in found if cls)
+
+
 def _check_motion(motion: Any) -> None:
-    if not isinstance(motion, (Motion, Trajectory, Frames)):
+    if not isinstance(motion, (Motion, *_others())):
         is_path = isinstance(motion, str) or hasattr(motion, "__fspath__")
         hint = (
             "; read it with cd.read_table"
@@ -434,6 +443,8 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
     before = q.copy() if system.constraints else q
     motion = _made(state, t, q, np.empty(0), np.empty(0), None)
     motion.lowpass, motion.notes = lowpass, notes
+    from condyle.constraints.sampled import warn_of_samples
+
     warn_of_samples("motion", system, t.item(0), t.item(-1), state.tail)
     if missing or system.compiled.moves:
         motion.q = _filled(system, table, state, t, q, motion.tail, given.places, missing)
@@ -533,6 +544,9 @@ def _filled(
     free = [j for j, k in enumerate(coordinates_of_speeds(system)) if k in open_]
     if len(free) < len(open_) or np.linalg.matrix_rank(G[:, free]) < len(free):
         _refuse_missing(system, table, open_)
+    from condyle.fit.goals import Coordinate
+    from condyle.studies.assemble import assemble_frames
+
     goals = [Coordinate(system.coordinates[k], q[:, k]) for k in given]
     frames = assemble_frames(system, state.replace(t=float(t[0]), q=q[0]), goals, t=t, accuracy=ASSEMBLED)
     return np.array(frames.check().q)

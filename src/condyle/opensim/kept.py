@@ -1,0 +1,103 @@
+"""Models that have been read before: their parsed form is kept, in this process and in the cache on disk.
+
+An entry holds a System's parts and the elements of its files, pickled: the cache is a folder of ours alone, whose
+machine code is run as well. Its key has the content of every file that was given, where the model lies (meshes
+are found from there) and how it was read; the cache adds Condyle's sources. Whatever else was looked at while it
+was read, files inside files and whether meshes exist, is in the entry, and compared each time. So a file
+that is edited in place is read anew. A model that raises warnings while it is read is not kept, so that they
+come each time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import condyle.errors as errors
+from condyle.loading import collector_paused
+from condyle.native.machine import cache
+from condyle.opensim import looked
+from condyle.system.system import System
+
+if TYPE_CHECKING:
+    from condyle.opensim.document import Document
+
+_MOST = 8
+_held: dict[str, tuple[System, bytes, Any]] = {}
+"""The last that this process has read: System, document and what was looked at, by key."""
+
+
+class Kept:
+    """A System that is free to change, and its document, which is made when it is asked for."""
+
+    def __init__(self, system: System, document: Callable[[], Document]) -> None:
+        self.system, self.document = system, document
+
+
+def read(
+    path: str | Path, add: Sequence[str | Path], how: str, make: Callable[[], tuple[System, Document]]
+) -> Kept:
+    """A model from its files, or as it was read before.
+
+    Args:
+        path: the model file.
+        add: other files that are part of it.
+        how: what else determines it, as text.
+        make: reads it.
+    """
+    key = _key(path, add, how)
+    if key and (found := _find(key)) is not None:
+        return found
+    before = errors.warned()
+    with looked.recorded() as seen:
+        system, document = make()
+    if not key or errors.warned() != before or _key(path, add, how) != key:
+        return Kept(system, lambda: document)
+    with contextlib.suppress(errors.CondyleError):  # the first use says so
+        system._check_inertia()  # once, not at each use
+    try:
+        parts, elements = (pickle.dumps(x, 5) for x in (system._parts(), document))
+    except (pickle.PicklingError, RecursionError, TypeError, AttributeError):
+        return Kept(system, lambda: document)
+    cache.store(key, parts + elements, {"parts": len(parts), "looked": seen})
+    _hold(key, system.copy(), elements, seen)
+    return Kept(system, lambda: document)
+
+
+def _key(path: str | Path, add: Sequence[str | Path], how: str) -> str:
+    """Text that determines a model; empty where a file cannot be read."""
+    try:
+        files = [(os.path.basename(p), looked.content(p)) for p in (path, *add)]
+        return f"model {how}\n{os.path.realpath(path)}\n{files}" if all(d for _, d in files) else ""
+    except (OSError, TypeError, ValueError):
+        return ""
+
+
+def _find(key: str) -> Kept | None:
+    if key in _held:
+        system, elements, seen = _held.pop(key)
+        if not looked.same(seen):
+            return None
+        _hold(key, system, elements, seen)
+        return Kept(system.copy(), lambda: pickle.loads(elements))
+
+    @collector_paused()
+    def load(data: bytes, facts: dict[str, Any]) -> Kept | None:
+        seen, at = facts["looked"], facts["parts"]
+        if not looked.same(seen):
+            return None
+        system = System._from_parts(pickle.loads(memoryview(data)[:at]))
+        _hold(key, system, data[at:], seen)
+        return Kept(system.copy(), lambda: pickle.loads(data[at:]))
+
+    return cache.loaded(key, load)
+
+
+def _hold(key: str, system: System, elements: bytes, seen: Any) -> None:
+    while len(_held) >= _MOST:
+        _held.pop(next(iter(_held)))
+    _held[key] = system, elements, seen

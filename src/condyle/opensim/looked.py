@@ -1,0 +1,56 @@
+"""What readers look at beside the files that they are given: is it there, and what does it hold?"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
+Seen = list[list[str]]
+"""Path and what was found: the digest of what a file holds, "there", or "" for no file."""
+_seen: ContextVar[Seen | None] = ContextVar("seen", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[Seen]:
+    """Everything that is looked at inside."""
+    seen: Seen = []
+    token = _seen.set(seen)
+    try:
+        yield seen
+    finally:
+        _seen.reset(token)
+
+
+def content(path: str | Path) -> str:
+    """Digest of what a file holds, or empty."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        return ""
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a file."""
+    there = path.is_file()
+    if (seen := _seen.get()) is not None:
+        seen.append([os.path.abspath(path), "there" if there else ""])
+    return there
+
+
+def read(path: Path) -> None:
+    """Take note of a file whose content counts."""
+    if (seen := _seen.get()) is not None:
+        seen.append([os.path.abspath(path), content(path)])
+
+
+def same(seen: Sequence[Sequence[str]]) -> bool:
+    """Whether all is as it was."""
+    return all(
+        os.path.isfile(path) == bool(found) and (found in ("", "there") or content(path) == found)
+        for path, found in seen
+    )
