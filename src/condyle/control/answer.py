@@ -169,8 +169,9 @@ class Answer:
         return float(self.errors.max())
 
     def replay(self, accuracy: float = 1e-6) -> Trajectory:
-        """The controls played forward by `cd.simulate` from the first state. How far each coordinate drifts
-        from the answer at most is in `statistics["drift"]`, by name [rad, m].
+        """The controls played forward by `cd.simulate` from the first state, with the laws of the system as
+        they are. How far each coordinate drifts from the answer at most is its `drift`, by name [rad, m], and
+        in `statistics["drift"]`.
 
         Raises:
             DescriptionError: a control that drives no actuator and no muscle.
@@ -203,8 +204,8 @@ class Answer:
         inside = t <= run.t[-1] + 1e-12
         reached = np.asarray(run.at(np.minimum(t[inside], run.t[-1])))[:, : dynamics.tree.nq]
         off = np.abs(reached - self._state[0][inside]).max(axis=0)
-        self.statistics["drift"] = dict(zip(system.coordinates, off.tolist(), strict=True))
-        return run
+        drift = self.statistics["drift"] = dict(zip(system.coordinates, off.tolist(), strict=True))
+        return replace(run, drift=drift)
 
     def largest_violations(self, count: int = 5) -> list[str]:
         """What is met least, in words: requirement, time, by how much."""

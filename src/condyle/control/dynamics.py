@@ -1,13 +1,15 @@
 """The system at one point: variables, and equations of motion as residuals: control/__init__.py (1), (2).
 
-With m equations of constraints p(q) = 0, G = dp/dq N, and dependent speeds D, as many as equations,
+With m equations of constraints p(q) = 0 and G = dp/dq N,
 
-    e = ID(q, u, udot) + G' lambda,      p = 0,      G u = 0,      G udot + b = 0                          (1)
+    e = ID(q, u, udot) + G' lambda = 0,      p = 0,      G u = 0,      G udot + b = 0                      (1)
 
-Where G_D is diagonal at all places, lambda = -e_D / G_D and udot_D = -(G_I udot_I + b) / G_D leave (1) with
-the independent rows and no multipliers. Quaternions are states with a correction g that keeps their length,
+Where each equation has a dependent speed of its own, and G_D is diagonal at all places, as of couplers, these
+coordinates are no states, and lambda = -e_D / G_D and udot_D = -(G_I udot_I + b) / G_D leave (1) with the
+independent rows and no multipliers. Elsewhere all coordinates are states, and corrections g and d, which vanish
+as intervals get shorter, keep them where p and G u are zero; one g keeps the length of a quaternion,
 
-    qdot = N u + g q,     |q|^2 = 1                                                                        (2)
+    qdot = N (u + G' g),     du/dt = udot + G' d;     qdot = N u + g q,     |q|^2 = 1                      (2)
 
 Speeds that are locked or prescribed are numbers of each point, with their coordinates; so are measured loads.
 
@@ -56,6 +58,8 @@ TENDON, TENDON_MOST = 0.2, 5.0
 """Normalized force of a tendon where nothing is known of it, and its greatest."""
 TENDON_RATE = 10.0
 """One unit of the rate of that force [1/s]."""
+STEADY = 0.05
+"""By how much the slope of a constraint over its dependent coordinate may change with the configuration."""
 SAMPLES = 12
 """Places at which dependent coordinates are chosen."""
 
@@ -218,21 +222,22 @@ class Dynamics:
             if not own:
                 break
             best = min(own, key=lambda k: (np.ptp(G[:, row, k]) / least[row, k], -k))
+            if np.ptp(G[:, row, best]) > STEADY * least[row, best]:
+                break
             alone.append(best)
             taken.add(best)
         if len(alone) == m:
             return alone, True
-        from scipy.linalg import qr
-
-        _, R, order = qr(G[0][:, free], mode="economic", pivoting=True)
-        size = np.abs(np.diag(R))
+        size = max(
+            (np.linalg.svd(x, compute_uv=False) for x in G[:, :, free]), key=lambda x: x[-1] / (x[0] or 1.0)
+        )
         if len(size) < m or size[m - 1] < 1e-8 * size[0]:
             raise DescriptionError(
                 f"cd.Problem: the {m} equations of the constraints {', '.join(map(repr, self.constrained))} "
-                f"are not independent at the default coordinates: rank {int((size > 1e-8 * size[0]).sum())}; "
-                "leave the ones out that follow from others: system.copy(constraints={name: None})"
+                f"are not independent: their rank is {int((size > 1e-8 * size[0]).sum())}; leave the ones out "
+                "that follow from others: system.copy(constraints={name: None})"
             )
-        return [free[k] for k in order[:m]], False
+        return [], False
 
     def _variables(self) -> None:
         tree, model, system = self.tree, self.model, self.system
@@ -277,10 +282,18 @@ class Dynamics:
             *(self._state(name, float(x)) for name, x in zip(z_names, z_default, strict=True)),
         ]
         self.quaternions = list(tree.quaternions)
+        equations = [name for name, _ in model.equation_names()]
+        self.corrected = bool(self.constrained) and not self.diagonal and moving
         self.controls = [self._control(name) for name in system.inputs] + [
             Variable(f"{tree.coordinates[part.start]} correction", "correction", "1/s", 1.0)
             for part in self.quaternions
         ]
+        if self.corrected:
+            self.controls += [
+                Variable(f"correction of {level}{name}", "correction", "", size)
+                for level, size in (("", 1.0), ("the rate of ", SPEED))
+                for name in equations
+            ]
         rate = [unit + "^2" if unit.endswith("/s") else unit for unit in units[nq : nq + nu]]
         self.algebraic = [
             *(
@@ -291,7 +304,6 @@ class Dynamics:
             *map(speed, self.u_dependent),
             *(Variable(f"{tendon(name)} rate", "rate", "1/s", TENDON_RATE) for name in self.elastic),
         ]
-        equations = [name for name, _ in model.equation_names()]
         equation_units = model.equation_units()
         if not self.diagonal:
             self.algebraic += [
@@ -314,7 +326,13 @@ class Dynamics:
             self.residuals += [(f"acceleration of constraint {name}", "", ACCELERATION) for name in equations]
         self.residuals += [(f"equilibrium of {name}", "F_0", 1.0) for name in self.elastic]
         self.residuals += [
-            (f"length of the quaternion {c.name}", "1", 1.0) for c in self.controls[len(system.inputs) :]
+            (f"length of the quaternion {tree.coordinates[part.start]}", "1", 1.0)
+            for part in self.quaternions
+        ]
+        m = len(equations) if self.corrected else 0
+        first = len(self.balanced)
+        self.determining = [
+            i for i in range(len(self.residuals) - len(self.quaternions)) if not first <= i < first + 2 * m
         ]
         self.variables = [*self.states, *self.controls, *self.algebraic]
         self.index = {v.name: i for i, v in enumerate(self.variables)}
@@ -390,7 +408,7 @@ class Dynamics:
             self._pick(x, i)
             for x, i in ((q, self.held_coordinates), (u, self.held_speeds), (a, self.held_speeds))
         ]
-        corrections = ca.SX.sym("g", len(self.quaternions))
+        corrections = ca.SX.sym("g", len(self.controls) - len(self.system.inputs))
         lam = ca.SX(0, 1)
         accelerations = a
         equations = ca.SX(0, 1)
@@ -431,9 +449,14 @@ class Dynamics:
                 for i in range(part.start, part.stop):
                     parts[i] = parts[i] + corrections[k] * q[i]
             rates = ca.vertcat(*parts)
+        changes = accelerations
+        if self.corrected:
+            g, d = ca.vertsplit(corrections[len(self.quaternions) :], G.shape[0])
+            rates = rates + ca.jtimes(qdot(s)[0], u, G.T @ g)
+            changes = accelerations + G.T @ d
         xdot = ca.vertcat(
             self._pick(rates, self.q_states),
-            self._pick(accelerations, self.u_states),
+            self._pick(changes, self.u_states),
             ca.vertcat(ca.SX(0, 1), *acting.rates),
         )
         lengths = [ca.sumsqr(q[part]) - 1 for part in self.quaternions]

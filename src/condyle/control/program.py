@@ -259,14 +259,14 @@ class ControlProgram:
         by Newton's method, so that all residuals are zero there. Shape (m, nx)."""
         nx, start = self.nx, self.nx + len(self.dynamics.controls)
         y = np.concatenate([V, np.tile(z[self.P * self.nv :][: self.shared], (len(V), 1))], axis=1)
+        y[:, [i for i, v in enumerate(self.dynamics.variables) if v.kind == "correction"]] = 0.0
         d, size = self.numbers(fraction), [x for _, _, x in self.dynamics.residuals]
-        own, lengths = np.arange(start, self.nv), len(self.dynamics.quaternions)
-        rows = np.arange(nx, nx + len(size) - lengths)
-        R = np.array(size)[: len(rows)]
+        own, rows = np.arange(start, self.nv), self.dynamics.determining
+        R = np.array(size)[rows]
         S = np.array([v.scale for v in self.dynamics.variables])[own]
         for _ in range(NEWTON):
             r, J = self._residuals(y, d, len(size), start)
-            r, J = r[:, : len(rows)] / R, J[:, : len(rows)] * S / R[:, None]
+            r, J = r[:, rows] / R, J[:, rows] * S / R[:, None]
             if len(rows) != len(own) or not np.abs(r).max(initial=0.0) > 1e-10:
                 break
             y[:, own] -= S * np.linalg.solve(J, r[:, :, None])[:, :, 0]
@@ -341,8 +341,9 @@ class ControlProgram:
         N, L, states = mesh.intervals, scheme.steps, np.arange(nx)
         each = scheme.D.shape[0]
         points = (np.arange(N)[:, None] * L + np.arange(1, each + 1)).ravel()
-        start = block([(f"rate of {a}", u) for a, u in named[:nx]], points, 0.0, 0.0, 1 / S_v[:nx])
-        for i in range(each):
+        rated = [(f"rate of {a}", u) for a, u in named[:nx]]
+        start = block(rated, points, 0.0, 0.0, 1 / S_v[:nx]) if nx else 0
+        for i in range(each if nx else 0):
             row = start + ((np.arange(N) * each + i)[:, None] * nx + states)
             for j in range(L + 1):
                 p = (np.arange(N) * L + j)[:, None]
@@ -374,7 +375,7 @@ class ControlProgram:
                     1.0,
                 )
         # controls that follow from others
-        c = nx + np.arange(len(dynamics.controls))
+        c = nx + np.flatnonzero([v.kind == "control" for v in dynamics.controls])
         if len(c) and not scheme.collocates_start:
             start = block([named[k] for k in c], np.zeros(1, int), 0.0, 0.0, 1 / S_v[c])
             A.add(start + np.arange(len(c)), c, 1.0)
@@ -485,6 +486,8 @@ class ControlProgram:
         problem, dynamics, P, nv = self.problem, self.dynamics, self.P, self.nv
         low = np.tile([v.low for v in dynamics.variables], (P, 1))
         high = np.tile([v.high for v in dynamics.variables], (P, 1))
+        still = [i for i, v in enumerate(dynamics.variables) if v.kind == "correction"]
+        low[0, still] = high[0, still] = 0.0
         for name, given in problem.bounds.items():
             if name not in dynamics.index:
                 raise DescriptionError(f"bound: {name!r} is locked or prescribed: it cannot have bounds")
