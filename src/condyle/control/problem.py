@@ -13,12 +13,12 @@ from condyle.control.dynamics import Dynamics
 from condyle.control.goals.base import MovementGoal
 from condyle.control.goals.placed import Placed
 from condyle.errors import DescriptionError, UnknownNameError
+from condyle.fit.frames import Frames
 from condyle.fit.goals import Goal
 from condyle.forces.actuators import CoordinateActuator
 from condyle.forces.external import ExternalWrench, TimeSeries
-from condyle.records import dataclass
-from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
+from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.motion import Motion
 from condyle.system.given import check_system, number

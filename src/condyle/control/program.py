@@ -284,9 +284,9 @@ class ControlProgram:
             members = len(kind.rows)
             values, slopes = kind.function.jacobians(y[:, kind.y].reshape(len(y) * members, -1), kind.data(d))
             i, j = kind.function.pattern.jacobian
-            here: Any = (slice(None), kind.rows - nx)
-            np.add.at(r, here, values.reshape(len(y), *kind.rows.shape))
-            where: Any = (slice(None), kind.rows[:, i] - nx, kind.y[:, j])
+            every: Any = slice(None)
+            np.add.at(r, (every, kind.rows - nx), values.reshape(len(y), *kind.rows.shape))
+            where = (every, kind.rows[:, i] - nx, kind.y[:, j])
             np.add.at(J, where, slopes.reshape(len(y), members, -1))
         return r, J[:, :, start : start + own]
 
