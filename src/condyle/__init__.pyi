@@ -13,8 +13,10 @@ from condyle import paths as paths
 from condyle import shapes as shapes
 from condyle.control import goals as goals
 from condyle.control.phases import Phases as Phases
+from condyle.control.predict import predict as predict
 from condyle.control.problem import Problem as Problem
 from condyle.control.solve import solve as solve
+from condyle.control.track import track as track
 from condyle.forces import Wrench as Wrench
 from condyle.functions import Spline as Spline
 from condyle.integrate import integrators as integrators
