@@ -182,7 +182,7 @@ def test_resets() -> None:
     system.add_constraint(
         "foot", cd.constraints.PointInPlane("ground", (0, 1, 0), 0.0, "stick", (0.3, -0.5, 0))
     )
-    turn, x, y, ball = system.coordinates
+    turn, _, _, ball = system.coordinates
     kick = lambda s: {"u": {ball: s.u(ball) + s.parameter("m") * s.u(turn)}}
     height = lambda s: s.station_position("stick", (0.3, -0.5, 0))[1]
     land = cd.Event(height, action=cd.Reset(caught="foot", values=kick), name="land")
