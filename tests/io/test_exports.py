@@ -103,6 +103,6 @@ def test_what_cannot_be_read_is_named(tmp_path):
     (tmp_path / "a.csv").write_text(broken)
     with pytest.raises(cd.errors.DescriptionError, match=r"a\.csv:15: expected a number, got 'oops"):
         cd.read_markers(tmp_path / "a.csv")
-    (tmp_path / "b.csv").write_text(optitrack(PLACES).replace("Marker,", "Bone,"))
-    with pytest.raises(cd.errors.DescriptionError, match="export markers too|Marker"):
+    (tmp_path / "b.csv").write_text(optitrack(PLACES).replace("Marker", "Bone"))
+    with pytest.raises(cd.errors.DescriptionError, match="export markers too"):
         cd.read_markers(tmp_path / "b.csv")
