@@ -115,7 +115,10 @@ def optimize(
     if solution.status in LOST and settings.exact and warm is None:
         watch.last, r = True, nlp.r
         nlp.scale_objective(1.0)
-        limited: dict[str, Any] = {"hessian_approximation": "limited-memory", "max_iter": min(own["max_iter"], MOST)}
+        limited: dict[str, Any] = {
+            "hessian_approximation": "limited-memory",
+            "max_iter": min(own["max_iter"], MOST),
+        }
         second = ipopt.solve(nlp, bounds, x, own | limited | dict(settings.options), watch=watch)
         found.append(second)
         if second.status in ("solved", "acceptable", "stopped"):
