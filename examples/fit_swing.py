@@ -21,7 +21,9 @@ leg.add_body(
     inertia=(0.12, 0.02, 0.12),
     coordinates="knee",
 )
-leg.add_force("tissue", cd.forces.MobilitySpring("knee", cd.Parameter("stiffness", 10.0), 0.2))
+leg.add_force(
+    "tissue", cd.forces.MobilitySpring("knee", cd.Parameter("stiffness", 10.0), 0.2)
+)
 leg.add_force("fluid", cd.forces.MobilityDamper("knee", cd.Parameter("damping", 0.5)))
 path = cd.paths.Path([("ground", (0.05, 0.3, 0)), ("shank", (0.05, 0.2, 0))])
 leg.add_force(
@@ -45,11 +47,15 @@ positive = dict.fromkeys(TRUE, (0.0, None))
 run = cd.residuals.Run(recording, start, sigma=NOISE)
 fit = cd.fit_parameters(leg, run, list(TRUE), bounds=positive)
 for name, true in TRUE.items():
-    print(f"{name:9} {fit.values[name]:8.3f} +- {fit.standard_errors[name]:.3f}   true {true:g}")
+    print(
+        f"{name:9} {fit.values[name]:8.3f} +- {fit.standard_errors[name]:.3f}   true {true:g}"
+    )
 print(f"residuals are {fit.noise:.2f} of the noise; {fit.directions[0]}")
 
 clean = cd.Table(t, ["knee"], swing.at(t)[:, :1], ["rad"])
-exact = cd.fit_parameters(leg, cd.residuals.Run(clean, start), list(TRUE), bounds=positive)
+exact = cd.fit_parameters(
+    leg, cd.residuals.Run(clean, start), list(TRUE), bounds=positive
+)
 print("without noise:", ", ".join(f"{name} {x:.4f}" for name, x in exact.values.items()))
 
 for name, true in TRUE.items():

@@ -22,7 +22,9 @@ def excited(muscle, name):
     """The muscle with a Bezier curve over time as its excitation."""
     c = [cd.Parameter(f"{name} {k}", 0.1) for k in range(K)]
     basis = lambda x, k: comb(K - 1, k) * x**k * (1 - x) ** (K - 1 - k)
-    return replace(muscle, excitation=lambda s: sum(basis(s.t / T, k) * c[k] for k in range(K)))
+    return replace(
+        muscle, excitation=lambda s: sum(basis(s.t / T, k) * c[k] for k in range(K))
+    )
 
 
 arm = cd.models.arm26(tendon="rigid")
@@ -51,9 +53,15 @@ bounds, few = [(0.01, 1)] * len(first), {"maxiter": 25}
 answer = minimize(cost, first, jac=True, method="L-BFGS-B", bounds=bounds, options=few)
 run = reach(answer.x)
 miss = np.abs(run.y[-1, :4] - GOAL)
-names = ", ".join(f"{name} {x:.2f}" for name, x in zip(arm.muscles, answer.x.reshape(-1, K).max(1)))
-print(f"{len(first)} values, {answer.nfev} runs with gradients: cost {cost(first)[0]:.3g} -> {answer.fun:.3g}")
-print(f"the arm misses its posture by {np.degrees(miss[:2].max()):.2f} deg, and moves with {miss[2:].max():.3f} rad/s")
+names = ", ".join(
+    f"{name} {x:.2f}" for name, x in zip(arm.muscles, answer.x.reshape(-1, K).max(1))
+)
+print(
+    f"{len(first)} values, {answer.nfev} runs with gradients: cost {cost(first)[0]:.3g} -> {answer.fun:.3g}"
+)
+print(
+    f"the arm misses its posture by {np.degrees(miss[:2].max()):.2f} deg, and moves with {miss[2:].max():.3f} rad/s"
+)
 print(f"largest control values: {names}")
 
 h, k = 1e-4, 3  # the gradient is that of the run: differences say the same
