@@ -182,7 +182,7 @@ class RunDerivatives:
 
     # --- native
 
-    def _run(
+    def over(
         self, direction: str, d: Array, dp: Array, first: int, last: int, seeds: Array | None = None
     ) -> tuple[Array, Array]:
         """Tangents or cotangents d (m, n), dp (m, p') carried over the steps between two rows."""
@@ -195,13 +195,13 @@ class RunDerivatives:
             first * one,
             last * one,
             which,
-            self._tails,
+            self.tails,
             self.traj.manifold,
         )
         return self._carry(direction, tasks, d, dp, seeds)
 
     @property
-    def _tails(self) -> Array:
+    def tails(self) -> Array:
         return np.array([s.tail for s in (self.traj.start, *(state for _, state in self.traj.changes))])
 
     def _carry(
@@ -227,7 +227,7 @@ class RunDerivatives:
             here,
             here + 1,
             self.traj._which(k[some]),
-            self._tails,
+            self.tails,
             self.traj.manifold,
         )
         d[some], dp[some] = self._carry(direction, tasks, d[some], dp[some])
@@ -265,7 +265,7 @@ class RunDerivatives:
             for c in (*(c for c in self.changes if row < c <= k), k):
                 stop = c - 1 if c in self.changes and c > row else c
                 if stop > row:
-                    d, dp = self._run(FORWARD, d, dp, row, stop)
+                    d, dp = self.over(FORWARD, d, dp, row, stop)
                 if stop < c:
                     d, dp = self._mapped(self.changes[c], d, dp)
                 row = c
@@ -298,7 +298,7 @@ class RunDerivatives:
             d = d + seeds[[last]]
             if last > part.first:
                 lonely = not (mine < last - part.first).any()
-                d, m = self._run(REVERSE, d, m, part.first, last, None if lonely else seeds)
+                d, m = self.over(REVERSE, d, m, part.first, last, None if lonely else seeds)
             if i:
                 d, m = self._mapped(self.changes[part.first].T, d, m)
         return d[0], m[0]
