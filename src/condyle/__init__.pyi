@@ -58,6 +58,8 @@ from condyle.model.operators.record import Stage as Stage
 from condyle.opensim import read_external_loads as read_external_loads
 from condyle.opensim import read_osim as read_osim
 from condyle.opensim import write_osim as write_osim
+from condyle.opensim.setup.from_python import read_setup as read_setup
+from condyle.opensim.setup.from_python import run as run
 from condyle.personal.personalize import personalize as personalize
 from condyle.robots import read_mjcf as read_mjcf
 from condyle.robots import read_urdf as read_urdf
