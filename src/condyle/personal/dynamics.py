@@ -45,7 +45,7 @@ from condyle.tree import scales
 SHARE, TOTAL = 0.10, 0.003
 """Standard deviations of the logarithm of a mass, and of the total."""
 CENTERS = {"trunk": 0.03, "pelvis": 0.02, "thigh": 0.015, "shank": 0.01}
-FORCE, MOMENT, ACCELERATION, COARSE = 5.0, 0.55, 300.0, 3.0
+FORCE, MOMENT, ACCELERATION, COARSE = 5.0, 0.57, 300.0, 3.0
 """[N, N m, rad/s^2]: forces that may be left at the root, and accelerations that are usual. Masses are sought with
 this many times the forces: what a few percent of motion and plates get wrong is not theirs to explain."""
 ANGLE, LENGTH = np.radians(0.9), 0.03
@@ -54,7 +54,7 @@ WALK, RUN, FAST = 1 / 30, 1 / 50, 1.6
 """Distances of knots [s], and the peak force over weight from which on it is a run."""
 NOISE, SMOOTH = 0.005, 60.0
 """Noise of coordinates [rad, m] and accelerations [rad/s^2, m/s^2] of the first spline."""
-SLACK = 1.5
+SLACK = 1.4
 """Errors of markers here over skin motion: a frame errs as the one before does."""
 APART = 0.05
 """Errors count once in this time [s]."""
@@ -460,8 +460,8 @@ def find_masses(
     covariance = root @ (W @ W.T + V @ np.diag(1 / (1 + values[kept])) @ V.T) @ root.T
     found: list[Residuals | None] = []
     at = iter(zip(used, start, cs, strict=True))
-    for t in trials:
-        found.append(None if t is None else _report(*next(at), pi, made))
+    for each in trials:
+        found.append(None if each is None else _report(*next(at), pi, made))
     return Masses(made, pi, prior, covariance, carried, _weak(made, root @ W), found)
 
 

@@ -181,9 +181,9 @@ def personalize(
         result = fit.solve(q)
     lost: dict[str, list[str]] = {}
     for k, r in enumerate(found):
-        if far := strays(fit, result, parts[k]):
-            lost[r.name] = far
-            y[k][:, [used.index(n) for n in far]] = np.nan
+        if away := strays(fit, result, parts[k]):
+            lost[r.name] = away
+            y[k][:, [used.index(n) for n in away]] = np.nan
     if lost:
         told = "; ".join(f"{name}: {cut(x)}" for name, x in lost.items())
         warn(f"personalize: markers that the model cannot follow are left out: {told}", RuntimeWarning)
