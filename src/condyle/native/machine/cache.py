@@ -14,8 +14,8 @@ limit, so that several processes together pass the limit by no more than that ea
 
 Machine code is run, not read: a directory that belongs to somebody else or that others may write (the group,
 everybody) is not used, and one warning says so. An entry must be a plain file of ours that nobody else may
-write; anything else, such as a link or a pipe, is not read and is replaced. Where the cache cannot be used
-everything works without it, and `info` says why.
+write; anything else, such as a link or a pipe, is not read and is replaced. Where the cache cannot be used, or not be
+written (a full disk), everything works without it, one warning says so, and `info` says why.
 
     CONDYLE_CACHE=off        neither read nor write
     CONDYLE_CACHE_DIR        the directory; default: condyle in the platform's directory for caches
@@ -139,7 +139,7 @@ def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
             file.write(body)
             file.write(hashlib.sha256(body).digest())
     except (OSError, CondyleError) as error:
-        _log.debug("not stored: %s", error)
+        _say(directory, f"cannot be written ({getattr(error, 'strerror', None) or error})")
         return False
     _used.add(digest)
     _keep_within(directory, limit, len(body) + 32)
@@ -303,16 +303,22 @@ def _open(data: bytes, digest: str) -> tuple[bytes, dict[str, Any]]:
 
 def _place(key: str, create: bool = False) -> tuple[Path, str] | None:
     directory, note = _directory(create)
-    if directory is not None and note.endswith(_RUN) and directory not in _warned:
-        _warned.add(directory)
-        warn(
-            f"the cache of machine code {directory} is not used: {note}. Everything works, and is "
-            "compiled anew in every process",
-            RuntimeWarning,
-        )
+    if directory is not None and (note.endswith(_RUN) or (create and note and settings.cache_is_on())):
+        _say(directory, f"is not used: {note}")
     if directory is None or note or (fixed := _surroundings()) is None:
         return None
     return directory, hashlib.sha256(f"{fixed}\n{settings.optimization()}\n{key}".encode()).hexdigest()
+
+
+def _say(directory: Path, what: str) -> None:
+    """Warn once of a directory that does not serve."""
+    if directory not in _warned:
+        _warned.add(directory)
+        warn(
+            f"the cache of machine code {directory} {what}. Everything works, and is made anew in every "
+            "process",
+            RuntimeWarning,
+        )
 
 
 def _directory(create: bool = False) -> tuple[Path | None, str]:
@@ -325,7 +331,8 @@ def _directory(create: bool = False) -> tuple[Path | None, str]:
     try:
         if create:
             directory.parent.mkdir(parents=True, exist_ok=True)
-            directory.mkdir(mode=0o700, exist_ok=True)
+            with contextlib.suppress(FileExistsError):  # what is there is looked at below
+                directory.mkdir(mode=0o700)
         facts = os.stat(directory)
     except FileNotFoundError:
         return directory, ""
