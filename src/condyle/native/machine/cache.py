@@ -44,7 +44,9 @@ from condyle.native.machine import jit
 from condyle.records import dataclass
 
 _MAGIC = b"condyle machine code 1\n"
-_SUFFIX = ".code"
+_SUFFIX, _STAMP = ".code", ".sources"
+_LONG = 30 * 86400.0
+"""[s] after which a digest of sources is made again."""
 _NO_LINKS_NO_WAITING = sum(
     getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 )
@@ -396,24 +398,60 @@ def _shrink(directory: Path, limit: int) -> int:
 def _surroundings() -> str | None:
     """Sources, versions and processor as text; None if the sources have changed since this process read
     them."""
-    digest = hashlib.sha256()
     root = str(next(p for p in Path(__file__).parents if p.name == "condyle"))
-    # paths as text and plain reads: half the time of pathlib's, in which every process waits for 600 files
-    for path in sorted(
-        os.path.join(folder, name)
-        for folder, _, names in os.walk(root)
-        for name in names
-        if name.endswith(".py")
-    ):
+    sources = sorted(_sources(root))
+    now = time.time()
+    for path, facts in sources:
+        if facts is None or _started < facts.st_mtime <= now:
+            _log.debug("not used: %s has changed since this process started", path)
+            return None
+    digest = _digest(root, sources)
+    return digest and f"{digest}\n{jit.package('casadi')}\n{jit.versions()}"
+
+
+def _sources(folder: str) -> Iterator[tuple[str, os.stat_result | None]]:
+    with contextlib.suppress(OSError), os.scandir(folder) as found:
+        for entry in found:
+            if entry.name.endswith(".py"):
+                try:
+                    yield entry.path, entry.stat()
+                except OSError:
+                    yield entry.path, None
+            elif "." not in entry.name and entry.is_dir() and entry.name != "__pycache__":
+                yield from _sources(entry.path)
+
+
+def _digest(root: str, sources: list[tuple[str, os.stat_result | None]]) -> str | None:
+    """Digest of all sources. As Python does for its bytecode, a file of the same time and size counts as the
+    same: then what was found before, which is kept beside the entries, need not be read again."""
+    seen = [(path, s.st_size, s.st_mtime_ns, s.st_ino, s.st_ctime_ns) for path, s in sources if s is not None]
+    name = hashlib.sha256(repr(seen).encode()).hexdigest() + _STAMP
+    directory, note = _directory()
+    if directory is not None and not note:
+        with contextlib.suppress(OSError, ValueError):
+            stamp = directory / name
+            if not _stranger(os.stat(stamp, follow_symlinks=False)):
+                known, check = stamp.read_text().split()
+                if hashlib.sha256(f"{known} {name}".encode()).hexdigest() == check:
+                    return known
+    digest = hashlib.sha256()
+    # paths as text and plain reads: half the time of pathlib's
+    for path, _ in sources:
         try:
             with open(path, "rb", buffering=0) as file:
                 data = file.read()
-                changed = _started < os.fstat(file.fileno()).st_mtime <= time.time()
         except OSError:
-            changed = True
-        if changed:
-            _log.debug("not used: %s has changed since this process started", path)
             return None
         digest.update(f"{path[len(root) :].replace(os.sep, '/')}\0{len(data)}\0".encode())
         digest.update(data)
-    return f"{digest.hexdigest()}\n{jit.package('casadi')}\n{jit.versions()}"
+    made = digest.hexdigest()
+    if directory is not None and not note and os.path.isdir(directory):
+        with (
+            contextlib.suppress(OSError, CondyleError),
+            files.whole(directory / name, "w", private=True, tidy=False) as file,
+        ):
+            file.write(f"{made} {hashlib.sha256(f'{made} {name}'.encode()).hexdigest()}")
+        for path, _, used in _files(directory, _STAMP):  # of sources that are gone
+            if time.time() - used > _LONG:
+                files.remove(path)
+    return made
