@@ -49,8 +49,9 @@ class Copies(Attachments):
             self._check_recorded("measure", self._measures)
             self._check_recorded("discrete variable", self.discrete)
             check_states(self._moving, [name for name, m in self._measures.items() if m.history])
-            self._check_inertia()
-            self._compiled = Compiled(self._tree, self._moving, self._constraints, self._off)
+            compiled = Compiled(self._tree, self._moving, self._constraints, self._off)
+            compiled.model.notes.get("speeds move inertia", self._check_inertia)
+            self._compiled = compiled
             self._frozen = f"{why} at {_user_line()}"
         return self._compiled
 
@@ -60,11 +61,12 @@ class Copies(Attachments):
             self._tree.check(law)
         self._tree.fitting = {id(law): law for law in laws}  # no others, which are kept alive
 
-    def _check_inertia(self) -> None:
-        """Does every speed move some inertia?"""
+    def _check_inertia(self) -> bool:
+        """Every speed moves some inertia, or an error says which does not."""
         if self._tree.checked < len(self._tree.bodies):
             check_inertia(self._tree)
             self._tree.checked = len(self._tree.bodies)
+        return True
 
     @property
     def compiled(self) -> Compiled:

@@ -45,6 +45,8 @@ from condyle.records import dataclass
 
 _MAGIC = b"condyle machine code 1\n"
 _SUFFIX, _STAMP = ".code", ".sources"
+_LONG_TO_FIND = 2e-3
+"""[s] in which answers are found that are worth a file."""
 _LONG = 30 * 86400.0
 """[s] after which a digest of sources is made again."""
 _NO_LINKS_NO_WAITING = sum(
@@ -150,14 +152,16 @@ def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
 
 class Notes:
     """Short answers about one thing, all in one entry: what takes expressions to find out, and is asked at every
-    start. JSON must hold them.
+    start. JSON must hold them. They are kept on disk where they took a while to find.
 
     Args:
         key: text that determines the thing.
     """
 
     def __init__(self, key: str) -> None:
-        self._key, self._known = f"notes\n{key}", None  # type: str, dict[str, Any] | None
+        self._key = f"notes\n{key}"
+        self._known: dict[str, Any] | None = None
+        self._spent = 0.0
 
     def get(self, what: str, find: Callable[[], Any]) -> Any:
         """The answer to a question; find() gives it where it is not known."""
@@ -165,8 +169,12 @@ class Notes:
             found = loaded(self._key, lambda _, facts: dict(facts))
             self._known = {} if found is None else found
         if what not in self._known:
+            begin = time.perf_counter()
             self._known[what] = find()
-            store(self._key, b"", self._known)
+            self._spent += time.perf_counter() - begin
+            if self._spent > _LONG_TO_FIND:
+                store(self._key, b"", self._known)
+                self._spent = 0.0
         return self._known[what]
 
 
