@@ -90,7 +90,7 @@ def points12() -> Callable[[], object]:
 
 
 def rodas_gait() -> Callable[[], object]:
-    """gait2354 with 8 spheres under its feet, by Rodas."""
+    """gait2354 with 8 spheres under its feet, by Rodas, from muscles in equilibrium."""
     import condyle as cd
 
     system = cd.read_osim(REFERENCE / "Gait2354_Simbody/subject01_simbody.osim").copy()
@@ -105,7 +105,7 @@ def rodas_gait() -> Callable[[], object]:
     ]
     system.add_contact("feet", C.HalfSpace("ground", (0, 1, 0), 0.0, rubber), spheres)
     start = system.state(q={"pelvis_ty": 1.0})
-    return lambda: cd.simulate(system, start, 0.01, integrator="rodas")
+    return lambda: cd.simulate(system, system.equilibrate_muscles(start), 0.01, integrator="rodas")
 
 
 def rodas_120() -> Callable[[], object]:

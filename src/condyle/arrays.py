@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from condyle.errors import ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.records import dataclass
 
 _FLOAT = np.dtype(np.float64)
@@ -404,3 +404,13 @@ def _numbers_in(array: np.ndarray) -> np.ndarray:
         isinstance(x, (float, int, np.floating, np.integer)) and not isinstance(x, bool) for x in array.flat
     )
     return array.astype(float) if plain and array.size else array
+
+
+def number(what: str, value: Any, expected: str) -> float:
+    """One number; strings, truth values, arrays and None raise an error."""
+    try:
+        if isinstance(value, (str, bool)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise DescriptionError(f"{what}: expected {expected}, got {value!r}") from None

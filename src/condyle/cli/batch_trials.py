@@ -216,7 +216,7 @@ def _trial(unit: Unit, system: cd.System, trial: Trial, said: _Said) -> dict[str
     loads = cd.read_external_loads(trial.loads) if trial.loads else None
     moments = cd.inverse_dynamics(system, motion, loads)
     said.checks += moments.quality.checks
-    out = {"kinematics": motion.table(), "moments": moments}
+    out = {"kinematics": motion.table()[list(system.coordinates)], "moments": moments}
     if not system.muscles:
         return out | {"loads": cd.joint_reactions(system, motion, external_loads=loads)}
     muscles = cd.static_optimization(system, motion, loads, reserves=unit.reserves)

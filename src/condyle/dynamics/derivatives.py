@@ -131,14 +131,24 @@ def with_child(carried: Subtree, child: Subtree, r: SX) -> Subtree:
     return Subtree(*summed(tuple(carried), to_parent(tuple(child), r)))
 
 
+def _plus(*terms):
+    return sum(x for x, _ in terms), sum(y for _, y in terms)
+
+
+@inlined
+def changes(S, V, a, D, E, K):
+    """G, E' and K' of a speed."""
+    moved = cross_motion(V, S)
+    G = _plus(D, moved)  # (2)
+    return G, _plus(E, cross_motion(a, S), cross_motion(V, G)), _plus(K, moved)  # (3), (5)
+
+
 @inlined
 def of_speed(carried, p_OM, S, V, a, D, E, K):
     m, mc, I, p, C, F = carried
-    plus = lambda *terms: (sum(x for x, _ in terms), sum(y for _, y in terms))
+    plus = _plus
     times = lambda x: (I @ x[0] + cross(mc, x[1]), m * x[1] + cross(x[0], mc))
-    moved = cross_motion(V, S)
-    G, K = plus(D, moved), plus(K, moved)  # (2), (5)
-    E = plus(E, cross_motion(a, S), cross_motion(V, G))  # (3)
+    G, E, K = changes(S, V, a, D, E, K)
     twice_g, twice_s = 2 * G[0], 2 * S[0]
     carries_F = cross(S[0], F[0]) + cross(S[1], F[1]), cross(S[0], F[1])
     dF_q = plus(carries_F, times(E), (C @ twice_g, cross(twice_g, p)))  # (4)
@@ -230,6 +240,29 @@ def is_plain(mobilizer: Mobilizer) -> bool:
     return not any(_local(mobilizer).function.nnz_out(k) for k in range(4))
 
 
+def own_changes(
+    mobilizer: Mobilizer, t: SX, q: SX, u: SX, udot: SX, joint: MobilizerState, F: Pair
+) -> tuple[list[tuple[Pair, Pair, Pair, Pair]], SX]:
+    """S, D, E of (1) and K = V_P x S + Ad dA_F/du of each speed; and (Ad dH_k/dq_j)' F of (7), (nu, nu)."""
+    nu, V, V_P, H = mobilizer.nu, joint.V, joint.V_P, joint.H
+    dV, dA, dA_du, dH, by_time = _local(mobilizer)(t, q, u, udot)
+    alone = nu == 1 and not by_time.nnz()  # then V_P x S = V x S
+    dV, dA, dA_du = (to_ground(*joint.X_MF, x) if x.nnz() else x for x in (dV, dA, dA_du))
+    made, dS_F = [], ca.SX(nu, nu)
+    for j, S in enumerate(H):
+        D, E, K = (
+            _pair(dV[:, j]),
+            _pair(dA[:, j]),
+            add(cross_motion(V if alone else V_P, S), _pair(dA_du[:, j])),
+        )
+        made.append((S, D, add(E, cross_motion(V_P, D)) if dV.nnz() else E, K))  # (1)
+        if dH.nnz():
+            dS = to_ground(*joint.X_MF, ca.reshape(dH[:, j], 6, nu))
+            for k in range(nu):
+                dS_F[k, j] = inner(_pair(dS[:, k]), F)
+    return made, dS_F
+
+
 def columns(
     mobilizer: Mobilizer,
     t: SX,
@@ -242,25 +275,14 @@ def columns(
 ) -> tuple[list[Column], SX, SX, SX]:
     """The columns of one body's speeds; and (7) among themselves by q and by u, and their part of M, each
     (nu, nu)."""
-    nu, V, V_P, H = mobilizer.nu, joint.V, joint.V_P, joint.H
-    dV, dA, dA_du, dH, by_time = _local(mobilizer)(t, q, u, udot)
-    alone = nu == 1 and not by_time.nnz()  # then V_P x S = V x S
-    dV, dA, dA_du = (to_ground(*joint.X_MF, x) if x.nnz() else x for x in (dV, dA, dA_du))
-    made = []
-    for j, S in enumerate(H):
-        D, E, K = (
-            _pair(dV[:, j]),
-            _pair(dA[:, j]),
-            add(cross_motion(V if alone else V_P, S), _pair(dA_du[:, j])),
-        )
-        E = add(E, cross_motion(V_P, D)) if dV.nnz() else E  # (1)
-        made.append(Column(*of_speed(tuple(carried), joint.p_OM, S, V, a, D, E, K)))
+    nu = mobilizer.nu
+    own, dS_F = own_changes(mobilizer, t, q, u, udot, joint, carried.F)
+    made = [Column(*of_speed(tuple(carried), joint.p_OM, S, joint.V, a, *DEK)) for S, *DEK in own]
     dq, du, M = ca.SX.zeros(nu, nu), ca.SX.zeros(nu, nu), ca.SX.zeros(nu, nu)
     for j, near in enumerate(made):
-        dS = to_ground(*joint.X_MF, ca.reshape(dH[:, j], 6, nu)) if dH.nnz() else None
         for k, far in enumerate(made):
             dq[k, j], du[k, j] = on_ancestor(far.S, near.dF_q, near.dF_u)  # (7)
-            dq[k, j] += 0 if dS is None else inner(_pair(dS[:, k]), carried.F)
+            dq[k, j] += dS_F[k, j]
             if k <= j:
                 M[k, j] = M[j, k] = inner(far.S, near.row_I)
     return made, dq, du, M

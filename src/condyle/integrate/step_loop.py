@@ -40,9 +40,10 @@ from condyle.integrate.control import JUDGED, SHARE, StepControl, blame, plan, s
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
 from condyle.integrate.integrators.base import Method, MethodStep
 from condyle.integrate.interrupts.path_jumps import differs, some, unchanged
+from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.projection import Projector
 from condyle.integrate.steps import ROW, polynomial
-from condyle.model.layouts import prefers_loops
+from condyle.model.layouts import prefers_looped_newton, prefers_loops
 from condyle.model.model import description
 from condyle.native.machine.jit import lane_width
 from condyle.native.programs.nodes import (
@@ -517,12 +518,21 @@ def native(system: System, method: Method, many: str = "") -> ProgramAndTables:
     W = lane_width() if many else 1
     key = ("simulate", method.text, *((many, W) if many else ()))
     if key not in system.compiled.programs:
-        loops = prefers_loops(system.compiled.model, lanes=bool(many))
+        loops = prefers_loops(system.compiled.model, lanes=bool(many)), _along_tree(system, method)
         text = f"simulate {method.text} {many} {W} {loops}\n{description(system.compiled.model)}"
         system.compiled.programs[key] = cached_program(text, lambda: _build(system, method, many, W))
     return system.compiled.programs[key]
 
 
+def _along_tree(system: System, method: Method) -> bool:
+    """Whether a method's equations are solved along the tree."""
+    return (
+        method.needs_jacobian
+        and not (method.needs_time_derivative and timed(system).names)
+        and prefers_looped_newton(system.compiled.model)
+    )
+
+
 def _build(system: System, method: Method, many: str, W: int) -> ProgramAndTables:
-    eq = equations(system, derivatives=method.needs_jacobian, W=W)
+    eq = equations(system, derivatives=method.needs_jacobian, W=W, newton=_along_tree(system, method))
     return ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)

@@ -50,6 +50,8 @@ class Recording(ExplainsCalls, Display):
         corners: of the plates [m], shape (plates, 4, 3).
         platform: what the file says of its plates beside the corners, by the names of the format (TYPE,
             ORIGIN, ...): how they are made of analog channels. Empty where a recording was not read.
+        events: foot strikes and toe-offs that the file has, {("right", "strike"): times [s], ...}, of the same clock
+            as the markers; `cd.gait_events(recording)` takes them.
     """
 
     def __init__(
@@ -59,9 +61,10 @@ class Recording(ExplainsCalls, Display):
         analog: Table,
         corners: Array,
         platform: dict[str, Array] | None = None,
+        events: dict[tuple[str, str], Array] | None = None,
     ) -> None:
         self.markers, self.force_plates, self.analog, self.corners = markers, force_plates, analog, corners
-        self.platform = platform or {}
+        self.platform, self.events = platform or {}, events or {}
 
     def save(self, path: str | Path) -> None:
         """Write a .c3d file: markers, analog channels, force plates. It appears whole or not at all.
@@ -153,7 +156,24 @@ def read_c3d(
         _analog(parts, time),
         corners @ R.T,
         platform if count else None,
+        _events(parts),
     )
+
+
+def _events(parts: dict[str, Any]) -> dict[tuple[str, str], Array]:
+    """Foot strikes and toe-offs of a file, from its parameters EVENT."""
+    times = np.asarray(parts.get("event_times", np.zeros((2, 0))), dtype=float)
+    if times.ndim != 2 or times.shape[0] != 2 or not times.size:
+        return {}
+    rate = float(parts["rate"])
+    t = 60 * times[0] + times[1] - (float(parts["first_frame"]) / rate if rate > 0 else 0.0)
+    found: dict[tuple[str, str], list[float]] = {}
+    for side, label, at in zip(parts["event_sides"], parts["event_labels"], t, strict=False):
+        word = str(label).lower()
+        kind = "strike" if "strike" in word or "contact" in word else "off" if "off" in word else ""
+        if kind and str(side).lower() in ("right", "left"):
+            found.setdefault((str(side).lower(), kind), []).append(float(at))
+    return {key: np.sort(np.array(x)) for key, x in found.items()}
 
 
 def markers_of(path: Path, units: str | None) -> Markers:

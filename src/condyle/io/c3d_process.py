@@ -46,6 +46,11 @@ def read(path: str) -> dict[str, np.ndarray]:
         "note": np.array(note),
         "others": np.concatenate([texts(points, group) for group in GROUPS]),
     }
+    event = file["parameters"].get("EVENT", {})
+    if "TIMES" in event:
+        out["event_sides"], out["event_labels"] = texts(event, "CONTEXTS"), texts(event, "LABELS")
+        out["event_times"] = np.asarray(event["TIMES"]["value"], dtype=float)
+        out["first_frame"] = np.array(float(file["header"]["points"]["first_frame"]))
     about = file["parameters"].get("FORCE_PLATFORM", {})
     for name in PLATFORM:
         if np.size(value := about.get(name, {}).get("value", [])):

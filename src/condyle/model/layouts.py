@@ -71,6 +71,20 @@ def _numbers(cost: Estimate) -> list[float]:
     return [float(x) for x in (cost.line, cost.least, cost.loops, cost.limit)]
 
 
+FEWEST_FOR_NEWTON = 24
+"""Speeds from which on implicit steps solve their equations along the tree."""
+
+
+def prefers_looped_newton(model: Model) -> bool:
+    """Whether implicit steps solve their equations along the tree, where that is possible, in place of making
+    and factoring a matrix."""
+    if (wish := settings.layout()) == "unrolled" or (wish == "auto" and model.tree.nu < FEWEST_FOR_NEWTON):
+        return False
+    from condyle.model.looped.implicit import has_looped_newton
+
+    return has_looped_newton(model)
+
+
 def _loops_win(estimate: Estimate, lanes: bool, longer: float = 1.0) -> bool:
     """Whether loops are quicker, or a straight line would take too long to compile."""
     limit = estimate.limit * longer or (LONGEST_FOR_FOUR if lanes and lane_width() <= 4 else LONGEST)
@@ -151,3 +165,10 @@ def build_looped_gradient(model: Model, wrt: Sequence[str]) -> Sweep:
     nu = model.tree.nu
     results = [*((f"d_{name}", model.nz if name == "z" else nu) for name in wrt), ("status", 1)]
     return _sweep(model, ("q", "u", "tau", "cotangent", "tail"), results, forward_gradient, cotangent=nu)
+
+
+def build_looped_newton(model: Model) -> tuple[Sweep, Sweep]:
+    """Factors and solutions of implicit steps: model/looped/implicit.py."""
+    from condyle.model.looped import implicit
+
+    return implicit.build_looped_newton(model)

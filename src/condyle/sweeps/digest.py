@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from condyle.io.markers import Markers
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table
@@ -18,7 +19,7 @@ from condyle.table import Table
 
 def digest(*things: Any) -> str:
     """Of functions (their code, defaults, and what of closures and globals they use), Systems, States, Tables,
-    arrays, numbers and texts, and of what holds these. Of other objects only the type counts."""
+    arrays, numbers and texts, and of objects that hold these. Of all else only the type counts."""
     out = hashlib.sha256()
     for text in _texts(things, set()):
         out.update(text)
@@ -67,9 +68,17 @@ def _texts(x: Any, seen: set[int]) -> Iterator[bytes]:
     elif isinstance(x, (list, tuple)):
         for part in x:
             yield from _texts(part, seen)
+    elif isinstance(x, Markers):
+        for part in (x.time, list(x.names), x.positions):
+            yield from _texts(part, seen)
     elif dataclasses.is_dataclass(x):
         for part in dataclasses.fields(x):
             yield from _texts(getattr(x, part.name), seen)
+    elif hasattr(x, "__dict__"):
+        for key, value in sorted(vars(x).items()):
+            if not isinstance(getattr(type(x), key, None), functools.cached_property):
+                yield from _texts(key, seen)
+                yield from _texts(value, seen)
     yield b");"
 
 

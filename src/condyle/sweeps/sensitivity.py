@@ -50,6 +50,8 @@ class Sensitivity(Display):
         first_interval: confidence, shape (d, 2).
         total_interval: the same.
         estimator: "saltelli_2010", "polynomial" or "neighbors".
+        slope: exact derivatives by each quantity at the mean of the members, where there are any, shape (d,).
+        linear: shares of the variance that these slopes would give, shape (d,).
     """
 
     name: str
@@ -59,6 +61,8 @@ class Sensitivity(Display):
     first_interval: Array
     total_interval: Array
     estimator: str
+    slope: Array | None = None
+    linear: Array | None = None
 
     def _block(self) -> Block:
         rows = [
@@ -67,7 +71,13 @@ class Sensitivity(Display):
                 self.quantities, self.first, self.first_interval, self.total, self.total_interval, strict=True
             )
         ]
-        return Block("", ("quantity", "first", "confidence", "total", "confidence"), rows)
+        head = ("quantity", "first", "confidence", "total", "confidence")
+        if self.slope is not None and self.linear is not None:
+            more = zip(rows, self.slope, self.linear, strict=True)
+            return Block(
+                "", (*head, "slope", "linear"), [(*row, f"{s:.4g}", f"{x:.3f}") for row, s, x in more]
+            )
+        return Block("", head, rows)
 
     def __repr__(self) -> str:
         return f"Sensitivity({self.name}, by {self.estimator})\n{self._block().text()}"

@@ -55,15 +55,9 @@ class Simulation:
         options: dict[str, Any] = {"threads": threads, **self.options}
         return simulate(self.system, self._states(members), self.t_final, **options)
 
-    def _states(self, members: Table) -> dict[str, Any]:
-        """What `cd.simulate` takes for many states."""
-        n, s, state = len(members), self.system, self.state
-        given: dict[str, Any] = {
-            name: np.tile(np.asarray(getattr(state, name)), (n, 1))
-            for name in ("q", "u", "z", "inputs", "discrete", "parameters")
-        }
-        given["t"] = np.full(n, state.t)
-        given |= {"locked": state.locked, "disabled": state.disabled}
+    def _places(self) -> dict[str, tuple[str, int]]:
+        """Where quantities are in a state: what, and at which index."""
+        s = self.system
         places = {f"u.{name}": ("u", k) for k, name in enumerate(s.speeds)}
         for kind, names in (
             ("u", s.speeds),
@@ -72,6 +66,18 @@ class Simulation:
             ("parameters", s.parameters),
         ):
             places |= {name: (kind, k) for k, name in enumerate(names)}
+        return places
+
+    def _states(self, members: Table) -> dict[str, Any]:
+        """What `cd.simulate` takes for many states."""
+        n, state = len(members), self.state
+        given: dict[str, Any] = {
+            name: np.tile(np.asarray(getattr(state, name)), (n, 1))
+            for name in ("q", "u", "z", "inputs", "discrete", "parameters")
+        }
+        given["t"] = np.full(n, state.t)
+        given |= {"locked": state.locked, "disabled": state.disabled}
+        places = self._places()
         for name in members:
             if name not in places:
                 raise UnknownNameError(
@@ -80,6 +86,38 @@ class Simulation:
             kind, k = places[name]
             given[kind][:, k] = members[name]
         return given
+
+    def slopes(self, members: Table, variable: str) -> dict[str, float]:
+        """Exact derivatives of a variable at the end by each quantity, at the mean of the members; empty if this run
+        has none."""
+        mean = Table([0.0], members.names, members.values.mean(axis=0)[None], over="member")
+        given = self._states(mean)
+        start = self.state.replace(
+            **{key: given[key][0] for key in ("q", "u", "inputs", "parameters") if given[key].size}
+        )
+        options: dict[str, Any] = {k: x for k, x in self.options.items() if k != "keep"}
+        names, places = variables(self.system)[0], self._places()
+        try:
+            run = simulate(self.system, start, self.t_final, **options)
+            J = run.jacobian(sorted({places[name][0] for name in members}))
+        except DescriptionError:
+            return {}
+        row = names.index(variable) if variable in names else -1
+        straight = dict(zip(self.system.speeds, self.system.coordinates, strict=False))
+        out = {}
+        for name in members:
+            kind, k = places[name]
+            if (
+                kind == "q"
+            ):  # the derivative is along a speed, which must be the rate of that coordinate alone
+                k = next(
+                    (j for j, (_, q) in enumerate(straight.items()) if q == self.system.coordinates[k]), -1
+                )
+                qdot = np.zeros(self.system.nq) if k < 0 else start.replace(u=np.eye(self.system.nu)[k]).qdot
+                if k < 0 or np.count_nonzero(qdot) != 1 or qdot[places[name][1]] != 1:
+                    return {}
+            out[name] = float(J[kind][row, k])
+        return out
 
 
 @dataclass(frozen=True, eq=False)

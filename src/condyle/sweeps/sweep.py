@@ -12,8 +12,9 @@ import inspect
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.sweeps import jobs
 from condyle.sweeps.digest import digest
-from condyle.sweeps.executors import DaskClient, Place
+from condyle.sweeps.executors import DaskClient, Place, Pool
 from condyle.sweeps.parts import Part, Result, joined
 from condyle.sweeps.sample import Member, Sample
 from condyle.sweeps.sensitivity import Sensitivity, of_design, of_sample
@@ -85,6 +86,8 @@ class Sweep(Display):
         self._failed: dict[int, Failure] = {}
         self._parts: list[tuple[np.ndarray, Part | Path]] = []
         self._nodes: Nodes | None = None
+        self._work: object = None
+        self._measures: Mapping[str, Measure] | None = None
         self._interrupted = False
 
     def __len__(self) -> int:
@@ -150,6 +153,22 @@ class Sweep(Display):
         )
         raise DescriptionError(f"sweep[{i}]: the member has no result here: {why}")
 
+    def results(self, numbers: Iterable[int] | None = None) -> list[Any]:
+        """What the work gave for some members, by default for all that finished; each file is read once."""
+        wanted = np.flatnonzero(self._done) if numbers is None else np.asarray(list(numbers), dtype=int)
+        at = {int(i): k for k, i in enumerate(wanted)}
+        out: list[Any] = [None] * len(at)
+        for index, where in self._parts:
+            if not (own := [(k, int(i)) for k, i in enumerate(index) if int(i) in at]):
+                continue
+            part = where
+            if isinstance(part, Path):
+                assert self._store is not None
+                part = self._store.read(part)
+            for k, i in own:
+                out[at[i]] = part.result(k)
+        return out
+
     @property
     def summary(self) -> Summary:
         """Means, standard deviations, quantiles and histograms of the numbers: also with `reduce=True`, and then
@@ -184,17 +203,21 @@ class Sweep(Display):
         Raises:
             DescriptionError: quantities that depend on each other; too few members.
         """
-        y, names = self._number(name), self.members.names
-        if getattr(self.members, "correlated", False):
-            raise DescriptionError(
-                "sensitivity: Sobol indices are for quantities that do not depend on each other, and these were "
-                "drawn with correlations; sweep.plot(name, against=quantity) shows what can be seen"
-            )
-        method, x = getattr(self.members, "method", ""), self.members.values
-        if method == "saltelli":
-            return of_design(name, names, x, y, confidence, resamples)
-        independent = method in ("", "random", "latin")
-        return of_sample(name, names, x, y, confidence, resamples, independent)
+        found = indices(self.members, name, self._number(name), confidence, resamples)
+        slopes = self.local(name)
+        if not slopes:
+            return found
+        slope = np.array([slopes[quantity] for quantity in found.quantities])
+        parts = slope**2 * self.members.values.var(axis=0)
+        return replace(found, slope=slope, linear=parts / parts.sum() if parts.sum() else parts)
+
+    def local(self, name: str) -> dict[str, float]:
+        """Exact derivatives of a number by each quantity, at the mean of the members: of a `cd.Simulation` whose
+        measure is a variable at the end. Empty where there are none."""
+        if not isinstance(self._work, Simulation):
+            return {}
+        measure = name if self._measures is None else self._measures.get(name)
+        return self._work.slopes(self.members, measure) if isinstance(measure, str) else {}
 
     def convergence(self, name: str) -> Table:
         """Mean of a number over the first 1, 2, ... members that finished, and its standard error."""
@@ -278,7 +301,7 @@ def sweep(
     work: Simulation | Callable[[Member], object] | Callable[[Table], object],
     members: Table,
     *,
-    executor: str | Executor | DaskClient | None = None,
+    executor: str | Executor | DaskClient | Pool | None = None,
     store: str | Path | None = None,
     chunk: int | None = None,
     retries: int = 2,
@@ -337,6 +360,7 @@ def sweep(
             kept = Store(store, manifest, table)
         result = Sweep(members, kept)
         result._nodes = Nodes(len(table)) if reduce else None
+        result._work, result._measures = work, measures
         try:
             run = _Run(result, job, table, seed, place, kept, chunk, retries)
             report, stop = reported("sweep", progress)
@@ -352,6 +376,21 @@ def sweep(
         return result
     finally:
         place.close()
+
+
+def indices(members: Table, name: str, y: Array, confidence: float, resamples: int) -> Sensitivity:
+    """Sobol indices of a number of members, by what suits how they were drawn."""
+    if getattr(members, "correlated", False):
+        raise DescriptionError(
+            "sensitivity: Sobol indices are for quantities that do not depend on each other, and these were "
+            "drawn with correlations; sweep.plot(name, against=quantity) shows what can be seen"
+        )
+    method, x = getattr(members, "method", ""), members.values
+    if method == "saltelli" and len(x) % (x.shape[1] + 2) == 0:
+        return of_design(name, members.names, x, y, confidence, resamples)
+    return of_sample(
+        name, members.names, x, y, confidence, resamples, method in ("", "random", "latin", "saltelli")
+    )
 
 
 def _checked(members: Any) -> Table:
@@ -497,7 +536,7 @@ class _Run:
         if self.at >= len(self.waiting):
             return None
         left = len(self.waiting) - self.at
-        even = -(-left // (4 * self.place.workers))
+        even = -(-left // (4 * self.place.workers)) if self.place.remote else left
         if self.reduced:
             first, total = int(self.waiting[self.at]), -(-len(self.members) // BLOCK)
             free = int(np.argmax(np.diff(self.waiting[self.at :], append=-1) != 1)) + 1

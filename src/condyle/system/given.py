@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from condyle.arrays import Entries, vector
+from condyle.arrays import number as number
 from condyle.errors import DescriptionError, ShapeError
 from condyle.system.state import State
 from condyle.system.system import System
@@ -18,16 +19,6 @@ COARSEST = 16
 length."""
 BYTES_PER_EVENT = 2_000
 """About what an Occurrence with its State takes."""
-
-
-def number(what: str, value: Any, expected: str) -> float:
-    """One number; strings, truth values, arrays and None raise an error."""
-    try:
-        if isinstance(value, (str, bool)):
-            raise TypeError
-        return float(value)
-    except (TypeError, ValueError):
-        raise DescriptionError(f"{what}: expected {expected}, got {value!r}") from None
 
 
 def seconds(what: str, value: Any) -> float:

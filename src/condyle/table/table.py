@@ -16,6 +16,7 @@ from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Quality
 from condyle.table.frames import UnitsOf, with_kept_units
+from condyle.table.reshaped import Reshaped
 from condyle.table.rows import NUMBERED, TIME, disorder, last_rows, rows_in, seconds
 from condyle.table.titles import split_title, titles
 from condyle.table.units import scaled, si
@@ -91,7 +92,7 @@ _OTHERS = {
 }
 
 
-class Table(ExplainsCalls, Display):
+class Table(Reshaped, ExplainsCalls, Display):
     """Named columns over time. `table["knee"]` is a column, shape (m,); `table[["hip", "knee"]]` a Table of
     some columns; `table[2:10]` the rows 2 to 9; `table[0.2:0.5]`, by floats, the rows from 0.2 s to 0.5 s,
     both in.
@@ -109,6 +110,9 @@ class Table(ExplainsCalls, Display):
         datatype: OpenSim's name of what stood in a cell of a file, such as "Vec3" or "Quaternion", whose
             columns are NAME_1, NAME_2, ...; .sto files are written so again.
         quality: how good the result is that it holds; nothing was checked by default.
+
+    Attributes:
+        filled: which numbers `fill_gaps` made, shape (m, columns); None if it did not.
 
     Raises:
         ShapeError: shapes that do not fit, or names that occur twice.
@@ -155,6 +159,7 @@ class Table(ExplainsCalls, Display):
         units = (units,) if isinstance(units, str) else units
         self.names, self.units = names, tuple(units if units is not None else [""] * len(names))
         self.status = status
+        self.filled: NDArray[np.bool_] | None = None
         self._quality = quality
         if degrees is not None and not isinstance(degrees, (bool, np.bool_)):
             raise DescriptionError(f"Table: degrees: expected True, False or None, got {degrees!r}")
@@ -224,12 +229,19 @@ class Table(ExplainsCalls, Display):
         )
 
     def _with(
-        self, *, rows: Any = slice(None), values: Any = None, units: Any = None, degrees: bool | None = None
+        self,
+        *,
+        rows: Any = slice(None),
+        time: Any = None,
+        names: Any = None,
+        values: Any = None,
+        units: Any = None,
+        degrees: bool | None = None,
     ) -> Table:
         """The same Table but for some of its parts."""
         return Table(
-            self.time[rows],
-            self.names,
+            self.time[rows] if time is None else time,
+            self.names if names is None else names,
             self.values[rows] if values is None else values,
             self.units if units is None else units,
             status=self.status,

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.studies.motion.low_pass import _two_passes
-from condyle.studies.motion.low_pass import filtered as low_pass
 from condyle.studies.motion.spline_rates import rates, spline
 from condyle.studies.prescribed_forces import at_times
+from condyle.table.filters import _two_passes
+from condyle.table.filters import filtered as low_pass
 
 T = np.linspace(0, 2, 81)
 GAIT = Path(__file__).parents[4] / "shared/reference/gait10dof18musc_pipeline"

@@ -74,7 +74,8 @@ class Method(ExplainsCalls, ABC):
 
     Attributes:
         stiff: it takes long steps where the system is stiff.
-        needs_jacobian: its steps need df/dy and df/dt.
+        needs_jacobian: its steps need df/dy.
+        needs_time_derivative: and df/dt.
         varies: it changes its order, the slice `order`, and the length of steps, by nodes that follow an accepted
             one.
         hermite: output between steps starts from Hermite's cubic (1); if not, the step gives all vectors from
@@ -85,6 +86,7 @@ class Method(ExplainsCalls, ABC):
     unknown: ClassVar[str] = ""
     stiff: ClassVar[bool] = False
     needs_jacobian: ClassVar[bool] = False
+    needs_time_derivative: ClassVar[bool] = False
     hermite: ClassVar[bool] = True
     varies: ClassVar[bool] = False
 

@@ -34,6 +34,7 @@ from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.integrate.integrators.base import Method, MethodStep, Weights
+from condyle.integrate.newton import TreeNewton
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import Call, If, Ints, Node, While, elementwise, kernel, summed
 from condyle.records import dataclass
@@ -120,7 +121,10 @@ class BDF(Method):
             1,
         )
         sizes |= dict.fromkeys(("y_p", "psi", "d", "dy", "k_stage", "f_t", "one_by_c"), n)
-        sizes |= {"D": 8 * n, "mix": 36, "weights_psi": 6, "J": n * n, "W": n * n, "pivots": leading}
+        sizes |= {"D": 8 * n, "mix": 36, "weights_psi": 6}
+        tree = None if eq.newton is None else TreeNewton(eq, rhs, sizes)
+        if tree is None:
+            sizes |= {"J": n * n, "W": n * n, "pivots": leading}
 
         def scalar(fn: object, ins: str, outs: str, name: str) -> Node:
             return kernel(fn, ins, outs, sizes, name)  # type: ignore[arg-type]
@@ -192,8 +196,11 @@ class BDF(Method):
         ]
         jacobian: list[Node] = [
             rhs("t_stage", "y_p", "k_stage"),
-            *rhs.keep(),
-            *rhs.matrix("t_stage", "y_p", "infinite", 1.0, "J", "f_t"),
+            *(
+                [*rhs.keep(), *rhs.matrix("t_stage", "y_p", "infinite", 1.0, "J", "f_t")]
+                if tree is None
+                else tree.linearize("t_stage", "y_p", "k_stage")
+            ),
             scalar(
                 lambda jacobians, evaluations: (
                     jacobians + 1,
@@ -208,13 +215,21 @@ class BDF(Method):
                 "counted",
             ),
         ]
-        factor: list[Node] = [
-            elementwise(lambda x: x, "J", "W", sizes, n * n, "copy_J"),
-            elementwise(lambda c, y: 1 / c + 0 * y, "c y_p", "one_by_c", sizes, n, "by_c"),
-            Call("daxpy", (n, 1.0, "one_by_c", 1, "W", leading + 1)),
-            Call("dgetrf", (n, n, "W", leading, Ints("pivots"), Ints("info"))),
-            scalar(lambda c: (c, ca.SX(1)), "c", "c_factored rate", "factored"),
-        ]
+        factored = scalar(lambda c: (c, ca.SX(1)), "c", "c_factored rate", "factored")
+        if tree is None:
+            factor: list[Node] = [
+                elementwise(lambda x: x, "J", "W", sizes, n * n, "copy_J"),
+                elementwise(lambda c, y: 1 / c + 0 * y, "c y_p", "one_by_c", sizes, n, "by_c"),
+                Call("daxpy", (n, 1.0, "one_by_c", 1, "W", leading + 1)),
+                Call("dgetrf", (n, n, "W", leading, Ints("pivots"), Ints("info"))),
+                factored,
+            ]
+            whole = "W", leading, Ints("pivots")
+            solution: list[Node] = [Call("dgetrs", (b"N", n, 1, *whole, "dy", leading, Ints("info")))]
+        else:
+            sizes["sigma"] = 1
+            sigma = scalar(lambda c: 1 / c, "c", "sigma", "sigma")
+            factor, solution = [sigma, *tree.factor("sigma"), factored], tree.solve("dy")
 
         def iterated(size: SX, accuracy: SX, rate: SX, old: SX, round: SX, evaluations: SX) -> tuple[SX, ...]:
             """Go on, with which rate and size, whether it has converged."""
@@ -243,7 +258,7 @@ class BDF(Method):
                     elementwise(
                         lambda f, psi, d, c: f - (psi + d) / c, "k_stage psi d c", "dy", sizes, n, "residual"
                     ),
-                    Call("dgetrs", (b"N", n, 1, "W", leading, Ints("pivots"), "dy", leading, Ints("info"))),
+                    *solution,
                     elementwise(
                         lambda d, dy, y: (d + dy, y + d + dy), "d dy y_p", "d y_next", sizes, n, "corrected"
                     ),

@@ -17,6 +17,7 @@ import casadi as ca
 from condyle.arrays import SX
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.integrate.integrators.base import Method, MethodStep, Weights, combined, table
+from condyle.integrate.newton import TreeNewton
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import Call, Ints, Node, elementwise, kernel
 from condyle.records import dataclass
@@ -40,6 +41,7 @@ class Rosenbrock(Method):
 
     stiff: ClassVar[bool] = True
     needs_jacobian: ClassVar[bool] = True
+    needs_time_derivative: ClassVar[bool] = True
     hermite: ClassVar[bool] = False
 
     gamma: float
@@ -56,17 +58,23 @@ class Rosenbrock(Method):
     ) -> MethodStep:
         n, s, leading = eq.n, len(self.A), max(eq.n, 1)
         u = [f"U{i}" for i in range(s)]
-        sizes |= dict.fromkeys([*u, "f_t", "k_stage"], n) | {
-            "W": n * n,
-            "pivots": leading,
-            "info": 1,
-            "jacobians": 1,
-        }
-        factor: list[Node] = [
-            *rhs.matrix("t", "y", "h_try", self.gamma, "W", "f_t"),
-            kernel(lambda count: count + 1, ["jacobians"], ["jacobians"], sizes, "counted"),
-            Call("dgetrf", (n, n, "W", leading, Ints("pivots"), Ints("info"))),
-        ]
+        sizes |= dict.fromkeys([*u, "f_t", "k_stage"], n) | {"jacobians": 1}
+        count = kernel(lambda count: count + 1, ["jacobians"], ["jacobians"], sizes, "counted")
+        if eq.newton is not None:
+            tree = TreeNewton(eq, rhs, sizes)
+            sizes["sigma"] = 1
+            sigma = kernel(lambda h: 1 / (self.gamma * h), ["h_try"], ["sigma"], sizes, "sigma")
+            factor: list[Node] = [sigma, *tree.linearize("t", "y", "k0"), count, *tree.factor("sigma")]
+            solve = tree.solve
+        else:
+            sizes |= {"W": n * n, "pivots": leading, "info": 1}
+            factor = [
+                *rhs.matrix("t", "y", "h_try", self.gamma, "W", "f_t"),
+                count,
+                Call("dgetrf", (n, n, "W", leading, Ints("pivots"), Ints("info"))),
+            ]
+            whole = "W", leading, Ints("pivots")
+            solve = lambda x: [Call("dgetrs", (b"N", n, 1, *whole, x, leading, Ints("info")))]
 
         def stage(i: int) -> list[Node]:
             at: list[Node] = []
@@ -91,11 +99,7 @@ class Rosenbrock(Method):
                 n,
                 f"right{i}",
             )
-            return [
-                *at,
-                right,
-                Call("dgetrs", (b"N", n, 1, "W", leading, Ints("pivots"), u[i], leading, Ints("info"))),
-            ]
+            return [*at, right, *solve(u[i])]
 
         def advance(y: SX, *us: SX) -> tuple[SX, ...]:
             return y + combined(self.b, us), combined(self.e, us)  # (2)

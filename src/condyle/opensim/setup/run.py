@@ -19,6 +19,9 @@ TOOLS = {
     "ScaleTool": ("scale_tool", "run"),
     "ForwardTool": ("forward_tool", "run"),
     "IMUInverseKinematicsTool": ("inverse_kinematics_tool", "run_imus"),
+    "MocoStudy": ("moco_tool", "run_study"),
+    "MocoTrack": ("moco_tool", "run_track"),
+    "MocoInverse": ("moco_tool", "run_inverse"),
 }
 """The module of each tool, and its function of a Setup."""
 MISSING = {
@@ -35,7 +38,7 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
 
     Args:
         path: an .xml file of an OpenSim tool: scale, inverse kinematics of markers or sensors, inverse
-            dynamics, analyze, forward.
+            dynamics, analyze, forward; or an .omoco file of MocoStudy, MocoTrack or MocoInverse.
         tell: is called with the name of each step when it begins.
 
     Returns:
@@ -48,18 +51,27 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
     """
     start = time.perf_counter()
     setup = Setup(Path(path), tell)
-    tool = setup.tool.tag
-    if tool not in TOOLS:
-        why = MISSING.get(tool) or f"is no tool that runs here; these do: {', '.join(TOOLS)}{meant_for(tool)}"
-        raise DescriptionError(f"{setup.path.name}: {tool}: {why}")
+    module, run = tool_of(setup)
     try:
-        module, run = TOOLS[tool]
         getattr(importlib.import_module(f"condyle.opensim.setup.{module}"), run)(setup)
     except Exception as error:
         vars(error)["report"] = setup.report  # what was noticed before it failed
         raise
     setup.report.results.append(f"{time.perf_counter() - start:.2f} s")
     return setup.report
+
+
+def tool_of(setup: Setup) -> tuple[str, str]:
+    """Module and function of a setup's tool.
+
+    Raises:
+        DescriptionError: it is not supported.
+    """
+    tool = setup.tool.tag
+    if tool not in TOOLS:
+        why = MISSING.get(tool) or f"is no tool that runs here; these do: {', '.join(TOOLS)}{meant_for(tool)}"
+        raise DescriptionError(f"{setup.path.name}: {tool}: {why}")
+    return TOOLS[tool]
 
 
 # ---- which setup files need what others write --------------------------------------------------------------

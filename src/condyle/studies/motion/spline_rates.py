@@ -21,7 +21,8 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.studies.motion.natural_spline import NaturalSpline, usable
-from condyle.studies.motion.recordings import are_even, steps
+from condyle.table.filters import natural_spline
+from condyle.table.recordings import are_even, steps
 
 FITTED, DEGREE = 8, 5
 """Rows at an end that its polynomial is nearest to, and its degree. In accelerations of the first row white
@@ -35,17 +36,7 @@ def spline(t: Array, x: Array, degree: int = 5) -> Any:
     """The natural spline through x (m, n) at times t: spline(t, x)(times, nu) are its derivatives."""
     if usable(len(t), *steps(t)) and (made := NaturalSpline(t, x, degree)).finite:
         return made
-    return _by_scipy(t, x, degree)
-
-
-def _by_scipy(t: Array, x: Array, degree: int) -> Any:
-    from scipy.interpolate import make_interp_spline
-
-    half = (degree + 1) // 2
-    h = (t[-1] - t[0]) / (len(t) - 1)  # in steps, derivatives are as large as values
-    ends = [(j, np.zeros(x.shape[1])) for j in range(half, degree)]
-    made = make_interp_spline((t - t[0]) / h, x, k=degree, bc_type=(ends, ends))
-    return lambda times, nu=0: made((times - t[0]) / h, nu=nu) / h**nu
+    return natural_spline(t, x, degree)
 
 
 def rates(
@@ -79,7 +70,7 @@ def _natural_rates(t: Array, x: Array, known: tuple[float, float]) -> tuple[Arra
     if usable(len(t), *known) and (made := NaturalSpline(t, x)).finite:
         first, second = made.derivatives(t, (1, 2))
         return first, second
-    others = _by_scipy(t, x, 5)
+    others = natural_spline(t, x, 5)
     return others(t, 1), others(t, 2)
 
 

@@ -1,4 +1,4 @@
-"""`cd.low_pass`: low-pass filtered Tables; and the filter itself."""
+"""`cd.low_pass` and the other filters of Tables; and the filters themselves."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 
 from condyle.arguments import with_call_hints
-from condyle.arrays import Array
+from condyle.arrays import Array, number
 from condyle.errors import DescriptionError, ShapeError
-from condyle.io.markers import Markers
 from condyle.plausible import ask, of_cutoff
 from condyle.status import Outcome, Status
-from condyle.studies.motion.recordings import even_times, same_signs, steps, unwrapped, warn_of_gaps
-from condyle.studies.motion.spline_rates import spline
-from condyle.system.given import number
-from condyle.table import Table, after_events
+from condyle.table.recordings import even_times, same_signs, steps, unwrapped, warn_of_gaps
+from condyle.table.table import Table, after_events
 
 ORDER = 3
 """Of the filter, for each of its two passes."""
@@ -60,24 +57,8 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
         ShapeError: gaps, or times that do not increase.
         DescriptionError: a frequency above half the frame rate, or too few frames.
     """
-    given: Any = table
-    if not isinstance(given, Table):
-        hint = (
-            "; markers.table() is one, and cd.Markers.from_table(table) makes markers of it again"
-            if isinstance(given, Markers)
-            else "; a file is read by cd.read_table"
-        )
-        raise DescriptionError(f"low_pass: expected a cd.Table, got {type(given).__name__}{hint}")
-    table = after_events("low_pass", table)
+    table = _whole("low_pass", table)
     t, x = table.time, table.values
-    if not len(t) or not (np.diff(t) > 0).all():
-        raise ShapeError("low_pass: the table needs rows whose times increase")
-    if not np.isfinite(x).all():
-        i, j = np.argwhere(~np.isfinite(x))[0]
-        raise ShapeError(
-            f"low_pass: {table.names[j]!r} is {x[i, j]} at t = {t[i]:g} s (row {i}): fill the "
-            "gap, or leave that column out: table[[...]]"
-        )
     cutoff = number("cutoff", cutoff, "a frequency [Hz]")
     warn_of_gaps("low_pass", t, *steps(t))
     x, notes = _continuous(table)
@@ -97,6 +78,106 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
         said = _change(before, y, cutoff)
     status = Outcome(Status.FINISHED, f"finished{''.join(notes)}{said}")
     return Table(t, table.names, y, table.units, status=status, degrees=table.degrees)
+
+
+def _whole(who: str, table: Any) -> Table:
+    """A Table that a filter can take.
+
+    Raises:
+        DescriptionError: it is no Table.
+        ShapeError: gaps, or times that do not increase.
+    """
+    if not isinstance(table, Table):
+        hint = (
+            "; markers.table() is one, and cd.Markers.from_table(table) makes markers of it again"
+            if type(table).__name__ == "Markers"
+            else "; a file is read by cd.read_table"
+        )
+        raise DescriptionError(f"{who}: expected a cd.Table, got {type(table).__name__}{hint}")
+    table = after_events(who, table)
+    t, x = table.time, table.values
+    if not len(t) or not (np.diff(t) > 0).all():
+        raise ShapeError(f"{who}: the table needs rows whose times increase")
+    if not np.isfinite(x).all():
+        i, j = np.argwhere(~np.isfinite(x))[0]
+        raise ShapeError(
+            f"{who}: {table.names[j]!r} is {x[i, j]} at t = {t[i]:g} s (row {i}): fill the "
+            "gap (table.fill_gaps(0.1)), or leave that column out: table[[...]]"
+        )
+    return table
+
+
+def butterworth(table: Table, kind: str, cutoff: float | tuple[float, float], order: int) -> Table:
+    """A Table through a Butterworth filter, forward and backward, so that nothing is delayed.
+
+    Args:
+        table: columns over even times, without gaps.
+        kind: "highpass", "bandpass" or "bandstop".
+        cutoff: frequency [Hz], or two, at which a pass takes 3 dB, both passes 6 dB.
+        order: of each pass.
+    """
+    from scipy import signal
+
+    who = {"highpass": "high_pass", "bandpass": "band_pass", "bandstop": "notch"}[kind]
+    table = _whole(who, table)
+    t, rate = _even(who, table.time)
+    low, *high = (number(f"{who}: cutoff", x, "a frequency [Hz]") for x in np.atleast_1d(cutoff))
+    if not 0 < low < (high or [rate / 2])[0] <= rate / 2 or (high and high[0] >= rate / 2):
+        raise DescriptionError(
+            f"{who}: {cutoff} Hz: must be above 0, rise, and stay below half of the {rate:.4g} rows per second, "
+            f"{rate / 2:.4g} Hz"
+        )
+    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or not 1 <= order <= 10:
+        raise DescriptionError(f"{who}: order: expected a whole number from 1 to 10, got {order!r}")
+    sos = signal.butter(order, [low, *high] if high else low, kind, fs=rate, output="sos")
+    pad = min(math.ceil(3 * rate / low), len(t) - 1)
+    values = signal.sosfiltfilt(sos, table.values, axis=0, padtype="odd", padlen=pad)
+    return table._with(values=values)
+
+
+def moving_mean(table: Table, window: float) -> Table:
+    """A Table whose rows are means of the rows around them, half a window before and half after; at the ends of what
+    there is.
+
+    Args:
+        table: columns over even times, without gaps.
+        window: [s].
+    """
+    table = _whole("moving_mean", table)
+    t, rate = _even("moving_mean", table.time)
+    width = number("moving_mean: window", window, "a time [s]") * rate
+    half = round((width - 1) / 2)
+    if not (half >= 0 and width >= 1):
+        raise DescriptionError(
+            f"moving_mean: window = {window:g} s is shorter than the {1 / rate:.3g} s between two rows"
+        )
+    sums = np.concatenate([np.zeros((1, len(table.names))), np.cumsum(table.values, axis=0)])
+    i = np.arange(len(t))
+    first, last = np.maximum(i - half, 0), np.minimum(i + half, len(t) - 1) + 1
+    return table._with(values=(sums[last] - sums[first]) / (last - first)[:, None])
+
+
+def _even(who: str, time: Array) -> tuple[Array, float]:
+    """Times before rounding, and rows per second; steps that differ raise an error."""
+    t = even_times(time)[0]
+    step = np.diff(t)
+    if len(t) < 4 or np.ptp(step) > EVEN * step.mean():
+        raise ShapeError(
+            f"{who}: expected at least 4 rows at even times, got {len(t)} with steps from "
+            f"{step.min(initial=np.inf):.4g} to {step.max(initial=0):.4g} s; table.resample(rate) makes them even"
+        )
+    return t, 1 / float(step.mean())
+
+
+def natural_spline(t: Array, x: Array, degree: int = 5) -> Any:
+    """The natural spline through x (m, n) at times t: natural_spline(t, x)(times, nu) are its derivatives."""
+    from scipy.interpolate import make_interp_spline
+
+    half = (degree + 1) // 2
+    h = (t[-1] - t[0]) / (len(t) - 1)  # in steps, derivatives are as large as values
+    ends = [(j, np.zeros(x.shape[1])) for j in range(half, degree)]
+    made = make_interp_spline((t - t[0]) / h, x, k=degree, bc_type=(ends, ends))
+    return lambda times, nu=0: made((times - t[0]) / h, nu=nu) / h**nu
 
 
 def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
@@ -175,8 +256,8 @@ def filtered(t: Array, x: Array, cutoff: float, *, reflected: bool = False) -> A
                 f"{step.max():.3g} s; bring the table to even times first"
             )
         regular = np.linspace(t[0], t[-1], count)
-        again = filtered(regular, spline(t, x)(regular), cutoff, reflected=reflected)
-        return spline(regular, again)(t)  # type: ignore[no-any-return]
+        again = filtered(regular, natural_spline(t, x)(regular), cutoff, reflected=reflected)
+        return natural_spline(regular, again)(t)  # type: ignore[no-any-return]
     for text in of_cutoff(cutoff, t):
         ask(f"lowpass: {text}")
     rate = (m - 1) / (t[-1] - t[0]) if m > 1 else 0.0
@@ -222,7 +303,7 @@ def filtered_as_opensim(t: Array, x: Array, cutoff: float) -> tuple[Array, Array
                 f"{np.diff(time).max():.3g} s; bring the table to even times first"
             )
         even = time[0] + least * np.arange(int((time[-1] - time[0]) / least) + 1)
-        time, y = even, spline(time, y)(even)
+        time, y = even, natural_spline(time, y)(even)
     return time, _two_passes(y, cutoff if cutoff < 0.5 / least else 0.49 / least, 1 / least)
 
 

@@ -1,0 +1,219 @@
+"""Stiff and large: a chain falls on a floor, by implicit methods, beside OpenSim's CPodes and MuJoCo's implicit
+integrators.
+
+    python -m benchmarks.stiff                 # 30, 100, 300 bodies
+    python -m benchmarks.stiff 30 1000 --no-opensim
+
+Pins with springs and dampers, a sphere on each body, 2 cm above the floor at the start, 0.2 s; one thread, processor
+time, the least of three. Condyle and OpenSim have laws of Hunt and Crossley with friction (motions agree to
+1e-3 rad) and choose their steps at accuracy 1e-3; MuJoCo has soft contacts of its own and steps of 1 ms. What counts is the cost of a
+step, and how it grows: as n^g from the first size to the last.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import math
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from benchmarks.opensim_process import Answers, OpenSimProcess
+
+LENGTH, RADIUS, MASS, INERTIA = 0.2, 0.05, 1.0, (0.01, 0.02, 0.015)
+STIFFNESS, DAMPING = 1000.0, 10.0  # [N m/rad], [N m s/rad]
+FLOOR = {"stiffness": 1e6, "dissipation": 1.0, "friction": 0.8}
+HEIGHT, SECONDS, ACCURACY, STEP, ROUNDS = RADIUS + 0.02, 0.2, 1e-3, 1e-3, 3
+
+
+def condyle_chain(n: int) -> Any:
+    import condyle as cd
+
+    C, friction = cd.contact, FLOOR["friction"]
+    material = C.Material(
+        FLOOR["stiffness"],
+        dissipation=FLOOR["dissipation"],
+        static_friction=friction,
+        dynamic_friction=friction,
+    )
+    system = cd.System(gravity=(0, -9.81, 0))
+    for k in range(n):
+        system.add_body(
+            f"b{k}",
+            f"b{k - 1}" if k else "ground",
+            cd.Pin(),
+            X_PF=(LENGTH / 2, 0, 0) if k else (0, HEIGHT, 0),
+            X_BM=(-LENGTH / 2, 0, 0),
+            mass=MASS,
+            inertia=INERTIA,
+        )
+        system.add_force(f"spring{k}", cd.forces.MobilitySpring(f"b{k}", STIFFNESS, 0.0))
+        system.add_force(f"damper{k}", cd.forces.MobilityDamper(f"b{k}", DAMPING))
+        floor, ball = (
+            C.HalfSpace("ground", (0, 1, 0), 0.0, material),
+            C.Sphere(f"b{k}", (0, 0, 0), RADIUS, material),
+        )
+        system.add_contact(f"contact{k}", floor, ball)
+    return system
+
+
+def opensim_chain(n: int) -> Any:
+    import opensim as osim
+
+    model = osim.Model()
+    model.setGravity(osim.Vec3(0, -9.81, 0))
+    floor = osim.ContactHalfSpace(osim.Vec3(0), osim.Vec3(0, 0, -math.pi / 2), model.getGround(), "floor")
+    model.addContactGeometry(floor)
+    parent: Any = model.getGround()
+    for k in range(n):
+        body = osim.Body(f"b{k}", MASS, osim.Vec3(0), osim.Inertia(*INERTIA))
+        at = osim.Vec3(LENGTH / 2, 0, 0) if k else osim.Vec3(0, HEIGHT, 0)
+        joint = osim.PinJoint(
+            f"j{k}", parent, at, osim.Vec3(0), body, osim.Vec3(-LENGTH / 2, 0, 0), osim.Vec3(0)
+        )
+        joint.updCoordinate().setName(f"q{k}")
+        model.addBody(body)
+        model.addJoint(joint)
+        spring = osim.SpringGeneralizedForce(f"q{k}")
+        spring.setStiffness(STIFFNESS)
+        spring.setViscosity(DAMPING)
+        model.addForce(spring)
+        model.addContactGeometry(osim.ContactSphere(RADIUS, osim.Vec3(0), body, f"ball{k}"))
+        mu = FLOOR["friction"]
+        law = osim.HuntCrossleyForce()
+        law.addGeometry("floor")
+        law.addGeometry(f"ball{k}")
+        law.setStiffness(FLOOR["stiffness"])
+        law.setDissipation(FLOOR["dissipation"])
+        law.setStaticFriction(mu)
+        law.setDynamicFriction(mu)
+        law.setViscousFriction(0.0)
+        law.setTransitionVelocity(0.01)
+        model.addForce(law)
+        parent = body
+    return model
+
+
+def mujoco_chain(n: int, integrator: str) -> Any:
+    import mujoco
+
+    bodies = ""
+    for k in range(n):
+        at = f"{LENGTH} 0 0" if k else f"{LENGTH / 2} {HEIGHT} 0"
+        bodies += (
+            f'<body pos="{at}"><inertial pos="0 0 0" mass="{MASS}" diaginertia="{" ".join(map(str, INERTIA))}"/>'
+            f'<joint axis="0 0 1" pos="{-LENGTH / 2} 0 0" stiffness="{STIFFNESS}" damping="{DAMPING}"/>'
+            f'<geom type="sphere" size="{RADIUS}" friction="{FLOOR["friction"]} 0 0" contype="1" conaffinity="2"/>'
+        )
+    return mujoco.MjModel.from_xml_string(
+        f'<mujoco><compiler angle="radian"/><option timestep="{STEP}" gravity="0 -9.81 0" integrator="{integrator}"/>'
+        '<size memory="500M"/><worldbody><geom type="plane" zaxis="0 1 0" size="1 1 .1" contype="2" conaffinity="1"/>'
+        f"{bodies}{'</body>' * n}</worldbody></mujoco>"
+    )
+
+
+def ours(n: int, method: str) -> tuple[float, int, np.ndarray]:
+    """Processor seconds of a run, attempted steps, and q at its end."""
+    import condyle as cd
+
+    system = condyle_chain(n)
+    start, best = system.state(), math.inf
+    for _ in range(ROUNDS + 1):
+        begun = time.thread_time()
+        run = cd.simulate(system, start, SECONDS, integrator=method, accuracy=ACCURACY)
+        best = min(best, time.thread_time() - begun)
+    assert run.finished, run.status
+    return best, run.statistics.steps + run.statistics.rejections, run.q[-1]
+
+
+def about_chain() -> Answers:
+    return {"run": opensim_run}
+
+
+def opensim_run(n: int, method: str) -> tuple[float, np.ndarray]:
+    import opensim as osim
+
+    osim.Logger.setLevelString("off")
+    model = opensim_chain(n)
+    state, best = model.initSystem(), math.inf
+    for _ in range(ROUNDS if n < 100 else 1):
+        manager = osim.Manager(model)
+        manager.setWriteToStorage(False)
+        manager.setPerformAnalyses(False)
+        manager.setRecordStatesTrajectory(False)
+        manager.setIntegratorMethod(getattr(osim.Manager, f"IntegratorMethod_{method}"))
+        manager.setIntegratorAccuracy(ACCURACY)
+        manager.setIntegratorInternalStepLimit(1_000_000)
+        manager.initialize(osim.State(state))
+        begun = time.thread_time()
+        end = manager.integrate(SECONDS)
+        best = min(best, time.thread_time() - begun)
+    return best, end.getQ().to_numpy()
+
+
+def mujoco_run(n: int, integrator: str) -> tuple[float, int]:
+    import mujoco
+
+    model, best, steps = mujoco_chain(n, integrator), math.inf, round(SECONDS / STEP)
+    for _ in range(ROUNDS):
+        data = mujoco.MjData(model)
+        begun = time.thread_time()
+        for _ in range(steps):
+            mujoco.mj_step(model, data)
+        best = min(best, time.thread_time() - begun)
+    return best, steps
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sizes", nargs="*", type=int, default=[30, 100, 300])
+    parser.add_argument("--no-opensim", action="store_true")
+    parser.add_argument(
+        "--patience", type=float, default=120.0, help="seconds that OpenSim may take for a run"
+    )
+    given = parser.parse_args()
+    os.environ["CONDYLE_THREADS"] = "1"
+    per_step: dict[str, list[float]] = {}
+
+    def line(n: int, name: str, seconds: float, steps: int | None, more: str = "") -> None:
+        each = seconds / steps if steps else math.nan
+        per_step.setdefault(name, []).append(each if steps else seconds)
+        counted = f"{steps:6d} steps, {1e3 * each:8.3f} ms each" if steps else " " * 31
+        print(f"{n:6d}  {name:22s} {seconds / SECONDS:9.3f} s per s  {counted}  {more}", flush=True)
+
+    for n in given.sizes:
+        ends = {}
+        for method in ("bdf", "rodas"):
+            seconds, steps, ends[method] = ours(n, method)
+            line(n, f"condyle {method}", seconds, steps)
+        print(f"{'':8}apart by {np.abs(ends['bdf'] - ends['rodas']).max():.1e} rad at the end")
+        if importlib.util.find_spec("mujoco"):
+            for integrator in ("implicit", "implicitfast"):
+                line(n, f"mujoco {integrator}", *mujoco_run(n, integrator))
+        if importlib.util.find_spec("opensim") and not given.no_opensim:
+            for method in ("CPodes", "RungeKuttaMerson"):
+                try:
+                    seconds, q = OpenSimProcess(n, about_chain).ask("run", method, patience=given.patience)
+                    line(
+                        n,
+                        f"opensim {method}",
+                        seconds,
+                        None,
+                        f"{np.abs(q - ends['rodas']).max():.1e} rad from ours",
+                    )
+                except (TimeoutError, RuntimeError) as error:
+                    print(f"{n:6d}  opensim {method}: {str(error)[:120]}", flush=True)
+    first, last = given.sizes[0], given.sizes[-1]
+    for name, times in per_step.items():
+        if len(times) == len(given.sizes) > 1:
+            growth = math.log(times[-1] / times[0]) / math.log(last / first)
+            print(f"{name}: grows as n^{growth:.2f} from {first} to {last}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""`cd.emg`: envelopes of electromyograms, and how they compare with activations.
+
+    raw  ->  band-pass (20 to 400 Hz)  ->  absolute value  ->  low-pass (6 Hz): the envelope  ->  over a maximum
+
+A muscle is on while its envelope is above its value at rest by so many standard deviations, for some time (Hodges and
+Bui, Electroencephalography and Clinical Neurophysiology 101, 511-519, 1996).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+import numpy as np
+
+from condyle.arguments import ExplainsCalls, with_call_hints
+from condyle.arrays import Array, number
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.io.c3d import Recording
+from condyle.presentation import Display
+from condyle.records import dataclass
+from condyle.table import Table
+from condyle.table.filters import filtered
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EMG(Display, ExplainsCalls):
+    """Electromyograms of muscles.
+
+    Attributes:
+        envelopes: from 0 on, 1 at the maximum that `normalize` names.
+        filtered: band-passed, in the units of the channels.
+        maxima: what each channel was divided by.
+    """
+
+    envelopes: Table
+    filtered: Table
+    maxima: dict[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"EMG({', '.join(self.envelopes.names)}; {len(self.envelopes)} samples)"
+
+    def _repr_html_(self) -> str:
+        return self.envelopes._repr_html_()
+
+    def onsets(
+        self, name: str, *, rest: tuple[float, float] | None = None, sd: float = 3.0, shortest: float = 0.05
+    ) -> list[tuple[float, float]]:
+        """When a muscle is on: (start, end) [s] of each burst.
+
+        Args:
+            name: of the channel.
+            rest: times [s] between which the muscle rests; by default the tenth of all samples that are least.
+            sd: standard deviations above the mean at rest.
+            shortest: bursts, and breaks between them, that are shorter [s] do not count.
+        """
+        x, t = self.envelopes[name], self.envelopes.time
+        quiet = (
+            np.sort(x)[: max(len(x) // 10, 2)]
+            if rest is None
+            else self.envelopes[float(rest[0]) : float(rest[1])][name]
+        )
+        if len(quiet) < 2:
+            raise DescriptionError(f"EMG.onsets: rest = {rest!r} has fewer than two samples")
+        on = x > quiet.mean() + number("EMG.onsets: sd", sd, "a number") * max(quiet.std(), 1e-3 * x.max())
+        for wanted in (False, True):
+            runs = np.split(np.arange(len(on)), np.flatnonzero(np.diff(on.astype(int))) + 1)
+            for run in runs:
+                inside = wanted or (run[0] > 0 and run[-1] < len(on) - 1)
+                if inside and on[run[0]] == wanted and t[run[-1]] - t[run[0]] < shortest:
+                    on[run] = not wanted
+        runs = np.split(np.arange(len(on)), np.flatnonzero(np.diff(on.astype(int))) + 1)
+        return [(float(t[run[0]]), float(t[run[-1]])) for run in runs if on[run[0]]]
+
+    def compare(
+        self, activations: Table, muscles: Mapping[str, str] | None = None, *, longest: float = 0.2
+    ) -> Table:
+        """Correlation of envelopes with activations, and by how much the activations are late.
+
+        Args:
+            activations: of `cd.static_optimization`, of the same clock.
+            muscles: {channel: muscle}; channels with the name of a muscle by default.
+            longest: lag [s] up to which is looked for.
+
+        Returns:
+            a Table with a row per channel (0, 1, ...): correlation without a lag, the best one, the lag of the
+            activations behind the envelopes [s] at which it is, and the root mean square difference.
+        """
+        pairs = dict(muscles or {n: n for n in self.envelopes.names if n in activations.names})
+        if not pairs:
+            raise DescriptionError(
+                "EMG.compare: no channel has the name of a muscle: muscles={channel: muscle} says which; channels "
+                f"{', '.join(self.envelopes.names[:8])}; muscles {', '.join(activations.names[:8])}"
+            )
+        for channel, muscle in pairs.items():
+            self.envelopes[channel]
+            if muscle not in activations.names:
+                raise UnknownNameError("muscle", muscle, activations.names)
+        t = activations.time
+        own = self.envelopes.time
+        inside = (t >= own[0]) & (t <= own[-1])
+        if inside.sum() < 8:
+            raise ShapeError(
+                f"EMG.compare: activations from {t[0]:g} to {t[-1]:g} s and EMG from {own[0]:g} to {own[-1]:g} s have "
+                "fewer than 8 times together: are they of one clock?"
+            )
+        step = float(np.diff(t).mean())
+        lags = step * np.arange(-round(longest / step), round(longest / step) + 1)
+        rows = []
+        for channel, muscle in pairs.items():
+            a = activations[muscle][inside]
+            found = [
+                _correlation(a, np.interp(t[inside] - lag, own, self.envelopes[channel])) for lag in lags
+            ]
+            best = int(np.nanargmax(found)) if np.isfinite(found).any() else len(lags) // 2
+            here = np.interp(t[inside], own, self.envelopes[channel])
+            rows.append(
+                [_correlation(a, here), found[best], lags[best], float(np.sqrt(np.mean((a - here) ** 2)))]
+            )
+        return Table(
+            np.arange(len(rows)), ["correlation", "best", "lag", "rms"], rows, ["", "", "s", ""], over="trial",
+            status=f"finished: {', '.join(pairs)}",
+        )  # fmt: skip
+
+
+def _correlation(a: Array, b: Array) -> float:
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return float("nan")
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+@with_call_hints(
+    {"mvc": "it is normalize=", "lowpass": "it is envelope= [Hz]", "bandpass": "it is band= [Hz]"}
+)
+def emg(
+    data: Table | Recording,
+    channels: Sequence[str] | Mapping[str, str] | None = None,
+    *,
+    band: tuple[float, float] | None = (20.0, 400.0),
+    envelope: float = 6.0,
+    notch: float | None = None,
+    normalize: str | Mapping[str, float] | Table | None = "maximum",
+) -> EMG:
+    """Envelopes of electromyograms.
+
+    Args:
+        data: a Table of channels (`cd.read_table`, .sto, .mot, .csv) or a `cd.Recording`, whose analog channels count.
+        channels: which, or {channel: name to give it}; all by default.
+        band: [Hz] that raw signals are filtered to; the upper one is brought below half of the rate. None for data
+            that are rectified or envelopes already.
+        envelope: cut-off frequency [Hz] of the envelope.
+        notch: of the mains, 50 or 60 [Hz].
+        normalize: "maximum": each channel's own maximum is 1. {name: value}, or a Table of maximum voluntary
+            contractions, which is processed alike and whose maxima count. None: units stay.
+
+    Raises:
+        DescriptionError: rates that are too low, channels that are silent.
+        ShapeError: gaps, or times that are not even.
+    """
+    table = _chosen(data, channels)
+    rate = (len(table) - 1) / (table.time[-1] - table.time[0]) if len(table) > 1 else 0.0
+    signal = table if notch is None else table.notch(notch)
+    if band is not None:
+        low, high = (number("emg: band", x, "a frequency [Hz]") for x in band)
+        if rate < 2.5 * low:
+            raise DescriptionError(
+                f"emg: {rate:.4g} samples per second cannot show {low:g} Hz; for envelopes give band=None"
+            )
+        signal = signal.band_pass(low, min(high, 0.45 * rate))
+    x = np.maximum(filtered(signal.time, np.abs(signal.values), envelope), 0.0)
+    out = signal._with(values=x)
+    if normalize is None:
+        return EMG(out, signal, dict.fromkeys(out.names, 1.0))
+    if isinstance(normalize, Table):
+        most = emg(normalize, channels, band=band, envelope=envelope, notch=notch, normalize=None).envelopes
+        maxima = {name: float(most[name].max()) for name in out.names}
+    elif isinstance(normalize, Mapping):
+        maxima = {
+            name: number(f"emg: normalize[{name!r}]", normalize.get(name), "a number") for name in out.names
+        }
+    elif normalize == "maximum":
+        maxima = {name: float(out[name].max()) for name in out.names}
+    else:
+        raise DescriptionError(
+            f"emg: normalize: expected 'maximum', {{name: value}}, a Table or None, got {normalize!r}"
+        )
+    silent = [name for name, value in maxima.items() if not 0 < value < np.inf]
+    if silent:
+        raise DescriptionError(
+            f"emg: the maximum of {silent[0]!r} is {maxima[silent[0]]:g}: the channel is silent"
+        )
+    values = out.values / np.array([maxima[name] for name in out.names])
+    return EMG(out._with(values=values, units=[""] * len(out.names)), signal, maxima)
+
+
+def _chosen(data: Table | Recording, channels: Sequence[str] | Mapping[str, str] | None) -> Table:
+    table = data.analog if isinstance(data, Recording) else data
+    if not isinstance(table, Table) or not table.names:
+        raise DescriptionError(
+            f"emg: expected a cd.Table of channels or a cd.Recording with some, got {type(data).__name__}"
+        )
+    if channels is None:
+        return table
+    if isinstance(channels, Mapping):
+        return table[list(channels)].rename(channels)
+    return table[list(channels)]

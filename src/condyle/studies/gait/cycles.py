@@ -1,0 +1,325 @@
+"""`cd.gait_cycles`: strides of one or many trials, from 0 to 100 %."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from condyle.arguments import ExplainsCalls, with_call_hints
+from condyle.arrays import Array, number
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.presentation import Display
+from condyle.records import dataclass
+from condyle.studies.gait.events import SIDES, GaitEvents, Stride
+from condyle.table import Table
+from condyle.table.rows import CYCLE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+GRAVITY = 9.80665
+BOOTSTRAP = 1000
+"""Samples of strides for a bootstrap band."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GaitCycles(Display, ExplainsCalls):
+    """Columns over the gait cycle of many strides. `cycles["knee_angle_r"]` is one column, shape (strides, points).
+
+    Attributes:
+        percent: of the cycle, shape (points,).
+        names: of the columns.
+        units: of the columns.
+        values: shape (strides, points, columns).
+        strides: their times, in the clocks of their trials.
+        trials: which of the Tables given each stride is of, shape (strides,).
+    """
+
+    percent: Array
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    values: Array
+    strides: tuple[Stride, ...]
+    trials: tuple[int, ...] = field(default=())
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self.names:
+            raise UnknownNameError("column", name, self.names)
+        return self.values[:, :, self.names.index(name)]
+
+    def __len__(self) -> int:
+        return len(self.strides)
+
+    def __repr__(self) -> str:
+        several = f" of {len(set(self.trials))} trials" if len(set(self.trials)) > 1 else ""
+        return (
+            f"GaitCycles({len(self)} strides{several}, {self.strides[0].side} foot: {', '.join(self.names[:4])}"
+            f"{', ...' if len(self.names) > 4 else ''})"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self!r}</p>{self.mean._repr_html_()}"
+
+    def _over(self, values: Array) -> Table:
+        return Table(self.percent, self.names, values, self.units, over=CYCLE)
+
+    @property
+    def mean(self) -> Table:
+        """Over the strides, in percent of the cycle."""
+        return self._over(np.nanmean(self.values, axis=0))
+
+    @property
+    def sd(self) -> Table:
+        """Standard deviations between strides; zero for one stride."""
+        ddof = 1 if len(self) > 1 else 0
+        return self._over(np.nanstd(self.values, axis=0, ddof=ddof))
+
+    def band(self, kind: str = "sd", level: float = 0.95, seed: int = 0) -> tuple[Table, Table]:
+        """Lower and upper edge of a band around the mean.
+
+        Args:
+            kind: "sd", one standard deviation to each side; "bootstrap", in which the mean of other strides of the
+                same subject lies with a probability, at each percent; "range", all strides.
+            level: the probability of "bootstrap".
+            seed: of its random strides.
+        """
+        mean = self.mean.values
+        if kind == "sd":
+            sd = self.sd.values
+            return self._over(mean - sd), self._over(mean + sd)
+        if kind == "range":
+            return self._over(np.nanmin(self.values, axis=0)), self._over(np.nanmax(self.values, axis=0))
+        if kind != "bootstrap":
+            raise UnknownNameError("kind of band", kind, ("sd", "bootstrap", "range"))
+        if not 0 < level < 1:
+            raise DescriptionError(f"GaitCycles.band: level = {level!r}: must be between 0 and 1")
+        if len(self) < 3:
+            raise DescriptionError(f"GaitCycles.band: a bootstrap needs at least 3 strides, got {len(self)}")
+        drawn = np.random.default_rng(seed).integers(len(self), size=(BOOTSTRAP, len(self)))
+        counts = np.stack([np.bincount(row, minlength=len(self)) for row in drawn]) / len(self)
+        means = np.einsum("bs,spc->bpc", counts, np.nan_to_num(self.values))
+        low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return self._over(low), self._over(high)
+
+    @property
+    def toe_off(self) -> float:
+        """When the foot leaves the ground, mean over the strides [%]; NaN if that was never seen."""
+        shares = [100 * (s.off - s.start) / (s.end - s.start) for s in self.strides]
+        known = [x for x in shares if x == x]
+        return float(np.mean(known)) if known else float("nan")
+
+    def joined(self, *others: GaitCycles) -> GaitCycles:
+        """The strides of several, which have the same columns: trials, or subjects."""
+        every = (self, *others)
+        for other in others:
+            if other.names != self.names or len(other.percent) != len(self.percent):
+                raise ShapeError("GaitCycles.joined: expected the same columns and points in all")
+        starts = np.cumsum([0, *(max(c.trials, default=0) + 1 for c in every)])
+        trials = tuple(int(k + s) for c, s in zip(every, starts, strict=False) for k in c.trials)
+        return replace(
+            self,
+            values=np.concatenate([c.values for c in every]),
+            strides=tuple(s for c in every for s in c.strides),
+            trials=trials,
+        )
+
+    def per(self, value: float, unit: str) -> GaitCycles:
+        """All columns over a quantity, as `Table.per`."""
+        made = self.mean.per(value, unit)
+        return replace(self, values=self.values / value, units=made.units)
+
+    def to_pandas(self) -> Any:
+        """A long pandas DataFrame: stride, trial, percent, and the columns."""
+        import pandas  # type: ignore[import-untyped]
+
+        n, points, _ = self.values.shape
+        frame = pandas.DataFrame(self.values.reshape(n * points, -1), columns=list(self.names))
+        frame.insert(0, "percent", np.tile(self.percent, n))
+        frame.insert(0, "trial", np.repeat(self.trials, points))
+        frame.insert(0, "stride", np.repeat(np.arange(n), points))
+        return frame
+
+    def spm(self, other: GaitCycles, name: str) -> Any:
+        """A two-sample t test over the whole cycle by statistical parametric mapping (package spm1d).
+
+        Raises:
+            ImportError: spm1d is not installed.
+        """
+        try:
+            import spm1d  # type: ignore[import-not-found,import-untyped,unused-ignore]
+        except ImportError as error:
+            raise ImportError("GaitCycles.spm needs spm1d: pip install spm1d", name="spm1d") from error
+        return spm1d.stats.ttest2(self[name], other[name])
+
+    def plot(
+        self,
+        *names: str,
+        band: str | None = "sd",
+        compare: GaitCycles | None = None,
+        labels: tuple[str, str] | None = None,
+        axes: Axes | Sequence[Axes] | None = None,
+    ) -> Figure:
+        """Means over the cycle with bands, a panel per column; the dotted line is toe-off.
+
+        Args:
+            names: of the columns; all by default.
+            band: as for `band`, or None.
+            compare: others in the same panels, dashed; columns of the other side go by their own names.
+            labels: of the two; the sides by default.
+            axes: matplotlib's, as many as columns; new ones by default.
+        """
+        import matplotlib.pyplot as plt
+
+        names = names or self.names
+        if axes is None:
+            rows = -(-len(names) // 3)
+            figure, grid = plt.subplots(
+                rows,
+                min(len(names), 3),
+                figsize=(3.2 * min(len(names), 3), 2.6 * rows),
+                squeeze=False,
+                layout="constrained",
+            )
+            flat = list(grid.ravel())
+            for spare in flat[len(names) :]:
+                spare.set_axis_off()
+        else:
+            flat = list(np.atleast_1d(np.asarray(axes, dtype=object)))
+            figure = flat[0].figure
+        shown = [(self, "-", "C0"), *([(compare, "--", "C1")] if compare is not None else [])]
+        words = labels or tuple(c.strides[0].side for c, _, _ in shown)
+        for panel, name in zip(flat, names, strict=False):
+            for (cycles, line, color), word in zip(shown, words, strict=False):
+                own = name if name in cycles.names else mirrored(name)
+                if own not in cycles.names:
+                    raise UnknownNameError("column", name, cycles.names)
+                panel.plot(cycles.percent, cycles.mean[own], line, color=color, label=word)
+                if band and len(cycles) > (2 if band == "bootstrap" else 1):
+                    low, high = cycles.band(band)
+                    panel.fill_between(
+                        cycles.percent, low[own], high[own], color=color, alpha=0.2, linewidth=0
+                    )
+                if cycles.toe_off == cycles.toe_off:
+                    panel.axvline(cycles.toe_off, color=color, linestyle=":", linewidth=0.8)
+            unit = self.units[self.names.index(name)]
+            panel.set(title=name, xlim=(0, 100), ylabel=unit)
+            panel.spines[["top", "right"]].set_visible(False)
+        for panel in flat[max(len(names) - 3, 0) : len(names)]:
+            panel.set_xlabel("gait cycle [%]")
+        if len(shown) > 1:
+            flat[0].legend(frameon=False, fontsize="small")
+        return figure
+
+
+def mirrored(name: str) -> str:
+    """The same on the other side: knee_angle_r and knee_angle_l, R.Heel and L.Heel."""
+    for a, b in (("_r", "_l"), ("_R", "_L"), ("right", "left"), ("Right", "Left")):
+        for one, other in ((a, b), (b, a)):
+            if name.endswith(one) or f"{one}_" in name:
+                return name[::-1].replace(one[::-1], other[::-1], 1)[::-1]
+    return {"R": "L", "L": "R"}[name[0]] + name[1:] if name[:2].rstrip("._") in ("R", "L") else name
+
+
+@with_call_hints({"n": "it is points=", "normalize": "it is mass=, body_weight=, leg_length="})
+def gait_cycles(
+    table: Table | Sequence[Table],
+    events: GaitEvents | Sequence[GaitEvents],
+    side: str = "right",
+    *,
+    points: int = 101,
+    mass: float | None = None,
+    body_weight: float | None = None,
+    leg_length: float | None = None,
+) -> GaitCycles:
+    """Strides of a Table over 0 to 100 % of the cycle, from a strike of one foot to its next.
+
+    Args:
+        table: columns over time; or several trials with the same columns.
+        events: of the same clock; one for each trial.
+        side: whose strikes begin the cycles.
+        points: numbers in a cycle, the first at 0 and the last at 100 %.
+        mass: [kg] that moments [N m], powers [W], work [J] and forces [N] are divided by.
+        body_weight: in place of it, [N] that forces are divided by, "BW"; moments too, [BW m].
+        leg_length: [m] that lengths are divided by, and with body_weight moments too.
+
+    Returns:
+        a GaitCycles: `.mean`, `.sd`, `.band(...)`, `.plot(band="sd", compare=other)`, `.to_pandas()`. Angles stay in
+        the units of the Table.
+
+    Raises:
+        DescriptionError: no whole stride in any Table.
+        ShapeError: other columns in some trials.
+    """
+    tables = [table] if isinstance(table, Table) else list(table)
+    several = [events] if isinstance(events, GaitEvents) else list(events)
+    if len(tables) != len(several) or not tables:
+        raise ShapeError(f"gait_cycles: {len(tables)} tables need as many events, got {len(several)}")
+    if side not in SIDES:
+        raise UnknownNameError("side", side, SIDES)
+    if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
+        raise DescriptionError(f"gait_cycles: points: expected a whole number from 2 on, got {points!r}")
+    first, share = tables[0], np.linspace(0, 1, points)
+    values, strides, trials, cut = [], [], [], 0
+    for k, (own, marked) in enumerate(zip(tables, several, strict=True)):
+        if not isinstance(own, Table) or not isinstance(marked, GaitEvents):
+            raise DescriptionError(
+                f"gait_cycles: expected cd.Tables and what cd.gait_events gives, got {type(own).__name__} and "
+                f"{type(marked).__name__}"
+            )
+        if set(own.names) != set(first.names):
+            raise ShapeError(
+                f"gait_cycles: trial {k} has other columns: {', '.join(sorted(set(own.names) ^ set(first.names)))}"
+            )
+        own = own[list(first.names)]
+        step = np.diff(own.time).max() if len(own) > 1 else 0.0
+        for stride in marked.strides(side):
+            if stride.start < own.time[0] - step / 2 or stride.end > own.time[-1] + step / 2:
+                cut += 1
+                continue
+            times = (stride.start + share * (stride.end - stride.start)).clip(own.time[0], own.time[-1])
+            values.append(own.resample(times=times).values)
+            strides.append(stride)
+            trials.append(k)
+    if not strides:
+        raise DescriptionError(
+            f"gait_cycles: no whole stride of the {side} foot is in the {'tables' if len(tables) > 1 else 'table'}: "
+            + (f"{cut} reach beyond its times" if cut else f"{several[0]!r}")
+        )
+    if cut:
+        warn(
+            f"gait_cycles: {cut} strides of the {side} foot reach beyond the times of their table and are left out"
+        )
+    factors, units = _normalized(first.units, mass, body_weight, leg_length)
+    return GaitCycles(
+        100 * share, first.names, tuple(units), np.stack(values) * factors, tuple(strides), tuple(trials)
+    )
+
+
+def _normalized(
+    units: Sequence[str], mass: float | None, weight: float | None, leg: float | None
+) -> tuple[Array, list[str]]:
+    """What each column is multiplied by, and its unit then."""
+    if mass is not None and weight is not None:
+        raise DescriptionError("gait_cycles: give mass= [kg] or body_weight= [N], not both")
+    given = {"mass": mass, "body_weight": weight, "leg_length": leg}
+    for what, x in given.items():
+        if x is not None and not 0 < number(f"gait_cycles: {what}", x, "a number above 0") < np.inf:
+            raise DescriptionError(f"gait_cycles: {what} = {x!r}: must be above 0")
+    factors, names = [], []
+    for unit in units:
+        factor, name = 1.0, unit
+        if mass is not None and unit in ("N m", "N", "W", "J"):
+            factor, name = 1 / mass, f"{unit}/kg"
+        elif weight is not None and unit in ("N", "N m"):
+            factor, name = 1 / weight, "BW" if unit == "N" else "BW m"
+            if leg is not None and unit == "N m":
+                factor, name = factor / leg, "BW leg length"
+        elif leg is not None and unit == "m":
+            factor, name = 1 / leg, "leg length"
+        factors.append(factor)
+        names.append(name)
+    return np.array(factors), names

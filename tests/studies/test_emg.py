@@ -1,0 +1,93 @@
+"""Electromyograms made up: noise whose size is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import condyle as cd
+
+RECORDED = Path(__file__).resolve().parents[3] / "shared/reference/control/inputs/emg.sto"
+rng = np.random.default_rng(0)
+t = np.arange(8000) / 1000
+size = 0.1 + np.interp(t % 2, [0.5, 0.7, 1.2, 1.4], [0, 1, 1, 0])
+raw = cd.Table(
+    t,
+    ["soleus", "tibialis"],
+    np.stack([size * rng.normal(size=8000), rng.normal(size=8000)], axis=1),
+    ["V", "V"],
+)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return cd.emg(raw)
+
+
+def test_envelopes_follow_the_size(found):
+    """A rectified normal signal has a mean of sqrt(2 / pi) times its deviation, here within 38 of 50 parts of the band."""
+    x = found.envelopes["soleus"]
+    assert x.max() == pytest.approx(1)
+    assert x.min() >= 0
+    # 6 Hz of noise of 380 Hz: sqrt(12 / 380) of it is left
+    assert np.corrcoef(x, size)[0, 1] > 0.97
+    raw_size = cd.emg(raw, normalize=None).envelopes
+    expected = np.sqrt(2 / np.pi) * np.sqrt(380 / 500)
+    assert raw_size["tibialis"].mean() == pytest.approx(
+        expected, rel=0.05
+    )  # the edges of the band are not sharp
+    assert raw_size.units == ("V", "V")
+
+
+def test_a_sine_has_its_own_envelope():
+    """The mean of |sin| is 2 / pi."""
+    sine = cd.Table(t, ["a"], 3.0 * np.sin(2 * np.pi * 80 * t)[:, None], ["mV"])
+    middle = cd.emg(sine, normalize=None).envelopes["a"][1000:-1000]
+    np.testing.assert_allclose(middle, 6 / np.pi, rtol=2e-3)  # what two passes of the band take at 80 Hz
+
+
+def test_bursts(found):
+    bursts = found.onsets("soleus", rest=(0.0, 0.4), sd=5)
+    assert len(bursts) == 4
+    for k, (start, end) in enumerate(bursts):
+        assert start == pytest.approx(2 * k + 0.55, abs=0.1)
+        assert end == pytest.approx(2 * k + 1.35, abs=0.1)
+
+
+def test_normalized():
+    mvc = cd.Table(t, raw.names, 2 * raw.values, raw.units)
+    by_mvc = cd.emg(raw, normalize=mvc)
+    np.testing.assert_allclose(by_mvc.envelopes.values.max(axis=0), 0.5, rtol=1e-6)
+    named = cd.emg(raw, {"soleus": "soleus_r"}, normalize={"soleus_r": 10.0})
+    assert named.envelopes.names == ("soleus_r",)
+    assert named.maxima == {"soleus_r": 10.0}
+
+
+def test_beside_activations(found):
+    """Activations that are the envelope, 50 ms late."""
+    times = np.linspace(0.5, 7.5, 701)
+    late = np.interp(times - 0.05, t, found.envelopes["soleus"])
+    table = found.compare(cd.Table(times, ["soleus"], late[:, None]))
+    assert table["best"][0] == pytest.approx(1, abs=1e-6)
+    assert table["lag"][0] == pytest.approx(0.05, abs=1e-9)
+    with pytest.raises(cd.errors.DescriptionError, match="says which; channels"):
+        found.compare(cd.Table(times, ["gastroc"], late[:, None]))
+
+
+@pytest.mark.skipif(not RECORDED.exists(), reason="the shared reference recordings are not here")
+def test_a_recording_of_envelopes():
+    table = cd.read_table(RECORDED, degrees=False)
+    found = cd.emg(table, band=None)
+    np.testing.assert_allclose(found.envelopes.values.max(axis=0), 1)
+
+
+def test_what_cannot_be():
+    slow = raw[::50]
+    with pytest.raises(cd.errors.DescriptionError, match="band=None"):
+        cd.emg(slow)
+    with pytest.raises(cd.errors.DescriptionError, match="is silent"):
+        cd.emg(cd.Table(t, ["a"], 0 * t[:, None]))
+    with pytest.raises(cd.errors.UnknownNameError):
+        cd.emg(raw, ["gastroc"])
