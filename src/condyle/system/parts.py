@@ -41,7 +41,6 @@ class SpeedNames(tuple[str, ...]):
     __slots__ = ()
 
 
-
 class Parts(Display):
     """The named parts of a System.
 
