@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -10,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.io.markers import Markers
 from condyle.opensim import write_osim
 from condyle.personal.anthropometry import SizePrior
 from condyle.personal.dynamics import SHARE, Masses, Residuals
@@ -25,6 +27,9 @@ from condyle.records import dataclass
 from condyle.studies.scaling.scale import scale
 from condyle.system.system import System
 from condyle.table import Table
+from condyle.viewer.marks import Arrows
+from condyle.viewer.page import Page
+from condyle.viewer.shown import show
 
 SEEN = 0.2
 """A size of which the recordings tell less than this part of what the prior does stays at the prior."""
@@ -209,6 +214,44 @@ class Person(Display, Judged):
         write_osim(self.system, path)
         return Path(path)
 
+    def show(self, path: str | Path | None = None, trial: int = 0) -> Page:
+        """The fit in the browser, as `cd.show`: the subject follows a trial's markers, arrows lead from where the
+        scaled generic model has a marker to where it sits, and bodies are red that are larger than the generic
+        model's, blue that are smaller.
+
+        Args:
+            path: of the file, ending in .html.
+            trial: which one.
+        """
+        followed = self.followed[trial]
+        r = [r for r in self.recordings if not r.static][trial]
+        system, time = self.system, followed.motion.time
+        mean = {b: float(np.mean(s)) for b, s in self.factors.items()}
+        painted = {g.name: replace(g, color=_color(mean[g.body])) for g in system.geometry if g.body in mean}
+        X, arrows = self.sized.system.body_poses(followed.q, parameters=self._parameters), []
+        for k, n in enumerate(self.problem.markers):
+            b = self.problem.body[k]
+            at = X.p[:, b] + X.R[:, b] @ (self.stations[n] - self.fit.d[k])
+            arrows.append(Arrows(f"{n} moved", time, at, X.R[:, b] @ self.fit.d[k], unit="m"))
+        names = {
+            n: self.who.called[n] for n in r.markers.names if self.who.called.get(n) in self.problem.markers
+        }
+        seen = r.markers[list(names)]
+        table = Markers(seen.time, list(names.values()), seen.positions)
+        q = Table(time, followed.motion.names, followed.q, followed.motion.units)
+        return show(
+            system.copy(geometry=painted),
+            path,
+            motion=q,
+            markers=table,
+            arrows=arrows,
+            plots=[followed.errors],
+        )
+
+    @property
+    def _parameters(self) -> dict[str, float]:
+        return self.sized.parameters(np.exp(self.fit.theta))
+
     # ---- how good it is ------------------------------------------------------------------------------------
 
     def _checks(self) -> Iterator[Check]:
@@ -323,6 +366,13 @@ class Person(Display, Judged):
 
     def _repr_html_(self) -> str:
         return page(repr(self), *self._blocks())
+
+
+def _color(size: float) -> str:
+    """Red for bodies a tenth larger than the generic model's, blue for a tenth smaller, gray between."""
+    x = float(np.clip((size - 1) / 0.1, -1, 1))
+    pale = round(200 * (1 - abs(x)))
+    return f"#{220 if x > 0 else pale:02x}{pale:02x}{220 if x < 0 else pale:02x}"
 
 
 def _left(r: Residuals) -> tuple[float, float]:

@@ -1,0 +1,170 @@
+"""`cd.personalize` beside nimblephysics' MarkerFitter, and against subjects made up.
+
+    python -m benchmarks.personal MODEL.osim MARKERS.xml STATIC.trc WALK.trc [--mass 72.6] [--height 1.8]
+    python -m benchmarks.personal ... --nimble PYTHON SCRIPT DATA    # a Python with nimblephysics and numpy < 2
+    python -m benchmarks.personal ... --truth 20 --skin 0 5 10       # statistics over subjects made up
+
+Times are processor seconds of one thread. SCRIPT runs the engine with the arguments MODEL - WALK MASS HEIGHT OUT
+ITERATIONS RESTARTS DATA in an environment of its own, and writes OUT.json with "cpu" and "rmse".
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+for _threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "CONDYLE_THREADS"):
+    os.environ.setdefault(_threads, "1")
+
+import numpy as np
+
+import condyle as cd
+from condyle.personal.anthropometry import generic_stature, groups, role
+from condyle.personal.landmarks import kind_by_name
+from condyle.personal.sized_system import kinematics_only
+
+
+def speed(model: cd.System, given: dict[str, Any]) -> float:
+    """Times of the first call in this process and of the next; returns the latter."""
+    for label in ("first call", "again"):
+        start = time.process_time()
+        person = cd.personalize(model, **given)
+        seconds = time.process_time() - start
+        print(f"{label}: {seconds:.2f} s, {len(person.motions[0])} frames, RMS {1e3 * person.rms[0]:.1f} mm")
+    return seconds
+
+
+def nimble(
+    python: str, script: str, data: str, model: cd.System, walk: Path, mass: float, height: float
+) -> float:
+    """Processor seconds of nimblephysics on the same walk."""
+    with tempfile.TemporaryDirectory() as folder:
+        at = Path(folder)
+        cd.write_osim(model, at / "model.osim")
+        command = [
+            python,
+            script,
+            at / "model.osim",
+            "-",
+            walk.resolve(),
+            mass,
+            height,
+            at / "out",
+            500,
+            150,
+            data,
+        ]
+        subprocess.run([str(x) for x in command], check=True, stdout=subprocess.DEVNULL)
+        found = json.loads((at / "out.json").read_text())
+    print(f"nimblephysics: {found['cpu']:.0f} s, RMS {1e3 * found['rmse']:.1f} mm")
+    return float(found["cpu"])
+
+
+def subject(
+    model: cd.System, t: Any, q: Any, seed: int, skin: float
+) -> tuple[dict[str, Any], cd.System, dict[str, Any]]:
+    """A subject of other sizes (6 % whole, 5 % segments, 3 % axes), markers off by 7 and 30 mm, skin that moves."""
+    rng = np.random.default_rng(seed)
+    whole, drawn, factors = 1 + 0.06 * rng.normal(), {}, {}
+    for body, g in groups(model, True).items():
+        drawn.setdefault(g, whole * (1 + 0.05 * rng.normal()) + 0.03 * rng.normal(size=3))
+        factors[body] = drawn[g]
+    true = cd.scale(model, factors=factors).system
+    worn = {}
+    for n in model.markers:
+        cluster = kind_by_name(n, role(model.marker(n).body)) != "anatomical"
+        worn[n] = np.array(true.marker(n).station) + rng.normal(size=3) * (0.03 if cluster else 0.007)
+
+    def seen(q: Any, t: Any, skin: float) -> cd.Markers:
+        X, columns = true.body_poses(q), []
+        for n in model.markers:
+            b = true.body(true.marker(n).body).index
+            move = skin * np.outer(np.sin(2 * np.pi * t / 1.2 + rng.uniform(0, 6.3)), rng.normal(size=3))
+            columns.append(X.p[:, b] + np.einsum("tij,tj->ti", X.R[:, b], worn[n] + move))
+        y = np.stack(columns, axis=1)
+        return cd.Markers(t, model.markers, y + rng.normal(scale=0.0005, size=y.shape))
+
+    still = np.tile(true.defaults()[0], (20, 1))
+    for b in true.bodies:
+        if b.parent is not None and not b.parent.is_ground:
+            still[:, b.q] += np.radians(3) * rng.normal(size=b.q.stop - b.q.start)
+    static = seen(still, np.arange(20) / 60, 0.0)
+    height = generic_stature(model)
+    given = {
+        "trials": seen(q, t, skin),
+        "static": static,
+        "height": None if height is None else height * whole,
+    }
+    return given, true, factors
+
+
+def truth(model: cd.System, t: Any, q: Any, count: int, skin: float) -> None:
+    """Joint centers, angles and how many sizes are within two of their standard deviations."""
+    rows, inside = [], []
+    for seed in range(count):
+        given, true, factors = subject(model, t, q, seed, skin)
+        person = cd.personalize(model, **given)
+        at = person.sized.parameters(np.exp(person.fit.theta))
+        A, B = person.sized.system.body_poses(person.followed[0].q, parameters=at), true.body_poses(q)
+        off = 1e3 * np.linalg.norm(A.p - B.p, axis=-1).mean(axis=0)
+        joints = {
+            r: [b.index for b in true.bodies if b.name.startswith(r)] for r in ("femur", "tibia", "talus")
+        }
+        legs = [k for k, n in enumerate(true.coordinates) if n.startswith(("hip", "knee_angle", "ankle"))]
+        angles = np.degrees(np.sqrt(((person.followed[0].q - q)[:, legs] ** 2).mean()))
+        rows.append([*(off[k].mean() for k in joints.values()), angles])
+        names, s = person.sizes.names, np.log(person.sizes.values)
+        real = np.zeros(len(names))
+        for b, k in person.sized.which.items():
+            real[k] = np.log(factors[b])
+        inside.append(np.abs(s - real) < 2 * np.sqrt(np.diag(person.fit.covariance)[: len(s)]))
+    hip, knee, ankle, angle = np.mean(rows, axis=0)
+    print(
+        f"| {1e3 * skin:.0f} | {count} | {hip:.1f} | {knee:.1f} | {ankle:.1f} | {angle:.2f} | {100 * np.mean(inside):.0f} |",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("model", "markers", "static", "walk"):
+        parser.add_argument(name, type=Path)
+    parser.add_argument("--mass", type=float, default=72.6)
+    parser.add_argument("--height", type=float, default=1.8034)
+    parser.add_argument("--nimble", nargs=3, metavar=("PYTHON", "SCRIPT", "DATA"))
+    parser.add_argument("--truth", type=int, default=0)
+    parser.add_argument("--skin", type=float, nargs="*", default=[0.0, 5.0, 10.0], help="[mm]")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    model = cd.read_osim(given.model, add=given.markers)
+    walk = cd.read_markers(given.walk)
+    options = {
+        "trials": walk,
+        "static": cd.read_markers(given.static),
+        "mass": given.mass,
+        "height": given.height,
+    }
+    ours = speed(model, options)
+    if given.nimble:
+        theirs = nimble(*given.nimble, model, given.walk, given.mass, given.height)
+        print(f"{theirs / ours:.0f} times as fast")
+    if given.truth:
+        bare = kinematics_only(model)
+        motion = cd.low_pass(cd.personalize(bare, **options).motions[0], 6.0)
+        q = motion[list(bare.coordinates)].values
+        print(
+            "| skin mm | subjects | hip mm | knee mm | ankle mm | angles deg | sizes within 2 sd % |\n|---|---|---|---|---|---|---|"
+        )
+        for skin in given.skin:
+            truth(bare, motion.time, q, given.truth, skin / 1e3)
+
+
+if __name__ == "__main__":
+    main()
