@@ -11,7 +11,7 @@ import contextlib
 import io
 import runpy
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -626,6 +626,113 @@ def tippe_top(v: Any, figure: Figure) -> None:
     left.set_title("its axis, and its mass center in red", fontsize=9, color=INK)
     right.plot(v.t, np.degrees(np.arccos(np.clip(v.upright, -1, 1))), color=BLUE)
     plain(right, "t [s]", "tilt of its axis [degrees]")
+
+
+def moved(axes: Axes, answer: Any, lines: Mapping[str, Any], count: int = 9) -> None:
+    """Lines through points of bodies, (body, p) each, at some times of an answer of optimal control."""
+    system = answer.program.problem.system
+    for k, row in enumerate(np.linspace(0, len(answer.times) - 1, count).astype(int)):
+        q = answer.motion.values[row]
+        for color, points in lines.items():
+            at = [system.station_position(q, *point)[:2] for point in points]
+            axes.plot(*np.transpose(at), color=color, alpha=0.25 + 0.75 * k / (count - 1))
+    axes.set_aspect("equal")
+    axes.axis("off")
+
+
+def curves(axes: Axes, table: Any, names: Sequence[str], label: str) -> None:
+    """Columns of a table over time."""
+    for name, color in zip(
+        names, (BLUE, RED, GREEN, INK, "#8064a2", "#d19000"), strict=False
+    ):
+        axes.plot(
+            table.time, table[name], color=color, label=name.removesuffix("_torque")
+        )
+    plain(axes, "t [s]", label)
+    axes.legend(fontsize=7, frameon=False)
+
+
+@picture
+def sliding_mass(v: Any, figure: Figure) -> None:
+    for axes, answer, title in zip(
+        figure.subplots(1, 2),
+        (v.quick, v.easy),
+        ("least time", "least effort"),
+        strict=True,
+    ):
+        axes.plot(answer.times, answer.controls["x_torque"], color=RED, label="force [N]")
+        plain(axes, "t [s]", "force [N]").set_title(title, fontsize=9, color=INK)
+        other = axes.twinx()
+        other.plot(answer.times, answer.motion["x"], color=BLUE)
+        other.set_ylabel("x [m]", color=BLUE)
+
+
+@picture
+def double_pendulum(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2)
+    tips = [("lower", (-1, 0, 0)), ("upper", (-1, 0, 0)), ("upper", (0, 0, 0))]
+    moved(left, v.best, {BLUE: tips}, 12)
+    curves(right, v.best.controls, v.best.controls.names, "torque [N m]")
+
+
+@picture
+def squat_to_stand(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2)
+    chain = [(name, (0, 0, 0)) for name in ("shank", "thigh", "torso")]
+    moved(left, v.answer, {BLUE: [*chain, ("torso", (0, 0.6, 0))]})
+    curves(right, v.answer.controls, v.answer.controls.names, "control")
+
+
+@picture
+def reach(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.4))
+    arm = [("r_humerus", (0, 0, 0)), ("r_ulna_radius_hand", (0, 0, 0)), v.wrist]
+    moved(left, v.answer, {BLUE: arm})
+    curves(right, v.answer.activations, v.answer.activations.names, "activation")
+
+
+@picture
+def jump(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2)
+    chain = [(name, (0, 0, 0)) for name in ("shank", "thigh", "torso")]
+    moved(left, v.answer, {BLUE: [*chain, ("torso", (0, 0.6, 0))]})
+    curves(right, v.answer.controls, v.answer.controls.names, "control")
+
+
+@picture
+def crank(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2)
+    chain = [("thigh", (0, 0, 0)), ("shank", (0, 0, 0)), ("shank", (0, -v.SHANK, 0))]
+    pedal = [("crank", (0, 0, 0)), ("crank", (v.CRANK, 0, 0))]
+    moved(left, v.answer, {BLUE: chain, RED: pedal}, 13)
+    curves(right, v.answer.controls, v.answer.controls.names, "control")
+
+
+@picture
+def exoskeleton(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2)
+    chain = [("shank", (0, 0, 0)), ("body", (0, 0, 0)), ("body", (0, 0.9, 0))]
+    moved(left, v.best, {BLUE: chain})
+    right.plot([100 * x for x in v.costs], list(v.costs.values()), "o-", color=RED)
+    plain(right, "stiffness [% of the one found]", "effort")
+
+
+@picture
+def walking(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
+    sole = [((0, -0.06, 0)), ((0.17, -0.05, 0))]
+    lines = {
+        color: [
+            (f"thigh{side}", (0, 0, 0)),
+            (f"shank{side}", (0, 0, 0)),
+            (f"foot{side}", (0, 0, 0)),
+            *((f"foot{side}", p) for p in sole),
+        ]
+        for color, side in ((BLUE, "_r"), (RED, "_l"))
+    }
+    moved(left, v.walk, {**lines, INK: [("torso", (0, 0, 0)), ("torso", (0, 0.55, 0))]})
+    left.axhline(0, color=INK, linewidth=1)
+    curves(right, v.walk.motion, ("hip_r", "knee_r", "hip_l", "knee_l"), "angle [rad]")
 
 
 if __name__ == "__main__":

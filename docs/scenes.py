@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 import condyle as cd
+from condyle.control.answer import Answer
 from condyle.fit.frames import Frames
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.trajectory import Trajectory
@@ -112,6 +113,10 @@ def scene(variables: dict[str, Any], name: str) -> Page:
             motion=cd.Table(times, system.coordinates, q, degrees=False),
             **options,
         )
+    answers = [x for x in variables.values() if isinstance(x, Answer)]
+    if answers:
+        last = answers[-1]
+        return cd.show(last.program.problem.system, motion=last.motion, **options)
     for kind in SHOWN:
         found = [v for v in variables.values() if isinstance(v, kind)]
         if found:

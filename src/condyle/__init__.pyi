@@ -13,11 +13,14 @@ from condyle import paths as paths
 from condyle import shapes as shapes
 from condyle.control import goals as goals
 from condyle.control.phases import Phases as Phases
+from condyle.control.predict import predict as predict
 from condyle.control.problem import Problem as Problem
 from condyle.control.solve import solve as solve
+from condyle.control.track import track as track
 from condyle.forces import Wrench as Wrench
 from condyle.functions import Spline as Spline
 from condyle.integrate import integrators as integrators
+from condyle.integrate.adjoint.costs import gradient as gradient
 from condyle.integrate.events import Event as Event
 from condyle.io import Markers as Markers
 from condyle.io import Recording as Recording
@@ -55,6 +58,9 @@ from condyle.model.operators.record import Stage as Stage
 from condyle.opensim import read_external_loads as read_external_loads
 from condyle.opensim import read_osim as read_osim
 from condyle.opensim import write_osim as write_osim
+from condyle.opensim.setup.from_python import read_setup as read_setup
+from condyle.opensim.setup.from_python import run as run
+from condyle.personal.personalize import personalize as personalize
 from condyle.robots import read_mjcf as read_mjcf
 from condyle.robots import read_urdf as read_urdf
 from condyle.robots import write_mjcf as write_mjcf
@@ -68,6 +74,8 @@ from condyle.studies.cycles.limit_cycle import limit_cycle as limit_cycle
 from condyle.studies.cycles.reset import Reset as Reset
 from condyle.studies.emg import emg as emg
 from condyle.studies.external_load import ExternalLoad as ExternalLoad
+from condyle.studies.fitting import residuals as residuals
+from condyle.studies.fitting.fit import fit_parameters as fit_parameters
 from condyle.studies.gait.cycles import gait_cycles as gait_cycles
 from condyle.studies.gait.events import gait_events as gait_events
 from condyle.studies.gait.powers import joint_powers as joint_powers

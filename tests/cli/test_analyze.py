@@ -41,6 +41,7 @@ def test_a_ready_model_moves_as_in_the_demo(tmp_path: Path) -> None:
         "kinematics",
         "moments",
         "lengths",
+        "fibers",
         "moment_arms",
         "activations_active",
         "forces_active",

@@ -183,6 +183,67 @@ def test_bad_input_is_named(mass: cd.System) -> None:
         cd.solve(other, mesh=4)
 
 
+def test_contradictions_are_named_before_solving(mass: cd.System, pendulum: cd.System) -> None:
+    problem = sliding(mass, TIME, cd.goals.Effort())
+    problem.require(cd.goals.MeanSpeed(1.2, "x"), cd.goals.MeanSpeed(1.5, "x"))
+    with pytest.raises(cd.errors.DescriptionError, match="mean speed of x cannot be met"):
+        cd.solve(problem, mesh=4)
+    problem = cd.Problem(mass, duration=TIME)
+    problem.add_torques("x")
+    problem.require(cd.goals.MeanSpeed(1.2, "x"), cd.goals.MeanSpeed(1.5, "x"))
+    with pytest.raises(cd.errors.DescriptionError, match="contradict each other"):
+        cd.solve(problem, mesh=4)
+    problem = sliding(mass, TIME, cd.goals.Effort())
+    problem.require(cd.goals.Periodic())
+    with pytest.raises(cd.errors.DescriptionError, match=r"x is periodic cannot be met.* 0.*1"):
+        cd.solve(problem, mesh=4)
+    problem = sliding(mass, TIME, cd.goals.Effort())
+    f = lambda s: s.q("x") ** 2
+    problem.require(cd.goals.Path(f, 0, 1), cd.goals.Path(f, 2, 3))
+    with pytest.raises(cd.errors.DescriptionError, match="from 2 to 3 and from 0 to 1"):
+        cd.solve(problem, mesh=4)
+    ranged = cd.System(gravity=(0, 0, 0))
+    ranged.add_body(
+        "body", mobilizer=cd.Pin(), mass=1, com=(0, 0, 0), inertia=(1, 1, 1),
+        coordinates=(cd.Coordinate("knee", range=(-2.0, 0.0)),),
+    )  # fmt: skip
+    problem = cd.Problem(ranged, duration=1.0)
+    problem.add_torques()
+    problem.bound("knee", start=0.3)
+    problem.minimize(cd.goals.Effort())
+    with pytest.raises(cd.errors.DescriptionError, match=r"knee must be in \(-2, 0\) and starts at 0.3"):
+        cd.solve(problem, mesh=4)
+
+
+def test_guesses_and_data_of_others_are_named(mass: cd.System, pendulum: cd.System) -> None:
+    problem = sliding(mass, TIME, cd.goals.Effort())
+    other = cd.solve(swing(pendulum), mesh=4)
+    with pytest.raises(cd.errors.DescriptionError, match="another system: it has no 'x'"):
+        cd.solve(problem, mesh=4, guess=other)
+    with pytest.raises(cd.errors.DescriptionError, match="another system, with coordinates q0, q1"):
+        cd.solve(problem, mesh=4, guess=pendulum.state())
+    t = np.linspace(0, 1, 11)
+    with pytest.raises(cd.errors.DescriptionError, match=r"none of .* \['elbow'\]"):
+        cd.solve(problem, mesh=4, guess=cd.Table(t, ["elbow"], np.zeros((11, 1))))
+    with pytest.raises(cd.errors.DescriptionError, match="expected a Table"):
+        cd.solve(problem, mesh=4, guess=3.0)  # type: ignore[call-overload]
+    problem.minimize(cd.goals.Follow(cd.Table(t, ["x"], np.zeros((11, 1)))))
+    with pytest.raises(
+        cd.errors.DescriptionError, match="from 0 to 1 s do not cover the movement, from 0 to 2"
+    ):
+        cd.solve(problem, mesh=4)
+    broken = sliding(mass, TIME, cd.goals.Follow(cd.Table(t, ["elbow"], np.zeros((11, 1)))))
+    with pytest.raises(cd.errors.DescriptionError, match="none of the data is a variable"):
+        cd.solve(broken, mesh=4)
+    with pytest.raises(cd.errors.UnknownNameError, match="tau"):
+        cd.solve(sliding(mass, TIME, cd.goals.Effort(weights={"tau": 1.0})), mesh=4)
+    with pytest.raises(cd.errors.UnknownNameError, match="mass"):
+        cd.Problem(mass, duration=1.0, parameters={"mass": (60, 90)})
+    for bad in (-1.0, (0.0, 0.0), (2.0, 1.0), np.nan, "1 s", None):
+        with pytest.raises(cd.errors.DescriptionError):
+            cd.Problem(mass, duration=bad)  # type: ignore[arg-type]
+
+
 def test_what_cannot_be_met_is_said(mass: cd.System) -> None:
     """1 m in 0.1 s takes 800 N and there are 50."""
     answer = cd.solve(sliding(mass, 0.1, cd.goals.Effort()), mesh=5)

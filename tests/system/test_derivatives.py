@@ -35,6 +35,7 @@ OPERATORS = {
     "forward_dynamics": (("q", "u", "tau"), None, ("q", "u", "tau", *TAIL)),
     "inverse_dynamics": (("q", "u", "udot"), None, ("q", "u", "udot", *TAIL)),
     "body_pose": (("q",), "hand", ("q", "t", "parameters")),
+    "body_poses": (("q",), None, ("q", "t", "parameters")),
     "body_velocity": (("q", "u"), "hand", ("q", "u", "t", "parameters")),
     "body_acceleration": (("q", "u", "udot"), "hand", ("q", "u", "udot", "t", "parameters")),
     "reactions": (("q", "u", "udot"), "base", ("q", "u", "udot", "t", "parameters")),
@@ -68,7 +69,8 @@ def flat(system, operator, at, **more):
     """The operator's result as jacobian sees it, shape (..., size)."""
     result = attrgetter(operator)(system)(*arguments(operator, at), **options(at, **more))
     if isinstance(result, cd.Transform):
-        return np.concatenate([result.R.reshape(*result.R.shape[:-2], 9), result.p], -1)
+        rows = np.concatenate([result.R.reshape(*result.R.shape[:-2], 9), result.p], -1)
+        return rows.reshape(*rows.shape[:-2], -1) if operator == "body_poses" else rows
     if isinstance(result, tuple):
         return np.stack(result, -1)
     return (

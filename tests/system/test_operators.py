@@ -78,6 +78,7 @@ EXTRA = {
             "power",
             "energy",
             "kinematics.system_jacobian",
+            "body_poses",
             "mass_center",
             "mass_center_velocity",
             "mass_center_acceleration",
@@ -295,6 +296,11 @@ def test_velocities_are_rates_of_positions():
         rtol=0,
         atol=DIFFERENCES,
     )
+    every = system.body_poses(q, **o)
+    for i, body in enumerate(system.bodies):
+        one = system.body_pose(q, body, **o)
+        np.testing.assert_array_equal(every.R[i], one.R)
+        np.testing.assert_array_equal(every.p[i], one.p)
     X = system.kinematics.frame_pose(q, "hand", cd.Transform(p=STATION), **o)
     np.testing.assert_array_equal(X.R, R)
     np.testing.assert_allclose(X.p, position(system, at), rtol=0, atol=ROUNDING)

@@ -91,6 +91,15 @@ class Mesh:
         basis = np.stack([self.scheme.controls_at(at[i : i + 1])[1][0] for i in range(len(at))])
         return np.einsum("mj,mjn->mn", basis, x[self.of_interval[k][:, which]])
 
+    def dense(self, count: int) -> Array:
+        """Places in all intervals, of which the first and the last are just inside: curves may jump between
+        two intervals. Shape (N count,)."""
+        inside = np.linspace(0.0, 1.0, count)
+        inside[[0, -1]] = 1e-9, 1 - 1e-9
+        out = (self.ends[:-1, None] + self.h[:, None] * inside).ravel()
+        out[[0, -1]] = 0.0, 1.0
+        return np.asarray(out, dtype=np.float64)
+
     def refined(self, parts: Array) -> Mesh:
         """Interval k divided into parts[k] equal ones."""
         pieces = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -10,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.control.dynamics import driven_by
+from condyle.control.dynamics import driven_by, tendon
 from condyle.control.program import ControlProgram
 from condyle.errors import DescriptionError
+from condyle.forces.external import TimeSeries
 from condyle.integrate.trajectory import Trajectory
 from condyle.nlp import Solution
 from condyle.presentation import cut
@@ -21,6 +23,8 @@ from condyle.table import Table
 
 BETWEEN = np.array([0.113, 0.5, 0.887])
 """Where in an interval the error between points is measured (Gauss)."""
+PER_INTERVAL = 24
+"""Samples of controls in each interval, by which they are played where they are no straight lines."""
 
 
 class Answer:
@@ -88,9 +92,20 @@ class Answer:
 
     @cached_property
     def states(self) -> Table:
-        """Auxiliary states of forces at the points."""
+        """Auxiliary states of forces at the points, as the system has them: of elastic tendons the lengths of
+        fibers [m], where these are the states."""
         system = self.program.problem.system
-        return self._table(system.state_variables, self._state[2], [""] * len(system.state_variables))
+        values = (
+            self.program.system_states(self.solution.x) if len(system.state_variables) else self._state[2]
+        )
+        return self._table(system.state_variables, values, [""] * len(system.state_variables))
+
+    @cached_property
+    def tendon_forces(self) -> Table:
+        """Normalized forces of elastic tendons at the points."""
+        dynamics = self.program.dynamics
+        columns = [dynamics.index[tendon(name)] for name in dynamics.elastic]
+        return self._table(dynamics.elastic, self.variables[:, columns], [""] * len(columns))
 
     @cached_property
     def controls(self) -> Table:
@@ -154,36 +169,43 @@ class Answer:
         return float(self.errors.max())
 
     def replay(self, accuracy: float = 1e-6) -> Trajectory:
-        """The controls played forward by `cd.simulate` from the first state. How far each coordinate drifts
-        from the answer at most is in `statistics["drift"]`, by name [rad, m].
+        """The controls played forward by `cd.simulate` from the first state, with the laws of the system as
+        they are. How far each coordinate drifts from the answer at most is its `drift`, by name [rad, m], and
+        in `statistics["drift"]`.
 
         Raises:
             DescriptionError: a control that drives no actuator and no muscle.
         """
         problem, dynamics = self.program.problem, self.program.dynamics
-        system, t = problem.system, self.times
+        system, t = problem.loaded_system(), self.times
+        scheme = self.program.mesh.scheme
+        straight = self.program.interpolated or scheme.name in ("trapezoidal", "radau-1", "radau-2")
+        fine = self.program.mesh.dense(2 if straight else PER_INTERVAL)
+        clock = t[0] + self.duration * fine
+        controls = self.at(fine)[:, self.program.nx :]
         changed: dict[str, Any] = {}
         for k, name in enumerate(system.inputs):
-            series = (t, self.controls.values[:, k])
+            with warnings.catch_warnings():  # of kinks, which are where they should be
+                warnings.simplefilter("ignore")
+                series = TimeSeries(tuple(clock), tuple(controls[:, k]), "linear")  # type: ignore[arg-type]
             driven = 0
             for force_name, law in dynamics.model.forces.items():
-                for field, source in driven_by(law).items():
+                for own, source in driven_by(law).items():
                     if source == name:
-                        changed[force_name] = replace(law, **{field: series})  # type: ignore[type-var]
+                        changed[force_name] = replace(law, **{own: series})  # type: ignore[type-var]
                         driven += 1
             if not driven:
                 raise DescriptionError(f"replay: the control {name!r} drives no actuator and no muscle")
         played = system.copy(forces=changed)
-        q, u, z = (x[0] for x in self._state)
-        state = played.state(
-            t=float(t[0]), q=q, u=u, z=z, **({"parameters": self.parameters} if self.parameters else {})
-        )
+        q, u = (x[0] for x in self._state[:2])
+        given = {"parameters": self.parameters} if self.parameters else {}
+        state = played.state(t=float(t[0]), q=q, u=u, z=self.states.values[0], **given)
         run = simulate(played, state, float(t[-1]), accuracy=accuracy)
         inside = t <= run.t[-1] + 1e-12
         reached = np.asarray(run.at(np.minimum(t[inside], run.t[-1])))[:, : dynamics.tree.nq]
         off = np.abs(reached - self._state[0][inside]).max(axis=0)
-        self.statistics["drift"] = dict(zip(system.coordinates, off.tolist(), strict=True))
-        return run
+        drift = self.statistics["drift"] = dict(zip(system.coordinates, off.tolist(), strict=True))
+        return replace(run, drift=drift)
 
     def largest_violations(self, count: int = 5) -> list[str]:
         """What is met least, in words: requirement, time, by how much."""

@@ -1,13 +1,15 @@
 """The system at one point: variables, and equations of motion as residuals: control/__init__.py (1), (2).
 
-With m equations of constraints p(q) = 0, G = dp/dq N, and dependent speeds D, as many as equations,
+With m equations of constraints p(q) = 0 and G = dp/dq N,
 
-    e = ID(q, u, udot) + G' lambda,      p = 0,      G u = 0,      G udot + b = 0                          (1)
+    e = ID(q, u, udot) + G' lambda = 0,      p = 0,      G u = 0,      G udot + b = 0                      (1)
 
-Where G_D is diagonal at all places, lambda = -e_D / G_D and udot_D = -(G_I udot_I + b) / G_D leave (1) with
-the independent rows and no multipliers. Quaternions are states with a correction g that keeps their length,
+Where each equation has a dependent speed of its own, and G_D is diagonal at all places, as of couplers, these
+coordinates are no states, and lambda = -e_D / G_D and udot_D = -(G_I udot_I + b) / G_D leave (1) with the
+independent rows and no multipliers. Elsewhere all coordinates are states, and corrections g and d, which vanish
+as intervals get shorter, keep them where p and G u are zero; one g keeps the length of a quaternion,
 
-    qdot = N u + g q,     |q|^2 = 1                                                                        (2)
+    qdot = N (u + G' g),     du/dt = udot + G' d;     qdot = N u + g q,     |q|^2 = 1                      (2)
 
 Speeds that are locked or prescribed are numbers of each point, with their coordinates; so are measured loads.
 
@@ -41,6 +43,7 @@ from condyle.muscles.metabolics import Working
 from condyle.muscles.muscle import Muscle
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
+from condyle.studies.motion.motion import Motion
 from condyle.studies.motion.spline_rates import spline
 from condyle.system.system import System
 from condyle.system.variables import variables
@@ -55,6 +58,8 @@ TENDON, TENDON_MOST = 0.2, 5.0
 """Normalized force of a tendon where nothing is known of it, and its greatest."""
 TENDON_RATE = 10.0
 """One unit of the rate of that force [1/s]."""
+STEADY = 0.05
+"""By how much the slope of a constraint over its dependent coordinate may change with the configuration."""
 SAMPLES = 12
 """Places at which dependent coordinates are chosen."""
 
@@ -133,15 +138,22 @@ class Dynamics:
     """
 
     def __init__(
-        self, system: System, unknown: Sequence[str] = (), loads: Sequence[ExternalLoad] = ()
+        self,
+        system: System,
+        unknown: Sequence[str] = (),
+        loads: Sequence[ExternalLoad] = (),
+        motion: Motion | None = None,
     ) -> None:
         self.system, self.compiled, self.unknown = system, system.compiled, tuple(unknown)
-        self.loads = tuple(loads)
+        self.loads, self.motion = tuple(loads), motion
         model = self.model = self.compiled.model
         self.tree = model.tree
         self.tail = self.compiled.tails.default
         self._refuse()
         self.held_speeds = [int(k) for k in np.flatnonzero(self.compiled.tails.held(self.tail))]
+        self.driven = list(self.held_speeds)
+        if motion is not None:  # all are numbers, and their equations of motion stay
+            self.held_speeds = list(range(self.tree.nu))
         self.coordinate_of = self._coordinates()
         self.held_coordinates = [self._own_coordinate(k) for k in self.held_speeds]
         self.muscles = {
@@ -192,7 +204,7 @@ class Dynamics:
         if not self.constrained:
             return [], True
         m, q, _ = self.model.equations("position"), *self.system.defaults()
-        rng, free = np.random.default_rng(0), [k for k in self.coordinate_of if k not in self.held_speeds]
+        rng, free = np.random.default_rng(0), [k for k in self.coordinate_of if k not in self.driven]
         spread = np.array([0.0 if i in self.held_coordinates else 0.3 for i in range(len(q))])
         places = q + spread * rng.uniform(-1, 1, (SAMPLES, len(q)))
         G = np.asarray(
@@ -210,21 +222,22 @@ class Dynamics:
             if not own:
                 break
             best = min(own, key=lambda k: (np.ptp(G[:, row, k]) / least[row, k], -k))
+            if np.ptp(G[:, row, best]) > STEADY * least[row, best]:
+                break
             alone.append(best)
             taken.add(best)
         if len(alone) == m:
             return alone, True
-        from scipy.linalg import qr
-
-        _, R, order = qr(G[0][:, free], mode="economic", pivoting=True)
-        size = np.abs(np.diag(R))
+        size = max(
+            (np.linalg.svd(x, compute_uv=False) for x in G[:, :, free]), key=lambda x: x[-1] / (x[0] or 1.0)
+        )
         if len(size) < m or size[m - 1] < 1e-8 * size[0]:
             raise DescriptionError(
                 f"cd.Problem: the {m} equations of the constraints {', '.join(map(repr, self.constrained))} "
-                f"are not independent at the default coordinates: rank {int((size > 1e-8 * size[0]).sum())}; "
-                "leave the ones out that follow from others: system.copy(constraints={name: None})"
+                f"are not independent: their rank is {int((size > 1e-8 * size[0]).sum())}; leave the ones out "
+                "that follow from others: system.copy(constraints={name: None})"
             )
-        return [free[k] for k in order[:m]], False
+        return [], False
 
     def _variables(self) -> None:
         tree, model, system = self.tree, self.model, self.system
@@ -252,8 +265,12 @@ class Dynamics:
 
         self.q_states = [i for i in range(nq) if i not in (*self.held_coordinates, *dependent_q)]
         self.u_states = [k for k in range(nu) if k not in (*self.held_speeds, *self.dependent)]
-        self.q_dependent = dependent_q
+        moving = self.motion is None
+        self.q_dependent = dependent_q = dependent_q if moving else []
+        self.u_dependent = self.dependent if moving else []
         self.free = [k for k in range(nu) if k not in self.held_speeds]
+        balanced = [k for k in range(nu) if k not in self.driven]
+        self.balanced = [k for k in balanced if not self.diagonal or k not in self.dependent]
         a_own = self.u_states if self.diagonal else self.free
         self.a_own = a_own
         z_names = names[nq + nu :]
@@ -265,10 +282,18 @@ class Dynamics:
             *(self._state(name, float(x)) for name, x in zip(z_names, z_default, strict=True)),
         ]
         self.quaternions = list(tree.quaternions)
+        equations = [name for name, _ in model.equation_names()]
+        self.corrected = bool(self.constrained) and not self.diagonal and moving
         self.controls = [self._control(name) for name in system.inputs] + [
             Variable(f"{tree.coordinates[part.start]} correction", "correction", "1/s", 1.0)
             for part in self.quaternions
         ]
+        if self.corrected:
+            self.controls += [
+                Variable(f"correction of {level}{name}", "correction", "", size)
+                for level, size in (("", 1.0), ("the rate of ", SPEED))
+                for name in equations
+            ]
         rate = [unit + "^2" if unit.endswith("/s") else unit for unit in units[nq : nq + nu]]
         self.algebraic = [
             *(
@@ -276,10 +301,9 @@ class Dynamics:
                 for k in a_own
             ),
             *map(coordinate, dependent_q),
-            *map(speed, self.dependent),
+            *map(speed, self.u_dependent),
             *(Variable(f"{tendon(name)} rate", "rate", "1/s", TENDON_RATE) for name in self.elastic),
         ]
-        equations = [name for name, _ in model.equation_names()]
         equation_units = model.equation_units()
         if not self.diagonal:
             self.algebraic += [
@@ -290,19 +314,25 @@ class Dynamics:
         on = self.compiled.generalized_forces
         self.residuals: list[tuple[str, str, float]] = [
             (f"equation of motion of {tree.speeds[k]}", on.get(tree.speeds[k], ""), force[k])
-            for k in (self.u_states if self.diagonal else self.free)
+            for k in self.balanced
         ]
         for level, size in (("", 1.0), ("rate of ", SPEED)):
             self.residuals += [
                 (f"{level}constraint {name}", unit + "/s" * bool(level), size)
                 for name, unit in zip(equations, equation_units, strict=True)
-                if self.constrained
+                if self.constrained and moving
             ]
-        if not self.diagonal:
+        if not self.diagonal and moving:
             self.residuals += [(f"acceleration of constraint {name}", "", ACCELERATION) for name in equations]
         self.residuals += [(f"equilibrium of {name}", "F_0", 1.0) for name in self.elastic]
         self.residuals += [
-            (f"length of the quaternion {c.name}", "1", 1.0) for c in self.controls[len(system.inputs) :]
+            (f"length of the quaternion {tree.coordinates[part.start]}", "1", 1.0)
+            for part in self.quaternions
+        ]
+        m = len(equations) if self.corrected else 0
+        first = len(self.balanced)
+        self.determining = [
+            i for i in range(len(self.residuals) - len(self.quaternions)) if not first <= i < first + 2 * m
         ]
         self.variables = [*self.states, *self.controls, *self.algebraic]
         self.index = {v.name: i for i, v in enumerate(self.variables)}
@@ -363,7 +393,8 @@ class Dynamics:
         """What determines the expressions beside the model."""
         fixed = [self.tail[self.model.tail[name]].tolist() for name in ("enabled", "lock", "held")]
         loads = [(x._name, x.point is None, str(x.frame), str(x.point_frame)) for x in self.loads]
-        return f"{fixed} {self.held_speeds} {self.dependent} {self.diagonal} {loads}"
+        given = self.motion is not None
+        return f"{fixed} {self.held_speeds} {self.dependent} {self.diagonal} {given} {loads}"
 
     def point(self, T: SX) -> tuple[Point, SX, SX, SX, SX, list[tuple[SX, list[int]]]]:
         """The point, v, the numbers (held, t, constants), xdot, residuals, and what muscles add to residuals:
@@ -377,7 +408,7 @@ class Dynamics:
             self._pick(x, i)
             for x, i in ((q, self.held_coordinates), (u, self.held_speeds), (a, self.held_speeds))
         ]
-        corrections = ca.SX.sym("g", len(self.quaternions))
+        corrections = ca.SX.sym("g", len(self.controls) - len(self.system.inputs))
         lam = ca.SX(0, 1)
         accelerations = a
         equations = ca.SX(0, 1)
@@ -385,20 +416,20 @@ class Dynamics:
             rows = s.rows(kin)
             G, bias = rows.jacobian(), rows.bias()
             p, v = rows.errors()
-            if self.diagonal:
+            if self.diagonal and self.motion is None:
                 parts = list(ca.vertsplit(a))
                 for row, k in enumerate(self.dependent):
                     rest = sum((G[row, j] * a[j] for j in range(nu) if j != k), ca.SX(0)) + bias[row]
                     parts[k] = -rest / G[row, k]
                 accelerations = ca.vertcat(*parts)
                 equations = ca.vertcat(p, v)
-            else:
+            elif not self.diagonal:
                 lam = ca.SX.sym("lambda_", G.shape[0])
-                equations = ca.vertcat(p, v, G @ a + bias)
+                equations = ca.vertcat(p, v, G @ a + bias) if self.motion is None else equations
         acting = self._acting(s)
         loads, z = acting.loads, acting.z
         e = rnea.inverse_dynamics(tree, kin, a, s.gravity, loads)
-        own = self.u_states if self.diagonal else self.free
+        own = self.balanced
 
         def reduced(e: SX) -> SX:
             """Rows of e that are left when multipliers are eliminated."""
@@ -407,7 +438,7 @@ class Dynamics:
                     e = e - G[row, :].T * (e[k] / G[row, k])
             return e[own]
 
-        e = ca.substitute(e, a, accelerations) if self.constrained and self.diagonal else e
+        e = ca.substitute(e, a, accelerations) if accelerations is not a else e
         e = ca.densify(reduced(e)) + (
             0 if self.diagonal or not self.constrained else self._pick(G.T @ lam, own)
         )
@@ -418,9 +449,14 @@ class Dynamics:
                 for i in range(part.start, part.stop):
                     parts[i] = parts[i] + corrections[k] * q[i]
             rates = ca.vertcat(*parts)
+        changes = accelerations
+        if self.corrected:
+            g, d = ca.vertsplit(corrections[len(self.quaternions) :], G.shape[0])
+            rates = rates + ca.jtimes(qdot(s)[0], u, G.T @ g)
+            changes = accelerations + G.T @ d
         xdot = ca.vertcat(
             self._pick(rates, self.q_states),
-            self._pick(accelerations, self.u_states),
+            self._pick(changes, self.u_states),
             ca.vertcat(ca.SX(0, 1), *acting.rates),
         )
         lengths = [ca.sumsqr(q[part]) - 1 for part in self.quaternions]
@@ -436,7 +472,7 @@ class Dynamics:
         inputs = tree.inputs.symbols
         v = ca.vertcat(
             self._pick(q, self.q_states), self._pick(u, self.u_states), z, inputs, corrections,
-            self._pick(a, self.a_own), self._pick(q, self.q_dependent), self._pick(u, self.dependent),
+            self._pick(a, self.a_own), self._pick(q, self.q_dependent), self._pick(u, self.u_dependent),
             *acting.tendon_rates, lam,
         )  # fmt: skip
         numbers = ca.vertcat(*given, s.t, self._pick(s["tail"], self._constants), *acting.measured)
@@ -547,7 +583,12 @@ class Dynamics:
         tail = np.array(self.compiled.tail(parameters=dict(parameters)) if parameters else self.tail)
         q, u = (np.tile(x, (P, 1)) for x in self.system.defaults())
         udot = np.zeros((P, tree.nu))
-        if self.held_speeds:
+        if self.motion is not None:
+            curve = spline(self.motion.t, np.asarray(self.motion.q), 5)
+            q, u, udot = curve(t), np.zeros((P, tree.nu)), np.zeros((P, tree.nu))
+            of = [self.coordinate_of[k] for k in range(tree.nu)]
+            u[:], udot[:] = curve(t, 1)[:, of], curve(t, 2)[:, of]
+        elif self.held_speeds:
             tails = np.tile(tail, (P, 1))
             tails[:, model.tail["t"]] = t[:, None]
             q, u = self.compiled.prescribed(q, u, tails)
@@ -566,9 +607,9 @@ class Dynamics:
         z = V[:, at[1] : len(self.states)]
         if k:
             q[:, self.held_coordinates], u[:, self.held_speeds] = held[:, :k], held[:, k : 2 * k]
-        if m := len(self.dependent):
+        if m := len(self.u_dependent):
             start = len(self.states) + len(self.controls) + len(self.a_own)
-            q[:, self.q_dependent], u[:, self.dependent] = (
+            q[:, self.q_dependent], u[:, self.u_dependent] = (
                 V[:, start : start + m],
                 V[:, start + m : start + 2 * m],
             )

@@ -13,13 +13,17 @@ from condyle.control.dynamics import Dynamics
 from condyle.control.goals.base import MovementGoal
 from condyle.control.goals.placed import Placed
 from condyle.errors import DescriptionError, UnknownNameError
+from condyle.fit.frames import Frames
 from condyle.fit.goals import Goal
 from condyle.forces.actuators import CoordinateActuator
 from condyle.forces.external import ExternalWrench, TimeSeries
+from condyle.integrate.trajectory import Trajectory
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
+from condyle.studies.motion.motion import Motion
 from condyle.system.given import check_system, number
 from condyle.system.system import System
+from condyle.table import Table
 
 Pair = float | tuple[float, float]
 
@@ -41,6 +45,8 @@ class Problem(ExplainsCalls):
         duration: [s], a number, or a pair (low, high) between which it is found.
         times: (start, end) [s] in place of duration, where data have a clock.
         parameters: Parameters of the system that are found too: {name: (low, high)}.
+        motion: the movement itself, where it is known over `times`: a Table of coordinates, a motion. Then
+            coordinates are numbers, and controls are found whose forces explain them, as MocoInverse does.
 
     Attributes:
         system: what moves, with the torques and loads that were added.
@@ -58,6 +64,7 @@ class Problem(ExplainsCalls):
         *,
         times: tuple[float, float] | None = None,
         parameters: Mapping[str, tuple[float, float]] | None = None,
+        motion: Table | Motion | Trajectory | Frames | None = None,
     ) -> None:
         check_system("cd.Problem", system, "duration")
         if (duration is None) == (times is None):
@@ -79,10 +86,21 @@ class Problem(ExplainsCalls):
             if name not in system.parameters:
                 raise UnknownNameError("parameter", name, system.parameters, "cd.Problem")
             self.parameters[name] = pair(f"cd.Problem: parameter {name!r}", between)
+        self.motion = None if motion is None else self._given(system, motion)
         self.loads: list[ExternalLoad] = []
         self.bounds: dict[str, Bound] = {}
         self.minimized: list[tuple[MovementGoal, float]] = []
         self.required: list[MovementGoal] = []
+
+    def _given(self, system: System, motion: Table | Motion | Trajectory | Frames) -> Motion:
+        found = Motion.of(system, motion)
+        a, b = self.start_time, self.start_time + self.duration[1]
+        if self.free or found.t[0] > a + 1e-9 or found.t[-1] < b - 1e-9:
+            raise DescriptionError(
+                f"cd.Problem: the motion goes from {found.t[0]:g} to {found.t[-1]:g} s: give times=(start, end) "
+                f"within it, got {(a, b) if not self.free else self.duration}"
+            )
+        return found
 
     @property
     def free(self) -> bool:
@@ -92,7 +110,7 @@ class Problem(ExplainsCalls):
     @cached_property
     def dynamics(self) -> Dynamics:
         """The system at a point; freezes it."""
-        return Dynamics(self.system, tuple(self.parameters), self.loads)
+        return Dynamics(self.system, tuple(self.parameters), self.loads, self.motion)
 
     @property
     def speeds(self) -> tuple[str, ...]:

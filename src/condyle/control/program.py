@@ -17,6 +17,7 @@ from condyle.collocation.parts import kinds
 from condyle.control.goals.base import Frames, MovementGoal
 from condyle.control.problem import Problem
 from condyle.errors import DescriptionError
+from condyle.forces.base import state_variables
 from condyle.native.machine import cache
 from condyle.native.tables.lookup import Context, current_context, lookup_context
 from condyle.nlp import Bounds
@@ -44,6 +45,7 @@ class _Expressions:
     F: Any
     start: Any
     end: Any
+    shown: Any
     sizes: list[Sizes]
     context: Context
     pulls: list[tuple[Any, list[int]]]
@@ -145,14 +147,18 @@ class ControlProgram:
                 sizes.append(Sizes(n["integrand"], n["path"], n["start"], n["end"], value))
             F = ca.vertcat(T * xdot, r, *rows["path"], *(T * x for x in rows["integrand"]))
             ends = ca.vertcat(ca.SX(0, 1), *rows["start"]), ca.vertcat(ca.SX(0, 1), *rows["end"])
-            F, start, end, *each = dynamics.with_numbers(point.symbols, [F, *ends, *(x for x, _ in pulled)])
+            names = [name for name, _ in state_variables(dynamics.model.forces)]
+            shown = ca.vertcat(ca.SX(0, 1), *(point.view.states[name] for name in names))
+            F, start, end, shown, *each = dynamics.with_numbers(
+                point.symbols, [F, *ends, shown, *(x for x, _ in pulled)]
+            )
             pulls = [
                 (x, [len(dynamics.states) + i for i in rows])
                 for x, (_, rows) in zip(each, pulled, strict=True)
             ]
             y = ca.vertcat(v, *([T] if problem.free else []), *parameters)
             d = ca.vertcat(numbers, *([] if problem.free else [T]), *own)
-            return _Expressions(y, d, F, start, end, sizes, current_context(), pulls)
+            return _Expressions(y, d, F, start, end, shown, sizes, current_context(), pulls)
 
     def _sizes(self) -> list[Sizes]:
         key = f"sizes {self.key}"
@@ -227,28 +233,62 @@ class ControlProgram:
         T = [] if self.problem.free else [np.full((len(times), 1), self.problem.duration[0])]
         return np.concatenate([own, *T, *data], axis=1)
 
+    def system_states(self, x: Array) -> Array:
+        """Auxiliary states as the system has them, at all points, shape (P, nz)."""
+        nz, dynamics = self.dynamics.model.nz, self.dynamics
+        z = self.program.unknowns(x)
+        V, first = (
+            z[: self.P * self.nv].reshape(self.P, self.nv),
+            len(dynamics.q_states) + len(dynamics.u_states),
+        )
+        out = V[:, first : first + nz].copy()
+        if not any(dynamics.muscles[name].TENDON_STATE == "fiber_length" for name in dynamics.elastic):
+            return out
+        y = np.concatenate([V, np.tile(z[self.P * self.nv :][: self.shared], (self.P, 1))], axis=1)
+
+        def build() -> Any:
+            e = self._expressions
+            return e.y, e.d, e.shown, e.context
+
+        d = self.numbers()
+        shown = PointFunction("states", self.key, build, y.shape[1], d.shape[1], False)
+        return shown.values(y, d)
+
     def rates_at(self, V: Array, fraction: Array, z: Array) -> Array:
         """Rates of states over [0, 1], at variables V (m, n) between the points: algebraic variables are found
         by Newton's method, so that all residuals are zero there. Shape (m, nx)."""
         nx, start = self.nx, self.nx + len(self.dynamics.controls)
         y = np.concatenate([V, np.tile(z[self.P * self.nv :][: self.shared], (len(V), 1))], axis=1)
+        y[:, [i for i, v in enumerate(self.dynamics.variables) if v.kind == "correction"]] = 0.0
         d, size = self.numbers(fraction), [x for _, _, x in self.dynamics.residuals]
-        own, lengths = np.arange(start, self.nv), len(self.dynamics.quaternions)
-        rows = np.arange(nx, nx + len(size) - lengths)
-        R = np.array(size)[: len(rows)]
+        own, rows = np.arange(start, self.nv), self.dynamics.determining
+        R = np.array(size)[rows]
         S = np.array([v.scale for v in self.dynamics.variables])[own]
-        i, j = self.function.pattern.jacobian
-        chosen = np.flatnonzero(np.isin(i, rows) & np.isin(j, own))
         for _ in range(NEWTON):
-            F, entries = self.function.jacobians(y, d)
-            r = F[:, rows] / R
+            r, J = self._residuals(y, d, len(size), start)
+            r, J = r[:, rows] / R, J[:, rows] * S / R[:, None]
             if len(rows) != len(own) or not np.abs(r).max(initial=0.0) > 1e-10:
                 break
-            J = np.zeros((len(V), len(rows), len(own)))
-            J[:, i[chosen] - nx, j[chosen] - start] = entries[:, chosen]
-            J *= S / R[:, None]
             y[:, own] -= S * np.linalg.solve(J, r[:, :, None])[:, :, 0]
         return self.function.values(y, d)[:, :nx]
+
+    def _residuals(self, y: Array, d: Array, count: int, start: int) -> tuple[Array, Array]:
+        """Residuals (m, count), with what muscles add, and their slopes over algebraic variables."""
+        nx, own = self.nx, self.nv - start
+        F, entries = self.function.jacobians(y, d)
+        r, J = F[:, nx : nx + count].copy(), np.zeros((len(y), count, self.nv + self.shared))
+        i, j = self.function.pattern.jacobian
+        chosen = np.flatnonzero((i >= nx) & (i < nx + count))
+        J[:, i[chosen] - nx, j[chosen]] = entries[:, chosen]
+        for kind in self.pulls:
+            members = len(kind.rows)
+            values, slopes = kind.function.jacobians(y[:, kind.y].reshape(len(y) * members, -1), kind.data(d))
+            i, j = kind.function.pattern.jacobian
+            every: Any = slice(None)
+            np.add.at(r, (every, kind.rows - nx), values.reshape(len(y), *kind.rows.shape))
+            where = (every, kind.rows[:, i] - nx, kind.y[:, j])
+            np.add.at(J, where, slopes.reshape(len(y), members, -1))
+        return r, J[:, :, start : start + own]
 
     def _assemble(self) -> None:
         problem, mesh, dynamics, P, nv, nx = self.problem, self.mesh, self.dynamics, self.P, self.nv, self.nx
@@ -302,8 +342,9 @@ class ControlProgram:
         N, L, states = mesh.intervals, scheme.steps, np.arange(nx)
         each = scheme.D.shape[0]
         points = (np.arange(N)[:, None] * L + np.arange(1, each + 1)).ravel()
-        start = block([(f"rate of {a}", u) for a, u in named[:nx]], points, 0.0, 0.0, 1 / S_v[:nx])
-        for i in range(each):
+        rated = [(f"rate of {a}", u) for a, u in named[:nx]]
+        start = block(rated, points, 0.0, 0.0, 1 / S_v[:nx]) if nx else 0
+        for i in range(each if nx else 0):
             row = start + ((np.arange(N) * each + i)[:, None] * nx + states)
             for j in range(L + 1):
                 p = (np.arange(N) * L + j)[:, None]
@@ -324,6 +365,10 @@ class ControlProgram:
                 everywhere[:, None] * nF + nx + np.arange(nr),
                 1.0,
             )
+            if dynamics.motion is not None and not scheme.collocates_start:
+                # controls at the first point are those of the next, and cannot explain the motion there
+                free = slice(0, len(dynamics.balanced))
+                low[-1][free], high[-1][free] = -np.inf, np.inf
             for k, kind in enumerate(self.pulls):
                 B.add(
                     start + everywhere[:, None, None] * nr + kind.rows - nx,
@@ -331,7 +376,7 @@ class ControlProgram:
                     1.0,
                 )
         # controls that follow from others
-        c = nx + np.arange(len(dynamics.controls))
+        c = nx + np.flatnonzero([v.kind == "control" for v in dynamics.controls])
         if len(c) and not scheme.collocates_start:
             start = block([named[k] for k in c], np.zeros(1, int), 0.0, 0.0, 1 / S_v[c])
             A.add(start + np.arange(len(c)), c, 1.0)
@@ -442,6 +487,8 @@ class ControlProgram:
         problem, dynamics, P, nv = self.problem, self.dynamics, self.P, self.nv
         low = np.tile([v.low for v in dynamics.variables], (P, 1))
         high = np.tile([v.high for v in dynamics.variables], (P, 1))
+        still = [i for i, v in enumerate(dynamics.variables) if v.kind == "correction"]
+        low[0, still] = high[0, still] = 0.0
         for name, given in problem.bounds.items():
             if name not in dynamics.index:
                 raise DescriptionError(f"bound: {name!r} is locked or prescribed: it cannot have bounds")

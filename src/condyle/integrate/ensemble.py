@@ -520,6 +520,37 @@ class Ensemble(States[Trajectory], Judged):
             return Outcome(Status.FINISHED)
         return Outcome(Status.SOME_FAILED, f"{count} of {len(self)} members finished")
 
+    def jacobian(
+        self, wrt: str | Sequence[str] = ("q", "u", "z", "parameters"), t: ArrayLike | None = None
+    ) -> dict[str, NDArray[np.float64]]:
+        """Derivatives of q, u, z of each member at its end, or at times t (...), as `Trajectory.jacobian`: for each
+        variable an array (N, ..., n, k). Members go side by side in lanes; keep="steps" is needed."""
+        from condyle.integrate.adjoint.ensembles import of_ensemble
+
+        out: dict[str, NDArray[np.float64]] = of_ensemble("jacobian", self, wrt, t)
+        return out
+
+    def jvp(
+        self, tangents: Mapping[str, ArrayLike | Mapping[str, float]], t: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Derivatives in one direction, the same of all members, shape (N, ..., n): see `Trajectory.jvp`."""
+        from condyle.integrate.adjoint.ensembles import of_ensemble
+
+        return np.asarray(of_ensemble("jvp", self, tangents, t))
+
+    def vjp(
+        self,
+        w: ArrayLike,
+        t: ArrayLike | None = None,
+        wrt: str | Sequence[str] = ("q", "u", "z", "parameters"),
+    ) -> dict[str, NDArray[np.float64]]:
+        """Gradients of sum(w[i] * y(t)) of each member i, weights w of shape (N, ..., n): for each variable an array
+        (N, k). See `Trajectory.vjp`; keep="steps" is needed."""
+        from condyle.integrate.adjoint.ensembles import of_ensemble
+
+        out: dict[str, NDArray[np.float64]] = of_ensemble("vjp", self, w, t, wrt)
+        return out
+
     def table(self, t: ArrayLike | None = None) -> Table:
         """All members below each other, at the kept rows or at other times. A column `member` says which it
         is; parameters and inputs that are not the same in all members have columns too.

@@ -207,8 +207,11 @@ class StateFunctions:
         view = s.view(s.kinematics())
         return [ca.vertcat(*(law.apply(*answers(asks, view)) for _, law, asks in self.laws))]
 
+    def _symbols(self) -> Symbols:
+        return Symbols(self.model)
+
     def _build(self) -> ca.Function | Staged:
-        s = Symbols(self.model)
+        s = self._symbols()
         return build_function(self.label, [s["q"], s["u"], s["tail"]], self._results(s))
 
     def __call__(self, t: np.ndarray, y: np.ndarray, tail: np.ndarray) -> np.ndarray:

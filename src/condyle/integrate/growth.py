@@ -11,10 +11,10 @@ about
 
     sum_{i<j} n_i g_ji e = N e growth_j,    growth = max_j growth_j                                        (2)
 
-g within a block is the mean of those at its ends. P of a block is found by differences: the block is
-simulated from states that are perturbed in each variable, and then taken to unit quaternions, to what motions
-prescribe, and to the constraints. That makes no difference between a smooth law, a look-up and a stop. Across
-an event P is taken for the identity.
+g within a block is the mean of those at its ends. Directions are those of states that are perturbed in each
+variable, and then taken to unit quaternions, to what motions prescribe, and to the constraints. P of a block is the
+derivative of its steps along these (condyle.integrate.adjoint), all blocks side by side; of a method whose steps have
+none it is found by differences: the block is simulated from these states. Across an event P is taken for the identity.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condyle.errors import ConvergenceError, DescriptionError
+from condyle.integrate.adjoint.gradients import RunDerivatives
+from condyle.integrate.adjoint.program import FORWARD, Tasks, carry
 from condyle.integrate.ensemble import Members
 from condyle.integrate.ensemble_run import EnsembleRun
 from condyle.integrate.integrators import METHODS, Method
@@ -100,10 +102,12 @@ def growth(traj: Trajectory, weights: Any = None) -> Growth:
     even = np.linspace(0, len(t) - 1, min(BLOCKS, len(t) - 1) + 1).round().astype(int)
     rows = np.unique(np.concatenate([even, before, before + 1]))
     method = METHODS["rodas" if traj.rows.method.stiff else "dormand-prince"]
-    blocks = [
-        _block(traj[int(a)], float(t[b]), method, w) if t[b] > t[a] else None
-        for a, b in itertools.pairwise(rows)
-    ]
+    pieces = [(int(a), int(b)) for a, b in itertools.pairwise(rows)]
+    blocks: list[tuple[np.ndarray, int] | None]
+    try:
+        blocks = _blocks(traj, pieces, w)
+    except DescriptionError:  # steps that have no derivative
+        blocks = [_block(traj[a], float(t[b]), method, w) if t[b] > t[a] else None for a, b in pieces]
     factors = np.eye(len(rows))
     for i, first in enumerate(blocks):
         P, r = (None, 0) if first is None else first
@@ -120,15 +124,56 @@ def growth(traj: Trajectory, weights: Any = None) -> Growth:
     return Growth(float(sums.max() / steps.sum()) if steps.any() else 1.0, t[rows], factors)
 
 
-def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[np.ndarray, int]:
-    """W P W^-1 from a state to a time, in all n variables, zero for what they cannot do; and in how many
-    directions they move."""
+def _perturbed(start: State, w: np.ndarray) -> np.ndarray:
+    """The state's y and those perturbed in each variable, on the manifold, (1 + k, n)."""
     system, manifold = start.system, Manifold.of_run(start.system, w, ACCURACY)
     y = manifold.nearest(system, start.tail, np.array([start.t]), stacked(start)[None])[0]
     changed = np.flatnonzero(w)
     Y = np.tile(y, (1 + len(changed), 1))
     Y[1 + np.arange(len(changed)), changed] += SIZE / w[changed]
-    Y = manifold.nearest(system, start.tail, np.full(len(Y), start.t), Y)
+    return manifold.nearest(system, start.tail, np.full(len(Y), start.t), Y)
+
+
+def _along(V: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, int]:
+    """W P W^-1 that takes the columns V to X, zero for what they cannot do; and in how many directions they are."""
+    U, s, Q = np.linalg.svd(V, full_matrices=False)
+    r = int(np.sum(s > SMALLEST * s.max(initial=1.0)))
+    return X @ (Q[:r].T / s[:r]) @ U[:, :r].T, r
+
+
+def _blocks(
+    traj: Trajectory, pieces: list[tuple[int, int]], w: np.ndarray
+) -> list[tuple[np.ndarray, int] | None]:
+    """_block of all that last, by the derivatives of their steps."""
+    run, rows = RunDerivatives("growth", traj), traj.rows
+    some = [i for i, (a, b) in enumerate(pieces) if traj.t[b] > traj.t[a]]
+    if not some:
+        return [None] * len(pieces)
+    V = [(Y[1:] - Y[0]) / SIZE for Y in (_perturbed(traj[pieces[i][0]], w) for i in some)]
+    count = [len(v) for v in V]
+    first, last = (np.repeat([pieces[i][k] for i in some], count) for k in (0, 1))
+    tasks = Tasks(
+        rows.t,
+        rows.y,
+        rows.f,
+        first,
+        last,
+        traj._which(first),
+        run.tails,
+        Manifold.of_run(traj.system, w, ACCURACY),
+    )
+    d = np.concatenate(V)
+    X = carry(traj.system, rows.method, FORWARD, tasks, d, np.zeros((len(d), 0)))[0] if len(d) else d
+    out: list[tuple[np.ndarray, int] | None] = [None] * len(pieces)
+    for i, v, x in zip(some, V, np.split(X, np.cumsum(count)[:-1]), strict=True):
+        out[i] = _along(v.T * w[:, None], x.T * w[:, None])
+    return out
+
+
+def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[np.ndarray, int]:
+    """W P W^-1 from a state to a time, in all n variables, zero for what they cannot do; and in how many
+    directions they move."""
+    system, Y = start.system, _perturbed(start, w)
     states = [replaced(start, start.t, x) for x in Y]
     settings = Settings(t_end, ACCURACY, w, None, None, (), scales.TIME_SCALE * ACCURACY, None)
     run = EnsembleRun(
@@ -143,6 +188,4 @@ def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[n
             bad.kind,
         )
     V, X = ((x[1:] - x[0]).T * w[:, None] / SIZE for x in (Y, ends.y_end))
-    U, s, Q = np.linalg.svd(V, full_matrices=False)
-    r = int(np.sum(s > SMALLEST * s.max(initial=1.0)))
-    return X @ (Q[:r].T / s[:r]) @ U[:, :r].T, r
+    return _along(V, X)

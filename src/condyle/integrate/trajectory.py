@@ -85,6 +85,7 @@ class Trajectory(States[State], Judged):
             traj.status.advice.
         events: what happened, in order: see Occurrence.
         jumps: where lengths of paths jumped, in order: see Jump.
+        drift: of `answer.replay()`: how far each coordinate is from the answer at most [rad, m]; else empty.
         impacts: impacts of rigid contacts, stops and ropes, in order: see Impact.
         statistics: see Statistics.
     """
@@ -102,6 +103,7 @@ class Trajectory(States[State], Judged):
     impacts: tuple[Impact, ...] = field(default=(), repr=False)
     causes: tuple[Cause, ...] = field(default=(), repr=False)  # of the changes
     ending: Cause | None = field(default=None, repr=False)
+    drift: Mapping[str, float] = field(default_factory=dict, repr=False)
 
     plumbing = frozenset(
         {"rows", "manifold", "changes", "y", "called", "part", "row", "tails", "within", "causes", "ending"}

@@ -13,6 +13,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.records import dataclass
 from condyle.spatial import Transform
+from condyle.trace import to_sx
 from condyle.trace.parameter import Expression
 
 OWN_FUNCTION = " is a function of your own: lengths in it are as they were"
@@ -38,18 +39,18 @@ class BodyFactors:
 
     def change(self, body: str) -> bool:
         """Whether a body changes its size."""
-        return bool((self.bodies[body] != 1).any())
+        return grows(self.bodies[body])
 
     def place(self, body: str, X: Any) -> Transform:
         """A kept frame on a body: its origin moves with the body's points, its orientation stays."""
         if isinstance(X, Transform):
             return Transform(X.R, X.p * self[body])
         R, p = (x.sx if isinstance(x, Expression) else ca.SX(ca.DM(np.asarray(x, dtype=float))) for x in X)
-        return Transform(R, p * ca.DM(self[body]))
+        return Transform(R, p * _column(self[body]))
 
     def along(self, body: str, X: Any, what: str) -> Array:
         """Factors along the axes of a kept frame on a body, |s o e|, shape (3,)."""
-        if not isinstance(X, Transform):
+        if not isinstance(X, Transform) or is_symbolic(self[body]):
             raise DescriptionError(
                 f"the frame of {what} depends on Parameters: which factors its axes have is not known"
             )
@@ -57,8 +58,31 @@ class BodyFactors:
         return lengths
 
 
+def is_symbolic(factors: Array) -> bool:
+    """Whether factors are Parameters, or made of them."""
+    return factors.dtype == object
+
+
+def grows(factors: Array) -> bool:
+    """Whether a body with these factors changes its size."""
+    return is_symbolic(factors) or bool((factors != 1).any())
+
+
+def equal(factors: Array) -> bool:
+    """Whether a body grows by one factor along all of its axes."""
+    if is_symbolic(factors):
+        x = [to_sx(f) for f in factors]
+        return all(bool(ca.is_equal(x[0], f)) for f in x[1:])
+    return bool((factors == factors[0]).all())
+
+
 def times(kept: Any, factor: Any) -> Any:
     """A kept number, or several, times a factor, or several; Parameters stay in it."""
     if isinstance(kept, Expression):
-        return kept.sx * ca.DM(np.asarray(factor, dtype=float))
+        return kept.sx * _column(factor)
     return np.asarray(kept, dtype=float) * factor
+
+
+def _column(factor: Any) -> Any:
+    given = np.asarray(factor)
+    return to_sx(given) if given.dtype == object else ca.DM(given.astype(float))

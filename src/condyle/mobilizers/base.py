@@ -34,6 +34,8 @@ from condyle.mobilizers.traced import JointMotion, motion, motion_at
 from condyle.native.tables.lookup import Closure, RowSource, lookup_context
 from condyle.records import dataclass
 from condyle.spatial import Transform
+from condyle.trace import to_sx
+from condyle.trace.parameter import is_number_like
 
 if TYPE_CHECKING:
     from condyle.mobilizers import fitted
@@ -305,11 +307,15 @@ class Mobilizer(ExplainsCalls):
         are for joints that have a rule for them.
 
         Args:
-            factors: one, or three along F's x, y and z, above 0.
+            factors: one, or three along F's x, y and z, above 0; numbers or Parameters.
 
         Raises:
             DescriptionError: factors that are not positive, or that differ where the joint has no rule.
         """
+        if is_number_like(factors):
+            given: Any = factors
+            s = np.array(given if isinstance(given, (list, tuple, np.ndarray)) else [given] * 3, dtype=object)
+            return self._scaled(s) if self.has_lengths else self
         s = vector(
             "scaled: factors",
             np.broadcast_to(factors, 3) if np.ndim(factors) == 0 else factors,
@@ -327,13 +333,15 @@ class Mobilizer(ExplainsCalls):
 
         return ScaledMobilizer(self, self._one_factor(s, "its lengths"))
 
-    def _one_factor(self, s: Array, what: str) -> float:
+    def _one_factor(self, s: Array, what: str) -> Any:
         """The factor if all three are equal.
 
         Raises:
             DescriptionError: they are not; it names what needs one.
         """
-        if (s != s[0]).any():
+        if s.dtype == object and all(bool(ca.is_equal(to_sx(s[0]), to_sx(x))) for x in s[1:]):
+            return s[0]
+        if s.dtype == object or (s != s[0]).any():
             raise DescriptionError(
                 f"{self!r}: the factors {s} differ, and there is no rule by which of them {what} grow; give "
                 "three equal factors, or scale the joint yourself: system.copy(bodies={...: {'mobilizer': "

@@ -164,7 +164,7 @@ class Screw(Mobilizer):
         )  # (18)
 
     def _scaled(self, s: Array) -> Mobilizer:
-        return Screw(self.pitch * float(np.abs(self.axis) @ s), self.axis)
+        return Screw(self.pitch * (np.abs(self.axis) @ s), self.axis)
 
     def __repr__(self) -> str:
         return f"Screw({', '.join(filter(None, (f'pitch={self.pitch!r}', _axis_text(self.axis, 'z'))))})"
@@ -479,7 +479,7 @@ class CantileverFreeBeam(Mobilizer):
         return conditions_on(self.length, positive=True)
 
     def _scaled(self, s: Array) -> Mobilizer:
-        return CantileverFreeBeam(self.length * float(s[2]))
+        return CantileverFreeBeam(self.length * s[2])
 
     def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         R, W, bias_w = xyz_motion(q, u)
@@ -531,7 +531,7 @@ class EllipticSlider(Mobilizer):
         return conditions_on((self.a, self.b), positive=True)
 
     def _scaled(self, s: Array) -> Mobilizer:
-        return EllipticSlider(self.a * float(s[0]), self.b * float(s[1]))
+        return EllipticSlider(self.a * s[0], self.b * s[1])
 
     def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         a, b, z = sx(self.a), sx(self.b), column(LETTERS["z"])

@@ -13,13 +13,23 @@ import numpy as np
 from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, Wrapper
-from condyle.mobilizers.constants import LENGTHS, coordinate_units, given_units, names_of, parameters_of, text
+from condyle.mobilizers.constants import (
+    LENGTHS,
+    conditions_on,
+    coordinate_units,
+    given_units,
+    names_of,
+    parameters_of,
+    sx,
+    text,
+    valued,
+)
 from condyle.mobilizers.function_based import Law, kept, law_of, times
 from condyle.mobilizers.traced import motion
 from condyle.native.tables.lookup import RowSource
 from condyle.records import dataclass
 from condyle.spatial import Transform
-from condyle.trace import Traced
+from condyle.trace import Symbol, Traced
 
 
 def compose(first: Mobilizer, *others: Mobilizer) -> Mobilizer:
@@ -398,7 +408,20 @@ class ScaledMobilizer(Wrapper):
         R' = R,   p' = k p,   H' = [H_w; k H_v] S^-1,   bias' = [bias_w; k bias_v],   N' = D N S^-1        (1)
     """
 
-    factor: float
+    factor: Any
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.factor, Symbol):
+            return
+        if set(self.units) & set(LENGTHS) or {x.removesuffix("/s") for x in self.speed_units} & set(LENGTHS):
+            raise DescriptionError(
+                f"{self.forward!r}: a factor that is a Parameter cannot scale its coordinates that are lengths"
+            )
+
+    def conditions(self) -> SX | None:
+        own, forward = conditions_on(self.factor, positive=True), self.forward.conditions()
+        return None if own is None or forward is None else ca.vertcat(own, forward)
 
     @cached_property
     def _D(self) -> Array:
@@ -411,7 +434,7 @@ class ScaledMobilizer(Wrapper):
         )
 
     def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
-        k, X = self.factor, motion(self.forward, t, q / ca.DM(self._D), u / ca.DM(self._S))
+        k, X = sx(self.factor), motion(self.forward, t, q / ca.DM(self._D), u / ca.DM(self._S))
         back = ca.diag(1 / ca.DM(self._S))
         return RelativeMotion(
             R=X.R,
@@ -438,7 +461,7 @@ class ScaledMobilizer(Wrapper):
         )
 
     def sizes(self, length: float) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
-        q, u = self.forward.sizes(length / self.factor)
+        q, u = self.forward.sizes(length / valued(self.factor, {}))
         return (
             tuple(None if x is None else x / d for x, d in zip(q, self._D, strict=True)),
             tuple(None if x is None else x / d for x, d in zip(u, self._S, strict=True)),
@@ -449,7 +472,8 @@ class ScaledMobilizer(Wrapper):
 
     def starts(self, q: Array, X_FM: Transform) -> Iterator[Array]:
         return (
-            self._D * x for x in self.forward.starts(q / self._D, Transform(X_FM.R, X_FM.p / self.factor))
+            self._D * x
+            for x in self.forward.starts(q / self._D, Transform(X_FM.R, X_FM.p / valued(self.factor, {})))
         )
 
     def default_q(self) -> Array:
@@ -459,10 +483,10 @@ class ScaledMobilizer(Wrapper):
         return self._D * self.forward.random_q(rng)
 
     def description(self) -> str:
-        return f"ScaledMobilizer({self.forward.description()}, {self.factor!r})"
+        return f"ScaledMobilizer({self.forward.description()}, {text(self.factor)})"
 
     def _scaled(self, s: Array) -> Mobilizer:
         return ScaledMobilizer(self.forward, self.factor * self._one_factor(s, "its lengths"))
 
     def __repr__(self) -> str:
-        return f"{self.forward!r}.scaled({self.factor:g})"
+        return f"{self.forward!r}.scaled({self.factor})"

@@ -112,20 +112,21 @@ class FunctionBased(Mobilizer):
         axes: Any = self.axes
         return self._with_translations(
             [
-                1.0 if law is None or _is_coordinate(law) else float(np.abs(axis) @ s)
+                1.0 if law is None or _is_coordinate(law) else np.abs(axis) @ s
                 for axis, law in zip(axes[3:], self.laws[3:], strict=True)
             ]
         )
 
-    def _with_translations(self, factors: Sequence[float]) -> FunctionBased:
+    def _with_translations(self, factors: Sequence[Any]) -> FunctionBased:
         """The same joint with translations that are multiplied by these factors, one each."""
-        if all(factor == 1.0 for factor in factors):
+        same = [not isinstance(factor, Symbol) and factor == 1.0 for factor in factors]
+        if all(same):
             return self
         arguments = ("t", *self.coordinates) if self.time else tuple(self.coordinates)
         what = f"FunctionBased({', '.join(self.coordinates)}): translations"
         given, laws = list(self.translations), list(self.laws)
         for i, factor in enumerate(factors):
-            if factor != 1.0 and laws[3 + i] is not None:
+            if not same[i] and laws[3 + i] is not None:
                 given[i] = times(given[i], laws[3 + i], factor)
                 laws[3 + i] = law_of(given[i], arguments, f"{what}[{i}]")
         return replace(self, translations=tuple(given), laws=tuple(laws))

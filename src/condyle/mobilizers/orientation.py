@@ -367,7 +367,7 @@ class Ellipsoid(OrientationMobilizer):
     def _scaled(self, s: Array) -> Mobilizer:
         radii: Any = self.radii
         return Ellipsoid(
-            [r * float(x) for r, x in zip(radii, s, strict=True)],
+            [r * x for r, x in zip(radii, s, strict=True)],
             self.normal,
             self.coordinates,
             self.mirrored,

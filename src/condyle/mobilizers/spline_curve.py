@@ -380,6 +380,8 @@ class SplineCurve(Mobilizer):
 
     def _scaled(self, s: Array) -> Mobilizer:
         """Positions of the control frames by the factors along F's axes; q too where it is a length."""
+        if s.dtype == object:  # Parameters: one factor, the numbers of the spline stay
+            return super()._scaled(s)
         grow = self._one_factor(s, f"{self.coordinate} [{self.unit}]") if self.unit in LENGTHS else 1.0
         W = np.diag(np.repeat([s.mean(), 1.0], 3))
         made = SplineCurve(

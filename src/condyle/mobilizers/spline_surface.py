@@ -487,6 +487,8 @@ class SplineSurface(Mobilizer):
     def _scaled(self, s: Array) -> Mobilizer:
         """Translations by the factors along their axes in F, if no rotation is before them; knots too where a
         coordinate is a length."""
+        if s.dtype == object:  # Parameters: one factor, the numbers of the spline stay
+            return super()._scaled(s)
         turned = any(a[0] == "r" and b[0] == "t" for a, b in combinations(self.axes, 2))
         if turned or set(self.units) & set(LENGTHS):
             self._one_factor(s, "translations after rotations" if turned else "coordinates that are lengths")

@@ -13,6 +13,7 @@ shorter there, and its moment arm goes from -10 to +17 mm.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -134,12 +135,19 @@ WRAPS: dict[str, tuple[tuple[str, tuple[int, int] | None], ...]] = {
 """Surfaces of each muscle, and the points between which it may touch them; all by default."""
 
 
-def arm26(muscle: type[Muscle] | None = Thelen2003, **options: object) -> System:
+def arm26(
+    muscle: type[Muscle] | None = Thelen2003,
+    *,
+    parameters: str | Iterable[str] | None = None,
+    **options: object,
+) -> System:
     """The right arm: shoulder elevation, elbow flexion, six muscles.
 
     Args:
         muscle: their class, as in OpenSim `cd.muscles.Thelen2003`, or another with curves of its own; None
             leaves them out.
+        parameters: numbers that become Parameters, by names and patterns such as "*.mass" or
+            "BIClong.tendon_slack_length"; "all" for every number: see `System.copy`.
         options: for the muscles, such as tendon="rigid" or activation_dynamics=False.
 
     Returns:
@@ -164,7 +172,7 @@ def arm26(muscle: type[Muscle] | None = Thelen2003, **options: object) -> System
         numbers = known_by(muscle, THELEN) | options
         for name, *own in rows_of_text(MUSCLES):
             system.add_force(name, muscle(path(name), *own, **numbers))
-    return system
+    return system if parameters is None else system.copy(parameters=parameters)
 
 
 def path(muscle: str) -> Path:

@@ -18,6 +18,7 @@ every motion, force and reaction but that of the weld mtp_r, is as in OpenSim.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from condyle.constraints import CoordinateCoupler
@@ -247,12 +248,19 @@ def path(muscle: str) -> Path:
     return Path(points)
 
 
-def leg6dof9musc(muscle: type[Muscle] | None = Thelen2003, **options: object) -> System:
+def leg6dof9musc(
+    muscle: type[Muscle] | None = Thelen2003,
+    *,
+    parameters: str | Iterable[str] | None = None,
+    **options: object,
+) -> System:
     """The right leg with pelvis, in a plane: tilt and place of the pelvis, hip, knee, ankle; nine muscles.
 
     Args:
         muscle: their class, as in OpenSim `cd.muscles.Thelen2003`, or another with curves of its own; None
             leaves them out.
+        parameters: numbers that become Parameters, by names and patterns such as "*.mass"; "all" for every
+            number: see `System.copy`.
         options: for the muscles, such as tendon="rigid" or activation_dynamics=False.
 
     Returns:
@@ -280,4 +288,4 @@ def leg6dof9musc(muscle: type[Muscle] | None = Thelen2003, **options: object) ->
         numbers = known_by(muscle, THELEN) | options
         for name, *own in rows_of_text(MUSCLES):
             system.add_force(name, muscle(path(name), *own, **numbers))
-    return system
+    return system if parameters is None else system.copy(parameters=parameters)

@@ -17,7 +17,7 @@ Where laws have kinks, these have condyle.laws.smooth, with errors of at most
     5e-4 F_0     of T in (1), where the fiber would push, and far from there 2.5e-7 F_0^2 / T              (5)
     5e-4 l_0     of the shortest fiber's length in (4)
     3e-4 F_0     of Thelen's f_P at the optimal length, 6e-7 F_0 / (l_n - 1) from there on
-    0.25 / s     of the rate of activation, near e = a: De Groote's law, which has no kink, is as it is
+    0.08 / s     of the rate of activation, near e = a: De Groote's law, which has no kink, is as it is
 
 A slack tendon does not push: bound f from below by LEAST, for at f = 0 the slope of some curves is zero.
 """
@@ -43,7 +43,7 @@ LEAST = 1e-3
 """Of the normalized force of a tendon."""
 WIDTH = 1e-3
 """Of maxima of forces over F_0, and of lengths over l_0."""
-PASSIVE, EXCITED = 0.01, 0.01
+PASSIVE, EXCITED = 0.01, 0.003
 """Widths of Thelen's f_P over l_n, and of the change between rise and fall of an activation."""
 KINDS = (Hill, Thelen2003, Millard2012, DeGroote2016)
 

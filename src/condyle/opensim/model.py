@@ -56,6 +56,7 @@ def read_osim(
     *,
     couplers: str = "constraints",
     add: str | Path | Sequence[str | Path] = (),
+    parameters: str | Sequence[str] | None = None,
 ) -> System:
     """A System from a model file of OpenSim (.osim): bodies, joints, constraints, forces, muscles.
 
@@ -71,6 +72,8 @@ def read_osim(
             this cannot be stay constraints, and are in `system.notes`.
         add: files (.xml) of marker sets, force sets (reserve actuators) and the like, whose objects join the
             model's. A marker takes the place of the model's marker of that name.
+        parameters: numbers that become Parameters, by names and patterns: ["*.mass",
+            "BIClong.tendon_slack_length"]; "all" for every number: see `System.copy`.
 
     Returns:
         a System, not frozen: more may be added to it.
@@ -99,7 +102,7 @@ def read_osim(
             f"{list_notes(system.notes)}"
         )
     warn_of_notes(system.notes, Path(path).name)
-    return system
+    return system if parameters is None else system.copy(parameters=parameters)
 
 
 def system_of(document: Document, couplers: str = "constraints") -> System:

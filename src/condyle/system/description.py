@@ -74,6 +74,7 @@ class Copies(Attachments):
         constraints: Mapping[str, Constraint | None] | None = None,
         markers: Mapping[str, Vector | None] | None = None,
         geometry: Mapping[str, Geometry | None] | None = None,
+        parameters: str | Iterable[str] | None = None,
     ) -> Self:
         """The same description, free to change; in it some parts may be others.
 
@@ -84,11 +85,24 @@ class Copies(Attachments):
             constraints: replacements by name; None leaves one out.
             markers: other stations [m], shape (3,); None leaves one out.
             geometry: replacements by name, as in `system.geometry`; None leaves one out.
+            parameters: numbers that become Parameters with their values as defaults, by names and patterns:
+                "thigh.mass", "*.com_x", "*.tendon_slack_length", "hamstrings.point_0_y"; "all" for every
+                number (condyle.system.exposed lists the names).
 
         Raises:
             UnknownNameError: a name that the system does not have.
             DescriptionError: an invalid part.
         """
+        if parameters is not None:
+            from condyle.system.exposed import expose
+
+            kept = self.copy(
+                bodies=bodies, forces=forces, constraints=constraints, markers=markers, geometry=geometry
+            )
+            found, laws = expose(
+                kept._tree.bodies, {"forces": kept._forces, "constraints": kept._constraints}, parameters
+            )
+            return kept.copy(bodies=found, forces=laws["forces"], constraints=laws["constraints"])
         other = self._copied()
         if bodies:
             other._tree = self._tree.replaced(bodies)

@@ -171,3 +171,34 @@ def test_refusals() -> None:
         cd.simulate(box, box.state(u={"box_vx": 1.0}), 0.05).jacobian()
     with pytest.raises(DescriptionError, match="at one instant"):
         cd.simulate(box, box.state(q={"box_ty": 0.01}), 0.1).jacobian()
+
+
+def test_resets() -> None:
+    """A stick is caught by its foot, its mass and inertia Parameters, and then a value changes."""
+    system = cd.System()
+    stick = {"mass": cd.Parameter("m", 1.0), "inertia": (0.1, 0.1, cd.Parameter("I", 0.1))}
+    system.add_body("stick", mobilizer=cd.Planar(), **stick)
+    system.add_body("ball", mobilizer=cd.Slider(), mass=1.0)
+    system.add_constraint(
+        "foot", cd.constraints.PointInPlane("ground", (0, 1, 0), 0.0, "stick", (0.3, -0.5, 0))
+    )
+    turn, _, _, ball = system.coordinates
+    kick = lambda s: {"u": {ball: s.u(ball) + s.parameter("m") * s.u(turn)}}
+    height = lambda s: s.station_position("stick", (0.3, -0.5, 0))[1]
+    land = cd.Event(height, action=cd.Reset(caught="foot", values=kick), name="land")
+    start = {"q": np.array([0.3, 0, 0.8, 0]), "u": np.array([0.5, 0.1, -0.3, 0.2])}
+    start["parameters"] = system.state().parameters
+
+    def go(**changes: np.ndarray) -> Trajectory:
+        return run(system, land, 0.6, **start | changes, disabled=["foot"])
+
+    traj = go()
+    assert [e.name for e in traj.events] == ["land"]
+    J = traj.jacobian()
+    for name, base in start.items():
+        columns = [
+            slope(lambda e, d=d, name=name, base=base: go(**{name: base + e * d}).y[-1], 1e-3)
+            for d in np.eye(len(base))
+        ]
+        assert relative(J[name], np.transpose(columns)) < TOLERANCE
+    both_ways_agree(traj, J)

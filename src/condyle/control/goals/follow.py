@@ -127,7 +127,7 @@ class Follow(MovementGoal):
                 if seen.sum() < 2:
                     raise DescriptionError(f"Follow: marker {x!r} is seen in {int(seen.sum())} frames")
                 gap = np.interp(t, m.time, seen.astype(float)) < 1 - 1e-9
-                values = spline(m.time[seen], p[seen], _degree(int(seen.sum())))(
+                values = spline(m.time[seen], p[seen], degree(int(seen.sum())))(
                     np.clip(t, *m.time[seen][[0, -1]])
                 )
                 columns += [np.where(gap, 0.0, w)[:, None], values]
@@ -140,7 +140,7 @@ class Follow(MovementGoal):
                 raise DescriptionError(
                     f"Follow: {name!r} is {values[i, 0]} at t = {m.time[i]:g} s: fill the gap"
                 )
-            curve = spline(m.time, values, _degree(len(values)))
+            curve = spline(m.time, values, degree(len(values)))
             columns += [np.full((len(t), 1), w), curve(t)]
             if self._rate(dynamics, x):
                 columns += [np.full((len(t), 1), w * self.speeds), curve(t, 1) * stretch]
@@ -190,7 +190,7 @@ def motion_table(motion: Any) -> Any:
     return found if isinstance(found, Table) else motion
 
 
-def _degree(rows: int) -> int:
+def degree(rows: int) -> int:
     """Of a natural spline through some rows."""
     return 5 if rows >= 6 else 3 if rows >= 4 else 1
 

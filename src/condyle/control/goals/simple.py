@@ -14,7 +14,7 @@ from condyle.control.dynamics import Dynamics
 from condyle.control.goals.base import Condition, MovementGoal, names_of
 from condyle.control.point import Point
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
-from condyle.laws.ask import AskedState, traced_law
+from condyle.laws.ask import AskedMotion, AskedState, traced_law
 from condyle.laws.leaves import Leaf
 from condyle.records import dataclass
 from condyle.trace import Traced
@@ -51,7 +51,7 @@ class _OfFunction(MovementGoal):
         what = f"{type(self).__name__}({'lambda' if called == '<lambda>' else called})"
         object.__setattr__(self, "name", self.name or what)
         super().__post_init__()
-        law, asks = traced_law(self.function, what, _flat)
+        law, asks = traced_law(self.function, what, _flat, AskedMotion)
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "asks", asks)
 
@@ -137,7 +137,8 @@ class MeanSpeed(MovementGoal):
     speed: float | tuple[float, float]
     coordinate: str = ""
 
-    def _coordinate(self, dynamics: Dynamics) -> str:
+    def moving(self, dynamics: Dynamics) -> str:
+        """The coordinate that moves."""
         if self.coordinate:
             if self.coordinate not in dynamics.system.coordinates:
                 raise UnknownNameError(
@@ -151,10 +152,10 @@ class MeanSpeed(MovementGoal):
         return named[0]
 
     def check(self, dynamics: Dynamics) -> None:
-        self._coordinate(dynamics)
+        self.moving(dynamics)
 
     def conditions(self, dynamics: Dynamics) -> Sequence[Condition]:
-        name = self._coordinate(dynamics)
+        name = self.moving(dynamics)
         low, high = np.broadcast_to(np.asarray(self.speed, float), 2).tolist()
         moved = [("end", name, 1.0), ("start", name, -1.0)]
         if low == high:

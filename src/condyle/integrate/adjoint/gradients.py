@@ -20,9 +20,11 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.constraints.solve.multipliers import LINES
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
-from condyle.integrate.adjoint.program import FORWARD, REVERSE, lanes, native, wanted
+from condyle.integrate.adjoint.program import FORWARD, REVERSE, Tasks, carry, wanted
 from condyle.integrate.adjoint.saltation import Changes
+from condyle.integrate.integrators.base import Method
 from condyle.integrate.steps import unstacked
 from condyle.records import dataclass
 from condyle.status import Status
@@ -74,6 +76,23 @@ class RunDerivatives:
             raise DescriptionError(
                 f"{what}: this run did not reach its end, and where it ended has no derivative: {traj.status}. "
                 f"Simulate again with a t_final before {traj.t[-1]:.6g} s"
+            )
+        method = traj.rows.method
+        if not isinstance(method, Method):
+            raise DescriptionError(
+                f"{what}: steps of TimeStepping decide which contacts act and have no derivative; run with compliant contacts "
+                "(cd.contact.Material, smooth=) and 'semi-explicit-euler', 'rodas5p' or 'dormand-prince'"
+            )
+        if method.varies:
+            raise DescriptionError(
+                f"{what}: {method.name!r} keeps differences of earlier steps, which have no derivative here; run with "
+                "'rodas5p' for stiff systems, or with 'dormand-prince'"
+            )
+        second = self.model.over_surfaces or any(c.size > LINES for c in self.model.constraints.values())
+        if method.needs_jacobian and second:
+            raise DescriptionError(
+                f"{what}: steps of {method.name!r} contain the Jacobian, whose derivative is not known for paths over "
+                "surfaces, contacts that are solved for, and many constraints; run with 'dormand-prince', 'rkc' or 'verlet'"
             )
         if not traj.rows.whole and len(traj) > 1:
             raise DescriptionError(
@@ -163,60 +182,56 @@ class RunDerivatives:
 
     # --- native
 
-    def _run(
-        self,
-        direction: str,
-        d: Array,
-        dp: Array,
-        rows: Sequence[tuple[int, int]],
-        seeds: Array | None = None,
-        arrays: Any = None,
+    def over(
+        self, direction: str, d: Array, dp: Array, first: int, last: int, seeds: Array | None = None
     ) -> tuple[Array, Array]:
-        """d (m, n) and dp (m, p') carried over the steps between rows (first, last) of each task."""
-        by_p = bool(len(self.wanted)) and (self.by_p if direction == REVERSE else bool(dp.any()))
-        if arrays is None:
-            arrays = self.rows.t, self.rows.y, self.rows.f, self.traj._which([a for a, _ in rows])
-        t, y, f, which = arrays
-        W = lanes(len(rows))
-        program, tables = native(self.system, self.rows.method, direction, by_p, W)
-        start = self.model.tail["inputs"].start
-        likes = [self.traj.start, *(state for _, state in self.traj.changes)]
-        out, out_p = np.array(d, dtype=float), np.array(dp if by_p else np.zeros((len(rows), 0)), dtype=float)
-        first, last = np.array(rows, dtype=float).T
-        streams = {
-            "queue": np.zeros((1, 1)),
-            "row.t": t.reshape(-1, 1),
-            "row.y": y,
-            "row.f": f,
-            "row.seed": np.zeros((1, self.n)) if seeds is None else seeds,
-            "task.first": first[:, None].copy(),
-            "task.last": last[:, None].copy(),
-            "task.which": np.broadcast_to(np.asarray(which, dtype=float), len(rows))[:, None],
-            "task.d": out,
-            "task.dp": out_p,
-            "task.p": np.array([s.tail[start:] for s in likes]),
-            **tables,
-        }
-        ws = program.workspace()
-        ws["count"], ws["seeded"] = len(rows), float(seeds is not None)
-        ws["weights"], ws["tolerance"] = self._weights, self.traj.manifold.tolerance
-        steps = int((last - first).sum()) + len(rows) + 1
-        program.run(ws, streams, {"limit": steps})
-        return out, out_p if by_p else np.array(dp)
+        """Tangents or cotangents d (m, n), dp (m, p') carried over the steps between two rows."""
+        one = np.ones(len(d), int)
+        which = self.traj._which(first) * one
+        tasks = Tasks(
+            self.rows.t,
+            self.rows.y,
+            self.rows.f,
+            first * one,
+            last * one,
+            which,
+            self.tails,
+            self.traj.manifold,
+        )
+        return self._carry(direction, tasks, d, dp, seeds)
 
     @property
-    def _weights(self) -> np.ndarray:
-        """As runs have them, those of speeds as the projection takes them."""
-        out = np.zeros(self.n)
-        out[self.nq : self.nq + self.nu] = self.traj.manifold.weights
-        return out
+    def tails(self) -> Array:
+        return np.array([s.tail for s in (self.traj.start, *(state for _, state in self.traj.changes))])
 
-    def between(self, direction: str, k: int, t: float, d: Array, dp: Array) -> tuple[Array, Array]:
-        """Tangents or cotangents (m, n), (m, p') over a step from row k to a time in the piece after it."""
-        if t == self.rows.t[k]:
+    def _carry(
+        self, direction: str, tasks: Tasks, d: Array, dp: Array, seeds: Array | None = None
+    ) -> tuple[Array, Array]:
+        by_p = self.by_p if direction == REVERSE else bool(dp.any())
+        return carry(self.system, self.rows.method, direction, tasks, d, dp, seeds, by_p)
+
+    def between(
+        self, direction: str, k: np.ndarray, t: np.ndarray, d: Array, dp: Array
+    ) -> tuple[Array, Array]:
+        """The same, each over a step from a row k (m,) to a time t (m,) in the piece after it."""
+        inside = t != self.rows.t[k]
+        if not inside.any():
             return d, dp
-        arrays = np.array([self.rows.t[k], t]), self.rows.y[[k, k]], self.rows.f[[k, k]]
-        return self._run(direction, d, dp, [(0, 1)] * len(d), arrays=(*arrays, self.traj._which(k)))
+        some, d, dp = np.flatnonzero(inside), d.copy(), dp.copy()
+        here, twice = 2 * np.arange(len(some)), np.repeat(k[some], 2)
+        times = np.column_stack([self.rows.t[k[some]], t[some]]).ravel()
+        tasks = Tasks(
+            times,
+            self.rows.y[twice],
+            self.rows.f[twice],
+            here,
+            here + 1,
+            self.traj._which(k[some]),
+            self.tails,
+            self.traj.manifold,
+        )
+        d[some], dp[some] = self._carry(direction, tasks, d[some], dp[some])
+        return d, dp
 
     # --- both directions
 
@@ -250,11 +265,12 @@ class RunDerivatives:
             for c in (*(c for c in self.changes if row < c <= k), k):
                 stop = c - 1 if c in self.changes and c > row else c
                 if stop > row:
-                    d, dp = self._run(FORWARD, d, dp, [(row, stop)] * len(d))
+                    d, dp = self.over(FORWARD, d, dp, row, stop)
                 if stop < c:
                     d, dp = self._mapped(self.changes[c], d, dp)
                 row = c
-            out[i] = self.between(FORWARD, k, float(times[i]), d, dp)[0]
+            one = np.ones(len(d), int)
+            out[i] = self.between(FORWARD, k * one, times[i] * one, d, dp)[0]
         if to_end and self.ending is not None:
             out[0] = self._mapped(self.ending, out[0], dp)[0]
         return out
@@ -266,18 +282,14 @@ class RunDerivatives:
     def reverse(self, w: Array, times: np.ndarray, to_end: bool = False) -> tuple[Array, Array]:
         """y^ (n,) at the start and p^ (p',), of the sum over times of w (times, n) . y."""
         seeds, mu = (
-            np.zeros((len(self.traj), self.n)),
-            np.zeros((len(self.traj.changes) + 1, len(self.wanted))),
+            np.zeros((k, x)) for k, x in ((len(self.traj), self.n), (len(self.starts), len(self.wanted)))
         )
-        for x, t in zip(w, times, strict=True):
-            k = min(int(self.traj.row(t)), len(self.traj) - 1)
-            m = np.zeros((1, mu.shape[1]))
-            if to_end and self.ending is not None:
-                x, m = (v[0] for v in self._mapped(self.ending.T, x[None], m))
-                m = m[None]
-            x, m = self.between(REVERSE, k, float(t), np.ascontiguousarray(x[None]), m)
-            seeds[k] += x[0]
-            mu[int(self.traj._which(k))] += m[0]
+        k, m = np.clip(self.traj.row(times), 0, len(self.traj) - 1), np.zeros((len(times), len(self.wanted)))
+        if to_end and self.ending is not None:
+            w, m = self._mapped(self.ending.T, w, m)
+        w, m = self.between(REVERSE, k, times, np.ascontiguousarray(w), m)
+        np.add.at(seeds, k, w)
+        np.add.at(mu, self.traj._which(k), m)
         d, m = np.zeros((1, self.n)), np.zeros((1, mu.shape[1]))
         for i, part in reversed(list(enumerate(self.segments))):
             m = m + mu[i]
@@ -286,7 +298,7 @@ class RunDerivatives:
             d = d + seeds[[last]]
             if last > part.first:
                 lonely = not (mine < last - part.first).any()
-                d, m = self._run(REVERSE, d, m, [(part.first, last)], None if lonely else seeds)
+                d, m = self.over(REVERSE, d, m, part.first, last, None if lonely else seeds)
             if i:
                 d, m = self._mapped(self.changes[part.first].T, d, m)
         return d[0], m[0]
@@ -345,6 +357,7 @@ def vjp(traj: Trajectory, w: Any, t: Any, wrt: Any) -> dict[str, Array]:
     """See Trajectory.vjp."""
     run = RunDerivatives("vjp", traj)
     names, (times, shape) = run.names(wrt), run.times(t)
+    run.by_p = bool({"parameters", "inputs"} & set(names)) or bool(traj.changes)
     w = cotangent_of(run.system, w, shape, run.n)
     y, p = run.reverse(w.reshape(len(times), run.n), times, t is None)
     out = {}

@@ -11,19 +11,25 @@ memory is that of the rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import casadi as ca
 import numpy as np
 
+from condyle.errors import DescriptionError
 from condyle.integrate.adjoint.slopes import LoopedSlope, MapSlope, Slope
 from condyle.integrate.adjoint.tape import Rate, Recorded, Tape
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
 from condyle.integrate.integrators.base import Method
+from condyle.integrate.manifold import Manifold
 from condyle.integrate.step_loop import copy
 from condyle.model.model import Model, description
 from condyle.native.machine.jit import lane_width
+from condyle.native.machine.threads import thread_count
 from condyle.native.programs.nodes import Get, If, Node, Put, Stream, Take, While, elementwise, kernel
 from condyle.native.programs.program import Program, ProgramAndTables, cached_program
+from condyle.records import dataclass
 from condyle.system.system import System
 
 FORWARD, REVERSE = "forward", "reverse"
@@ -160,6 +166,81 @@ def rows_loop(
     ), tables
 
 
-def lanes(tasks: int) -> int:
-    """How many lanes some tasks are worth."""
-    return 1 if tasks == 1 else lane_width()
+@dataclass(frozen=True, eq=False)
+class Tasks:
+    """Steps to go over: of each task those between its rows `first` and `last`.
+
+    Args:
+        t, y, f: the rows, shape (m,), (m, n), (m, n).
+        first, last: rows, shape (tasks,).
+        which: which tail holds, shape (tasks,).
+        tails: shape (.., k).
+        manifold: of the run.
+    """
+
+    t: np.ndarray
+    y: np.ndarray
+    f: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    which: np.ndarray
+    tails: np.ndarray
+    manifold: Manifold
+
+
+def carry(
+    system: System,
+    method: Method,
+    direction: str,
+    tasks: Tasks,
+    d: np.ndarray,
+    dp: np.ndarray,
+    seeds: np.ndarray | None = None,
+    by_p: bool = True,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Tangents d (tasks, n), dp (tasks, p') from the first to the last row of each task; or cotangents from the last
+    to the first, with seeds (m, n) added at the rows before the last."""
+    count, (n, nq, nu) = len(d), (d.shape[1], system.nq, system.nu)
+    by_p = by_p and bool(dp.shape[1])
+    W = 1 if count == 1 else lane_width()
+    program, tables = native(system, method, direction, by_p, W)
+    out, out_p = np.array(d, dtype=float), np.array(dp if by_p else dp[:, :0], dtype=float)
+    numbers = {"first": tasks.first, "last": tasks.last, "which": tasks.which}
+    streams = {
+        "queue": np.zeros((1, 1)),
+        "row.t": tasks.t.reshape(-1, 1),
+        "row.y": tasks.y,
+        "row.f": tasks.f,
+        "row.seed": np.zeros((1, n)) if seeds is None else seeds,
+        **{f"task.{name}": np.array(x, dtype=float).reshape(-1, 1) for name, x in numbers.items()},
+        "task.d": out,
+        "task.dp": out_p,
+        "task.p": np.ascontiguousarray(tasks.tails[:, system.compiled.model.tail["inputs"].start :]),
+        **tables,
+    }
+    weights = np.zeros(n)
+    weights[nq : nq + nu] = tasks.manifold.weights
+    limit = int((tasks.last - tasks.first).sum()) + count + 1
+
+    def work() -> None:
+        ws = program.workspace()
+        ws["count"], ws["seeded"], ws["weights"] = count, float(seeds is not None), weights
+        ws["tolerance"] = tasks.manifold.tolerance
+        program.run(ws, streams, {"limit": limit})
+
+    threads = min(thread_count(), -(-count // W)) if limit > WORTH else 1
+    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+        for done in [pool.submit(work) for _ in range(threads)] if pool else ():
+            done.result()
+        if not pool:
+            work()
+    if not (np.isfinite(out).all() and np.isfinite(out_p).all()):
+        raise DescriptionError(
+            "derivatives of a run: some are not finite: a force has no slope somewhere, such as that of a norm where it "
+            "is zero; move the start a little, or take a smooth law (contacts: smooth=)"
+        )
+    return out, out_p if by_p else np.array(dp)
+
+
+WORTH = 20_000
+"""Steps from which on threads share them."""

@@ -92,6 +92,14 @@ OPERATORS = (
         looped=passes.poses,
     ),
     Operator(
+        "body_poses",
+        Stage.POSITION,
+        "q",
+        results={"X_GB": "bodies 12"},
+        expressions=_poses,
+        looped=passes.poses,
+    ),
+    Operator(
         "body_velocity",
         Stage.VELOCITY,
         "q u",

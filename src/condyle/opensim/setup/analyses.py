@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -162,7 +161,8 @@ def joint_reaction(trial: AnalysisTrial, element: Element) -> None:
             continue
         parent, child = joints[joint]
         where, X = (frame, None) if frame in ("child", "parent") else _frame(trial, element, frame)
-        call = partial(
+        found: Table = setup.study(
+            f"reactions of {joint}",
             joint_reactions,
             system,
             motion,
@@ -173,7 +173,6 @@ def joint_reaction(trial: AnalysisTrial, element: Element) -> None:
             bodies=[child],
             groups=GROUPS,
         )
-        found: Table = setup.step(f"reactions of {joint}", call)
         on = child if side == "child" else parent
         within = {"child": child, "parent": parent}.get(where, frame.rpartition("/")[2])
         names += [f"{joint}_on_{on}_in_{within}_{column}" for column, _ in COLUMNS]
@@ -290,15 +289,14 @@ def static_optimization_analysis(trial: AnalysisTrial, element: Element) -> None
             element,
         )
     motion = trial.smooth._some(trial.recorded_rows(element))
-    result: StaticOptimization = setup.step(
+    result: StaticOptimization = setup.study(
         "static optimization",
-        lambda: static_optimization(
-            system,
-            motion,
-            trial.loads,
-            exponent=setup.number("activation_exponent", 2.0, element),
-            physiology=setup.flag("use_muscle_physiology", True, element),
-        ),
+        static_optimization,
+        system,
+        motion,
+        trial.loads,
+        exponent=setup.number("activation_exponent", 2.0, element),
+        physiology=setup.flag("use_muscle_physiology", True, element),
     )
     order = [n for n in system.forces if n in result.activations.names or n in result.controls.names]
     level = {t: result.activations if t in result.activations.names else result.controls for t in order}
@@ -319,7 +317,7 @@ def muscle_analysis_files(trial: AnalysisTrial, element: Element) -> None:
         setup.check(f"{element.title}: the model has no muscles: nothing is written")
         return
     trial.report_unknown_states()
-    found: MuscleAnalysis = setup.step("muscle analysis", lambda: muscle_analysis(system, run))
+    found: MuscleAnalysis = setup.study("muscle analysis", muscle_analysis, system, run)
     setup.report.judge(found.quality)
     names = trial.chosen(element, "muscle_list", system.muscles)
 

@@ -60,8 +60,8 @@ def run(setup: Setup) -> None:
         state = setup.step("equilibrium of muscles", lambda: _balanced(state))
     accuracy = setup.number("integrator_error_tolerance", 1e-5)
     longest = setup.number("maximum_integrator_step_size", 1.0)
-    traj: Trajectory = setup.step(
-        "simulation", lambda: simulate(system, state, end, accuracy=accuracy, max_step=longest)
+    traj: Trajectory = setup.study(
+        "simulation", simulate, system, state, end, accuracy=accuracy, max_step=longest
     )
     setup.report.judge(traj.quality)
     _write(setup, traj, controls)

@@ -30,7 +30,7 @@ def run(setup: Setup) -> None:
     inside = padding(setup, motion)
     loads = [load for _, load in loads_of(setup, motion)]
     groups = acting_groups(setup, excluded)
-    table = setup.step("inverse dynamics", lambda: inverse_dynamics(system, motion, loads, groups=groups))
+    table = setup.study("inverse dynamics", inverse_dynamics, system, motion, loads, groups=groups)
     order = tree_order(system)
     units = scales.units(system.bodies)[1]
     speeds = speed_names(system)

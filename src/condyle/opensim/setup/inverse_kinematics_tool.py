@@ -46,16 +46,15 @@ def run(setup: Setup) -> None:
     targets, target_weights = coordinate_tasks(setup, tasks, system, markers.time)
     if np.isfinite(setup.number("constraint_weight", np.inf)) and system.constraints:
         setup.note("<constraint_weight>: constraints hold exactly here, whatever it is")
-    result: InverseKinematics = setup.step(
+    result: InverseKinematics = setup.study(
         "inverse kinematics",
-        lambda: inverse_kinematics(
-            system,
-            markers,
-            weights,
-            targets or None,
-            coordinate_weights=target_weights or None,
-            limits=clamped(setup, system) or False,
-        ),
+        inverse_kinematics,
+        system,
+        markers,
+        weights,
+        targets or None,
+        coordinate_weights=target_weights or None,
+        limits=clamped(setup, system) or False,
     )
     write_motion(setup, system, result)
     prefix = f"{setup.tool.name}_"
@@ -222,16 +221,15 @@ def run_imus(setup: Setup) -> None:
             "sensors say nothing of places: translations stay at their defaults, as in "
             f"OpenSim: {', '.join(still)}"
         )
-    result: InverseKinematics = setup.step(
+    result: InverseKinematics = setup.study(
         "inverse kinematics",
-        lambda: inverse_kinematics(
-            system,
-            orientations=table,
-            imus=imus,
-            orientation_weights=weights or None,
-            locked=still,
-            limits=clamped(setup, system) or False,
-        ),
+        inverse_kinematics,
+        system,
+        orientations=table,
+        imus=imus,
+        orientation_weights=weights or None,
+        locked=still,
+        limits=clamped(setup, system) or False,
     )
     setup.report.judge(result.quality)
     _write_orientations(setup, system, result, path)

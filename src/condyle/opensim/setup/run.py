@@ -48,18 +48,27 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
     """
     start = time.perf_counter()
     setup = Setup(Path(path), tell)
-    tool = setup.tool.tag
-    if tool not in TOOLS:
-        why = MISSING.get(tool) or f"is no tool that runs here; these do: {', '.join(TOOLS)}{meant_for(tool)}"
-        raise DescriptionError(f"{setup.path.name}: {tool}: {why}")
+    module, run = tool_of(setup)
     try:
-        module, run = TOOLS[tool]
         getattr(importlib.import_module(f"condyle.opensim.setup.{module}"), run)(setup)
     except Exception as error:
         vars(error)["report"] = setup.report  # what was noticed before it failed
         raise
     setup.report.results.append(f"{time.perf_counter() - start:.2f} s")
     return setup.report
+
+
+def tool_of(setup: Setup) -> tuple[str, str]:
+    """Module and function of a setup's tool.
+
+    Raises:
+        DescriptionError: it is not supported.
+    """
+    tool = setup.tool.tag
+    if tool not in TOOLS:
+        why = MISSING.get(tool) or f"is no tool that runs here; these do: {', '.join(TOOLS)}{meant_for(tool)}"
+        raise DescriptionError(f"{setup.path.name}: {tool}: {why}")
+    return TOOLS[tool]
 
 
 # ---- which setup files need what others write --------------------------------------------------------------

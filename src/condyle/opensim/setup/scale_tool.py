@@ -45,7 +45,7 @@ def run(setup: Setup) -> None:
         wanted = {"mass": mass if mass > 0 else None, **_scaling(setup, scaler, system, markers)}
     else:
         setup.note("<ModelScaler> is not applied: the model keeps its sizes and masses")
-    plain: Scaling = setup.step("scaling", lambda: scale(system, markers, place_markers=False, **wanted))
+    plain: Scaling = setup.study("scaling", scale, system, markers, place_markers=False, **wanted)
     setup.report.notes += [note for note in plain.notes if note not in setup.report.notes]
     if scaler is not None and scaled:
         _write(setup, scaler, "output_model_file", plain.system)
@@ -175,19 +175,18 @@ def _placed(setup: Setup, placer: Element, system: System, static: Markers) -> S
     targets, target_weights = coordinate_tasks(setup, tasks, system, static.time[:1])
     start, end = setup.numbers("time_range", (-np.inf, np.inf), placer)
     time = (start, end) if np.isfinite([start, end]).all() else None
-    found: Scaling = setup.step(
+    found: Scaling = setup.study(
         "placing markers",
-        lambda: scale(
-            system,
-            static,
-            order=(),
-            time=time,
-            pose_time=time,
-            place_markers=True,
-            weights=weights,
-            coordinates={n: float(np.ravel(v)[0]) for n, v in targets.items()} or None,
-            coordinate_weights=target_weights or None,
-        ),
+        scale,
+        system,
+        static,
+        order=(),
+        time=time,
+        pose_time=time,
+        place_markers=True,
+        weights=weights,
+        coordinates={n: float(np.ravel(v)[0]) for n, v in targets.items()} or None,
+        coordinate_weights=target_weights or None,
     )
     setup.report.notes += [note for note in found.notes if note not in setup.report.notes]
     return found

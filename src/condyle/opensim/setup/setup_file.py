@@ -66,6 +66,7 @@ class Report:
         check: what to check, because it exceeds OpenSim's guidelines, or was not done.
         notes: what is odd in the files, or is not as in OpenSim.
         qualities: quality tables of the results, with guidelines and verdicts.
+        objects: what the studies gave: an InverseKinematics, a Table of moments, ...
     """
 
     tool: str
@@ -75,12 +76,20 @@ class Report:
     check: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     qualities: list[Quality] = field(default_factory=list)
+    objects: list[Any] = field(default_factory=list)
 
     def judge(self, quality: Quality) -> None:
         """Take the quality of a result into the report; rows above their guidelines are to be checked."""
         if quality.checks:
             self.qualities.append(quality)
         self.check += [str(c) for c in quality if c.verdict in (Verdict.CHECK, Verdict.FAIL)]
+
+
+class StudyAsked(Exception):
+    """A setup file that is only read comes to its study: a function and its arguments."""
+
+    def __init__(self, function: Callable[..., Any], given: tuple[Any, ...], options: dict[str, Any]) -> None:
+        self.function, self.given, self.options = function, given, options
 
 
 class Setup:
@@ -95,6 +104,7 @@ class Setup:
         folder: that of the file: other files are relative to it.
         report: what came of it so far.
         recorded: first and last time [s] of the motion before a filter added rows; None without a filter.
+        only_read: `study` raises StudyAsked, and nothing is computed or written.
     """
 
     _document: Callable[[], Document]
@@ -106,6 +116,7 @@ class Setup:
         self.reading = Reading(self.document, System())
         self.report = Report(self.tool.tag, self.tool.name or path.stem)
         self.recorded: tuple[float, float] | None = None
+        self.only_read = False
 
     # ---- what is written in it -----------------------------------------------------------------------------
 
@@ -258,6 +269,18 @@ class Setup:
         self.tell(name)
         with self._noted():
             return call()
+
+    def study(self, name: str, function: Callable[..., Any], *given: Any, **options: Any) -> Any:
+        """What a study gives, as a step; it is kept in the report.
+
+        Raises:
+            StudyAsked: the setup is only read.
+        """
+        if self.only_read:
+            raise StudyAsked(function, given, options)
+        result = self.step(name, lambda: function(*given, **options))
+        self.report.objects.append(result)
+        return result
 
     def check(self, what: str) -> None:
         """Report something to check."""

@@ -89,37 +89,49 @@ class Reset(ExplainsCalls):
         state, _ = self._caught(state)
         return self._set(state)[0]
 
+    def by_parameters(self, state: State) -> Array:
+        """The derivative of the State after by Parameters, in x = (theta, u, z): shape (n, k)."""
+        caught, J = self._caught(state, wrt="parameters")
+        _, by_x, by_p = self._set(caught)
+        return np.asarray(by_x @ J + by_p)
+
     def derivative(self, state: State) -> Array:
         """The derivative of the State after by the one before, in x = (theta, u, z): shape (n, n), n = nu +
         nu + nz."""
         caught, J = self._caught(state)
         return np.asarray(self._set(caught)[1] @ J)
 
-    def _caught(self, state: State) -> tuple[State, Array]:
-        """(1) and its derivative (2)."""
+    def _caught(self, state: State, wrt: str = "x") -> tuple[State, Array]:
+        """(1) and its derivative (2), by x or by "parameters"."""
         system, n = state.system, 2 * state.system.nu + len(state.z)
         for name in (*self.caught, *self.released):
             if name not in system.constraints:
                 raise UnknownNameError("constraint", name, system.constraints, "Reset names it")
+        J = np.eye(n) if wrt == "x" else np.zeros((n, len(state.parameters)))
         if not self.caught:
-            return self._flagged(state, state), np.eye(n)
+            return self._flagged(state, state), J
         disabled = (set(state.disabled) - set(self.caught)) | set(self.released)
         during = state.replace(disabled=disabled)
         du, lambda_ = during.constraints.impulses()
         q, u, options = state.q, state.u, options_of(during)
         G, nu = system.constraints.jacobian(q, u + du, **options), system.nu
-        inertia = system.jacobian("multiply_mass_matrix", q, du, wrt="q", **options)
-        forces = system.jacobian("constraints.forces", q, u, lambda_, wrt=("q", "u"), **options)
-        errors = system.jacobian("constraints.errors", q, u + du, wrt=("q", "u"), **options)
+        by = ("q", "u") if wrt == "x" else ("q", "u", "parameters")
+        inertia = system.jacobian("multiply_mass_matrix", q, du, wrt=by[::2], **options)
+        forces = system.jacobian("constraints.forces", q, u, lambda_, wrt=by, **options)
+        errors = system.jacobian("constraints.errors", q, u + du, wrt=by, **options)
         rows = np.flatnonzero([level != "acceleration" for _, level in system.constraints.equations()])
         m, free = len(rows), np.flatnonzero(~system.compiled.tails.held(state.tail))
         v_q, v_u = errors["q"][-m:], errors["u"][-m:]
         M = system.mass_matrix(q, **options)
         left = np.block([[M[np.ix_(free, free)], G[np.ix_(rows, free)].T], [v_u[:, free], np.zeros((m, m))]])
-        right = np.vstack([np.hstack([forces["q"] - inertia, forces["u"]])[free], np.hstack([-v_q, -v_u])])
-        J = np.eye(n)
+        if wrt == "x":
+            right = np.vstack(
+                [np.hstack([forces["q"] - inertia["q"], forces["u"]])[free], np.hstack([-v_q, -v_u])]
+            )
+        else:
+            right = np.vstack([(forces[wrt] - inertia[wrt])[free], -errors[wrt][-m:]])
         d = np.linalg.lstsq(left, right, rcond=1e-13)[0][: len(free)]  # (2)
-        J[nu + free, : 2 * nu] += d
+        J[nu + free, : right.shape[1]] += d
         return self._flagged(state, state.replace(u=u + du)), J
 
     def _flagged(self, before: State, after: State) -> State:
@@ -129,17 +141,18 @@ class Reset(ExplainsCalls):
             disabled=disabled if self.keep else (disabled - set(self.caught)) | set(self.released)
         )
 
-    def _set(self, state: State) -> tuple[State, Array]:
-        """Values by the function, and their derivatives."""
+    def _set(self, state: State) -> tuple[State, Array, Array]:
+        """Values by the function, and their derivatives by x and by Parameters."""
         system, nu, nz = state.system, state.system.nu, len(state.z)
         if self.law is None:
-            return state, np.eye(2 * nu + nz)
+            return state, np.eye(2 * nu + nz), np.zeros((2 * nu + nz, len(state.parameters)))
         if system not in self._made:
             self._made[system] = Differentiated(system, [self.law])
-        g, dg = self._made[system].at(state)
+        g, *dg = self._made[system].by_all(state)
         known = {"q": list(system.coordinates), "u": list(system.speeds), "z": list(system.state_variables)}
         now = {part: np.array(getattr(state, part)) for part in PARTS}
         D = {part: np.zeros((len(now[part]), 2 * nu + nz)) for part in PARTS}
+        P = {part: np.zeros((len(now[part]), len(state.parameters))) for part in PARTS}
         D["q"][:, :nu], D["u"][:, nu : 2 * nu], D["z"][:, 2 * nu :] = N_of(state), np.eye(nu), np.eye(nz)
         for k, (part, name) in enumerate(self.names):
             if name not in known[part]:
@@ -150,9 +163,11 @@ class Reset(ExplainsCalls):
                     f"values of Reset sets it in {part!r}",
                 )
             i = known[part].index(name)
-            now[part][i], D[part][i] = g[k], dg[k]
+            now[part][i], D[part][i], P[part][i] = g[k], dg[0][k], dg[1][k]
         new = state.replace(**now)
-        return new, np.vstack([np.linalg.pinv(N_of(new)) @ D["q"], D["u"], D["z"]])
+        back = np.linalg.pinv(N_of(new))
+        by_x, by_p = (np.vstack([back @ X["q"], X["u"], X["z"]]) for X in (D, P))
+        return new, by_x, by_p
 
 
 def _flat(result: Any, found: list[tuple[tuple[str, str], ...]]) -> list[Any]:

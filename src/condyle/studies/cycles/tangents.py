@@ -33,13 +33,13 @@ SMALL = 1e-9
 
 
 class Differentiated(StateFunctions):
-    """Traced functions of the state, with exact derivatives along (1)."""
+    """Traced functions of the state, with exact derivatives along (1) and by Parameters."""
 
     label = "differentiated"
 
     @property
     def directions(self) -> int:
-        return 2 * self.model.tree.nu + self.model.nz
+        return 2 * self.model.tree.nu + self.model.nz + len(self.model.tree.parameters)
 
     def _outputs(self) -> list[tuple[str, int]]:
         return [*super()._outputs(), ("dg", self.size * self.directions)]
@@ -48,13 +48,25 @@ class Differentiated(StateFunctions):
         (g,) = super()._results(s)
         rate = [motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in self.model.tree.owners]
         N = ca.jacobian(ca.vertcat(ca.SX(0, 1), *rate), s["u"])
-        dg = ca.horzcat(ca.jacobian(g, s["q"]) @ N, ca.jacobian(g, s["u"]), ca.jacobian(g, s.z))
+        wrt = (s["u"], s.z, s["parameters"])
+        dg = ca.horzcat(ca.jacobian(g, s["q"]) @ N, *(ca.jacobian(g, x) for x in wrt))
         return [ca.densify(g), ca.vec(ca.densify(dg).T)]
+
+    def _symbols(self) -> Symbols:
+        return Symbols(self.model, direct=True)
 
     def at(self, state: State) -> tuple[Array, Array]:
         """Values (size,) and derivatives (size, nu + nu + nz)."""
+        g, dg, _ = self.by_all(state)
+        return g, dg
+
+    def by_all(self, state: State) -> tuple[Array, Array, Array]:
+        """The same, and derivatives by Parameters (size, k)."""
         g, dg = self.function(state.q, state.u, state.tail)
-        return g, dg.reshape(self.size, self.directions)
+        x, p = np.split(
+            dg.reshape(self.size, self.directions), [self.directions - len(state.parameters)], axis=1
+        )
+        return g, x, p
 
 
 def options_of(state: State) -> dict[str, Any]:

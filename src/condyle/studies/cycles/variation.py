@@ -1,4 +1,5 @@
-"""What becomes of small changes along a run: the variational equation on the run's own polynomials.
+"""What becomes of small changes along a run: the derivative of its steps (condyle.integrate.adjoint), or, of a method
+whose steps have none, the variational equation on the run's own polynomials.
 
 With x = (theta, u, z) of tangents.py, qdot = N u and udot, zdot of the system, a change obeys dxdot = A dx,
 
@@ -29,7 +30,10 @@ from typing import Any
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.errors import ConvergenceError
+from condyle.errors import ConvergenceError, DescriptionError
+from condyle.integrate.adjoint.gradients import RunDerivatives
+from condyle.integrate.adjoint.program import FORWARD
+from condyle.integrate.steps import replaced
 from condyle.integrate.trajectory import Trajectory
 from condyle.system.state import State
 from condyle.system.system import System
@@ -63,6 +67,10 @@ def transition(traj: Trajectory, like: State, first: int, last: int, tolerance: 
     Raises:
         ConvergenceError: the parts do not agree; is the force not smooth?
     """
+    try:
+        return _over_steps(traj, like, first, last)
+    except DescriptionError:  # steps without a derivative: the variational equation has one
+        pass
     n, before, parts, off = 2 * like.system.nu + len(like.z), None, 1, np.inf
     while parts <= MOST:
         P = np.eye(n)
@@ -79,6 +87,20 @@ def transition(traj: Trajectory, like: State, first: int, last: int, tolerance: 
         f"divided into {MOST}; is a force not smooth there? Ask for a looser accuracy",
         like,
     )
+
+
+def _over_steps(traj: Trajectory, like: State, first: int, last: int) -> Array:
+    """The derivative of the steps themselves: condyle.integrate.adjoint."""
+    run, nu = RunDerivatives("limit_cycle", traj), like.system.nu
+    E, F = (np.zeros((run.n, 2 * nu + len(like.z))) for _ in range(2))
+    for D, row in ((E, first), (F, last)):
+        D[: run.nq, :nu] = run.N(replaced(like, float(traj.t[row]), traj.y[row]))
+        D[run.nq :, nu:] = np.eye(run.n - run.nq)
+    if last > first:
+        E = run.over(
+            FORWARD, np.ascontiguousarray(E.T), np.zeros((E.shape[1], len(run.wanted))), first, last
+        )[0].T
+    return np.asarray(np.linalg.pinv(F) @ E)
 
 
 def _propagators(traj: Trajectory, like: State, first: int, last: int, parts: int) -> Array:

@@ -66,6 +66,7 @@ def inverse_kinematics(
     imus: IMUs | None = None,
     orientation_weights: Weights | None = None,
     names: Mapping[str, str] | None = None,
+    stations: Mapping[str, ArrayLike] | None = None,
     goals: Sequence[Goal] = (),
     t: ArrayLike | None = None,
     state: State | None = None,
@@ -99,6 +100,9 @@ def inverse_kinematics(
         imus: where the sensors sit: `cd.calibrate_imus(system, ...)`.
         orientation_weights: {sensor: weight}, as `weights`.
         names: what the model calls markers of the data, {name in the data: name in the model}.
+        stations: other places of markers on their bodies [m], {marker of the model: (3,)}: they are data of
+            the machine code, so that one system follows markers of several subjects, whose sizes are
+            Parameters of the state.
         goals: more goals from `cd.goals`, with their own weights.
         t: times [s], shape (T,), where markers or orientations have none of their own.
         state: the pose to start from, with its parameters and locks; `system.state()` by default.
@@ -147,7 +151,7 @@ def inverse_kinematics(
         raise DescriptionError(f"{WHO}: coordinate_weights= needs coordinates=, the values")
     time = found = sensed = None
     if markers is not None:
-        time, found = marker_tasks(system, markers, t, weights, names)
+        time, found = marker_tasks(system, markers, t, weights, names, stations)
     if orientations is not None:
         time, sensed = sensor_tasks(system, orientations, imus, orientation_weights, t, time)
     assert time is not None

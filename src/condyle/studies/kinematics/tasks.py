@@ -240,7 +240,12 @@ def times(t: Any, count: int) -> Array:
 
 
 def marker_tasks(
-    system: System, markers: Any, times: Any, weights: Any, names: Mapping[str, str] | None
+    system: System,
+    markers: Any,
+    times: Any,
+    weights: Any,
+    names: Mapping[str, str] | None,
+    places: Mapping[str, Any] | None = None,
 ) -> tuple[Array, MarkerTasks]:
     """Times (T,), and the markers that both system and data have, with their weights."""
     t, data, positions = marker_data(markers, times)
@@ -282,6 +287,13 @@ def marker_tasks(
     on = [system.marker(called[k]) for k in used]
     _warn_of_held([m.name for m in on], [m.body for m in on], positions)
     stations = np.array([m.station for m in on])
+    for name, place in (places or {}).items():
+        if name not in system.markers:
+            raise UnknownNameError("marker of the model", name, system.markers, "stations=")
+        at = np.asarray(real(f"{WHO}: stations: {name!r}", place))
+        if at.shape != (3,) or not np.isfinite(at).all():
+            raise ShapeError(f"{WHO}: stations: {name!r}: expected three finite numbers [m], got {place!r}")
+        stations[[m.name == name for m in on]] = at
     own = tuple(m.name for m in on), tuple(m.body for m in on), stations, positions, w
     return t, MarkerTasks(*own, missing, extra)
 

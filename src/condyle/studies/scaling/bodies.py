@@ -21,11 +21,12 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.laws.factors import times
+from condyle.laws.factors import equal, grows, is_symbolic, times
 from condyle.mobilizers import Mobilizer
 from condyle.mobilizers.base import Reversed
 from condyle.spatial import Transform
 from condyle.system.system import System
+from condyle.trace import Symbol
 from condyle.trace.parameter import Expression
 from condyle.tree.body import Body
 
@@ -43,9 +44,8 @@ def changes(
     out = {b.name: _changed(b, s, keep_distribution) for b in system.bodies}
     if total is None:
         return out
-    masses = {b.name: _number(out[b.name].get("mass", b.mass)) for b in system.bodies}
-    now = sum(masses.values())
-    if not now > 0:
+    now = sum(_mass(out[b.name].get("mass", b.mass)) for b in system.bodies)
+    if not _number(now) > 0:
         raise DescriptionError(f"scale: the bodies have no mass; a mass of {total:g} kg cannot be shared out")
     for b in system.bodies:
         own, m = out[b.name], b.mass_properties
@@ -54,7 +54,13 @@ def changes(
     return out
 
 
+def _mass(value: Any) -> Any:
+    """A mass as a number; those that are scaled by Parameters stay symbols."""
+    return value if isinstance(value, Symbol) else _number(value)
+
+
 def _number(value: Any) -> float:
+    value = value.sx if isinstance(value, Symbol) else value
     return float(Expression(value).at().item()) if isinstance(value, ca.SX) else float(value)
 
 
@@ -67,17 +73,24 @@ def _changed(b: Body, s: Mapping[str, Array], keep_distribution: bool) -> dict[s
     own, parent, m = s[b.name], s[b.parent.name], b.mass_properties
     out: dict[str, Any] = {}
     for X, frame, factors in (("PF", b.X_PF, parent), ("BM", b.X_BM, own)):
-        if (factors != 1).any():
+        if grows(factors):
             R, p = _kept(b, f"R_{X}", frame.R), times(b.symbolic.get(f"p_{X}", frame.p), factors)  # (1)
             out[f"X_{X}"] = Transform(R, p, what=f"body {b.name!r}: X_{X}")
     mobilizer = _mobilizer(b, parent, own)  # (2)
     if mobilizer is not b.mobilizer:
         out["mobilizer"] = mobilizer
-    if (own != 1).any():
+    if grows(own):
         out["com"] = times(b.symbolic.get("com", m.com), own)
-        volume = 1.0 if keep_distribution else float(abs(np.prod(own)))
+        volume: Any = 1.0 if keep_distribution else np.prod(own)
+        if not is_symbolic(own):
+            volume = float(abs(volume))
+        elif b.symbolic:
+            raise DescriptionError(
+                f"scale: body {b.name!r} has Parameters already ({', '.join(sorted(b.symbolic))}): factors "
+                "that are Parameters need a body of numbers"
+            )
         out["mass"] = _kept(b, "mass", m.mass) * volume  # (3)
-        if (own == own[0]).all():
+        if equal(own):
             out["inertia"] = _kept(b, "inertia", m.inertia) * (own[0] ** 2 * volume)  # (4)
         elif {"mass", "inertia"} & set(b.symbolic):
             raise DescriptionError(
@@ -89,15 +102,15 @@ def _changed(b: Body, s: Mapping[str, Array], keep_distribution: bool) -> dict[s
     return out
 
 
-def cylinder(mass: float, I: Array, s: Array, volume: float) -> Array:
-    """(5), (6): inertia (3, 3) of a body that is scaled by s, its mass by volume."""
+def cylinder(mass: float, I: Array, s: Array, volume: Any) -> Array:
+    """(5), (6): inertia (3, 3) of a body that is scaled by s, its mass by volume; factors above 0."""
     if not mass > 0:
         return I
     c = int(np.argmin(np.diag(I)))
     a, b = (i for i in range(3) if i != c)
     r2 = 2 * I[c, c] / mass
     l2 = 12 * (I[a, a] - mass * r2 / 4) / mass  # (5)
-    new, r2, l2 = mass * volume, r2 * abs(s[a] * s[b]), l2 * s[c] ** 2
+    new, r2, l2 = mass * volume, r2 * (s[a] * s[b]), l2 * s[c] ** 2
     out = I * np.outer(s, s)  # (6)
     out[c, c] = new * r2 / 2
     out[a, a] = out[b, b] = new * (r2 / 4 + l2 / 12)
@@ -109,7 +122,12 @@ def _mobilizer(b: Body, parent: Array, own: Array) -> Mobilizer:
     m = b.mobilizer
     turned = isinstance(m, Reversed)
     s, X = (own, "BM") if turned else (parent, "PF")
-    if (s != s[0]).any() and m.has_lengths and not m.scales_with_body:
+    if not equal(s) and m.has_lengths and not m.scales_with_body:
+        if is_symbolic(s):
+            raise DescriptionError(
+                f"scale: body {b.name!r}: {type(m).__name__} has no rule for three Parameters; give "
+                f"{(b.name if turned else b.parent.name) if b.parent else b.name!r} one factor"
+            )
         if f"R_{X}" in b.symbolic:
             raise DescriptionError(
                 f"scale: body {b.name!r}: the orientation of X_{X} depends on Parameters: "

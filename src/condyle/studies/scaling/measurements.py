@@ -14,6 +14,7 @@ from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.io.markers import Markers
 from condyle.records import dataclass
 from condyle.system.system import System
+from condyle.trace.parameter import is_number_like
 
 AXES = "xyz"
 
@@ -132,6 +133,15 @@ def manual(system: System, given: Mapping[str, Any]) -> dict[str, Array]:
     out = {}
     for name, value in given.items():
         body = system.body(name)
+        if is_number_like(value):
+            three = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value] * 3
+            if len(three) != 3 or body.is_ground:
+                raise DescriptionError(
+                    f"scale: factors of {name!r}: expected one cd.Parameter, or three along x, y, z"
+                    f"{', and ground has no size' if body.is_ground else ''}, got {value!r}"
+                )
+            out[body.name] = np.array(three, dtype=object)
+            continue
         try:
             factors = np.broadcast_to(real(f"scale: factors of {name!r}", value), 3).astype(float)
         except (ShapeError, ValueError):

@@ -12,7 +12,8 @@ from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.io.markers import Markers
-from condyle.laws.factors import BodyFactors
+from condyle.laws.factors import BodyFactors, grows, is_symbolic
+from condyle.presentation import cut
 from condyle.studies.assemble import assemble
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.kinematics.result import InverseKinematics
@@ -22,7 +23,8 @@ from condyle.studies.scaling.result import Scaling
 from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.system import System
-from condyle.trace.parameter import numbers_at
+from condyle.trace import to_sx
+from condyle.trace.parameter import Expression, numbers_at
 
 ORDER = ("measurements", "manual")
 BEYOND, HEAVY = 3.0, 20.0
@@ -71,7 +73,10 @@ def scale(
         markers: of a static trial, `cd.read_markers("static.trc")`.
         measurements: `cd.Measurement("thigh", [("R.ASIS", "R.Knee")], ["femur_r"])`, ...
         factors: of bodies that are not measured, or that should have other factors: {"torso": 1.05} or
-            {"torso": (1, 1.1, 1)}.
+            {"torso": (1, 1.1, 1)}. They may be Parameters, {"torso": cd.Parameter("size", 1.0)}: then one
+            compiled system serves subjects of all sizes. Markers and geometry are where the Parameters'
+            defaults bring them, and laws whose lengths follow their path, as those of muscles, must be
+            left out before: `system.copy(forces={...: None})`.
         order: which come first; where both set a factor, the last one counts.
         mass: of the subject [kg]; None: as it comes out.
         preserve_mass_distribution: bodies keep their shares of the mass; else each grows with its volume.
@@ -87,8 +92,8 @@ def scale(
 
     Raises:
         UnknownNameError: unknown markers or bodies.
-        DescriptionError: an element that cannot be scaled, which the error names; distances of zero, factors
-            that are not positive.
+        DescriptionError: an element that cannot be scaled, or not by Parameters, which the error names;
+            distances of zero, factors that are not positive.
     """
     check_system("scale", system, "markers, measurements")
     if isinstance(measurements, Measurement):
@@ -116,7 +121,8 @@ def scale(
     old = system.copy()
     start = default_pose(old)
     s, measured = _factors(old, start, markers, list(measurements), factors or {}, order, time)
-    _doubt(s, mass, sum(float(b.mass) for b in old.bodies if isinstance(b.mass, (int, float, np.number))))
+    at = {name: _numbers(x) for name, x in s.items()}
+    _doubt(at, mass, sum(float(b.mass) for b in old.bodies if isinstance(b.mass, (int, float, np.number))))
     new, notes = _resized(old, start, s, mass, preserve_mass_distribution)
     pose = None
     if place:
@@ -125,12 +131,19 @@ def scale(
         notes += more
     return Scaling(
         new.copy(),
-        {b.name: tuple(map(float, s[b.name])) for b in old.bodies},
+        {b.name: tuple(map(float, at[b.name])) for b in old.bodies},
         tuple(measured),
         pose,
         tuple(notes),
         system,
     )
+
+
+def _numbers(factors: Array) -> Array:
+    """Factors, Parameters at their defaults."""
+    if not is_symbolic(factors):
+        return factors
+    return np.ravel(Expression(to_sx(factors), "scale: factors").at())
 
 
 def _doubt(s: Mapping[str, Array], mass: float | None, before: float) -> None:
@@ -216,7 +229,7 @@ def _resized(
     old: System, start: State, s: Mapping[str, Array], mass: float | None, keep: bool
 ) -> tuple[System, list[str]]:
     """The scaled system, and notes for the user."""
-    if all((x == 1).all() for x in s.values()):
+    if not any(grows(x) for x in s.values()):
         return old.copy(bodies=changes(old, s, keep, mass)), []
     translations = {
         c.name: b.parent.name
@@ -225,6 +238,7 @@ def _resized(
         if unit == "m" and b.parent is not None
     }
     notes: list[str] = []
+    at = {name: _numbers(x) for name, x in s.items()}
 
     def scaled(kind: str, names: Iterable[str], get: Callable[[str], Any]) -> dict[str, Any]:
         """Elements that change, {name: element}."""
@@ -247,9 +261,22 @@ def _resized(
         bodies=changes(old, s, keep, mass),
         forces=scaled("force", old.forces, old.force),
         constraints=scaled("constraint", old.constraints, old.constraint),
-        markers={name: np.array(m.station) * s[m.body] for name in old.markers for m in (old.marker(name),)},
-        geometry={g.name: g.scaled(s[g.body]) for g in old.geometry},
+        markers={n: np.array(m.station) * at[m.body] for n in old.markers for m in (old.marker(n),)},
+        geometry={g.name: g.scaled(at[g.body]) for g in old.geometry},
     )
+    if any(map(is_symbolic, s.values())):
+        lengths = [f"force {n!r}" for n in old.forces if getattr(old.force(n), "proportional", ())]
+        lengths += [
+            f"constraint {n!r}" for n in old.constraints if getattr(old.constraint(n), "proportional", ())
+        ]
+        if lengths:
+            raise DescriptionError(
+                f"scale: lengths of {cut(lengths)} follow their path, and the factors are Parameters: leave "
+                "them out first, system.copy(forces={...: None}), or give numbers"
+            )
+        if old.markers:
+            notes.append("markers are where the defaults of the factors' Parameters bring them")
+        return new, notes
     return _proportioned(old, start, new), notes
 
 

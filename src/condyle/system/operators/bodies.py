@@ -46,6 +46,13 @@ class BodyOperators(Operators):
         return X_GB if relative_to is None else self.body_pose(q, relative_to, **options).inverse() @ X_GB
 
     @operator
+    def body_poses(self, q: Vector, **options: Unpack[Options]) -> Transform:
+        """X_GB of all bodies at once, in the order of `system.bodies`: R (..., bodies, 3, 3), p (..., bodies,
+        3) [m]. Its derivatives are rows of 12 numbers per body, R row by row, then p."""
+        X = self._run("body_poses", (q,), options)
+        return Transform.unchecked(X[..., :9].reshape(X.shape[:-1] + (3, 3)), X[..., 9:])
+
+    @operator
     def body_velocity(
         self,
         q: Vector,

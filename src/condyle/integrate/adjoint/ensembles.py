@@ -1,0 +1,249 @@
+"""Derivatives of all members of an Ensemble: Ensemble.jacobian, jvp and vjp. Members go side by side in lanes, as they
+ran; those with events go by themselves (gradients.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError, ShapeError
+from condyle.integrate.adjoint.gradients import RunDerivatives, cotangent_of, jacobian, jvp, tangent_of, vjp
+from condyle.integrate.adjoint.program import FORWARD, REVERSE, Tasks, carry
+from condyle.integrate.ensemble import EnsembleSteps, Runs
+from condyle.status import Status
+
+if TYPE_CHECKING:
+    from condyle.integrate.ensemble import Ensemble
+
+
+class EnsembleDerivatives:
+    """The derivatives of all members.
+
+    Args:
+        what: how errors call it.
+        ens: members of which every step was kept, without events.
+    """
+
+    def __init__(self, what: str, ens: Ensemble) -> None:
+        self.what, self.ens, self.system = what, ens, ens.system
+        check(what, ens)
+        assert isinstance(ens.kept, EnsembleSteps)
+        self.begin, self.rows = ens.kept.begin, ens.kept.rows
+        self.one = RunDerivatives(what, ens[0])
+        self.N, self.n, self.np = len(ens), self.one.n, len(self.one.wanted)
+
+    @cached_property
+    def members(self) -> list[RunDerivatives]:
+        return [RunDerivatives(self.what, self.ens[i]) for i in range(self.N)]
+
+    def directions(self, wrt: str) -> tuple[Array, Array]:
+        """y' and p' of each direction of a variable, of each member: (N, k, n), (N, k, p')."""
+        each = [run.directions(wrt) for run in self.members]
+        return np.array([d for d, _ in each]), np.array([dp for _, dp in each])
+
+    def times(self, t: Any) -> tuple[np.ndarray | None, tuple[int, ...]]:
+        if t is None:
+            return None, ()
+        given = np.asarray(t, dtype=float)
+        for run in self.members:
+            run.times(given)
+        return given.reshape(-1), given.shape
+
+    def carry(
+        self, direction: str, first: np.ndarray, last: np.ndarray, d: Array, dp: Array, by_p: bool,
+        seeds: Array | None = None, rows: Any = None,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """d (N, k, n), dp (N, k, p') of each member between rows (N,)."""
+        k = d.shape[1]
+        t, y, f = rows or (self.rows.t, self.rows.y, self.rows.f)
+        which = np.repeat(np.arange(self.N), k)
+        tasks = Tasks(
+            t, y, f, np.repeat(first, k), np.repeat(last, k), which, self.ens.members.tail, self.ens.manifold
+        )
+        out, out_p = carry(
+            self.system,
+            self.rows.method,
+            direction,
+            tasks,
+            d.reshape(-1, self.n),
+            dp.reshape(-1, self.np),
+            seeds,
+            by_p,
+        )
+        return out.reshape(d.shape), out_p.reshape(dp.shape)
+
+    def between(
+        self, direction: str, row: np.ndarray, t: float, d: Array, dp: Array, by_p: bool
+    ) -> tuple[Array, Array]:
+        """The same over a step from rows (N,) to a time."""
+        if (self.rows.t[row] == t).all():
+            return d, dp
+        twice, here = np.repeat(row, 2), 2 * np.arange(self.N)
+        times = np.column_stack([self.rows.t[row], np.full(self.N, t)]).ravel()
+        ends = here + (times[1::2] != times[::2])
+        rows = times, self.rows.y[twice], self.rows.f[twice]
+        moving = ends > here
+        new, new_p = self.carry(direction, here, here + 1, d, dp, by_p, rows=rows)
+        return np.where(moving[:, None, None], new, d), np.where(moving[:, None, None], new_p, dp)
+
+    def row(self, t: float) -> np.ndarray:
+        """The last row of each member that is not later than t, (N,)."""
+        found = [
+            np.searchsorted(self.rows.t[a:b], t, side="right") - 1
+            for a, b in zip(self.begin, self.begin[1:], strict=False)
+        ]
+        return np.asarray(self.begin[:-1] + np.array(found))
+
+    def forward(self, d: Array, dp: Array, times: np.ndarray | None) -> Array:
+        """y' (times, N, k, n)."""
+        by_p, first = bool(dp.any()), self.begin[:-1]
+        if times is None:
+            return self._steps(FORWARD, first, self.begin[1:] - 1, d, dp, by_p)[0][None]
+        out = np.empty((len(times), *d.shape))
+        for i in np.argsort(times, kind="stable"):
+            row = self.row(float(times[i]))
+            d, dp = self._steps(FORWARD, first, row, d, dp, by_p)
+            first = row
+            out[i] = self.between(FORWARD, row, float(times[i]), d, dp, by_p)[0]
+        return out
+
+    def _steps(
+        self,
+        direction: str,
+        first: np.ndarray,
+        last: np.ndarray,
+        d: Array,
+        dp: Array,
+        by_p: bool,
+        seeds: Array | None = None,
+    ) -> tuple[Array, Array]:
+        """Where some members have no step to go, they stay as they are."""
+        if (last > first).all():
+            return self.carry(direction, first, last, d, dp, by_p, seeds)
+        d, dp = d.copy(), dp.copy()
+        for i in np.flatnonzero(last > first):
+            a, b, which = (np.full(d.shape[1], x) for x in (first[i], last[i], i))
+            tasks = Tasks(
+                self.rows.t, self.rows.y, self.rows.f, a, b, which, self.ens.members.tail, self.ens.manifold
+            )
+            d[i], dp[i] = carry(self.system, self.rows.method, direction, tasks, d[i], dp[i], seeds, by_p)
+        return d, dp
+
+    def reverse(self, w: Array, times: np.ndarray | None, by_p: bool) -> tuple[Array, Array]:
+        """y^ (N, n) at the start and p^ (N, p') of w (N, times, n)."""
+        first, last, mu = self.begin[:-1], self.begin[1:] - 1, np.zeros((self.N, 1, self.np))
+        seeds = None
+        d = np.zeros((self.N, 1, self.n))
+        if times is None:
+            d = np.ascontiguousarray(w[:, :1])
+        else:
+            seeds = np.zeros_like(self.rows.y)
+            for i, t in enumerate(times):
+                row = self.row(float(t))
+                x, mu = self.between(REVERSE, row, float(t), np.ascontiguousarray(w[:, i : i + 1]), mu, by_p)
+                np.add.at(seeds, row, x[:, 0])
+            d[:, 0] = seeds[last]
+        d, mu = self._steps(REVERSE, first, last, d, mu, by_p, seeds)
+        return d[:, 0], mu[:, 0]
+
+
+def check(what: str, ens: Ensemble) -> None:
+    """Raise an error for members that have no derivative."""
+    bad = [
+        i for i, status in enumerate(ens.status) if not (status == Status.FINISHED or status == Status.EVENT)
+    ]
+    if bad:
+        raise DescriptionError(
+            f"{what}: member {bad[0]} did not reach its end ({ens.status[bad[0]]}); of {len(bad)} members there is no "
+            "derivative. Ask the others: ens[ens.finished]"
+        )
+    if not ens._whole:
+        raise DescriptionError(
+            f"{what}: the steps of this ensemble were not kept; cd.simulate(..., keep='steps') keeps them"
+        )
+
+
+def of_ensemble(kind: str, ens: Ensemble, *given: Any) -> Any:
+    """jacobian(wrt, t), jvp(tangents, t) or vjp(w, t, wrt) of all members."""
+    check(kind, ens)
+    if isinstance(ens.kept, Runs):  # each by itself
+        if kind == "vjp":
+            w = _weights(ens, given[0], np.shape(given[1]) if given[1] is not None else ())
+            each: list[Any] = [vjp(ens[i], w[i], *given[1:]) for i in range(len(ens))]
+        else:
+            each = [(jacobian if kind == "jacobian" else jvp)(ens[i], *given) for i in range(len(ens))]
+        return (
+            {name: np.array([x[name] for x in each]) for name in each[0]}
+            if isinstance(each[0], dict)
+            else np.array(each)
+        )
+    run = EnsembleDerivatives(kind, ens)
+    N, n = run.N, run.n
+    if kind == "vjp":
+        w, t, wrt = given
+        names, (times, shape) = run.one.names(wrt), run.times(t)
+        w = _weights(ens, w, shape).reshape(N, -1, n)
+        by_p = bool({"parameters", "inputs"} & set(names))
+        y, p = run.reverse(w, times, by_p)
+        out = {}
+        for name in names:
+            if name == "t":
+                out[name] = np.array(
+                    [(w[i] * run.members[i].rates(_at(run, i, times))).sum(axis=1) for i in range(N)]
+                ).reshape(N, *shape)
+                continue
+            d, dp = run.directions(name)
+            out[name] = np.einsum("ikn,in->ik", d, y) + np.einsum("ikp,ip->ik", dp, p)
+        return out
+    tangents, t = given if kind == "jvp" else (None, given[1])
+    if kind == "jvp":
+        if not isinstance(tangents, Mapping) or not tangents:
+            raise DescriptionError(
+                f"jvp: expected directions by variable, such as {{'parameters': dp}}, got {tangents!r}"
+            )
+        names = run.one.names(list(tangents))
+    else:
+        names = run.one.names(given[0])
+    times, shape = run.times(t)
+    each = [run.directions(name) for name in names]
+    if kind == "jvp":
+        v = {name: tangent_of(run.system, name, tangents[name]) for name in names}
+        d, dp = (
+            sum(np.einsum("k,ikn->in", v[name], x[i])[:, None] for name, x in zip(names, each, strict=True))
+            for i in (0, 1)
+        )
+        dy = run.forward(d, dp, times)[:, :, 0]
+        if "t" in v:
+            dy = dy + v["t"][0] * np.array(
+                [run.members[i].rates(_at(run, i, times)) for i in range(N)]
+            ).swapaxes(0, 1)
+        return np.moveaxis(dy, 1, 0).reshape(N, *shape, n)
+    d, dp = (np.concatenate([x[i] for x in each], axis=1) for i in (0, 1))
+    dy = run.forward(np.ascontiguousarray(d), np.ascontiguousarray(dp), times)  # (times, N, k, n)
+    found, start = {}, 0
+    for name, (mine, _) in zip(names, each, strict=True):
+        k = mine.shape[1]
+        part = dy[:, :, start : start + k]
+        if name == "t":
+            part = np.array([run.members[i].rates(_at(run, i, times)) for i in range(N)]).swapaxes(0, 1)[
+                :, :, None
+            ]
+        found[name] = np.ascontiguousarray(part.transpose(1, 0, 3, 2)).reshape(N, *shape, n, k)
+        start += k
+    return found
+
+
+def _at(run: EnsembleDerivatives, i: int, times: np.ndarray | None) -> np.ndarray:
+    return np.array([run.ens.t_end[i]]) if times is None else times
+
+
+def _weights(ens: Ensemble, w: Any, shape: tuple[int, ...]) -> Array:
+    """(N, ..., n)."""
+    n, given = ens.y_end.shape[1], np.asarray(w, dtype=float)
+    if given.shape[:1] != (len(ens),):
+        raise ShapeError(f"vjp: w: expected shape {(len(ens), *shape, n)}, members first, got {given.shape}")
+    return np.array([cotangent_of(ens.system, x, shape, n) for x in given])

@@ -1,0 +1,145 @@
+"""A trial followed with known sizes, and markers that recordings exchange."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import warn
+from condyle.personal.marker_fit import CHUNK, Fit, MarkerFit
+from condyle.presentation import cut
+from condyle.records import dataclass
+from condyle.table import Table
+from condyle.tree import scales
+
+TELLS, LONGEST = 0.7, 0.1
+"""A coordinate whose standard deviation is above this part of its prior's is not determined; gaps up to this
+long [s] are filled."""
+BAD, WORSE = 0.03, 4.0
+"""A frame fits badly if its RMS is above this [m] and so many times the median."""
+STRAY = 0.08
+"""RMS from which on a marker of a trial is left out [m], if others are nearer."""
+EXCHANGED, BETTER = 0.025, 0.5
+"""Markers are exchanged if their RMS is above this [m], and this part of it when they change names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """A trial.
+
+    Attributes:
+        motion: coordinates over time.
+        errors: distances of markers from the model over time [m].
+        q: the same coordinates where nothing is NaN, shape (T, nq).
+        untold: coordinates that markers do not determine in some frames, with how many.
+    """
+
+    motion: Table
+    errors: Table
+    q: Array
+    untold: dict[str, int]
+
+
+def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: Array, name: str) -> Followed:
+    """All frames of a trial.
+
+    Args:
+        problem: of all its frames.
+        fit: sizes and places.
+        time: of the frames [s], shape (T,).
+        start_time: of some of them [s], increasing.
+        start: their poses, shape (k, nq).
+        name: of the trial, for messages.
+    """
+    system = problem.system
+    q = np.stack([np.interp(time, start_time, x) for x in start.T], axis=1)
+    told = np.empty_like(q)
+    for i in range(0, len(q), CHUNK):
+        part = problem.frames(slice(i, i + CHUNK))
+        q[i : i + CHUNK], told[i : i + CHUNK] = part.follow(q[i : i + CHUNK], fit.theta, fit.d)
+    seen = problem.seen.any(axis=1)
+    for _ in range(2):  # frames that went astray start again from their nearest good neighbor
+        distance = np.linalg.norm(problem.errors(q, fit.theta, fit.d)[0], axis=-1)
+        rms = np.sqrt((distance**2).sum(axis=1) / np.maximum(problem.seen.sum(axis=1), 1))
+        astray = seen & (rms > max(BAD, WORSE * float(np.median(rms[seen]))))
+        good = np.flatnonzero(seen & ~astray)
+        if not astray.any() or not len(good):
+            break
+        at = np.flatnonzero(astray)
+        near = good[np.abs(good - at[:, None]).argmin(axis=1)]
+        part = problem.frames(at)
+        new, more = part.follow(q[near], fit.theta, fit.d)
+        better = part.frame_costs(new, fit.theta, fit.d) < part.frame_costs(q[at], fit.theta, fit.d)
+        q[at[better]], told[at[better]] = new[better], more[better]
+    distance = np.linalg.norm(problem.errors(q, fit.theta, fit.d)[0], axis=-1)
+    distance = np.where(problem.seen, distance, np.nan)
+    q, shown, untold = _gaps(problem, time, q, told)
+    used: Any = np.isfinite(distance).any(axis=0)
+    units = scales.units(system.bodies)[0]
+    if untold and (lost := {n: k for n, k in untold.items() if k < len(time)}):
+        warn(
+            f"personalize: {name}: markers do not determine {cut(f'{n} in {k} frames' for n, k in lost.items())}: "
+            f"NaN where the gap is longer than {LONGEST:g} s",
+            RuntimeWarning,
+        )
+    names = tuple(n for n, there in zip(problem.markers, used, strict=True) if there)
+    return Followed(
+        Table(time, system.coordinates, shown, units),
+        Table(time, names, distance[:, used], ["m"] * len(names)),
+        q,
+        untold,
+    )
+
+
+def _gaps(problem: MarkerFit, time: Array, q: Array, told: Array) -> tuple[Array, Array, dict[str, int]]:
+    """Coordinates that some frames do not determine, interpolated (T, nq); the same with NaN in long gaps; and
+    in how many frames each is not determined. What no frame determines keeps its value."""
+    shown, untold = q.copy(), {}
+    for j, name in enumerate(problem.system.coordinates):
+        bad = told[:, j] > TELLS
+        if not bad.any():
+            continue
+        untold[name] = int(bad.sum())
+        if bad.all():
+            continue
+        q[bad, j] = np.interp(time[bad], time[~bad], q[~bad, j])
+        shown[:, j] = q[:, j]
+        edges = np.flatnonzero(np.diff(np.r_[0, bad.astype(int), 0]))
+        for a, b in zip(edges[::2], edges[1::2], strict=True):
+            if a == 0 or b == len(time) or time[min(b, len(time) - 1)] - time[a - 1] > LONGEST:
+                shown[a:b, j] = np.nan
+    return q, shown, untold
+
+
+def strays(problem: MarkerFit, fit: Fit, rows: slice) -> list[str]:
+    """Markers of some frames that are farther from the model than skin moves, by far."""
+    part = problem.frames(rows)
+    square = (fit.e[rows] ** 2).sum(axis=-1)
+    rms = np.sqrt(square.sum(axis=0) / np.maximum(part.seen.sum(axis=0), 1))
+    usual = float(np.median(rms[part.seen.any(axis=0)]))
+    far = np.flatnonzero(rms > max(STRAY, 6 * usual))
+    return [problem.markers[k] for k in far]
+
+
+def exchanged(problem: MarkerFit, fit: Fit, rows: slice) -> dict[str, str]:
+    """Markers of some frames that others' names fit far better: {name in the data: name in the model}.
+
+    All names of a recording are matched to all places of the model at once, by the least sum of squares.
+    """
+    from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
+
+    part = problem.frames(rows)
+    _, R, station, s = part.errors(fit.q[rows], fit.theta, fit.d)
+    X = part.system.body_poses(fit.q[rows], parameters=part.sized.parameters(s))
+    places = X.p[:, part.body] + np.einsum("tmij,mj->tmi", R, station)
+    there = np.flatnonzero(part.seen.any(axis=0))
+    y = np.where(part.seen[..., None], part.y, np.nan)[:, there]
+    square = np.stack([np.nanmean(((y - places[:, [k]]) ** 2).sum(axis=-1), axis=0) for k in there])
+    to, of = linear_sum_assignment(square)
+    out = {}
+    for k, j in zip(to, of, strict=True):
+        if k != j and square[j, j] > EXCHANGED**2 and square[k, j] < BETTER**2 * square[j, j]:
+            out[problem.markers[there[j]]] = problem.markers[there[k]]
+    return out if set(out) == set(out.values()) else {}

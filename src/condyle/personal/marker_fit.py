@@ -1,0 +1,354 @@
+"""Sizes of bodies, places of markers and all poses at once: Gauss-Newton, poses eliminated frame by frame.
+
+With R_t, p_t the pose of a marker's body at q_t, s = exp(theta) the sizes, r its station in the generic model,
+d how far it sits from there and y where it was seen, in the axes of its body,
+
+    e_tm = R' (y_tm - p(q_t, s)) - s o r_m - d_m                                                          (1)
+    J = 1/2 sum_t c_t sum_m |e_tm|^2 / sd^2 + 1/2 |theta - mu|^2_C + 1/2 sum_m |d_m|^2 / sd_m^2
+        + 1/2 sum_t |q_t - q_0|^2_Q                                                                       (2)
+    subject to   g(q_t, s) = 0   in each frame: loops and couplers                                        (3)
+
+c_t is the number of independent observations that a frame stands for: skin moves slowly and the same way in
+every step, so that the frames of a trial count as 10 at most. sd is found from what is left. With A = de/du, B = de/dtheta, de/dd = -1 and G u + G_theta theta + g = 0
+the linear (3), steps of a frame are
+
+    du = Z y - G+ (g + G_theta dtheta),   Z the null space of G                                           (4)
+
+so A Z takes the place of A, B - A G+ G_theta that of B and e - A G+ g that of e. The normal matrix is an arrow
+with blocks H_t of the frames and a border of (theta, d), whose Schur complement is
+
+    S = D - sum_t E_t' H_t^-1 E_t                                                                         (5)
+
+S^-1 is the covariance of sizes and offsets.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.personal.sized_system import SizedSystem, stations
+from condyle.records import dataclass
+
+NOISE, KNOWN, LEAST, MOST = 0.01, 30.0, 0.002, 0.01
+"""Skin motion along an axis before it is known [m], worth so many observations; the least and the most, that of
+measurements with bone pins and fluoroscopy."""
+UNSEEN = 2.5
+"""Skin motion over what is left of it when a rigid body is fitted: markers of a segment mostly move together,
+which no fit shows; deformation is the smaller part (Barre et al. 2013, IEEE Trans Biomed Eng 60; Grimpampi et
+al. 2014, IEEE Trans Biomed Eng 61)."""
+TOLERANCE = 1e-4
+"""A step that lowers the cost by less than this part is the last."""
+CHUNK = 400
+"""Frames that are followed at once."""
+
+
+def cross(v: Array) -> Array:
+    """[v]x, shape (..., 3, 3)."""
+    out = np.zeros((*v.shape, 3))
+    out[..., 0, 1], out[..., 0, 2], out[..., 1, 2] = -v[..., 2], v[..., 1], -v[..., 0]
+    return out - np.swapaxes(out, -1, -2)
+
+
+@dataclass(eq=False)
+class Fit:
+    """What was found.
+
+    Attributes:
+        q: poses, shape (T, nq).
+        theta: logarithms of the sizes, shape (n,).
+        d: how far markers sit from where the model has them, in the axes of their bodies [m], shape (M, 3).
+        covariance: of (theta, d), shape (n + 3 M, n + 3 M).
+        e: errors (1), shape (T, M, 3), zero where a marker is missing.
+        sd: skin motion along an axis [m].
+        iterations: how many steps it took.
+        converged: whether the last step was small.
+    """
+
+    q: Array
+    theta: Array
+    d: Array
+    covariance: Array
+    e: Array
+    sd: float
+    iterations: int
+    converged: bool
+
+
+class MarkerFit:
+    """Problem (1)-(3) of one subject.
+
+    Args:
+        sized: the system.
+        markers: names, M.
+        y: where they were seen [m], shape (T, M, 3), NaN where they were not.
+        share: c_t, shape (T,).
+        theta: mu (n,) and C (n, n) of (2).
+        offsets: sd_m [m], shape (M,).
+        q: mean and standard deviation of coordinates, shapes (T, nq); infinite: no prior.
+        free: which speeds take part, shape (nu,).
+    """
+
+    def __init__(
+        self,
+        sized: SizedSystem,
+        markers: list[str],
+        y: Array,
+        share: Array,
+        theta: tuple[Array, Array],
+        offsets: Array,
+        q: tuple[Array, Array],
+        free: Any,
+    ) -> None:
+        self.sized, self.system, self.markers = sized, sized.system, markers
+        self.r, self.body, self.size = stations(sized, markers)
+        seen: Any = np.isfinite(y).all(axis=-1)
+        self.seen = seen
+        self.y = np.where(seen[..., None], y, 0.0)
+        self.share, self.mean, self.precision = share, theta[0], np.linalg.inv(theta[1])
+        self.d_precision = np.repeat(1 / offsets**2, 3)
+        self.q_mean, self.q_precision = q[0], np.where(np.isfinite(q[1]), 1 / q[1] ** 2, 0.0)
+        self.free, self.sd = free, NOISE
+        self.bodies, self.at = np.unique(self.body, return_inverse=True)
+        self.used = [k for k, n in enumerate(sized.sizes) if n in self.system.parameters]
+        order = list(self.system.parameters)
+        self.columns = [order.index(sized.sizes[k]) for k in self.used]
+        self.plain = self.system.nq == self.system.nu
+        self.constrained = bool(self.system.constraints)
+
+    def frames(self, rows: Any) -> MarkerFit:
+        """The same problem of some frames."""
+        part = object.__new__(MarkerFit)
+        vars(part).update(vars(self))
+        for name in ("y", "seen", "share", "q_mean", "q_precision"):
+            setattr(part, name, getattr(self, name)[rows])
+        return part
+
+    # ---- errors and their derivatives ----------------------------------------------------------------------
+
+    def errors(self, q: Array, theta: Array, d: Array) -> tuple[Array, Array, Array, Array]:
+        """e of (1), (T, M, 3); rotations (T, M, 3, 3); stations s o r + d (M, 3); sizes s."""
+        s = np.exp(theta)
+        X = self.system.body_poses(q, parameters=self.sized.parameters(s))
+        R, p = X.R[:, self.body], X.p[:, self.body]
+        station = s[self.size] * self.r + d
+        e = np.einsum("tmji,tmj->tmi", R, self.y - p) - station
+        return np.where(self.seen[..., None], e, 0.0), R, station, s
+
+    def linear(self, q: Array, theta: Array, d: Array) -> tuple[Array, Array, Array]:
+        """e (T, M, 3), A = de/du (T, M, 3, nu) and B = de/dtheta (T, M, 3, n)."""
+        e, _, station, s = self.errors(q, theta, d)
+        given = self.sized.parameters(s)
+        J = self.system.kinematics.system_jacobian(q, parameters=given)[:, self.bodies]
+        P = self.system.jacobian("body_poses", q, wrt="parameters", parameters=given)
+        P = P.reshape(len(q), -1, 12, P.shape[-1])[:, self.bodies, 9:][..., self.columns]
+        Rb = np.swapaxes(self.system.body_poses(q, parameters=given).R[:, self.bodies], -1, -2)
+        turned = np.concatenate([Rb[..., None, :, :] @ J.reshape(*J.shape[:2], 2, 3, -1)], axis=0)
+        spin, move = turned[..., 0, :, :][:, self.at], turned[..., 1, :, :][:, self.at]
+        A = cross(station) @ spin - move
+        A[..., ~self.free] = 0.0
+        B = np.zeros((*e.shape, len(theta)))
+        B[..., self.used] = -(Rb @ P)[:, self.at]
+        m = np.arange(len(self.markers))
+        for k in range(3):
+            B[:, m, k, self.size[:, k]] -= self.r[:, k]
+        B *= s
+        lost = ~self.seen
+        A[lost], B[lost] = 0.0, 0.0
+        return e, A, B
+
+    def constraint(self, q: Array, theta: Array) -> tuple[Array, Array, Array]:
+        """g (T, m), G (T, m, nu) and G_theta (T, m, n) of the constraints on positions."""
+        s = np.exp(theta)
+        given, u = self.sized.parameters(s), np.zeros((len(q), self.system.nu))
+        g = self.system.constraints.errors(q, u, parameters=given)[0]
+        G = self.system.constraints.jacobian(q, u, parameters=given)[:, : g.shape[-1]]
+        G_theta = np.zeros((*g.shape, len(theta)))
+        if self.columns:
+            P = self.system.jacobian("constraints.errors", q, u, wrt="parameters", parameters=given)
+            G_theta[..., self.used] = P[:, : g.shape[-1]][..., self.columns] * s[self.used]
+        return g, np.where(self.free, G, 0.0), G_theta
+
+    # ---- cost ----------------------------------------------------------------------------------------------
+
+    def cost(self, q: Array, theta: Array, d: Array) -> float:
+        """(2)."""
+        dt = theta - self.mean
+        return float(self.frame_costs(q, theta, d).sum()) + 0.5 * float(
+            dt @ self.precision @ dt + (self.d_precision * d.ravel() ** 2).sum()
+        )
+
+    def frame_costs(self, q: Array, theta: Array, d: Array) -> Array:
+        """What each frame adds to (2), shape (T,); violated constraints cost much."""
+        e, dq = self.errors(q, theta, d)[0], q - self.q_mean
+        total = self.share * (e**2).sum(axis=(1, 2)) / self.sd**2 + (self.q_precision * dq**2).sum(axis=1)
+        if self.constrained:
+            u, given = np.zeros((len(q), self.system.nu)), self.sized.parameters(np.exp(theta))
+            total += 1e6 * (self.system.constraints.errors(q, u, parameters=given)[0] ** 2).sum(axis=1)
+        return 0.5 * total
+
+    # ---- steps ---------------------------------------------------------------------------------------------
+
+    def blocks(self, q: Array, theta: Array, d: Array, damping: Any) -> tuple[Any, ...]:
+        """Weights (T, 3 M), e (T, 3 M), A (T, 3 M, k), B (T, 3 M, n), H (T, k, k), its gradient (T, k), E's part of
+        theta (T, k, n), and how y becomes du: Z, shift, slope of (4), or Nones without constraints."""
+        e, A, B = self.linear(q, theta, d)
+        T, M, _, n = A.shape
+        w = np.repeat(self.seen * self.share[:, None] / self.sd**2, 3, axis=1)
+        e, A, B = e.reshape(T, 3 * M), A.reshape(T, 3 * M, n), B.reshape(T, 3 * M, -1)
+        Q = np.where(self.free, self.q_precision, 0.0) if self.plain else np.zeros((T, n))
+        dq = np.where(Q > 0, q - self.q_mean, 0.0) if self.plain else np.zeros((T, n))
+        held = Q + np.reshape(damping, (-1, 1)) + np.where(self.free, 0.0, 1.0)
+        Z: Any = None
+        shift: Any = None
+        slope: Any = None
+        if self.constrained:
+            g, G, G_theta = self.constraint(q, theta)
+            Z, pinv = _null_space(G)
+            shift, slope = -(pinv @ g[..., None])[..., 0], -pinv @ G_theta  # (4)
+            e, B, A = e + (A @ shift[..., None])[..., 0], B + A @ slope, A @ Z
+        AW = np.swapaxes(A, 1, 2) * w[:, None]
+        H, grad, E = AW @ A, (AW @ e[..., None])[..., 0], AW @ B
+        if Z is None:
+            i = np.arange(n)
+            H[:, i, i] += held
+            grad += Q * dq
+        else:
+            ZQ = np.swapaxes(Z, 1, 2) * held[:, None]
+            H += ZQ @ Z
+            grad += (ZQ @ (dq + shift)[..., None])[..., 0]
+            E += ZQ @ slope
+        return w, e, AW, B, H, grad, E, Z, shift, slope
+
+    def step(self, q: Array, theta: Array, d: Array, damping: float) -> tuple[Array, Array, Array, Array]:
+        """du (T, nu), dtheta (n,), dd (M, 3) and the Schur complement (5)."""
+        w, e, AW, B, H, grad, E, Z, shift, slope = self.blocks(q, theta, d, damping)
+        ns, N = len(theta), w.shape[1]
+        BW = B * w[..., None]
+        D = np.zeros((ns + N, ns + N))
+        D[:ns, :ns] = np.tensordot(BW, B, axes=((0, 1), (0, 1))) + self.precision
+        D[:ns, ns:] = -BW.sum(axis=0).T
+        D[ns:, :ns] = D[:ns, ns:].T
+        k = ns + np.arange(N)
+        D[k, k] = w.sum(axis=0) + self.d_precision
+        right = np.concatenate(
+            [
+                np.einsum("tki,tk->i", BW, e) + self.precision @ (theta - self.mean),
+                -(w * e).sum(axis=0) + self.d_precision * d.ravel(),
+            ]
+        )
+        L = np.linalg.cholesky(H)
+        X = np.linalg.solve(L, np.concatenate([E, -AW, grad[..., None]], axis=2))
+        flat = X.reshape(-1, X.shape[-1])
+        SS = flat.T @ flat
+        S = D - SS[:-1, :-1]  # (5)
+        x = -np.linalg.solve(S, right - SS[:-1, -1])
+        y = -np.linalg.solve(np.swapaxes(L, 1, 2), (X[..., -1] + X[..., :-1] @ x)[..., None])[..., 0]
+        du = y if Z is None else (Z @ y[..., None])[..., 0] + shift + slope @ x[:ns]
+        return np.where(self.free, du, 0.0), x[:ns], x[ns:].reshape(-1, 3), S
+
+    def follow(self, q: Array, theta: Array, d: Array, iterations: int = 30) -> tuple[Array, Array]:
+        """Poses of all frames for known sizes and places, each frame by itself, from q (T, nq); and standard
+        deviations of the coordinates over those of the prior, shape (T, nq), 1 where markers tell nothing."""
+        given = self.sized.parameters(np.exp(theta))
+        q, cost = q.copy(), self.frame_costs(q, theta, d)
+        damping, length = np.full(len(q), 1e-3), np.ones(len(q))
+        active = np.ones(len(q), dtype=bool)
+        for _ in range(iterations):
+            _, _, _, _, H, grad, _, Z, shift, _ = self.blocks(q, theta, d, damping)
+            y = -np.linalg.solve(H, grad[..., None])[..., 0]
+            du = y if Z is None else (Z @ y[..., None])[..., 0] + shift
+            du = (
+                np.where(self.free, du, 0.0)
+                * np.minimum(1.0, 1.0 / np.maximum(np.abs(du).max(axis=1), 1e-9))[:, None]
+            )
+            new = self.moved(q, du * length[:, None], given)
+            c = self.frame_costs(new, theta, d)
+            good = (c <= cost * (1 + 1e-9)) & active
+            small = good & (np.abs(du * length[:, None]).max(axis=1) < 1e-6)
+            q[good], cost = new[good], np.where(good, c, cost)
+            damping = np.where(good, np.maximum(damping / 10, 1e-9), np.minimum(damping * 10 + 1e-6, 1e9))
+            active &= ~small & (damping < 1e8)
+            if not active.any():
+                break
+        return q, self._told(q, theta, d)
+
+    def _told(self, q: Array, theta: Array, d: Array) -> Array:
+        """Standard deviations of coordinates over those of the prior."""
+        _, _, _, _, H, _, _, Z, _, _ = self.blocks(q, theta, d, 1e-6)
+        C = np.linalg.inv(H)
+        C = C if Z is None else Z @ C @ np.swapaxes(Z, 1, 2)
+        if not self.plain:
+            return np.zeros_like(q)
+        prior = np.where(self.q_precision > 0, 1 / np.sqrt(np.maximum(self.q_precision, 1e-12)), 10.0)
+        return np.sqrt(np.maximum(np.diagonal(C, axis1=1, axis2=2), 0.0)) / prior
+
+    def moved(self, q: Array, du: Array, given: dict[str, float]) -> Array:
+        """q after a step du of the speeds, quaternions of length 1."""
+        if self.plain:
+            return q + du
+        q = q + self.system.qdot(q, du, parameters=given)
+        for b in self.system.bodies:
+            for part in b.mobilizer.quaternions:
+                at = slice(b.q.start + part.start, b.q.start + part.stop)
+                q[:, at] /= np.linalg.norm(q[:, at], axis=1, keepdims=True)
+        return q
+
+    def noise(self, e: Array) -> float:
+        """Skin motion from what is left of the errors [m]."""
+        left = (self.share[:, None] * self.seen * (e**2).sum(axis=-1)).sum()
+        count = (self.share * np.maximum(3.0 * self.seen.sum(axis=1) - self.free.sum(), 1.0)).sum()
+        sd = np.sqrt((UNSEEN**2 * left + KNOWN * NOISE**2) / (count + KNOWN))
+        return float(np.clip(sd, LEAST, MOST))
+
+    def solve(
+        self, q: Array, theta: Array | None = None, d: Array | None = None, iterations: int = 40
+    ) -> Fit:
+        """Gauss-Newton steps from poses q (T, nq), and the sizes of the prior or others; then the skin motion by
+        what is left, and more steps."""
+        theta = self.mean.copy() if theta is None else theta
+        d = np.zeros_like(self.r) if d is None else d
+        damping, done, again, cost = 1e-3, False, 3, self.cost(q, theta, d)
+        k = 0
+        while k < iterations:
+            k += 1
+            du, dtheta, dd, _ = self.step(q, theta, d, damping)
+            length = min(1.0, 1.0 / max(np.abs(du).max(), 1e-9), 0.5 / max(np.abs(dtheta).max(), 1e-9))
+            while length > 1e-3:
+                new_theta, new_d = theta + length * dtheta, d + length * dd
+                new_q = self.moved(q, length * du, self.sized.parameters(np.exp(new_theta)))
+                c = self.cost(new_q, new_theta, new_d)
+                if c <= cost * (1 + 1e-12):
+                    break
+                length /= 2
+            else:
+                damping *= 100
+                if damping > 1e8:
+                    break
+                continue
+            drop, cost = cost - c, c
+            q, theta, d, damping = new_q, new_theta, new_d, max(damping / 10, 1e-9)
+            if drop < TOLERANCE * max(cost, 1.0):
+                sd = self.noise(self.errors(q, theta, d)[0])
+                done = not again or abs(sd / self.sd - 1) < 0.05
+                if done:
+                    break
+                again, self.sd = again - 1, sd
+                cost = self.cost(q, theta, d)
+        covariance = np.linalg.inv(self.step(q, theta, d, 0.0)[3])
+        e = self.errors(q, theta, d)[0]
+        return Fit(q, theta, d, (covariance + covariance.T) / 2, e, self.sd, k, done)
+
+
+def _null_space(G: Array) -> tuple[Array, Array]:
+    """Z (T, nu, nu - r), orthonormal, and the pseudoinverse (T, nu, m), of the rank that most frames have."""
+    U, S, Vt = np.linalg.svd(G, full_matrices=True)
+    largest = np.maximum(S[:, :1], 1e-300)
+    rank = int(np.median((S / largest > 1e-8).sum(axis=1)))
+    inverse = np.zeros_like(S)
+    inverse[:, :rank] = 1 / np.maximum(S[:, :rank], 1e-12)
+    V = np.swapaxes(Vt, 1, 2)
+    pinv = (V[:, :, : S.shape[1]] * inverse[:, None]) @ np.swapaxes(U, 1, 2)[:, : S.shape[1]]
+    return V[:, :, rank:], pinv

@@ -1,0 +1,272 @@
+"""`cd.personalize`: a subject from recordings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from condyle.arguments import with_call_hints
+from condyle.arrays import Array
+from condyle.errors import DescriptionError, warn
+from condyle.io.markers import Markers
+from condyle.opensim import read_osim
+from condyle.personal.anthropometry import role
+from condyle.personal.followed import exchanged, follow, strays
+from condyle.personal.landmarks import marker_kinds, who_is_who
+from condyle.personal.marker_fit import UNSEEN, MarkerFit
+from condyle.personal.recordings import check_recordings, recordings
+from condyle.personal.result import Person
+from condyle.personal.sized_system import SizedSystem, prior_of, sized
+from condyle.presentation import cut
+from condyle.studies.external_load import ExternalLoad
+from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
+from condyle.studies.motion.motion import _default
+from condyle.system.state import State
+from condyle.system.system import System
+
+Loads = str | Path | Sequence[ExternalLoad]
+SIZES = ("whole", "bodies", "axes")
+FRAMES, FEWEST, INDEPENDENT, STILL = 60, 6, 10.0, 2.0
+"""Frames that fix the sizes, of all trials; at least so many per trial; how many independent observations a
+trial is worth; and a static trial."""
+UPRIGHT = np.radians(5.0)
+"""How far from the default pose joints of legs and trunk are in a static trial [rad]."""
+NEAR = 0.01
+"""Places of markers that are better known than this [m] count alike when poses are first sought."""
+WIDE, FAR = 4.0, 0.4
+"""Standard deviations of angles and lengths of coordinates without a range [rad, m]; of those with one it is twice
+the range: just enough to hold what no marker shows."""
+
+
+@with_call_hints(
+    {
+        "trial": "it is trials=",
+        "weight": "it is mass= [kg]",
+        "external_loads": "it is loads=",
+        "grf": "it is loads=cd.read_external_loads('grf.xml')",
+        "anatomical": "it is markers=",
+    }
+)
+def personalize(
+    model: System | str | Path,
+    trials: Markers | str | Path | Sequence[Markers | str | Path],
+    static: Markers | str | Path | None = None,
+    loads: Loads | Sequence[Loads | None] | None = None,
+    mass: float | None = None,
+    height: float | None = None,
+    markers: Sequence[str] | Mapping[str, str | float] | None = None,
+    sizes: str = "axes",
+    *,
+    names: Mapping[str, str] | None = None,
+    symmetric: bool = True,
+    progress: Callable[[str], object] | None = None,
+) -> Person:
+    """A model of a subject, from recordings of markers and, if there are, forces.
+
+    Sizes of bodies, places of markers on them and poses are estimated together, with published priors of how
+    large people's segments are and how well markers are placed; then all frames are followed with these
+    sizes. With `loads`, masses, mass centers and a motion that is slightly changed follow, so that hardly any
+    force is left at the root.
+
+    Args:
+        model: a generic System with markers, or a file of one, .osim.
+        trials: recordings of markers, or files of them.
+        static: a recording of the subject standing upright, as the model's default pose.
+        loads: forces on the subject in each trial: `cd.read_external_loads("walk_grf.xml")`; None for trials
+            without.
+        mass: of the subject [kg]; by default that of the mean vertical force, else the model's.
+        height: of the subject [m].
+        markers: names of markers on bone landmarks, all others are of clusters; or {name: "anatomical",
+            "tracking", "left out" or the standard deviation of its place [m]}. By default names say it, then
+            `fixed` flags of the model; a warning asks where neither does.
+        sizes: "axes": three factors per segment; "bodies": one; "whole": one for all.
+        names: what the model calls markers of the data, {name in the data: name in the model}, where they
+            differ by more than dots, spaces and capitals.
+        symmetric: left and right have the same sizes.
+        progress: called with a text at each stage.
+
+    Returns:
+        the Person: `.system`, `.motions`, `.sizes`, `.offsets`, `.masses`, `.errors`, `.residuals`, `.quality`,
+        `.report()`, `.write("subject.osim")`.
+
+    Raises:
+        UnknownNameError: names that do not exist, or hardly any marker in common.
+        DescriptionError: recordings that cannot be of this model: millimeters taken for meters, a static
+            trial in which nobody stands, ...
+    """
+    say = progress or (lambda text: None)
+    generic = read_osim(model) if isinstance(model, (str, Path)) else model
+    if not isinstance(generic, System):
+        raise DescriptionError(
+            f"personalize: model: expected a System or the path of an .osim file, got {model!r}"
+        )
+    if sizes not in SIZES:
+        raise DescriptionError(f"personalize: sizes: expected one of {', '.join(SIZES)}, got {sizes!r}")
+    for label, value, low, high in (("mass", mass, 1.0, 500.0), ("height", height, 0.3, 3.0)):
+        if value is not None and not (isinstance(value, (int, float, np.number)) and low < value < high):
+            unit, hint = ("kg", "") if label == "mass" else ("m", "; 180 cm are 1.8")
+            raise DescriptionError(
+                f"personalize: {label}: expected a number between {low:g} and {high:g} [{unit}]{hint}, got {value!r}"
+            )
+    if loads is not None:
+        raise DescriptionError(
+            "personalize: loads: masses from forces are not supported yet; leave loads= out"
+        )
+    found = recordings(trials, static)
+    who = who_is_who(generic, [r.markers for r in found], names)
+    used = [n for n in generic.markers if n in who.called.values()]
+    kinds = marker_kinds(generic, used, markers)
+    used = [n for n in used if n in kinds.kinds]
+    say("sizes")
+    one = sized(generic, sizes, symmetric)
+    check_recordings(one, found, who.called, used)
+    prior = prior_of(generic, height, mass, sizes, symmetric)
+    start = np.exp(prior.mean)
+    state = _state(one, start)
+    free = np.ones(one.system.nu, dtype=bool)
+    for j, speed in enumerate(one.system.speeds):
+        free[j] = speed not in state.locked
+    for b in one.system.bodies:
+        free[list(b.prescribed_speeds)] = False
+    count = max(FEWEST, -(-FRAMES // max(1, sum(not x.static for x in found))))
+    picks = [r.pick(count) for r in found]
+    parts = [_rows(picks, k) for k in range(len(found))]
+    y = [r.positions(used, who.called, rows) for r, rows in zip(found, picks, strict=True)]
+    places = _places(one, used, start, np.zeros((len(used), 3)))
+    weight = {n: (NEAR / (NEAR + kinds.sd[n])) ** 2 for n in used}
+    q = np.concatenate([_first_poses(one, state, used, seen, places, weight) for seen in y])
+
+    def problem(y: list[Array], static: list[bool], share: list[float]) -> MarkerFit:
+        pose = [_pose_prior(one.system, still) for still in static]
+        each = lambda k: np.concatenate([np.tile(p[k], (len(x), 1)) for p, x in zip(pose, y, strict=True)])
+        per = np.concatenate([np.full(len(x), c / len(x)) for c, x in zip(share, y, strict=True)])
+        return MarkerFit(
+            one,
+            used,
+            np.concatenate(y),
+            per,
+            (prior.mean, prior.covariance),
+            np.array([kinds.sd[n] for n in used]),
+            (each(0), each(1) / np.sqrt(per)[:, None]),
+            free,
+        )
+
+    static_ones = [r.static for r in found]
+    worth = [STILL if r.static else min(INDEPENDENT, len(rows)) for r, rows in zip(found, picks, strict=True)]
+    fit = problem(y, static_ones, worth)
+    result = fit.solve(q)
+    renamed: dict[str, dict[str, str]] = {}
+    for k, r in enumerate(found):
+        if swap := exchanged(fit, result, parts[k]):
+            renamed[r.name] = swap
+            y[k] = _with_names(y[k], used, swap)
+    if renamed:
+        told = "; ".join(f"{name}: {cut(f'{a} is {b}' for a, b in x.items())}" for name, x in renamed.items())
+        warn(f"personalize: markers look exchanged, and are used by the other name: {told}", RuntimeWarning)
+        fit = problem(y, static_ones, worth)
+        result = fit.solve(q)
+    lost: dict[str, list[str]] = {}
+    for k, r in enumerate(found):
+        if far := strays(fit, result, parts[k]):
+            lost[r.name] = far
+            y[k][:, [used.index(n) for n in far]] = np.nan
+    if lost:
+        told = "; ".join(f"{name}: {cut(x)}" for name, x in lost.items())
+        warn(f"personalize: markers that the model cannot follow are left out: {told}", RuntimeWarning)
+        fit = problem(y, static_ones, worth)
+        result = fit.solve(q)
+    if not result.converged:
+        warn(
+            f"personalize: sizes were still changing after {result.iterations} steps; see .quality",
+            RuntimeWarning,
+        )
+    say("motions")
+    followed = []
+    for k, r in enumerate(found):
+        if r.static:
+            continue
+        seen = _with_names(r.positions(used, who.called, slice(None)), used, renamed.get(r.name, {}))
+        seen[:, [used.index(n) for n in lost.get(r.name, [])]] = np.nan
+        whole = problem([seen], [False], [float(len(seen))])
+        whole.sd = result.sd / UNSEEN
+        t = r.markers.time
+        followed.append(follow(whole, result, t, t[picks[k]], result.q[parts[k]], r.name))
+    return Person(one, prior, kinds, who, found, picks, fit, result, followed, mass, renamed, lost)
+
+
+def _with_names(y: Array, used: list[str], names: Mapping[str, str]) -> Array:
+    """Positions (T, M, 3) of markers that change names."""
+    out = y.copy()
+    for a, b in names.items():
+        out[:, used.index(b)] = y[:, used.index(a)]
+    return out
+
+
+def _rows(picks: list[Array], k: int) -> slice:
+    before = sum(map(len, picks[:k]))
+    return slice(before, before + len(picks[k]))
+
+
+def _state(one: SizedSystem, s: Array) -> State:
+    return _default(one.system).replace(parameters=one.parameters(s))
+
+
+def _places(one: SizedSystem, used: list[str], s: Array, d: Array) -> dict[str, Array]:
+    """Stations of markers on the subject [m]."""
+    at = {n: one.generic.marker(n) for n in used}
+    return {n: s[one.which[m.body]] * np.array(m.station) + d[k] for k, (n, m) in enumerate(at.items())}
+
+
+def _first_poses(
+    one: SizedSystem,
+    state: State,
+    used: list[str],
+    y: Array,
+    places: dict[str, Array],
+    weight: dict[str, float],
+) -> Array:
+    """Poses of the generic model at the prior's sizes, shape (T, nq)."""
+    with warnings.catch_warnings(action="ignore"):
+        found = inverse_kinematics(
+            one.system,
+            {n: y[:, k] for k, n in enumerate(used) if np.isfinite(y[:, k]).any()},
+            weight,
+            t=0.1 * np.arange(len(y)),
+            state=state,
+            stations=places,
+            fill_gaps=np.inf,
+            limits=_ranges(one.system) or False,
+        )
+    q = found.motion[list(one.system.coordinates)].values
+    return np.where(np.isfinite(q), q, one.system.defaults()[0])
+
+
+def _ranges(system: System) -> dict[str, tuple[float, float]]:
+    """Ranges of coordinates between bodies: without them a search may end a whole turn away."""
+    out = {}
+    for b in system.bodies:
+        if b.parent is None or b.parent.is_ground:
+            continue
+        for c in b.coordinates:
+            if c.range is not None and np.isfinite(c.range).all() and c.range[0] < c.range[1]:
+                out[c.name] = (float(c.range[0]), float(c.range[1]))
+    return out
+
+
+def _pose_prior(system: System, static: bool) -> tuple[Array, Array]:
+    """Mean and standard deviation of coordinates, shapes (nq,); infinite for those of the root."""
+    mean, sd = system.defaults()[0].copy(), np.full(system.nq, np.inf)
+    upright = {"pelvis", "thigh", "shank", "foot", "trunk"}
+    for b in system.bodies:
+        if b.parent is None or b.parent.is_ground or b.mobilizer.quaternions:
+            continue
+        still = static and {role(b.name), role(b.parent.name)} <= upright
+        for j, (c, unit) in enumerate(zip(b.coordinates, b.mobilizer.units, strict=True)):
+            half = WIDE if unit == "rad" else FAR
+            if c.range is not None and np.isfinite(c.range).all():
+                half = max(2 * (c.range[1] - c.range[0]), 1e-3)
+            sd[b.q.start + j] = UPRIGHT if still and unit == "rad" else half
+    return mean, sd

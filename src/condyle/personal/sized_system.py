@@ -1,0 +1,96 @@
+"""One System for subjects of all sizes: factors of bodies are Parameters, and places of markers are data."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.mobilizers.base import Reversed
+from condyle.personal.anthropometry import SizePrior, size_prior
+from condyle.records import dataclass
+from condyle.studies.scaling.scale import scale
+from condyle.system.system import System
+from condyle.trace.parameter import Parameter
+
+_MADE: weakref.WeakKeyDictionary[System, dict[Any, Any]] = weakref.WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class SizedSystem:
+    """A model without forces whose sizes are Parameters.
+
+    Attributes:
+        generic: the model, with all that belongs to it.
+        system: it, without forces and drawings, its constraints on positions kept; sizes are Parameters.
+        sizes: names of the sizes, in the order of log factors.
+        which: sizes of each body along x, y, z, shape (3,).
+    """
+
+    generic: System
+    system: System
+    sizes: tuple[str, ...]
+    which: dict[str, Array]
+
+    def parameters(self, s: Array) -> dict[str, float]:
+        """Values of the system's Parameters for sizes s (n,)."""
+        known = set(self.system.parameters)
+        return {name: float(x) for name, x in zip(self.sizes, s, strict=True) if name in known}
+
+    def factors(self, s: Array) -> dict[str, Array]:
+        """Factors of each body along x, y, z, shape (3,)."""
+        return {body: s[k] for body, k in self.which.items()}
+
+
+def kinematics_only(system: System) -> System:
+    """A copy without forces but gravity, without one-sided constraints and drawings."""
+    one_sided = [n for n in system.constraints if getattr(system.constraint(n), "unilateral", False)]
+    return system.copy(
+        forces={n: None for n in system.forces if n != "gravity"},
+        constraints=dict.fromkeys(one_sided),
+        geometry={g.name: None for g in system.geometry},
+    )
+
+
+def even_bodies(system: System) -> frozenset[str]:
+    """Bodies that a joint holds whose lengths grow by one factor only."""
+    out = set()
+    for b in system.bodies:
+        m = b.mobilizer
+        if m.has_lengths and not m.scales_with_body and b.parent is not None and not b.parent.is_ground:
+            out.add(b.name if isinstance(m, Reversed) else b.parent.name)
+    return frozenset(out)
+
+
+def sized(generic: System, sizes: str, symmetric: bool) -> SizedSystem:
+    """The sized system of a model; the same one again for the same model, so that it compiles once."""
+    parts = (generic.bodies, generic.markers, tuple(generic.constraints))
+    made = _MADE.setdefault(generic, {})
+    key = (sizes, symmetric)
+    if key not in made or made[key][0] != parts:
+        bare = kinematics_only(generic)
+        prior = prior_of(generic, None, None, sizes, symmetric)
+        P = [Parameter(name, 1.0) for name in prior.names]
+        factors: Any = {body: [P[k] for k in which] for body, which in prior.which.items()}
+        system = scale(bare, factors=factors).system
+        made[key] = parts, SizedSystem(generic, system, prior.names, prior.which)
+    return made[key][1]  # type: ignore[no-any-return]
+
+
+def prior_of(
+    generic: System, height: float | None, mass: float | None, sizes: str, symmetric: bool
+) -> SizePrior:
+    """Prior of the sizes of a model."""
+    return size_prior(generic, height, mass, sizes, symmetric, even_bodies(generic))
+
+
+def stations(system: SizedSystem, names: list[str]) -> tuple[Array, Array, Array]:
+    """Stations in the generic model (M, 3), the numbers of their bodies (M,), of their sizes (M, 3)."""
+    on = [system.generic.marker(n) for n in names]
+    return (
+        np.array([m.station for m in on], dtype=float),
+        np.array([system.system.body(m.body).index for m in on]),
+        np.array([system.which[m.body] for m in on]),
+    )

@@ -1,0 +1,293 @@
+"""Phases, muscles, contact, given motions, measured loads, and goals, on small systems."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle.collocation.mesh import Mesh
+from condyle.collocation.schemes import scheme
+from tests.control.test_closed_forms import slider
+
+
+def moved(system: cd.System, duration: float | tuple[float, float] = 2.0, end: float = 1.0) -> cd.Problem:
+    problem = cd.Problem(system, duration=duration)
+    problem.add_torques("x", bounds=(-100, 100))
+    problem.bound("x", (-5, 5), start=0, end=end)
+    problem.bound("x_speed", (-50, 50), start=0, end=0)
+    problem.minimize(cd.goals.Effort())
+    return problem
+
+
+@pytest.fixture(scope="module")
+def mass() -> cd.System:
+    return slider()
+
+
+def weights(answer: cd.control.answer.Answer) -> np.ndarray:  # type: ignore[name-defined]
+    mesh = answer.program.mesh
+    return answer.duration * Mesh.even(scheme(mesh.scheme.name), mesh.intervals).weights
+
+
+# ---- phases ------------------------------------------------------------------------------------------------
+
+
+def test_two_phases_are_one_movement(mass: cd.System) -> None:
+    """Least effort over 2 s, in phases of 0.5 and 1.5 s: the same cost, 12 m^2 d^2 / T^3, and it goes on
+    smoothly."""
+    first, second = cd.Problem(mass, duration=0.5), cd.Problem(mass, duration=1.5)
+    for problem, when in ((first, "start"), (second, "end")):
+        problem.add_torques("x", bounds=(-100, 100))
+        problem.bound("x", (-5, 5), **{when: 0.0 if when == "start" else 1.0})
+        problem.bound("x_speed", (-50, 50), **{when: 0.0})
+        problem.minimize(cd.goals.Effort())
+    answer = cd.solve(cd.Phases([first, second]), mesh=[4, 8], accuracy=1e-9)
+    assert answer.status == "solved"
+    assert answer.objective == pytest.approx(6.0, rel=1e-7)
+    assert answer.duration == 2.0
+    one, two = answer.phases
+    assert two.times[0] == one.times[-1]
+    assert two.motion.values[0] == pytest.approx(one.motion.values[-1], abs=1e-9)
+    again = cd.solve(cd.Phases([first, second]), mesh=[4, 8], accuracy=1e-9, guess=answer)
+    assert again.objective == pytest.approx(6.0, rel=1e-7)
+
+
+def test_links_of_phases(mass: cd.System) -> None:
+    """A link with a factor: the second phase starts at minus the first one's end; unknown names are named."""
+    first, second = moved(mass), cd.Problem(mass, duration=1.0)
+    second.add_torques("x", bounds=(-100, 100))
+    second.bound("x", (-5, 5), end=-2.0)
+    second.bound("x_speed", (-50, 50), start=0, end=0)
+    second.minimize(cd.goals.Effort())
+    answer = cd.solve(cd.Phases([first, second], links={"x": ("x", -1.0)}), mesh=6, accuracy=1e-9)
+    assert answer.phases[1].motion["x"][0] == pytest.approx(-1.0, abs=1e-8)
+    assert answer.objective == pytest.approx(6.0 + 12 * 4.0, rel=1e-7)
+    with pytest.raises(cd.errors.UnknownNameError, match="'y'"):
+        cd.solve(cd.Phases([first, second], links={"y": "x"}), mesh=6)
+    with pytest.raises(cd.errors.DescriptionError, match="two or more"):
+        cd.Phases([first])
+    with pytest.raises(cd.errors.DescriptionError, match="meet in 1 places"):
+        cd.Phases([first, second], links=[{}, {}])
+
+
+# ---- muscles, contact --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kind", [cd.muscles.DeGroote2016, pytest.param(cd.muscles.Millard2012, marks=pytest.mark.slow)]
+)
+def test_elastic_tendons_replayed(kind: type[cd.muscles.Muscle]) -> None:
+    """Two muscles move a mass by 2 cm. Their explicit laws, with kinks, play the excitations to the same place:
+    smooth faces and implicit tendons are the same physics."""
+    system = slider(5.0)
+    for name, x in (("left", -0.35), ("right", 0.35)):
+        path = cd.paths.Path([("ground", (x, 0, 0)), ("body", (0, 0, 0))])
+        system.add_force(name, kind(path, 100.0, 0.1, 0.25, tendon="elastic"))
+    problem = cd.Problem(system, duration=0.4)
+    problem.bound("x", (-0.1, 0.1), start=0, end=0.02)
+    problem.bound("x_speed", (-5, 5), start=0, end=0)
+    problem.bound(system.muscles, (0.02, 1.0))
+    problem.minimize(cd.goals.Effort())
+    problem.minimize(cd.goals.Smoothness("tendons"), 1e-3)
+    # at the start tendons are at rest
+    problem.require(cd.goals.Initial(lambda s: [s.z("left.activation") - s.z("right.activation")], 0, 0))
+    answer = cd.solve(problem, mesh=25, scheme="radau-3", accuracy=1e-7)
+    assert answer.status == "solved"
+    assert answer.activations.names == ("left", "right")
+    assert answer.tendon_forces.values.min() > 0
+    answer.replay(1e-7)
+    assert answer.statistics["drift"]["x"] < 1e-3  # [m]; Moco's damping of 0.01 is not in explicit tendons
+
+
+@pytest.fixture(scope="module")
+def hopper() -> cd.System:
+    """A ball that a force lifts off the floor."""
+    system = cd.System(gravity=(0, -9.81, 0))
+    system.add_body(
+        "ball", mobilizer=cd.Slider("y"), mass=2.0, com=(0, 0, 0), inertia=(0, 0, 0), coordinates=("y",)
+    )
+    soft = cd.contact.Material(modulus=1e5, dissipation=0.5)
+    floor = cd.contact.HalfSpace(system.ground, (0, 1, 0), 0.0, soft)
+    system.add_contact("floor", floor, cd.contact.Sphere("ball", (0, 0, 0), 0.1, soft))
+    return system
+
+
+def test_contact_replayed_and_followed(hopper: cd.System) -> None:
+    """A ball is dropped and caught at rest on a soft floor; its contact forces, measured, are followed."""
+    problem = cd.Problem(hopper, duration=0.3)
+    problem.add_torques("y", bounds=(-200, 200))
+    problem.bound("y", (0.05, 0.5), start=0.15)
+    problem.bound("y_speed", (-5, 5), start=0, end=0)
+    problem.minimize(cd.goals.Effort(), 1e-3)
+    answer = cd.solve(problem, mesh=60, scheme="radau-2", accuracy=1e-7)
+    assert answer.status == "solved"
+    run = answer.replay(1e-7)
+    assert answer.statistics["drift"]["y"] < 1e-3
+    assert run.drift == answer.statistics["drift"]
+    t = np.linspace(0, 0.3, 31)
+    zeros = np.zeros_like(t)
+    push = cd.Table(t, ["fx", "fy", "fz"], np.column_stack([zeros, 40 * np.ones_like(t), zeros]))
+    load = cd.ExternalLoad("ball", push, force=("fx", "fy", "fz"))
+    problem.minimize(cd.goals.ContactForces(load, axes="y"), 2.0)
+    second = cd.solve(problem, mesh=20, accuracy=1e-6, guess=answer)
+    q, u = second.motion.values, second.speeds.values
+    # what acts beside gravity, as a force on the coordinate; smooth faces differ by 0.1 N at most
+    zero = np.zeros_like(u)
+    force = -np.ravel(hopper.inverse_dynamics(q, u, zero, disabled=["gravity"]))
+    term = 2.0 * weights(second) @ (force - 40.0) ** 2 / (2 * 9.81) ** 2
+    assert second.terms["ContactForces"] == pytest.approx(term, rel=1e-2)
+
+
+def test_a_given_motion_and_loads(mass: cd.System) -> None:
+    """Forces that explain a motion against a measured load: m a - f."""
+    t = np.linspace(0, 1, 101)
+    motion = cd.Table(t, ["x"], np.sin(3 * t)[:, None])
+    push = cd.Table(t, ["fx", "fy", "fz"], np.column_stack([2 + t, 0 * t, 0 * t]))
+    problem = cd.Problem(mass, times=(0.2, 0.8), motion=motion)
+    problem.add_torques("x")
+    problem.add_loads(cd.ExternalLoad("body", push, force=("fx", "fy", "fz")))
+    problem.minimize(cd.goals.Effort())
+    answer = cd.solve(problem, mesh=10, scheme="hermite-simpson", midpoint_controls="free")
+    s = answer.times
+    assert answer.controls["x_torque"] == pytest.approx(-18 * np.sin(3 * s) - (2 + s), abs=1e-4)
+    with pytest.raises(cd.errors.DescriptionError, match="from 0 to 1 s"):
+        cd.Problem(mass, times=(0.5, 1.5), motion=motion)
+    late = cd.Problem(mass, times=(0.5, 1.5))
+    with pytest.raises(cd.errors.DescriptionError, match="does not cover"):
+        late.add_loads(cd.ExternalLoad("body", push, force=("fx", "fy", "fz")))
+
+
+# ---- goals -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def arm() -> cd.System:
+    """Two links in a plane, with a marker."""
+    system = cd.System(gravity=(0, -9.81, 0))
+    for name, parent, q in (("upper", system.ground, "shoulder"), ("lower", "upper", "elbow")):
+        system.add_body(
+            name, parent, cd.Pin(), X_PF=(0, 0 if name == "upper" else -0.3, 0), mass=1.0, com=(0, -0.15, 0),
+            inertia=(0.01, 0.01, 0.01), coordinates=(q,),
+        )  # fmt: skip
+    system.add_marker("hand", "lower", (0, -0.3, 0))
+    return system
+
+
+def test_markers_and_orientations_are_followed(arm: cd.System) -> None:
+    """A motion from its marker and from the orientations of its bodies."""
+    t = np.linspace(0, 0.5, 51)
+    q = np.column_stack([0.3 * np.sin(4 * t), 0.5 + 0.4 * t])
+    hand = np.array([arm.station_position(row, "lower", (0, -0.3, 0)) for row in q])
+    angles = {"upper": q[:, 0], "lower": q.sum(axis=1)}
+    turned = {
+        name: cd.Table(t, ["w", "x", "y", "z"], np.column_stack([np.cos(a / 2), 0 * a, 0 * a, np.sin(a / 2)]))
+        for name, a in angles.items()
+    }
+    seen = np.array(hand)
+    seen[20:22] = np.nan
+    for goal in (cd.goals.Follow(cd.Markers(t, ["hand"], seen[:, None])), cd.goals.Follow(turned)):
+        problem = cd.Problem(arm, times=(0.0, 0.5))
+        problem.add_torques(bounds=(-100, 100))
+        problem.bound("elbow", (0.1, 2.5))
+        problem.bound("shoulder", (-1, 1))
+        problem.minimize(goal, 100.0)
+        problem.minimize(cd.goals.Effort(), 1e-8)
+        answer = cd.solve(problem, mesh=20, accuracy=1e-6)
+        off = answer.motion.values - np.column_stack([np.interp(answer.times, t, c) for c in q.T])
+        assert np.abs(off).max() < 5e-3  # [rad]
+
+
+def test_reactions_and_smoothness_are_integrals(arm: cd.System) -> None:
+    """Terms of the objective against the operators of the system at the points of the answer."""
+    problem = cd.Problem(arm, duration=0.5)
+    problem.add_torques(bounds=(-100, 100))
+    problem.bound(["shoulder", "elbow"], (-2, 2), start=0, end=0.5)
+    problem.bound(problem.speeds, (-20, 20), start=0, end=0)
+    problem.minimize(cd.goals.Effort(), 1e-2)
+    problem.minimize(cd.goals.Reactions(("lower",), moments=True), 0.1)
+    problem.minimize(cd.goals.Smoothness(weights={"elbow": 3.0}), 1e-4)
+    answer = cd.solve(problem, mesh=10, accuracy=1e-7)
+    assert answer.status == "solved"
+    udot = np.column_stack([
+        answer.variables[:, problem.dynamics.index[f"{name}_speed rate"]] for name in ("shoulder", "elbow")
+    ])  # fmt: skip
+    w = weights(answer)
+    assert answer.terms["Smoothness"] == pytest.approx(1e-4 * w @ (udot**2 @ [1.0, 3.0]), rel=1e-9)
+    q, u, c = answer.motion.values, answer.speeds.values, answer.controls.values
+    F = np.array([
+        np.ravel(problem.system.reactions(q[k], u[k], udot[k], inputs=c[k]))[6:] for k in range(len(q))
+    ])  # fmt: skip
+    size = (2 * 9.81) ** 2
+    assert answer.terms["Reactions"] == pytest.approx(0.1 * w @ (F**2).sum(axis=1) / size, rel=1e-6)
+
+
+# ---- robustness --------------------------------------------------------------------------------------------
+
+
+def test_statistics_and_refinement(arm: cd.System) -> None:
+    """KKT and violations are small; intervals are divided until the dynamics are exact enough."""
+    problem = cd.Problem(arm, duration=0.6)
+    problem.add_torques(bounds=(-100, 100))
+    problem.bound(["shoulder", "elbow"], (-2, 2.5), start=0, end=1.5)
+    problem.bound(problem.speeds, (-20, 20), start=0, end=0)
+    problem.minimize(cd.goals.Effort())
+    coarse = cd.solve(problem, mesh=5, accuracy=1e-8)
+    assert coarse.statistics["optimality"] < 1e-6
+    assert coarse.statistics["violation"] < 1e-7
+    fine = cd.solve(problem, mesh=5, accuracy=1e-8, mesh_error=1e-4)
+    assert coarse.mesh_error > 1e-4 >= fine.mesh_error
+    assert fine.program.mesh.intervals > 5
+    fine.replay(1e-8)
+    assert max(fine.statistics["drift"].values()) < 1e-3  # [rad]
+    warm = cd.solve(problem, mesh=fine.program.mesh.intervals, accuracy=1e-8, guess=fine)
+    assert warm.statistics["iterations"] <= 4
+    assert warm.objective == pytest.approx(fine.objective, rel=1e-8)
+
+
+def test_small_objectives_are_exact(mass: cd.System) -> None:
+    """A weight of 1e-6 does not make the answer worse."""
+    problem = moved(mass)
+    problem.minimized = [(goal, 1e-6) for goal, _ in problem.minimized]
+    problem.bound("x_torque", (-2.5, 2.5))
+    tiny = cd.solve(problem, mesh=20, accuracy=1e-6)
+    problem.minimized = [(goal, 1.0) for goal, _ in problem.minimized]
+    plain = cd.solve(problem, mesh=20, accuracy=1e-6)
+    assert tiny.objective == pytest.approx(1e-6 * plain.objective, rel=1e-4)
+
+
+def test_ctrl_c_gives_the_iterate(arm: cd.System) -> None:
+    problem = cd.Problem(arm, duration=0.6)
+    problem.add_torques(bounds=(-100, 100))
+    problem.bound(["shoulder", "elbow"], (-2, 2.5), start=0, end=1.5)
+    problem.minimize(cd.goals.Effort())
+
+    def press(step: object) -> None:
+        if step.number == 2:  # type: ignore[attr-defined]
+            signal.raise_signal(signal.SIGINT)
+
+    answer = cd.solve(problem, mesh=5, progress=press)
+    assert answer.status == "stopped"
+    assert "best iterate" in answer.message
+    assert np.isfinite(answer.motion.values).all()
+
+
+def test_a_run_resumes_from_its_checkpoint(arm: cd.System, tmp_path: Path) -> None:
+    problem = cd.Problem(arm, duration=0.6)
+    problem.add_torques(bounds=(-100, 100))
+    problem.bound(["shoulder", "elbow"], (-2, 2.5), start=0, end=1.5)
+    problem.bound(problem.speeds, (-20, 20), start=0, end=0)
+    problem.minimize(cd.goals.Effort())
+    whole = cd.solve(problem, mesh=10, accuracy=1e-8)
+    file = tmp_path / "run.npz"
+    part = cd.solve(problem, mesh=10, accuracy=1e-8, iterations=6, checkpoint=file)
+    assert part.status == "iterations"
+    rest = cd.solve(problem, mesh=10, accuracy=1e-8, checkpoint=file)
+    assert rest.objective == pytest.approx(whole.objective, rel=1e-7)
+    again = cd.solve(problem, mesh=10, accuracy=1e-8, checkpoint=file)
+    assert again.statistics["iterations"] <= 4
+    with pytest.raises(cd.errors.DescriptionError, match="another problem, mesh or scheme"):
+        cd.solve(problem, mesh=11, checkpoint=file)
