@@ -243,6 +243,8 @@ def test_statistics_and_refinement(arm: cd.System) -> None:
     assert fine.program.mesh.intervals > 5
     fine.replay(1e-8)
     assert max(fine.statistics["drift"].values()) < 1e-3  # [rad]
+    pytest.importorskip("matplotlib", reason="pictures")
+    assert len(fine.plot("elbow", "elbow_speed", "elbow_torque").lines) == 3
     warm = cd.solve(problem, mesh=fine.program.mesh.intervals, accuracy=1e-8, guess=fine)
     assert warm.statistics["iterations"] <= 4
     assert warm.objective == pytest.approx(fine.objective, rel=1e-8)
@@ -291,3 +293,56 @@ def test_a_run_resumes_from_its_checkpoint(arm: cd.System, tmp_path: Path) -> No
     assert again.statistics["iterations"] <= 4
     with pytest.raises(cd.errors.DescriptionError, match="another problem, mesh or scheme"):
         cd.solve(problem, mesh=11, checkpoint=file)
+
+
+def test_a_prescribed_base_and_a_lock(arm: cd.System) -> None:
+    """A pendulum on a base that a motion drives, with a locked joint between: its equation holds, and the replay
+    follows."""
+    system = cd.System(gravity=(0, -9.81, 0))
+    system.add_body(
+        "base", mobilizer=cd.Slider(), mass=1.0, com=(0, 0, 0), inertia=(0, 0, 0), coordinates=("x",),
+        motion=cd.Prescribed(lambda t: 0.1 * np.sin(5 * t)),
+    )  # fmt: skip
+    system.add_body(
+        "bob", "base", cd.Pin(), X_BM=(0, 0.5, 0), mass=1.0, com=(0, 0, 0), inertia=(0.01, 0.01, 0.01),
+        coordinates=("angle",),
+    )  # fmt: skip
+    problem = cd.Problem(system, duration=0.8)
+    problem.add_torques("angle", bounds=(-50, 50))
+    problem.bound("angle", (-2, 2), start=0, end=1.0)
+    problem.bound("angle_speed", (-20, 20), start=0, end=0)
+    problem.minimize(cd.goals.Effort())
+    answer = cd.solve(problem, mesh=15, scheme="radau-3", accuracy=1e-8)
+    assert answer.status == "solved"
+    assert answer.motion["x"] == pytest.approx(0.1 * np.sin(5 * answer.times), abs=1e-12)
+    assert answer.replay(1e-8).drift["angle"] < 1e-4
+    problem.bound("x", (0, 1))
+    with pytest.raises(cd.errors.DescriptionError, match="'x' is locked or prescribed"):
+        cd.solve(problem, mesh=4)
+
+
+def test_metabolic_energy_against_the_study() -> None:
+    """The term of the objective against cd.metabolic_power of the answer's motion."""
+    system = slider(5.0)
+    for name, x in (("left", -0.35), ("right", 0.35)):
+        path = cd.paths.Path([("ground", (x, 0, 0)), ("body", (0, 0, 0))])
+        system.add_force(name, cd.muscles.DeGroote2016(path, 100.0, 0.1, 0.25, tendon="rigid"))
+    problem = cd.Problem(system, duration=0.4)
+    problem.bound("x", (-0.1, 0.1), start=0, end=0.02)
+    problem.bound("x_speed", (-5, 5), start=0, end=0)
+    problem.bound(system.muscles, (0.02, 1.0))
+    model = cd.muscles.Bhargava2004(forbid_negative_total_power=False)
+    problem.minimize(cd.goals.Metabolic(model), 0.1)
+    problem.minimize(cd.goals.Effort())
+    answer = cd.solve(problem, mesh=10, accuracy=1e-7)
+    assert answer.status == "solved"
+    motion = cd.Motion(system, answer.times[1:], answer.motion.values[1:], answer.speeds.values[1:])
+    inside = cd.Table(answer.times[1:], answer.activations.names, answer.activations.values[1:])
+    excited = cd.Table(answer.times[1:], answer.controls.names, answer.controls.values[1:])
+    power = cd.metabolic_power(
+        system, cd.muscle_analysis(system, motion, activations=inside), model,
+        excitations=excited,
+    )  # fmt: skip
+    energy = weights(answer)[1:] @ (power["total"] - power["basal"])
+    # smooth faces are off by half of their widths where there were kinks
+    assert answer.terms["Metabolic"] == pytest.approx(0.1 * energy, rel=1e-2)

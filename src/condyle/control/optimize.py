@@ -25,6 +25,8 @@ from condyle.records import dataclass
 SMALL, LEAST, NEAR = 0.1, 1e-9, 1e-3
 """Objectives between LEAST and SMALL are scaled to 1 once violation and optimality are below NEAR."""
 STAGES = 4
+LOST, MOST = ("infeasible", "failed", "not finite"), 300
+"""When to try without second derivatives, and for how many iterations."""
 AGAIN: dict[str, ipopt.Option] = {**ipopt.WARM, "mu_init": 0.1}
 """After another scale of the objective."""
 EVERY = 20.0
@@ -63,12 +65,20 @@ class Optimum:
 
 
 def optimize(
-    nlp: Assembly, bounds: Bounds, x: Array, warm: Iterate | None, text: str, settings: Settings
+    nlp: Assembly,
+    bounds: Bounds,
+    x: Array,
+    warm: Iterate | None,
+    text: str,
+    settings: Settings,
+    free: bool = False,
 ) -> Optimum:
-    """Solve from x, or from an iterate with multipliers of the objective r f.
+    """Solve from x, or from an iterate with multipliers of the objective r f. Where exact second derivatives lead
+    to a place from which nothing is feasible, it tries without them.
 
     Args:
         text: what the program is, by which checkpoints are known.
+        free: the duration is found: the barrier starts higher, or movements shrink to none.
     """
     accuracy = settings.accuracy
     own: dict[str, Any] = {
@@ -79,7 +89,7 @@ def optimize(
         **({} if settings.exact else {"hessian_approximation": "limited-memory"}),
     }
     start = {"x": x}
-    more: dict[str, ipopt.Option] = {}
+    more: dict[str, ipopt.Option] = {"mu_init": 1.0} if free else {}
     if (kept := _resumed(settings.checkpoint, text, len(x), nlp.m)) is not None:
         nlp.scale_objective(kept[1])
         start, more = kept[0]._asdict(), ipopt.WARM | {"mu_init": kept[2]}
@@ -92,7 +102,7 @@ def optimize(
         solution = ipopt.solve(nlp, bounds, options=own | more | dict(settings.options), watch=watch, **start)
         found.append(solution)
         if more is ipopt.WARM and solution.status not in ("solved", "stopped"):  # cold, then
-            start, more = {"x": x}, {}
+            start, more = {"x": x}, {"mu_init": 1.0} if free else {}
             continue
         size = abs(solution.objective)
         again = watch.small or (solution.status in ("solved", "acceptable") and size < SMALL)
@@ -102,6 +112,19 @@ def optimize(
         nlp.scale_objective(nlp.r * factor)
         parts = {name: factor * getattr(solution, name) for name in ("lambda_", "lower", "upper")}
         start, more = {"x": solution.x, **parts}, AGAIN
+    if solution.status in LOST and settings.exact and warm is None:
+        watch.last, r = True, nlp.r
+        nlp.scale_objective(1.0)
+        limited: dict[str, Any] = {
+            "hessian_approximation": "limited-memory",
+            "max_iter": min(own["max_iter"], MOST),
+        }
+        second = ipopt.solve(nlp, bounds, x, own | limited | dict(settings.options), watch=watch)
+        found.append(second)
+        if second.status in ("solved", "acceptable", "stopped"):
+            solution = second
+        else:
+            nlp.scale_objective(r)
     watch.done(solution)
     return Optimum(
         solution,

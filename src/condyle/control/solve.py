@@ -198,7 +198,8 @@ def _on_meshes(
     prepared = time.process_time() - begin
     text = "\n".join(f"{p.key} {p.mesh.scheme.name} {p.mesh.ends.tolist()}" for p in parts)
     x = np.concatenate(starts) / nlp.S
-    found = optimize(nlp, whole.bounds, x, warm, text, settings)
+    free = any(one.free for one in problems)
+    found = optimize(nlp, whole.bounds, x, warm, text, settings, free)
     solution = found.solution
     optimality, violation = kkt(nlp, whole.bounds, solution)
     statistics = {

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import field
 from functools import cached_property
 from typing import Annotated, Any, Self, TypeAlias
@@ -135,7 +137,21 @@ class TimeSeries(ExplainsCalls):
         """The values at time t, an SX column."""
         t = ca.fmin(ca.fmax(t, self.times[0]), self.times[-1])
         row = self._pieces.at(t, look_up=True)
-        return taylor(t - row[0], ca.vertsplit(row[1:], len(self.values[0])))
+        value = taylor(t - row[0], ca.vertsplit(row[1:], len(self.values[0])))
+        if (offsets := _offsets.get()) is None:
+            return value
+        return value + offsets.setdefault(id(self), (self, ca.SX.sym("offset", len(self.values[0]))))[1]
+
+    def pull_back(self, t: np.ndarray, bars: np.ndarray) -> np.ndarray:
+        """Gradient by the values, (n, k), of sum(bars * series(t)), for times t (m,) and bars (m, k)."""
+        x = np.array(self.times)
+        t = np.clip(t, x[0], x[-1])
+        breaks, origins, c = (straight if self.interpolation == "linear" else natural)(x, np.eye(len(x)))
+        row = np.searchsorted(breaks, t, side="right")
+        by_piece = np.zeros((len(c), c.shape[1], bars.shape[1]))
+        for j in range(c.shape[1]):
+            np.add.at(by_piece[:, j], row, (t - origins[row])[:, None] ** j * bars)
+        return np.asarray(np.einsum("pjk,pjn->nk", by_piece, c))
 
     @cached_property
     def _pieces(self) -> Pieces:
@@ -164,6 +180,21 @@ class TimeSeries(ExplainsCalls):
             f"TimeSeries({len(self.times)} samples, {self.times[0]:g} to {self.times[-1]:g} s, "
             f"{self.interpolation})"
         )
+
+
+_offsets: ContextVar[dict[int, tuple[TimeSeries, SX]] | None] = ContextVar("offsets", default=None)
+
+
+@contextmanager
+def series_offsets(wanted: bool = True) -> Iterator[dict[int, tuple[TimeSeries, SX]]]:
+    """Inside, the value of a series is itself and a symbol that stands for zero: by this it can be differentiated. By
+    the series' id, each series and its symbols. Not if not wanted."""
+    found: dict[int, tuple[TimeSeries, SX]] = {}
+    token = _offsets.set(found if wanted else None)
+    try:
+        yield found
+    finally:
+        _offsets.reset(token)
 
 
 @dataclass(frozen=True, eq=False)

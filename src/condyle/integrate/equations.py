@@ -3,7 +3,7 @@ methods need of f."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from condyle.arrays import SX
 from condyle.constraints.solve.multipliers import SHORT
+from condyle.forces.external import TimeSeries, series_offsets
 from condyle.integrate.interrupts.path_jumps import Branches
 from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.projection import Projection, projection
@@ -70,17 +71,20 @@ class EquationsOfMotion:
     switches: tuple[int, ...] = ()
     derived: ca.Function | Staged | None = None
     newton: tuple[External, External] | None = None
+    series: tuple[TimeSeries, ...] = ()
 
 
 def equations(
-    system: System, derivatives: bool = False, W: int = 1, newton: bool = False
+    system: System, derivatives: bool = False, W: int = 1, newton: bool = False, offsets: bool = False
 ) -> EquationsOfMotion:
     """The equations of a system, for W lanes. The looped layout has no derivatives, but where `newton` is
-    enough: prefers_looped_newton says where."""
+    enough: prefers_looped_newton says where. offsets: p goes on with the offsets of all sampled series
+    (forces/external.py), zeros that derivatives are taken by."""
     model = system.compiled.model
     nq, nu, branches = system.nq, system.nu, Branches.of_system(system)
     f: ca.Function | Staged | Loops
     signature, derived, loops, solver = None, None, not derivatives, None
+    series: tuple[TimeSeries, ...] = ()
     if newton:
         factors, solution = build_looped_newton(model)
         solver = compiled(factors, "newton_factors", W), compiled(solution, "newton_solution", W)
@@ -88,13 +92,16 @@ def equations(
         f, signature = _loops(model, W), _signature(model, branches)
     else:
         # frames that are not turned make it much shorter than expected
-        f, signature, derived = _right_hand_side(model, branches, derivatives)
+        with series_offsets(offsets) as found:
+            f, signature, derived = _right_hand_side(model, branches, derivatives, found)
+        series = tuple(one for one, _ in found.values())
         if loops and W == 1 and prefers_loops(model) and f.n_instructions() > LONGEST_FOR_ONE:
             f, signature = _loops(model, W), _signature(model, branches)
     prescribed = sum(
         len(x) for b in model.tree.driven if b.motion for x in (b.motion.coordinates, b.motion.given_speeds)
     )
-    projected = partial(projection, model, lanes=W if isinstance(f, Loops) else 0)
+    extra = sum(len(one.values[0]) for one in series)
+    projected = partial(projection, model, lanes=W if isinstance(f, Loops) else 0, extra=extra)
     return EquationsOfMotion(
         f,
         partial(_qdot, model),
@@ -102,7 +109,7 @@ def equations(
         nq,
         nu,
         nq + nu + model.nz,
-        model.tail_size - model.tail["inputs"].start,
+        model.tail_size - model.tail["inputs"].start + extra,
         prescribed,
         bool(timed(system).names),
         branches is not None,
@@ -110,11 +117,15 @@ def equations(
         tuple(branches.of_span.tolist()) if branches is not None else (),
         derived,
         solver,
+        series,
     )
 
 
 def _right_hand_side(
-    model: Model, branches: Branches | None, derivatives: bool
+    model: Model,
+    branches: Branches | None,
+    derivatives: bool,
+    offsets: Mapping[int, tuple[TimeSeries, SX]],
 ) -> tuple[ca.Function | Staged, ca.Function | None, ca.Function | Staged | None]:
     """f, signature and derived: see EquationsOfMotion."""
     s = Symbols(model, plain=branches is not None)
@@ -123,6 +134,7 @@ def _right_hand_side(
     s.arguments["tau"] = ca.SX.zeros(model.tree.nu)
     rates = right_hand_side(s, SHORT)
     results = [rates.ydot, *([] if rates.delicate is None else [rates.delicate])]
+    inputs[2] = ca.vertcat(inputs[2], *(x for _, x in offsets.values()))
     if branches is None:
         f = build_function("rhs", inputs, results)
         if derivatives and has_stopped_gradient(results):

@@ -162,15 +162,19 @@ def metric(weights: SX) -> SX:
     return ca.if_else(most > 0, ca.fmax(weights, LIGHTEST * most), 1)
 
 
-def projection(model: Model, errors: int, lanes: int = 0, derived: bool = False) -> Projection | None:
+def projection(
+    model: Model, errors: int, lanes: int = 0, derived: bool = False, extra: int = 0
+) -> Projection | None:
     """The projection of a system whose steps have so many estimates of their error; None where there is
     nothing to project.
-    lanes: of loops over bodies; 0 for straight lines. derived: somebody will differentiate its functions."""
+    lanes: of loops over bodies; 0 for straight lines. derived: somebody will differentiate its functions.
+    extra: numbers that p has at its end, and that nothing here depends on."""
     s, tree = Symbols(model), model.tree
     nq, nu, q, u = tree.nq, tree.nu, s["q"], s["u"]
     n = nq + nu + model.nz
     weights, E = ca.SX.sym("weights", n), [ca.SX.sym(f"e{i}", n) for i in range(errors)]
-    inputs = [s.t, ca.vertcat(q, u, s.z), s["tail"][model.tail["inputs"].start :], weights]
+    p = ca.vertcat(s["tail"][model.tail["inputs"].start :], ca.SX.sym("extra", extra))
+    inputs = [s.t, ca.vertcat(q, u, s.z), p, weights]
 
     def at_prescribed(name: str, outputs: list[SX], *more: SX) -> ca.Function | Staged:
         """The function at the state that motions prescribe."""

@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame  # type: ignore[import-untyped]
 
-_AXES = (("_x", "_y", "_z"), ("_X", "_Y", "_Z"), ("_1", "_2", "_3"), (".x", ".y", ".z"))
+_AXES = (
+    ("_x", "_y", "_z"),
+    ("_X", "_Y", "_Z"),
+    ("_1", "_2", "_3"),
+    (".x", ".y", ".z"),
+    (":X", ":Y", ":Z"),
+    (":x", ":y", ":z"),
+)
 _UPWARDS = {
     "x": (0, -1, 0, 1, 0, 0, 0, 0, 1),
     "y": (1, 0, 0, 0, 1, 0, 0, 0, 1),
@@ -370,8 +377,9 @@ def read_markers(
     """Markers from a file.
 
     Args:
-        path: .trc, .c3d (with ezc3d: `pip install "condyle[c3d]"`), or a table with columns NAME_x, NAME_y,
-            NAME_z (.csv, .npz, .sto, .mot) or cells of three numbers (.sto).
+        path: .trc, .c3d (with ezc3d: `pip install "condyle[c3d]"`), an export of Vicon Nexus (.csv), Qualisys
+            (.tsv) or OptiTrack Motive (.csv), or a table with columns NAME_x, NAME_y, NAME_z, or NAME:X, NAME:Y,
+            NAME:Z (.csv, .npz, .sto, .mot) or cells of three numbers (.sto).
         units: "m", "cm" or "mm", of the positions in the file; by default those that it states. A file that
             does not say is refused.
         vertical: the file's axis that points up, "x", "y" or "z" (or "-z"): everything is turned so that it
@@ -424,6 +432,14 @@ def _read(path: Path, units: str | None) -> Markers:
         if not found.units:
             raise DescriptionError(f"{path.name}: it does not say its Units; say units='mm', 'cm' or 'm'")
         return Markers(found.time, found.names, found.values, units=found.units, rate=found.rate)
+    if ending in (".csv", ".tsv", ".txt"):
+        from condyle.io.exports import read_export
+
+        made = read_export(files.existing(path))
+        if made is not None:
+            if not (units or made.units):
+                raise DescriptionError(f"{path.name}: it does not say its units; say units='mm', 'cm' or 'm'")
+            return Markers(made.time, made.names, made.positions, units=units or made.units, rate=made.rate)
     if ending in (".csv", ".tsv", ".npz", ".sto", ".mot"):
         return Markers.from_table(read_table(path, degrees=False), units=units or "")
     raise DescriptionError(

@@ -137,18 +137,18 @@ class Metabolics:
             name: of the muscle.
             muscle: its law.
             x: what it does.
-            smooth: without kinks, for optimal control: velocities have a width of 0.01 l_0 / s, powers one
-                of 0.01 W/kg, half of which is the greatest error of each maximum.
+            smooth: without kinks, for optimal control: velocities have a width of 0.01 l_0 / s, the least heat
+                one of 0.1 W/kg, and (2) one of 1 W/kg, half of which is the greatest error of each maximum.
         """
-        m, w = self.mass(name, muscle), 0.01 * smooth
+        m = self.mass(name, muscle)
         v, width = x.v_M, self.SPEED * smooth * self._length(muscle)
         if not self.include_negative_mechanical_work:
             v = -positive(-v, width)
         W, h = -self.work_force(x) * v / m, self.heat(name, muscle, x, smooth)
         if self.forbid_negative_total_power:
-            h = h + positive(-(h + W), w)  # (2)
+            h = h + positive(-(h + W), 1.0 * smooth)  # (2)
         if self.enforce_minimum_heat_rate_per_muscle:
-            h = at_least(h, ca.SX(HEAT), w)
+            h = at_least(h, ca.SX(HEAT), 0.1 * smooth)
         return m * (h + W)  # (1)
 
     def work_force(self, x: Working) -> SX:

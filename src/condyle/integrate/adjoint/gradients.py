@@ -22,7 +22,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.constraints.solve.multipliers import LINES
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
-from condyle.integrate.adjoint.program import FORWARD, REVERSE, Tasks, carry, wanted
+from condyle.integrate.adjoint.program import FORWARD, REVERSE, SeriesBars, Tasks, carry, wanted
 from condyle.integrate.adjoint.saltation import Changes
 from condyle.integrate.integrators.base import Method
 from condyle.integrate.steps import unstacked
@@ -62,6 +62,7 @@ class RunDerivatives:
         self.model = self.system.compiled.model
         self.nq, self.nu, self.n = self.system.nq, self.system.nu, traj.y.shape[1]
         self.by_p = True
+        self.series: SeriesBars | None = None
         self._check()
         self.starts = [0, *(row for row, _ in traj.changes)]
         self.segments = [
@@ -208,7 +209,8 @@ class RunDerivatives:
         self, direction: str, tasks: Tasks, d: Array, dp: Array, seeds: Array | None = None
     ) -> tuple[Array, Array]:
         by_p = self.by_p if direction == REVERSE else bool(dp.any())
-        return carry(self.system, self.rows.method, direction, tasks, d, dp, seeds, by_p)
+        series = self.series if direction == REVERSE else None
+        return carry(self.system, self.rows.method, direction, tasks, d, dp, seeds, by_p, series)
 
     def between(
         self, direction: str, k: np.ndarray, t: np.ndarray, d: Array, dp: Array
@@ -359,6 +361,8 @@ def vjp(traj: Trajectory, w: Any, t: Any, wrt: Any) -> dict[str, Array]:
     names, (times, shape) = run.names(wrt), run.times(t)
     run.by_p = bool({"parameters", "inputs"} & set(names)) or bool(traj.changes)
     w = cotangent_of(run.system, w, shape, run.n)
+    if "inputs" in names:
+        run.series = SeriesBars("vjp", run.system, traj.rows.method)
     y, p = run.reverse(w.reshape(len(times), run.n), times, t is None)
     out = {}
     for name in names:
@@ -367,7 +371,7 @@ def vjp(traj: Trajectory, w: Any, t: Any, wrt: Any) -> dict[str, Array]:
         else:
             d, dp = run.directions(name)
             out[name] = d @ y + dp @ p
-    return out
+    return out | (run.series.gradients if run.series is not None else {})
 
 
 def tangent_of(system: System, name: str, given: Any) -> Array:

@@ -18,13 +18,18 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.integrate.adjoint.slopes import LoopedSlope, MapSlope, Slope
+from condyle.forces.external import TimeSeries, series_offsets
+from condyle.integrate.adjoint.slopes import OFFSETS, LoopedSlope, MapSlope, Slope
 from condyle.integrate.adjoint.tape import Rate, Recorded, Tape
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
 from condyle.integrate.integrators.base import Method
+from condyle.integrate.integrators.explicit import Explicit
+from condyle.integrate.integrators.symplectic import SemiExplicitEuler
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.step_loop import copy
 from condyle.model.model import Model, description
+from condyle.model.right_hand_side import right_hand_side
+from condyle.model.symbols import Symbols
 from condyle.native.machine.jit import lane_width
 from condyle.native.machine.threads import thread_count
 from condyle.native.programs.nodes import Get, If, Node, Put, Stream, Take, While, elementwise, kernel
@@ -46,25 +51,31 @@ def wanted(model: Model) -> np.ndarray:
     return np.concatenate(parts) - start
 
 
-def native(system: System, method: Method, direction: str, by_p: bool, W: int) -> ProgramAndTables:
-    """The program of a direction, for W lanes; by_p: with derivatives by p."""
-    key = ("derivative of a run", method.text, direction, by_p, W)
+def native(
+    system: System, method: Method, direction: str, by_p: bool, W: int, offsets: bool = False
+) -> ProgramAndTables:
+    """The program of a direction, for W lanes; by_p: with derivatives by p; offsets: and by sampled series."""
+    key = ("derivative of a run", method.text, direction, by_p, W, offsets)
     if key not in system.compiled.programs:
-        text = f"derivative {method.text} {direction} {by_p} {W}\n{description(system.compiled.model)}"
+        text = (
+            f"derivative {method.text} {direction} {by_p} {W} {offsets}\n{description(system.compiled.model)}"
+        )
         system.compiled.programs[key] = cached_program(
-            text, lambda: _build(system, method, direction, by_p, W)
+            text, lambda: _build(system, method, direction, by_p, W, offsets)
         )
     return system.compiled.programs[key]
 
 
-def _build(system: System, method: Method, direction: str, by_p: bool, W: int) -> ProgramAndTables:
+def _build(
+    system: System, method: Method, direction: str, by_p: bool, W: int, offsets: bool
+) -> ProgramAndTables:
     model = system.compiled.model
     by = wanted(model) if by_p else np.zeros(0, int)
-    if direction == REVERSE and not method.needs_jacobian:
+    if direction == REVERSE and not method.needs_jacobian and not offsets:
         eq = equations(system, W=W)
         if LoopedSlope.fits(model, eq, W > 1):
             return rows_loop(method, eq, direction, by, W, model)
-    return rows_loop(method, equations(system, derivatives=True, W=W), direction, by, W)
+    return rows_loop(method, equations(system, derivatives=True, W=W, offsets=offsets), direction, by, W)
 
 
 def rows_loop(
@@ -107,6 +118,8 @@ def rows_loop(
         nodes = tape.tangent_nodes("y_next")
         result = tape.tangents[tape.at("y_next")]
     shared = {"t": 1, "y": n, "f": n, "seed": n}
+    if eq.series:
+        shared |= {"offsets": sizes["offsets"]}
     shared |= {
         "task.first": 1,
         "task.last": 1,
@@ -197,13 +210,15 @@ def carry(
     dp: np.ndarray,
     seeds: np.ndarray | None = None,
     by_p: bool = True,
+    series: SeriesBars | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Tangents d (tasks, n), dp (tasks, p') from the first to the last row of each task; or cotangents from the last
-    to the first, with seeds (m, n) added at the rows before the last."""
+    to the first, with seeds (m, n) added at the rows before the last. `series` collects what falls to sampled series."""
     count, (n, nq, nu) = len(d), (d.shape[1], system.nq, system.nu)
     by_p = by_p and bool(dp.shape[1])
     W = 1 if count == 1 else lane_width()
-    program, tables = native(system, method, direction, by_p, W)
+    offsets = series is not None and bool(series.found)
+    program, tables = native(system, method, direction, by_p, W, offsets)
     out, out_p = np.array(d, dtype=float), np.array(dp if by_p else dp[:, :0], dtype=float)
     numbers = {"first": tasks.first, "last": tasks.last, "which": tasks.which}
     streams = {
@@ -218,6 +233,10 @@ def carry(
         "task.p": np.ascontiguousarray(tasks.tails[:, system.compiled.model.tail["inputs"].start :]),
         **tables,
     }
+    if series is not None and offsets:
+        zeros = np.zeros((len(tasks.tails), series.width))
+        streams["task.p"] = np.hstack([streams["task.p"], zeros])
+        streams[OFFSETS] = np.zeros((len(tasks.t) * series.stages, 1 + series.width))
     weights = np.zeros(n)
     weights[nq : nq + nu] = tasks.manifold.weights
     limit = int((tasks.last - tasks.first).sum()) + count + 1
@@ -239,7 +258,65 @@ def carry(
             "derivatives of a run: some are not finite: a force has no slope somewhere, such as that of a norm where it "
             "is zero; move the start a little, or take a smooth law (contacts: smooth=)"
         )
+    if series is not None and offsets:
+        series.add(streams[OFFSETS])
     return out, out_p if by_p else np.array(dp)
+
+
+class SeriesBars:
+    """Gradients by the values of the sampled series of a system: what each is called, and the sum so far.
+
+    Args:
+        what: how errors call it.
+        system: whose series.
+        method: of the run.
+    """
+
+    def __init__(self, what: str, system: System, method: Method) -> None:
+        with series_offsets() as found:
+            s = Symbols(system.compiled.model)
+            s.follow_motions()
+            s.arguments["tau"] = ca.SX.zeros(system.nu)
+            right_hand_side(s)
+        self.found = [series for series, _ in found.values()]
+        self.width = sum(len(series.values[0]) for series in self.found)
+        self.stages = len(method.A) if isinstance(method, Explicit) else 1
+        self.sums = [np.zeros(np.shape(series.values)) for series in self.found]
+        if self.found and not isinstance(method, (Explicit, SemiExplicitEuler)):
+            raise DescriptionError(
+                f"{what}: wrt='inputs': the values of sampled series have derivatives with explicit methods only, not with "
+                f"{method.name!r}; run with 'dormand-prince' or 'rkc'"
+            )
+        self.names = self._names(system)
+
+    def _names(self, system: System) -> list[str]:
+        """The law that has it, and the field if it has several."""
+        out = dict[int, str]()
+        for name, law in system.compiled.model.forces.items():
+            fields = {
+                field: value
+                for field in getattr(law, "__dataclass_fields__", ())
+                if isinstance(value := getattr(law, field, None), TimeSeries)
+            }
+            for field, value in fields.items():
+                out.setdefault(id(value), name if len(fields) == 1 else f"{name}.{field}")
+        return [out.get(id(series), f"series{k}") for k, series in enumerate(self.found)]
+
+    def add(self, rows: np.ndarray) -> None:
+        """Rows (m, 1 + width): a time, and cotangents of all series there."""
+        rows, first = rows[rows[:, 1:].any(axis=1)], 1
+        for total, series in zip(self.sums, self.found, strict=True):
+            width = total.shape[1]
+            total += series.pull_back(rows[:, 0], rows[:, first : first + width])
+            first += width
+
+    @property
+    def gradients(self) -> dict[str, np.ndarray]:
+        """By "inputs.NAME", shape (n,), or (n, 3) for vectors."""
+        return {
+            f"inputs.{name}": x[:, 0] if x.shape[1] == 1 else x
+            for name, x in zip(self.names, self.sums, strict=True)
+        }
 
 
 WORTH = 20_000

@@ -18,10 +18,12 @@ from condyle.model.looped.gradient import has_looped_gradient
 from condyle.model.model import Model
 from condyle.model.operators.rates import zdot
 from condyle.model.symbols import Symbols
-from condyle.native.programs.nodes import Kernel, Node, Stream, elementwise
+from condyle.native.programs.nodes import Kernel, Node, Put, Stream, elementwise, kernel
 from condyle.native.programs.slice_function import Loops, SliceFunction, compiled
 from condyle.native.tables.staged import Staged, build_function
 
+OFFSETS = "row.offsets"
+"""The stream of cotangents of the offsets of series, with the time of each: a row for each evaluation of f."""
 LONG = 6000
 """Operations of f beyond which its gradient is a recursion in loops: a straight line is three times as long, and a
 processor that fetches every instruction once takes six times as long for it."""
@@ -43,6 +45,7 @@ class Slope:
         self.x = x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
         self.ydot = ca.densify(main.call(x, True, False)[0])
         self.active = ca.vertcat(x[1], x[2][self.wanted])
+        self.offsets = x[2][x[2].numel() - sum(len(one.values[0]) for one in eq.series) :]
         self.n, self.np = n, len(self.wanted)
         self._made: dict[str, ca.Function] = {}
         self._label = 0
@@ -59,18 +62,29 @@ class Slope:
 
     @property
     def vjp(self) -> ca.Function:
-        """(t, y, p, rows..., k^, p^) -> f_y' k^, p^ + f_p' k^: (2)."""
+        """(t, y, p, rows..., k^, p^) -> f_y' k^, p^ + f_p' k^: (2); t and the cotangents of the series' offsets."""
 
         def make() -> tuple[list[SX], list[SX]]:
             w, old = ca.SX.sym("w", self.n), ca.SX.sym("old", self.np)
-            back = ca.jtimes(self.ydot, self.active, w, True)
-            return [*self.x, w, old], [back[: self.n], old + back[self.n :]]
+            back = ca.jtimes(self.ydot, ca.vertcat(self.active, self.offsets), w, True)
+            n, end = self.n, self.n + self.np
+            return [*self.x, w, old], [back[:n], old + back[n:end], ca.vertcat(self.x[0], back[end:])]
 
         return self._function("rate_vjp", make)
 
-    def back(self, given: tuple[str, ...], k: str, w: str, out: str, pbar: str) -> list[Node]:
-        """Nodes that set out to f_y' w and add f_p' w to pbar, at (t, y, p, rows...) with f = k there."""
-        return [Kernel(self.vjp, (*given, w, pbar), (out, pbar))]
+    def back(
+        self, given: tuple[str, ...], k: str, w: str, out: str, pbar: str, place: tuple[int, int]
+    ) -> list[Node]:
+        """Nodes that set out to f_y' w and add f_p' w to pbar, at (t, y, p, rows...) with f = k there. place: which
+        evaluation of how many in the step."""
+        self.sizes["offsets"] = 1 + self.offsets.numel()
+        nodes: list[Node] = [Kernel(self.vjp, (*given, w, pbar), (out, pbar, "offsets"))]
+        if not self.offsets.numel():
+            return nodes
+        i, count = place
+        self.sizes["slot"] = 1
+        slot = kernel(lambda row: row * count + i, "row", "slot", self.sizes, f"slot{i}")
+        return [*nodes, slot, Put("offsets", OFFSETS, "slot")]
 
     def _tangents(self) -> list[SX]:
         return [ca.SX.sym("dy", self.n), ca.SX.sym("dp", self.np)]
@@ -144,7 +158,7 @@ class LoopedSlope(Slope):
         W: int,
     ) -> None:
         self.eq, self.rhs, self.wanted, self.sizes = eq, rhs, list(wanted), rhs.sizes
-        self.n, self.np, self.x, self._label = eq.n, len(self.wanted), [], 0
+        self.n, self.np, self.x, self._label, self.offsets = eq.n, len(self.wanted), [], 0, ca.SX(0, 1)
         nu, nz, start = model.tree.nu, model.nz, model.tail["inputs"].start
         s = Symbols(model)
         inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][start:]]
@@ -167,7 +181,9 @@ class LoopedSlope(Slope):
         made = build_function("by_p", [*inputs, k, x, w, old], [by_y, old + by_p])
         self.more = SliceFunction(made, "by_p", self.sizes, streams, tables)
 
-    def back(self, given: tuple[str, ...], k: str, w: str, out: str, pbar: str) -> list[Node]:
+    def back(
+        self, given: tuple[str, ...], k: str, w: str, out: str, pbar: str, place: tuple[int, int]
+    ) -> list[Node]:
         parts = ("g.q", "g.u", "g.tau", "g.tail", "g.w")
         return [
             Kernel(self.split, (*given, w), parts),

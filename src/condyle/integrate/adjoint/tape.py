@@ -23,7 +23,7 @@ import casadi as ca
 
 from condyle.arrays import SX
 from condyle.errors import DescriptionError
-from condyle.integrate.adjoint.slopes import MapSlope, Slope
+from condyle.integrate.adjoint.slopes import OFFSETS, MapSlope, Slope
 from condyle.native.loops.elements import ElementSum, Elementwise
 from condyle.native.programs.nodes import Call, If, Ints, Kernel, Node, While, elementwise
 from condyle.records import dataclass
@@ -110,6 +110,7 @@ class Tape:
         self.bars: dict[str, str] = {}
         self.factored: dict[str, Matrix] = {}
         self.off = ""
+        self.rates = 0
 
     # --- names
 
@@ -259,6 +260,7 @@ class Tape:
         k = self.renamed(node.k) if not node.known else node.k
         looked, rows = slope.rows_at(t, y)
         self.active.add(k)
+        place, self.rates = self.rates, self.rates + 1
         given = (t, y, "p", *rows)
 
         def tangent() -> list[Node]:
@@ -269,7 +271,7 @@ class Tape:
                 return []
             (back, known), (pbar, _) = self.bar(y), self.bar("p")
             out = self.new("back", slope.n) if known else back
-            nodes = slope.back(given, k, self.bars[k], out, pbar)
+            nodes = slope.back(given, k, self.bars[k], out, pbar, (place, self.rates))
             return [*nodes, self._sum(back, out)] if known else nodes
 
         primal: list[Node] = [] if node.known else [slope.rhs(t, y, k, "f.unused")]
@@ -554,7 +556,7 @@ class Tape:
         """Nodes from the cotangent of a result to those of the active slices `wanted`."""
         self.bars[self.at(result)] = bar
         back = [op.reverse() for op in reversed(self.operations)]
-        needed = [self.bars[name] for name in wanted if name in self.bars]
+        needed = [self.bars[name] for name in wanted if name in self.bars] + [OFFSETS]
         return self._needed([(op.primal, []) for op in self.operations] + [([], b) for b in back], needed)
 
     def _needed(self, parts: Sequence[tuple[list[Node], list[Node]]], results: Sequence[str]) -> list[Node]:
