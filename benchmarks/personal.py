@@ -4,7 +4,7 @@
     python -m benchmarks.personal ... --nimble PYTHON SCRIPT DATA    # a Python with nimblephysics and numpy < 2
     python -m benchmarks.personal ... --truth 20 --skin 0 5 10       # statistics over subjects made up
 
-Times are processor seconds of one thread. SCRIPT runs the engine with the arguments MODEL - WALK MASS HEIGHT OUT
+Times are processor seconds; run it with OPENBLAS_NUM_THREADS=1 CONDYLE_THREADS=1 for those of one thread. SCRIPT runs the engine with the arguments MODEL - WALK MASS HEIGHT OUT
 ITERATIONS RESTARTS DATA in an environment of its own, and writes OUT.json with "cpu" and "rmse".
 """
 
@@ -12,16 +12,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import tempfile
 import time
 import warnings
 from pathlib import Path
 from typing import Any
-
-for _threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "CONDYLE_THREADS"):
-    os.environ.setdefault(_threads, "1")
 
 import numpy as np
 
