@@ -60,9 +60,10 @@ WARM: dict[str, Option] = {
     "warm_start_mult_bound_push": 1e-12,
 }
 
-LINEAR: dict[str, Option] = {"mumps_permuting_scaling": 0, "mumps_pivot_order": 2}
-"""Of MUMPS, which takes most of the time: no permutation to put large entries on the diagonal, and the order of
-approximate minimum fill: 10 to 40 % less than its own choice on tracking with torques and muscles, and on a squat."""
+LINEAR: dict[str, Option] = {"mumps_permuting_scaling": 0}
+"""Of MUMPS, which takes most of the time: no permutation that puts large entries on the diagonal. Tracking with torques
+takes 40 % less so, other problems of benchmarks/control.py as long or up to 12 % less. Other orders than its own choice
+(mumps_pivot_order) are slower on some."""
 
 _D, _I, _P = C.POINTER(C.c_double), C.POINTER(C.c_int), C.c_void_p
 _VALUE = C.CFUNCTYPE(C.c_bool, C.c_int, _D, C.c_bool, _D, _P)
