@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -237,7 +237,7 @@ class Person(Display, Judged):
             n: self.who.called[n] for n in r.markers.names if self.who.called.get(n) in self.problem.markers
         }
         seen = r.markers[list(names)]
-        table = Markers(seen.time, list(names.values()), seen.positions)
+        table: Any = Markers(seen.time, list(names.values()), seen.positions)
         q = Table(time, followed.motion.names, followed.q, followed.motion.units)
         return show(
             system.copy(geometry=painted),
