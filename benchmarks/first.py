@@ -128,6 +128,36 @@ def rodas_120() -> Callable[[], object]:
     return lambda: cd.simulate(system, start, 0.01, integrator="rodas")
 
 
+def pins(n: int) -> Any:
+    """A chain of pins."""
+    import condyle as cd
+
+    system = cd.System(gravity=(0, 0, -9.81))
+    for k in range(n):
+        system.add_body(
+            f"b{k}",
+            f"b{k - 1}" if k else "ground",
+            cd.Pin(axis=(0, 1, 0)),
+            X_BM=(-0.1, 0, 0),
+            mass=1.0,
+            inertia=(0.01, 0.02, 0.015),
+        )
+    return system
+
+
+def describe_3000() -> Callable[[], object]:
+    """Describing a chain of 3,000."""
+    return lambda: pins(3000)
+
+
+def simulate_3000() -> Callable[[], object]:
+    """0.01 s of a chain of 3,000."""
+    import condyle as cd
+
+    system = pins(3000)
+    return lambda: cd.simulate(system, system.state(), 0.01)
+
+
 def show_rajagopal() -> Callable[[], object]:
     """`condyle show` of Rajagopal2016, first picture."""
     import condyle as cd
@@ -176,6 +206,8 @@ CASES: dict[str, tuple[Callable[[], Callable[[], object]], float]] = {
     "points12": (points12, 4.0),
     "rodas_gait": (rodas_gait, 10.0),
     "rodas_120": (rodas_120, 5.0),
+    "describe_3000": (describe_3000, 1.0),
+    "simulate_3000": (simulate_3000, 5.0),
     "show_rajagopal": (show_rajagopal, 5.0),
     "show_balls": (show_balls, 2.0),
     "ik": (setup("IK"), 0.0),

@@ -7,11 +7,14 @@ the model has them in these motions, larger by 3 % for the scaling.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-import condyle as cd
 from benchmarks.setups_made import COMMON, SO, TOOL
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    import condyle as cd
 
 FRAMES = 100
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference"
@@ -72,6 +75,10 @@ HELD_SECONDS = 0.05
 
 def write(name: str, folder: Path) -> Path:
     """The setup files of a model, TOOL.xml of each, and what they read, in a new folder."""
+    import numpy as np
+
+    import condyle as cd
+
     folder.mkdir(parents=True)
     model, motion, loads = MODELS[name]
     (folder / "model.osim").write_bytes((REFERENCE / model).read_bytes())
@@ -160,6 +167,10 @@ def _units(system: cd.System) -> list[str]:
 
 def _motion(system: cd.System, file: Path | None) -> tuple[np.ndarray, np.ndarray]:
     """Times and coordinates of 100 frames: of a file, interpolated, or swinging."""
+    import numpy as np
+
+    import condyle as cd
+
     if file is not None:
         motion = cd.Motion.of(system, cd.read_table(file))
         t = np.linspace(motion.t[0], motion.t[-1], FRAMES).round(4)

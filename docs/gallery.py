@@ -107,6 +107,38 @@ def screw(v: Any, figure: Figure) -> None:
 
 
 @picture
+def shooting(v: Any, figure: Figure) -> None:
+    left, right = (
+        plain(figure.add_subplot(1, 2, k), "time [s]", y)
+        for k, y in ((1, "angle [deg]"), (2, "excitation"))
+    )
+    for i, (name, color) in enumerate((("shoulder", BLUE), ("elbow", RED))):
+        before, after = v.reach(v.first), v.run
+        left.plot(before.t, np.degrees(before.q[:, i]), color=color, linestyle=":")
+        left.plot(after.t, np.degrees(after.q[:, i]), color=color, label=name)
+        left.plot(v.T, np.degrees(v.GOAL[i]), "o", color=color)
+    x = np.linspace(0, 1, 100)
+    basis = [v.comb(v.K - 1, k) * x**k * (1 - x) ** (v.K - 1 - k) for k in range(v.K)]
+    for name, c in zip(v.arm.muscles, v.answer.x.reshape(-1, v.K), strict=True):
+        right.plot(v.T * x, c @ basis, label=name)
+    left.legend(frameon=False, fontsize=7)
+    right.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+@picture
+def fit_swing(v: Any, figure: Figure) -> None:
+    axes = plain(figure.add_subplot(), "time [s]", "knee [deg]")
+    axes.plot(v.t, np.degrees(v.recording["knee"]), ".", color=INK, markersize=2)
+    for values, color, name in (
+        (v.start.parameters, BLUE, "before"),
+        (v.fit.values, RED, "fitted"),
+    ):
+        run = v.cd.simulate(v.leg, v.start.replace(parameters=values), 3.0)
+        axes.plot(run.t, np.degrees(run.q[:, 0]), color=color, label=name, linewidth=1)
+    axes.legend(frameon=False)
+
+
+@picture
 def scapula(v: Any, figure: Figure) -> None:
     axes = space(figure)
     state, root = v.b, v.b.body_pose("thorax")

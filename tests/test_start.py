@@ -157,6 +157,18 @@ def test_a_first_result_does_not_load_what_it_does_not_use():
     assert [m for m in loaded for room in unused if f"{m}.".startswith(f"condyle.{room}.")] == []
 
 
+def test_what_comes_from_the_cache_needs_no_compiler():
+    """A model that was read before, its kernels and programs: neither LLVM nor SciPy."""
+    path = reference("opensim/Gait2354_Simbody/subject01_simbody.osim")
+    script = (
+        f"import condyle as cd; system = cd.read_osim({str(path)!r}); state = system.state(); state.udot; "
+        "cd.assemble(system, state); import sys; "
+        "print(*(m for m in sys.modules if m.partition('.')[0] in ('llvmlite', 'scipy')))"
+    )
+    output("-W", "ignore", "-c", script)
+    assert output("-W", "ignore", "-c", script).split() == []
+
+
 def test_a_pendulum_loads_few_rooms():
     """Its first acceleration from a warm cache: the rooms of contact, paths, muscles and loops stay closed."""
     script = (

@@ -12,6 +12,7 @@ else.
 
 from __future__ import annotations
 
+import math
 import reprlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -191,6 +192,14 @@ def check_finite(what: str, array: np.ndarray, entries: Entries, result: Any = N
         raise ShapeError(
             f"{what}: {complaint(array[where], entries)}{place(where, bad, result is not None)}", result
         )
+
+
+def median(x: Array) -> float:
+    """That of some numbers (n,), as np.median, which loads masked arrays for it."""
+    ordered = np.sort(x)
+    if not len(ordered) or ordered[-1] != ordered[-1]:
+        return math.nan
+    return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
 def plain(size: int, quaternions: Sequence[slice] = ()) -> Callable[[Any], bool]:

@@ -16,10 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arrays import Array
-from condyle.errors import ArgumentError, ShapeError, UnknownNameError
+from condyle.arrays import Array, real
+from condyle.errors import ArgumentError, NativeError, ShapeError, UnknownNameError
 from condyle.mobilizers import Mobilizer
+from condyle.status import Status
+from condyle.studies.simulate import simulate
 from condyle.system.derivatives import derivable
+from condyle.system.state import State
 from condyle.system.system import System
 
 TAIL = ("parameters", "inputs", "z", "t")
@@ -40,6 +43,7 @@ class OperatorMap:
     Attributes:
         names: its variables in order: the arguments, then parameters, inputs, z, t.
         required: how many must be given.
+        positional: how many may be given in order.
         shape: of the result for one state. Results of several parts are one vector: a pose is R row by row,
             then p; energy is (kinetic, potential).
     """
@@ -60,7 +64,7 @@ class OperatorMap:
         self.names = (*own, *TAIL)
         self.sizes = sizes | {"t": 1}
         self.required = len(own) - (own[-1] == "tau")
-        self._own = len(own)
+        self._own = self.positional = len(own)
         self._body = [] if body is None else [model.tree.body(body).name]
         self._place = self._own if record.per_body == "row" else 1
         shapes = list(record.shapes(model).values())
@@ -109,6 +113,103 @@ class OperatorMap:
         return [found[n] for n in wrt]
 
 
+class RunMap:
+    """A run as a function of plain arrays: y = (q, u, z) at its end, or at some times.
+
+    Args:
+        state: where it starts; what is not given as an argument stays as it is there.
+        t_final: where it ends [s].
+        t: times [s], shape (T,); the end, if None.
+        options: of `cd.simulate`.
+
+    Attributes:
+        names: q, u, z at the start, parameters, inputs.
+        shape: (n,), or (T, n).
+    """
+
+    required, positional = 0, 2
+
+    def __init__(self, state: State, t_final: float, t: Any, options: Mapping[str, Any]) -> None:
+        self.system, self.state, self.t_final, self.options = state.system, state, t_final, dict(options)
+        self.names = ("q", "u", "z", "parameters", "inputs")
+        self.sizes = {n: len(self.system.compiled.entries[n].names) for n in self.names}
+        n = sum(self.sizes[name] for name in self.names[:3])
+        self.t = None if t is None else real("simulate: t", t, "times [s]")
+        if self.t is not None and self.t.ndim != 1:
+            raise ShapeError(f"simulate: t: expected times [s], shape (T,), got {self.t.shape}")
+        self.shape = (n,) if self.t is None else (len(self.t), n)
+        self._last: tuple[Any, Any] = (None, None)
+
+    def _runs(self, given: Mapping[str, Array]) -> Any:
+        """The Trajectory of one start, or the Ensemble of many; that of the last call is kept."""
+        key = tuple((n, x.shape, x.tobytes()) for n, x in given.items())
+        if self._last[0] == key:
+            return self._last[1]
+        lead = np.broadcast_shapes(*(x.shape[:-1] for x in given.values()))
+        starts: dict[str, Any] = {n: self._flat(x, lead) for n, x in given.items()}
+        if lead:
+            same = {n: getattr(self.state, n) for n in (*self.names, "t", "discrete") if n not in starts}
+            common = {n: getattr(self.state, n) for n in ("locked", "disabled")}
+            runs: Any = simulate(
+                self.system, same | common | starts, self.t_final, keep="steps", **self.options
+            )
+            bad = np.flatnonzero(~runs.finished)
+            status = f"member {bad[0]}: {runs.status[bad[0]]}" if len(bad) else ""
+        else:
+            runs = simulate(self.system, self.state.replace(**starts), self.t_final, **self.options)
+            status = "" if runs.status in (Status.FINISHED, Status.EVENT) else str(runs.status)
+        if status:
+            raise NativeError(f"simulate: a run did not come to its end: {status}")
+        self._last = (key, runs)
+        return runs
+
+    @staticmethod
+    def _flat(x: Array, lead: tuple[int, ...]) -> Array:
+        return (
+            np.ascontiguousarray(np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]))
+            if lead
+            else x
+        )
+
+    def value(self, given: Mapping[str, Array]) -> Array:
+        """y, (..., *shape)."""
+        runs, lead = self._runs(given), np.broadcast_shapes(*(x.shape[:-1] for x in given.values()))
+        if self.t is not None:
+            found = runs.at(self.t)
+        else:
+            found = runs.y_end if lead else runs.y[-1]
+        return np.array(found).reshape(*lead, *self.shape)
+
+    def jvp(self, given: Mapping[str, Array], tangents: Mapping[str, Array]) -> Array:
+        """The derivative in a direction, (..., *shape)."""
+        if "q" in tangents:
+            tangents = {**tangents, "q": along(self.system, given["q"], tangents["q"])}
+        lead = np.broadcast_shapes(*(x.shape[:-1] for x in (*given.values(), *tangents.values())))
+        given = {n: np.broadcast_to(x, (*lead, x.shape[-1])) for n, x in given.items()}
+        runs, wrt = self._runs(given), tuple(tangents)
+        if not lead:
+            return runs.jvp(dict(tangents), t=self.t).reshape(self.shape)  # type: ignore[no-any-return]
+        J = runs.jacobian(wrt=wrt, t=self.t)  # members have directions of their own
+        flat = {n: self._flat(np.asarray(x), lead) for n, x in tangents.items()}
+        out = sum(np.einsum("i...k,ik->i...", J[n], flat[n]) for n in wrt)
+        return np.asarray(out).reshape(*lead, *self.shape)
+
+    def vjp(self, given: Mapping[str, Array], cotangent: Array, wrt: Sequence[str]) -> list[Array]:
+        """Gradients of sum(cotangent * y), one (..., n) per variable."""
+        lead = cotangent.shape[: cotangent.ndim - len(self.shape)]
+        lead = np.broadcast_shapes(lead, *(x.shape[:-1] for x in given.values()))
+        given = {n: np.broadcast_to(x, (*lead, x.shape[-1])) for n, x in given.items()}
+        w = np.broadcast_to(cotangent, (*lead, *self.shape))
+        runs = self._runs(given)
+        if lead:
+            w = np.ascontiguousarray(w.reshape(-1, *self.shape))
+        found = runs.vjp(w, t=self.t, wrt=tuple(wrt))
+        found = {n: np.asarray(x).reshape(*lead, -1) for n, x in found.items()}
+        if "q" in found:
+            found["q"] = ambient(self.system, given["q"], found["q"])
+        return [found[n] for n in wrt]
+
+
 def along(system: System, q: Array, dq: Array) -> Array:
     """A direction of q along the manifold, (..., nu), from one of plain arrays, (..., nq): (1)."""
     return system.kinematics.u_from_qdot(q, dq) if _has_rates(system) else dq
@@ -128,16 +229,21 @@ def _has_rates(system: System) -> bool:
 
 
 def named(
-    what: str, names: Sequence[str], required: int, arguments: Sequence[Any], options: Mapping[str, Any]
+    what: str, map_: OperatorMap | RunMap, arguments: Sequence[Any], options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Arguments by their names; those that are None are left out."""
-    if not required <= len(arguments) <= len(names) - len(TAIL):
-        raise ArgumentError(f"{what}: expected {', '.join(names[:required])}, got {len(arguments)} arguments")
+    names = map_.names
+    if not map_.required <= len(arguments) <= map_.positional:
+        wanted = ", ".join(names[: map_.required or map_.positional])
+        raise ArgumentError(f"{what}: expected {wanted}, got {len(arguments)} arguments")
     for option in options:
         if option not in names:
             raise UnknownNameError(f"argument of {what}", option, names)
     given = dict(zip(names, arguments, strict=False)) | dict(options)
-    return {name: given[name] for name in names if given.get(name) is not None}
+    found = {name: given[name] for name in names if given.get(name) is not None}
+    if not found:
+        raise ArgumentError(f"{what}: expected some of {', '.join(names)}, got none")
+    return found
 
 
 def check_sizes(what: str, shapes: Mapping[str, Sequence[int]], sizes: Mapping[str, int]) -> tuple[int, ...]:

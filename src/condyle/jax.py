@@ -21,11 +21,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
+from numpy.typing import ArrayLike
 
-from condyle.autodiff import OperatorMap, check_sizes, named
+from condyle.autodiff import OperatorMap, RunMap, check_sizes, named
+from condyle.system.given import check_state
+from condyle.system.state import State
 from condyle.system.system import System
 
-__all__ = ["operator"]
+__all__ = ["operator", "simulate"]
 
 
 def operator(
@@ -53,9 +56,41 @@ def operator(
     return _as_function(OperatorMap(system, name, body, options), f"condyle.jax.operator({name!r})")
 
 
-def _as_function(map_: OperatorMap, what: str) -> Callable[..., jax.Array]:
+def simulate(
+    system: System,
+    state: State,
+    t_final: float,
+    *,
+    t: ArrayLike | None = None,
+    accuracy: float = 1e-6,
+    **options: object,
+) -> Callable[..., jax.Array]:
+    """A run as a function of where it starts and of what holds in it, with the derivatives of the run as it was
+    computed (`traj.vjp`).
+
+    Args:
+        system: what moves.
+        state: where it starts; whatever is not given as an argument stays as it is here.
+        t_final: when the run ends [s].
+        t: times at which it is asked for [s], shape (T,); its end, if left out.
+        accuracy: of the run.
+        options: of `cd.simulate`, such as integrator and step.
+
+    Returns:
+        f(q=None, u=None, *, z=None, parameters=None, inputs=None): q, u, z side by side at the end, (..., n), or
+            at the times, (..., T, n). Leading dimensions, and vmap, are members of one ensemble.
+
+    Raises:
+        DescriptionError: a state of another system; a run that has no derivative says why when it is asked for.
+    """
+    check_state("simulate", system, state)
+    run = RunMap(state, t_final, t, {"accuracy": accuracy, **options})
+    return _as_function(run, "condyle.jax.simulate(...)")
+
+
+def _as_function(map_: OperatorMap | RunMap, what: str) -> Callable[..., jax.Array]:
     def f(*arguments: Any, **options: Any) -> jax.Array:
-        given = named(what, map_.names, map_.required, arguments, options)
+        given = named(what, map_, arguments, options)
         arrays = {n: jnp.asarray(x, _precision()) for n, x in given.items()}
         lead = check_sizes(what, {n: x.shape for n, x in arrays.items()}, map_.sizes)
         flat = [jnp.broadcast_to(x, (*lead, x.shape[-1])) for x in arrays.values()]
@@ -79,16 +114,20 @@ def _host(x: Any) -> np.ndarray:
     return np.asarray(x, dtype=np.float64)
 
 
-def _value(*arrays: Any, map: OperatorMap, names: tuple[str, ...]) -> np.ndarray:
+def _value(*arrays: Any, map: OperatorMap | RunMap, names: tuple[str, ...]) -> np.ndarray:
     return map.value(dict(zip(names, (_host(x) for x in arrays), strict=True)))
 
 
-def _tangent(*arrays: Any, map: OperatorMap, names: tuple[str, ...], wrt: tuple[str, ...]) -> np.ndarray:
+def _tangent(
+    *arrays: Any, map: OperatorMap | RunMap, names: tuple[str, ...], wrt: tuple[str, ...]
+) -> np.ndarray:
     host = [_host(x) for x in arrays]
     return map.jvp(dict(zip(names, host, strict=False)), dict(zip(wrt, host[len(names) :], strict=True)))
 
 
-def _cotangent(*arrays: Any, map: OperatorMap, names: tuple[str, ...], wrt: tuple[str, ...]) -> list[Any]:
+def _cotangent(
+    *arrays: Any, map: OperatorMap | RunMap, names: tuple[str, ...], wrt: tuple[str, ...]
+) -> list[Any]:
     host = [_host(x) for x in arrays]
     return map.vjp(dict(zip(names, host, strict=False)), host[-1], wrt)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import Array, median
 from condyle.errors import PlausibilityWarning, warn
 
 
@@ -126,7 +126,7 @@ def of_cutoff(cutoff: float, t: Array) -> Iterator[str]:
 
 def of_times(t: Array) -> Iterator[str]:
     """What to ask about times of recorded loads or coordinates [s]."""
-    if len(t) >= 20 and (step := float(np.sort(np.diff(t))[(len(t) - 1) // 2])) >= APART:
+    if len(t) >= 20 and (step := median(np.diff(t))) >= APART:
         yield (
             f"its rows are {step:g} s apart: are times in seconds? Divide milliseconds by 1000, numbers "
             "of frames by the frames per second"

@@ -17,12 +17,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch.autograd.function import once_differentiable
 
-from condyle.autodiff import OperatorMap, check_sizes, named
+from condyle.autodiff import OperatorMap, RunMap, check_sizes, named
+from condyle.system.given import check_state
+from condyle.system.state import State
 from condyle.system.system import System
 
-__all__ = ["operator"]
+__all__ = ["operator", "simulate"]
 
 
 def operator(
@@ -45,9 +48,41 @@ def operator(
     return _as_function(OperatorMap(system, name, body, options), f"condyle.torch.operator({name!r})")
 
 
-def _as_function(map_: OperatorMap, what: str) -> Callable[..., torch.Tensor]:
+def simulate(
+    system: System,
+    state: State,
+    t_final: float,
+    *,
+    t: ArrayLike | None = None,
+    accuracy: float = 1e-6,
+    **options: object,
+) -> Callable[..., torch.Tensor]:
+    """A run as a function of where it starts and of what holds in it, with the derivatives of the run as it was
+    computed (`traj.vjp`).
+
+    Args:
+        system: what moves.
+        state: where it starts; whatever is not given as an argument stays as it is here.
+        t_final: when the run ends [s].
+        t: times at which it is asked for [s], shape (T,); its end, if left out.
+        accuracy: of the run.
+        options: of `cd.simulate`, such as integrator and step.
+
+    Returns:
+        f(q=None, u=None, *, z=None, parameters=None, inputs=None): q, u, z side by side at the end, (..., n), or
+            at the times, (..., T, n). Leading dimensions, and torch.func.vmap, are members of one ensemble.
+
+    Raises:
+        DescriptionError: a state of another system; a run that has no derivative says why when it is asked for.
+    """
+    check_state("simulate", system, state)
+    run = RunMap(state, t_final, t, {"accuracy": accuracy, **options})
+    return _as_function(run, "condyle.torch.simulate(...)")
+
+
+def _as_function(map_: OperatorMap | RunMap, what: str) -> Callable[..., torch.Tensor]:
     def f(*arguments: Any, **options: Any) -> torch.Tensor:
-        given = named(what, map_.names, map_.required, arguments, options)
+        given = named(what, map_, arguments, options)
         like = next((x for x in given.values() if isinstance(x, torch.Tensor)), None)
         kind: dict[str, Any] = {"dtype": torch.float64 if like is None else like.dtype}
         kind["device"] = None if like is None else like.device
@@ -80,7 +115,7 @@ class _Value(torch.autograd.Function):
     """The value; its leading dimensions are those of its arguments."""
 
     @staticmethod
-    def forward(map_: OperatorMap, names: tuple[str, ...], *tensors: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+    def forward(map_: OperatorMap | RunMap, names: tuple[str, ...], *tensors: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
         out = map_.value(_hosts(names, tensors))
         return _back(out, (*tensors[0].shape[:-1], *map_.shape), tensors[0])
 

@@ -48,3 +48,29 @@ def expected(name: str, given: dict[str, np.ndarray]) -> np.ndarray:
         return result
     lead = given["q"].shape[:-1]
     return np.concatenate([np.reshape(x, (*lead, -1)) for x in result], axis=-1)
+
+
+@cache
+def swinging() -> cd.System:
+    """Quaternions, a Parameter and an Input, for runs."""
+    s = cd.System()
+    s.add_body("trunk", mobilizer=cd.Ball(), mass=30.0, com=(0, 0.2, 0), inertia=(1.2, 0.3, 1.3))
+    mass, inertia = cd.Parameter("arm_mass", 3.0), (0.1, 0.01, 0.1)
+    s.add_body("arm", "trunk", cd.Pin(), (0, 0.5, 0), mass=mass, com=(0, -0.3, 0), inertia=inertia)
+    s.add_force("motor", cd.forces.MobilityForce("arm", cd.Input("torque", 0.5)))
+    return s
+
+
+def start(*lead: int) -> dict[str, np.ndarray]:
+    """Arguments of a run: one start, or speeds of many."""
+    s, rng = swinging(), np.random.default_rng(4)
+    return {
+        "q": np.array(s.state().q),
+        "u": rng.normal(size=(*lead, s.nu)),
+        "parameters": np.array([3.2]),
+        "inputs": np.array([0.7]),
+    }
+
+
+RUN = {"t_final": 0.3, "accuracy": 1e-10}
+"""Short, so that differences of a whole run have enough digits."""

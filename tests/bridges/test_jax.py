@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from tests.bridges.every import CASES, arguments, expected, system
+from tests.bridges.every import CASES, RUN, arguments, expected, start, swinging, system
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
 
@@ -60,6 +60,30 @@ def test_map_is_one_native_batch(monkeypatch):
     assert own["parameters"].shape == (7, 1)
     whole = jax.grad(lambda g: (mapped(g) ** 2).sum())(given)
     np.testing.assert_allclose(own["parameters"].sum(0), whole["parameters"], rtol=1e-12)  # order of a sum
+
+
+def test_runs():
+    """At the end and at times, one and many, against JAX's differences and cd.simulate."""
+    from jax.test_util import check_grads
+
+    import condyle.jax
+
+    state, loose = swinging().state(), {"eps": EPS, "atol": 1e-5, "rtol": 1e-5}  # differences of whole runs
+    end, given = condyle.jax.simulate(swinging(), state, **RUN), start()
+    own = cd.simulate(swinging(), state.replace(**given), **RUN)
+    assert np.array_equal(end(**given), own.y[-1])
+    check_grads(lambda g: end(**g), (given,), 1, **loose)
+    rows, many = condyle.jax.simulate(swinging(), state, t=[0.1, 0.3], **RUN), start(3)
+    mapped = jax.vmap(lambda u, g: rows(**(g | {"u": u})), (0, None))
+    rest = {k: v for k, v in many.items() if k != "u"}
+    assert mapped(many["u"], rest).shape == (3, 2, 9)
+    one = rows(**(many | {"u": many["u"][1]}))
+    np.testing.assert_allclose(mapped(many["u"], rest)[1], one, atol=1e-12)  # lanes against one
+    check_grads(mapped, (many["u"], rest), 1, **loose)
+    with pytest.raises(cd.errors.ArgumentError, match="got none"):
+        end()
+    with pytest.raises(cd.errors.UnknownNameError, match="mass"):
+        end(mass=1.0)
 
 
 def test_single_precision_is_that_of_jax():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from tests.bridges.every import CASES, arguments, expected, system
+from tests.bridges.every import CASES, RUN, arguments, expected, start, swinging, system
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # PyTorch's own, inside
@@ -55,6 +55,19 @@ def test_batches_and_map():
     forward = torch.func.jacfwd(lambda u: f(**(plain | {"u": u})))(plain["u"])
     reverse = torch.func.jacrev(lambda u: f(**(plain | {"u": u})))(plain["u"])
     torch.testing.assert_close(forward, reverse)
+
+
+@pytest.mark.parametrize("lead", [(), (3,)])
+def test_runs(lead):
+    import condyle.torch
+
+    state, given = swinging().state(), start(*lead)
+    rows = condyle.torch.simulate(swinging(), state, t=[0.1, 0.3], **RUN)
+    names = list(given)
+    f = lambda *x: rows(**dict(zip(names, x, strict=True)))
+    assert f(*tensors(given, False).values()).shape == (*lead, 2, 9)
+    given_tensors = tuple(tensors(given).values())
+    assert torch.autograd.gradcheck(f, given_tensors, check_forward_ad=True, eps=1e-5, atol=1e-4)
 
 
 def test_a_loss_goes_down():

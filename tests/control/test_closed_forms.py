@@ -125,6 +125,8 @@ def test_largest_orbit() -> None:
     guess = cd.Table(t, ["x", "y", "angle"], np.column_stack([r * np.cos(turned), r * np.sin(turned), angle]))
     answer = cd.solve(problem, mesh=30, accuracy=1e-8, guess=guess)
     assert answer.objective == pytest.approx(-1.525, abs=5e-4)  # digits of the book
+    drift = answer.replay(1e-8).drift
+    assert max(drift.values()) < 0.02  # the angle turns by half a circle within an interval
 
 
 def test_turning_a_ball() -> None:

@@ -183,6 +183,17 @@ def test_bad_input_is_named(mass: cd.System) -> None:
         cd.solve(other, mesh=4)
 
 
+def test_speeds_are_not_coordinates(mass: cd.System) -> None:
+    """Both are called x here: system.speeds bounds speeds, also where torques were added since."""
+    problem = cd.Problem(mass, duration=TIME)
+    problem.add_torques("x")
+    problem.bound(mass.speeds, (-3, 3), start=0)
+    problem.bound(mass.coordinates, (-1, 1))
+    assert problem.bounds["x_speed"].between == (-3, 3)
+    assert problem.bounds["x"].between == (-1, 1)
+    assert problem.speeds == ("x_speed",)
+
+
 def test_contradictions_are_named_before_solving(mass: cd.System, pendulum: cd.System) -> None:
     problem = sliding(mass, TIME, cd.goals.Effort())
     problem.require(cd.goals.MeanSpeed(1.2, "x"), cd.goals.MeanSpeed(1.5, "x"))

@@ -243,6 +243,8 @@ def test_statistics_and_refinement(arm: cd.System) -> None:
     assert fine.program.mesh.intervals > 5
     fine.replay(1e-8)
     assert max(fine.statistics["drift"].values()) < 1e-3  # [rad]
+    pytest.importorskip("matplotlib", reason="pictures")
+    assert len(fine.plot("elbow", "elbow_speed", "elbow_torque").lines) == 3
     warm = cd.solve(problem, mesh=fine.program.mesh.intervals, accuracy=1e-8, guess=fine)
     assert warm.statistics["iterations"] <= 4
     assert warm.objective == pytest.approx(fine.objective, rel=1e-8)

@@ -118,7 +118,7 @@ def given(name: str, system: cd.System) -> dict[str, object]:
 def row(name: str, result: object) -> np.ndarray:
     """What one State says, flat, as it is in a row of the Table or of the array."""
     if isinstance(result, cd.Transform):
-        return np.concatenate([result.R.ravel(), result.p])
+        return np.concatenate([result.R.ravel(), result.p.ravel()])
     parts = (
         result.values() if isinstance(result, dict) else result if isinstance(result, tuple) else (result,)
     )
@@ -129,7 +129,7 @@ def rows(result: object) -> np.ndarray:
     if isinstance(result, cd.Table):
         return result.values
     if isinstance(result, cd.Transform):
-        return np.concatenate([result.R.reshape(len(result.R), -1), result.p], axis=1)
+        return np.concatenate([x.reshape(len(x), -1) for x in (result.R, result.p)], axis=1)
     return result.reshape(len(result), -1)
 
 

@@ -205,6 +205,19 @@ def test_pendulum_in_closed_form(tmp_path):
     assert system.mass_center(q)[2] == pytest.approx(-2 * math.cos(0.3), rel=1e-6)  # the rotor weighs nothing
 
 
+def test_stops_hold(tmp_path):
+    """A pendulum let go at 0.9 rad beyond a range of 0.5 rad would swing to -0.9; it stops at -0.5."""
+    path = tmp_path / "pendulum.xml"
+    path.write_text(PENDULUM.replace('range="-1 1"', 'range="-0.5 1"'))
+    loose, held = cd.read_mjcf(path), cd.read_mjcf(path, stops=True)
+    assert list(held.constraints) == ["swing_lower", "swing_upper"]
+    ends = [cd.simulate(s, s.state(q=[0.9]), 3.0).q.min() for s in (loose, held)]
+    assert ends[0] < -0.6 and ends[1] == pytest.approx(-0.5, abs=1e-5)  # events at 1e-3 accuracy
+    (tmp_path / "arm.urdf").write_text(urdf(1, 4))
+    arm = quiet(cd.read_urdf, tmp_path / "arm.urdf", stops=True)
+    assert len(arm.constraints) == 2 * sum(c.range is not None for b in arm.bodies for c in b.coordinates) > 0
+
+
 def test_round_trips(tmp_path):
     """What is written and read again has the same mass matrix and the same forces."""
     (tmp_path / "a.urdf").write_text(urdf(3, 8))

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.control.dynamics import driven_by, tendon
+from condyle.control.dynamics import tendon
 from condyle.control.program import ControlProgram
-from condyle.errors import DescriptionError
-from condyle.forces.external import TimeSeries
+from condyle.control.replay import played
+from condyle.errors import UnknownNameError
 from condyle.integrate.trajectory import Trajectory
 from condyle.nlp import Solution
 from condyle.presentation import cut
 from condyle.studies.simulate import simulate
 from condyle.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BETWEEN = np.array([0.113, 0.5, 0.887])
 """Where in an interval the error between points is measured (Gauss)."""
@@ -174,7 +176,7 @@ class Answer:
         in `statistics["drift"]`.
 
         Raises:
-            DescriptionError: a control that drives no actuator and no muscle.
+            DescriptionError: a control that cannot be played: it drives no actuator, muscle or function.
         """
         problem, dynamics = self.program.problem, self.program.dynamics
         system, t = problem.loaded_system(), self.times
@@ -182,30 +184,37 @@ class Answer:
         straight = self.program.interpolated or scheme.name in ("trapezoidal", "radau-1", "radau-2")
         fine = self.program.mesh.dense(2 if straight else PER_INTERVAL)
         clock = t[0] + self.duration * fine
-        controls = self.at(fine)[:, self.program.nx :]
-        changed: dict[str, Any] = {}
-        for k, name in enumerate(system.inputs):
-            with warnings.catch_warnings():  # of kinks, which are where they should be
-                warnings.simplefilter("ignore")
-                series = TimeSeries(tuple(clock), tuple(controls[:, k]), "linear")  # type: ignore[arg-type]
-            driven = 0
-            for force_name, law in dynamics.model.forces.items():
-                for own, source in driven_by(law).items():
-                    if source == name:
-                        changed[force_name] = replace(law, **{own: series})  # type: ignore[type-var]
-                        driven += 1
-            if not driven:
-                raise DescriptionError(f"replay: the control {name!r} drives no actuator and no muscle")
-        played = system.copy(forces=changed)
+        controls = self.at(fine)[:, self.program.nx :][:, : len(system.inputs)]
+        system = played(system, clock, controls)
         q, u = (x[0] for x in self._state[:2])
         given = {"parameters": self.parameters} if self.parameters else {}
-        state = played.state(t=float(t[0]), q=q, u=u, z=self.states.values[0], **given)
-        run = simulate(played, state, float(t[-1]), accuracy=accuracy)
+        state = system.state(t=float(t[0]), q=q, u=u, z=self.states.values[0], **given)
+        run = simulate(system, state, float(t[-1]), accuracy=accuracy)
         inside = t <= run.t[-1] + 1e-12
         reached = np.asarray(run.at(np.minimum(t[inside], run.t[-1])))[:, : dynamics.tree.nq]
         off = np.abs(reached - self._state[0][inside]).max(axis=0)
+        if not inside.all():  # it did not get to the end
+            off = np.full_like(off, np.inf)
         drift = self.statistics["drift"] = dict(zip(system.coordinates, off.tolist(), strict=True))
         return replace(run, drift=drift)
+
+    def plot(self, *names: str, axes: Axes | None = None) -> Axes:
+        """Draw variables over time.
+
+        Args:
+            names: coordinates, speeds, states and controls; all coordinates and controls if none is named.
+            axes: matplotlib's axes to draw on; new ones by default.
+        """
+        columns: dict[str, Array] = {}
+        for table in (self.motion, self.speeds, self.states, self.controls):
+            for name in table.names:
+                columns.setdefault(name if name not in columns else f"{name}_speed", table[name])
+        chosen = names or (*self.motion.names, *self.controls.names)
+        for name in chosen:
+            if name not in columns:
+                raise UnknownNameError("variable", name, columns, "answer.plot")
+        picked = np.column_stack([columns[name] for name in chosen])
+        return Table(self.times, list(chosen), picked).plot(axes=axes)
 
     def largest_violations(self, count: int = 5) -> list[str]:
         """What is met least, in words: requirement, time, by how much."""

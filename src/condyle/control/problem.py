@@ -22,6 +22,7 @@ from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.motion import Motion
 from condyle.system.given import check_system, number
+from condyle.system.parts import SpeedNames
 from condyle.system.system import System
 from condyle.table import Table
 
@@ -134,7 +135,7 @@ class Problem(ExplainsCalls):
         """Bounds of variables.
 
         Args:
-            names: one or more: coordinates, speeds (NAME_speed, or all of `system.speeds`), auxiliary states
+            names: one or more: coordinates, speeds (NAME_speed, or all: `system.speeds`), auxiliary states
                 as "soleus_r.activation", controls by the names of their inputs. The state of an elastic tendon
                 is "soleus_r.normalized_tendon_force".
             between: (low, high) at all times; a number is both.
@@ -145,7 +146,7 @@ class Problem(ExplainsCalls):
             UnknownNameError: a variable that the system does not have.
             DescriptionError: bounds that cross, or a start or end outside of them.
         """
-        if names is self.system.speeds:
+        if isinstance(names, SpeedNames):
             names = self.speeds
         for name in (names,) if isinstance(names, str) else tuple(names):
             if name not in self._names():

@@ -45,7 +45,11 @@ class ParameterCheck:
     def __init__(self, model: Model) -> None:
         self.tree = tree = model.tree
         self.bodies = [b for b in tree.bodies if {"mass", "com", "inertia"} & b.symbolic.keys()]
-        mobilizers = dict.fromkeys(b.mobilizer for b in tree.bodies if motion_symbols(b.mobilizer).numel())
+        named = model.notes.get(
+            "joints with parameters",
+            lambda: [k for k, b in enumerate(tree.bodies) if motion_symbols(b.mobilizer).numel()],
+        )
+        mobilizers = dict.fromkeys(tree.bodies[k].mobilizer for k in named)
         others: list[Force | Constraint] = [*model.forces.values(), *model.constraints.values()]
         self.laws: list[Checked] = [
             *mobilizers,

@@ -58,7 +58,8 @@ def read(
     if not key or errors.warned() != before or _key(path, add, how) != key:
         return Kept(system, lambda: document)
     with contextlib.suppress(errors.CondyleError):  # the first use says so
-        system._check_inertia()  # once, not at each use
+        system._check_laws()  # once, not at each use
+        system._check_inertia()
     try:
         parts, elements = (pickle.dumps(x, 5) for x in (system._parts(), document))
     except (pickle.PicklingError, RecursionError, TypeError, AttributeError):

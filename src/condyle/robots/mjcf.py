@@ -58,7 +58,11 @@ DENSITY = 1000.0
 
 @with_call_hints()
 def read_mjcf(
-    path: str | os.PathLike[str], *, strict: bool = False, contact: Surface | None = None
+    path: str | os.PathLike[str],
+    *,
+    strict: bool = False,
+    contact: Surface | None = None,
+    stops: bool = False,
 ) -> System:
     """A System from a model file of MuJoCo (MJCF): bodies, joints, inertias, limits, actuators, shapes.
 
@@ -74,6 +78,8 @@ def read_mjcf(
         strict: refuse a file in which something is not understood.
         contact: a `cd.contact.Material`, or `cd.contact.Rigid`: geometry of bodies touches that of the world
             with it, as Condyle's laws have it. By default nothing touches.
+        stops: joints stop hard at the ends of their ranges (`cd.constraints.Stop`). By default ranges are
+            information, and nothing stops at them.
 
     Returns:
         a System, not frozen: more may be added to it.
@@ -82,7 +88,7 @@ def read_mjcf(
         DescriptionError: a file that cannot be read, with its line; or, if strict, what is not understood.
         FileNotFoundError: no such file.
     """
-    return _Mjcf(path, contact).finished(strict)
+    return _Mjcf(path, contact).finished(strict, stops)
 
 
 @dataclass(frozen=True, eq=False)

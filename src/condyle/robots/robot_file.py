@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+import condyle.constraints as constraints
 import condyle.contact as contact
 import condyle.shapes as shapes
 from condyle.arrays import Array
@@ -84,8 +85,19 @@ class RobotFile:
             if child.tag not in known:
                 self.note(child, f"<{child.tag}> is not read; {effect}")
 
-    def finished(self, strict: bool) -> System:
-        """The System with its notes, and one warning for all of them; an error if strict."""
+    def finished(self, strict: bool, stops: bool) -> System:
+        """The System with its notes, and one warning for all of them; an error if strict. stops: joints stop at
+        the ends of their ranges."""
+        if stops:
+            for joint in [c for b in self.system.bodies for c in b.coordinates if c.range is not None]:
+                assert joint.range is not None
+                low, high = joint.range
+                if math.isfinite(low):
+                    self.system.add_constraint(f"{joint.name}_lower", constraints.Stop(joint.name, lower=low))
+                if math.isfinite(high):
+                    self.system.add_constraint(
+                        f"{joint.name}_upper", constraints.Stop(joint.name, upper=high)
+                    )
         if strict and self.notes:
             raise DescriptionError(
                 f"{self.path.name}: read with strict=True, but this is not understood:\n{list_notes(self.notes)}"

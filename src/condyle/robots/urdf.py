@@ -43,6 +43,7 @@ def read_urdf(
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
     packages: Mapping[str, str | os.PathLike[str]] | None = None,
     contact: Surface | None = None,
+    stops: bool = False,
 ) -> System:
     """A System from a robot's URDF file: links, joints, inertias, limits, damping, motors, shapes.
 
@@ -59,6 +60,8 @@ def read_urdf(
             file are searched for NAME.
         contact: a `cd.contact.Material`, or `cd.contact.Rigid`: all collision shapes touch a floor at z = 0.
             By default nothing touches.
+        stops: joints stop hard at the ends of their ranges (`cd.constraints.Stop`). By default ranges are
+            information, and nothing stops at them.
 
     Returns:
         a System, not frozen: more may be added to it.
@@ -69,7 +72,7 @@ def read_urdf(
     """
     if base not in ("fixed", "free"):
         raise DescriptionError(f'read_urdf: base is "fixed" or "free", got {base!r}')
-    return _Urdf(path, base, gravity, packages, contact).finished(strict)
+    return _Urdf(path, base, gravity, packages, contact).finished(strict, stops)
 
 
 class _Urdf(RobotFile):

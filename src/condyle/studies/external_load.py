@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arguments import ExplainsCalls
-from condyle.arrays import Array
+from condyle.arrays import Array, median
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.plausible import ask, of_times
 from condyle.records import dataclass
@@ -165,7 +165,7 @@ class ExternalLoad(ExplainsCalls):
             if columns is self.point:  # where there is no force, it does not matter
                 still = (x[:, :3] == 0).all(axis=1)
                 own = _bridged(time, own, still & (np.isnan(own).any(axis=1) | (own == 0).all(axis=1)))
-                far = float(np.median(np.abs(own[~still]).max(axis=1))) if not still.all() else 0.0
+                far = float(median(np.abs(own[~still]).max(axis=1))) if not still.all() else 0.0
                 if far > 50:
                     warn(
                         f"ExternalLoad on {self.body!r}: its point {columns[0]!r} .. is {far:.0f} m away in "

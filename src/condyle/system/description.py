@@ -45,21 +45,28 @@ class Copies(Attachments):
         """From here on nothing changes: check what only the whole can show, and give it what is compiled from
         it."""
         if self._compiled is None:
-            for law in self._laws():
-                law.check(self._tree)
+            self._check_laws()
             self._check_recorded("measure", self._measures)
             self._check_recorded("discrete variable", self.discrete)
             check_states(self._moving, [name for name, m in self._measures.items() if m.history])
-            self._check_inertia()
-            self._compiled = Compiled(self._tree, self._moving, self._constraints, self._off)
+            compiled = Compiled(self._tree, self._moving, self._constraints, self._off)
+            compiled.model.notes.get("speeds move inertia", self._check_inertia)
+            self._compiled = compiled
             self._frozen = f"{why} at {_user_line()}"
         return self._compiled
 
-    def _check_inertia(self) -> None:
-        """Does every speed move some inertia?"""
+    def _check_laws(self) -> None:
+        laws = self._laws()
+        for law in laws:
+            self._tree.check(law)
+        self._tree.fitting = {id(law): law for law in laws}  # no others, which are kept alive
+
+    def _check_inertia(self) -> bool:
+        """Every speed moves some inertia, or an error says which does not."""
         if self._tree.checked < len(self._tree.bodies):
             check_inertia(self._tree)
             self._tree.checked = len(self._tree.bodies)
+        return True
 
     @property
     def compiled(self) -> Compiled:
@@ -124,7 +131,7 @@ class Copies(Attachments):
                 if not isinstance(law, wanted):
                     raise DescriptionError(f"copy: {kind} {name!r}: expected a {kind}, got {law!r}")
                 law = law.named(name)
-                law.check(other._tree)
+                other._tree.check(law)
                 other._tree.register(law.parameters())
                 room[name] = law
         for name, station in (markers or {}).items():

@@ -35,6 +35,12 @@ SET = frozenset({"notes", "about", "groups"})
 """Attributes of a System that may be set: readers of files do."""
 
 
+class SpeedNames(tuple[str, ...]):
+    """Names of speeds: studies tell them from those of coordinates, which are often the same."""
+
+    __slots__ = ()
+
+
 class Parts(Display):
     """The named parts of a System.
 
@@ -151,7 +157,7 @@ class Parts(Display):
 
     @property
     def speeds(self) -> tuple[str, ...]:
-        return self._tree.speeds
+        return SpeedNames(self._tree.speeds)
 
     @property
     def forces(self) -> tuple[str, ...]:

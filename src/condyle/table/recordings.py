@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import Array, median
 from condyle.errors import warn
 
 EXACT, NEARLY = 1e-10, 1e-3
@@ -59,7 +59,7 @@ def even_times(t: Array, known: tuple[float, float] | None = None) -> tuple[Arra
     if unit or longest < 1.5 * shortest:
         return even, unit
     step = np.diff(t)
-    rows = np.rint(step / np.median(step))
+    rows = np.rint(step / median(step))
     return _evened(t, rows) if rows.min() == 1 < rows.max() else (t, 0.0)
 
 
@@ -99,7 +99,7 @@ def warn_of_gaps(what: str, t: Array, shortest: float, longest: float) -> None:
     if len(t) < 8 or longest <= GAP * shortest:
         return
     step = np.diff(t)
-    usual = float(np.median(step))
+    usual = median(step)
     gaps = np.flatnonzero(step > GAP * usual)
     if gaps.size and (np.abs(step - usual) < 0.5 * usual).mean() >= REGULAR:
         i = gaps[0]
@@ -119,7 +119,7 @@ def unwrapped(x: Array, turn: float = 2 * math.pi) -> tuple[Array, int]:
     step = np.diff(x)
     size = np.abs(step)
     far = size > turn / 2
-    if not far.any() or np.median(size) > turn / 4:
+    if not far.any() or median(size) > turn / 4:
         return x, 0
     out = x.copy()
     out[1:] -= turn * np.cumsum(np.where(far, np.rint(step / turn), 0.0))
@@ -130,13 +130,13 @@ def jump(x: Array) -> int:
     """The row before which a coordinate (m,) [rad, m, 1] jumps most, as Euler angles do that flip, and what
     is zero in a gap; 0 if it does not."""
     size = np.abs(np.diff(x))
-    if len(size) < 2 * AROUND + 1 or not np.median(size) < SLOW:
+    if len(size) < 2 * AROUND + 1 or not median(size) < SLOW:
         return 0
     for i in np.argsort(-size)[: 2 * AROUND]:
         if size[i] <= LEAP:
             return 0
         first = min(max(i - AROUND, 0), len(size) - 2 * AROUND - 1)
-        usual = np.median(np.delete(size[first : first + 2 * AROUND + 1], i - first))
+        usual = median(np.delete(size[first : first + 2 * AROUND + 1], i - first))
         if size[i] > JUMP or size[i] > SUDDEN * usual:
             return int(i) + 1
     return 0

@@ -33,6 +33,7 @@ class Tree:
         self.bodies: list[Body] = []
         self.driven: list[Body] = []
         self.checked = 0  # bodies of which check.py has nothing to say
+        self.fitting: dict[int, Any] = {}  # laws that were checked against these bodies, by their ids
         self.nq = self.nu = 0
         self.parameters, self.inputs, self.discrete = (
             Registry(kind) for kind in ("parameter", "input", "discrete variable")
@@ -45,7 +46,7 @@ class Tree:
         """The same bodies in a tree that can grow on its own."""
         other = Tree()
         other.ground, other.bodies, other._index = self.ground, list(self.bodies), dict(self._index)
-        other.driven, other.checked = list(self.driven), self.checked
+        other.driven, other.checked, other.fitting = list(self.driven), self.checked, dict(self.fitting)
         other.nq, other.nu = self.nq, self.nu
         other._coordinate_index, other._speed_index = dict(self._coordinate_index), dict(self._speed_index)
         other.parameters, other.inputs, other.discrete = (
@@ -55,6 +56,19 @@ class Tree:
         )
         return other
 
+    def check(self, law: Any) -> None:
+        """Whether a law fits these bodies, once for each law: names stay when bodies are added."""
+        if id(law) not in self.fitting:
+            law.check(self)
+            self.fitting[id(law)] = law
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "fitting": list(self.fitting.values())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.fitting = {id(law): law for law in state["fitting"]}
+
     def replaced(self, changes: Mapping[str, Mapping[str, Any]]) -> Tree:
         """The same tree in which some bodies have other mobilizers, frames or masses.
 
@@ -62,7 +76,7 @@ class Tree:
             changes: by body, arguments of `add`: mobilizer, X_PF, X_BM, mass, com, inertia.
         """
         other = self.copy()
-        other.bodies, other.driven, other.checked = [], [], 0
+        other.bodies, other.driven, other.checked, other.fitting = [], [], 0, {}
         for name in changes:
             if self.body(name).is_ground:
                 raise DescriptionError("ground has no mobilizer and no mass")

@@ -50,7 +50,9 @@ def parts(system: System, touching: Iterable[ContactSurface] = ()) -> tuple[list
         for g in geometry
     ]
     for body in system.bodies:
-        if body.name not in own:
+        if body.name not in own and (bones := _bones(system, body, color[body.name])):
+            out += bones
+        elif body.name not in own:
             out += _sticks(system, body, reach, color[body.name])
             most = 0.03 * reach if system.muscles else np.inf
             seen = 0.4 if body.name in through else 1.0  # what touches it or moves on it is seen
@@ -58,6 +60,74 @@ def parts(system: System, touching: Iterable[ContactSurface] = ()) -> tuple[list
             shown = (bool(_ends(system, body)) and not bob) or body.name in meshed
             out += _inertia(body, reach, shown, color[body.name], most, seen)
     return out, _said(errors)
+
+
+def _bones(system: System, body: Body, color: str) -> list[ShapeOnBody]:
+    """Bones of a body of a person, by its name, between its joints; none for other bodies."""
+    from condyle.shapes.bones import BONES, bone, bones_of
+
+    names = bones_of(body.name)
+    if not names or not system.muscles:
+        return []
+    start, left = (
+        np.asarray(body.X_BM.p),
+        body.name.lower().startswith("l_") or body.name.lower().endswith("_l"),
+    )
+    carried = {b.name.lower(): np.asarray(b.X_PF.p) for b in system.bodies if b.parent is body}
+    heads = [p for name, p in carried.items() if "patella" not in name]
+    com, out = np.asarray(body.mass_properties.com, dtype=float), []
+
+    def put(name: str, scale: float, X: Transform, mirrored: bool = left) -> None:
+        out.append(ShapeOnBody("bodies", body.name, body.index + 1, bone(name, scale, mirrored), X, BONE))
+
+    if names[0] == "pelvis":
+        hips = [p for name, p in carried.items() if "femur" in name or "thigh" in name]
+        if len(hips) != 2:
+            return []
+        put(
+            "pelvis",
+            float(np.linalg.norm(hips[0] - hips[1])) / 0.164,
+            Transform(p=(hips[0] + hips[1]) / 2),
+            False,
+        )
+        return out
+    if names[0] == "thorax":
+        arms = [
+            p for name, p in carried.items() if "humerus" in name or "scapula" in name or "clavicle" in name
+        ]
+        height = float(arms[0][1] - start[1]) / 0.43 if arms else float(com[1] - start[1]) / 0.29
+        scale = float(np.clip(height, 0.5, 1.6))
+        X = Transform(p=start)
+        put("thorax", scale, X, False)
+        if not any("clavicle" in name or "scapula" in name for name in carried):
+            put("clavicle", scale, X, False)
+        if not any("head" in b.name.lower() or "skull" in b.name.lower() for b in system.bodies):
+            put("skull", scale, Transform(p=start + scale * np.array([-0.01, 0.56, 0.0])), False)
+        return out
+    length, end = 1e-3 * BONES[names[0]][0], heads[0] if heads else None
+    if length and names[0] != "foot":
+        if end is None:
+            end = start + (com - start) / (0.5 if len(names) > 1 else 0.43)
+            end = start + (end - start) * (length / (length + 0.19 if len(names) > 1 else length))
+        way = end - start
+        size = float(np.linalg.norm(way))
+        if size < 0.05:
+            return []
+        y = -way / size
+        x = np.cross(y, [0, 0, 1])
+        x /= np.linalg.norm(x)
+        R = np.column_stack([x, y, np.cross(x, y)])
+        put(names[0], size / length, Transform(R, start))
+        for more in names[1:]:
+            put(more, size / length, Transform(R, end))
+        return out
+    scale = float(np.linalg.norm(end - start)) / length if length and end is not None else 1.0
+    if names[0] == "foot" and end is None:  # the whole foot below the ankle
+        put("foot", 1.0, Transform(p=start + [-0.045, -0.06, 0]))
+        put("toes", 1.0, Transform(p=start + [0.135, -0.06, 0]))
+        return out
+    put(names[0], float(np.clip(scale, 0.4, 2.0)), Transform(p=start))
+    return out
 
 
 def _said(errors: list[str]) -> list[str]:

@@ -90,7 +90,12 @@ def paint_of(
         )
     if not layer.known:
         return ("", "", 1.0), None, lengths
-    system, batch = layer.system, layer.batch
+    system, batch, own = layer.system, layer.batch, list(layer.system.muscles)
+    known = [f"{n}.activation" for n in own]
+    if color == "activation" and len(layer.t) == 1 and set(known) <= set(layer.table.names):
+        # one pose: forces would take longer to compile than all else of the picture
+        values = layer.table[known].values
+        return (color, PAINTS[color], 1.0), _over_lines(layer, lines, own, values), lengths
     L, Ldot = batch.kernel("path_lengths"), batch.kernel("path_speeds")
     reported = list(system.compiled.model.reported)
     reports = system.compiled.shaped(
@@ -99,14 +104,13 @@ def paint_of(
             batch.array("q"), batch.array("u"), L, Ldot, batch.tail
         ),
     )
-    own = list(system.muscles)
     force = Table(
         layer.t,
         [f"{n}.tendon_force" for n in own],
         reports[:, :, reported.index("tendon_force")],
         ["N"] * len(own),
     )
-    activation = Table(layer.t, [f"{n}.activation" for n in own], reports[:, :, reported.index("activation")])
+    activation = Table(layer.t, known, reports[:, :, reported.index("activation")])
     more = [(force, own), *lengths]
     have = set(layer.table.names)
     if not set(activation.names) <= have:

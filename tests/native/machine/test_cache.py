@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import signal
 import stat
 import sys
@@ -361,7 +362,8 @@ def test_bad_variables(monkeypatch, name, value, message):
 
 def test_a_file_in_place_of_the_directory(directory):
     directory.write_text("not a directory", encoding="utf-8")
-    assert works(twice())
+    with pytest.warns(RuntimeWarning, match="it is not a directory"):
+        assert works(twice())
     assert cache.info().note
     assert cache.clear() == 0
     assert directory.read_text(encoding="utf-8") == "not a directory"
@@ -370,7 +372,8 @@ def test_a_file_in_place_of_the_directory(directory):
 def test_below_a_file(directory, monkeypatch):
     directory.write_text("not a directory", encoding="utf-8")
     monkeypatch.setenv("CONDYLE_CACHE_DIR", str(directory / "deeper" / "still"))
-    assert works(twice())
+    with pytest.warns(RuntimeWarning, match="is not used: Not a directory"):
+        assert works(twice())
     assert not cache.store("a", b"code", {})
     assert cache.info().note
 
@@ -378,7 +381,7 @@ def test_below_a_file(directory, monkeypatch):
 @pytest.mark.parametrize("step", ["mkdir", "create", "write", "replace"])
 @pytest.mark.parametrize("number", [errno.EROFS, errno.ENOSPC, errno.EACCES])
 def test_disks_that_refuse(directory, monkeypatch, capfd, step, number):
-    """Read-only, full or forbidden at any step: everything works, nothing is left behind, nothing is said."""
+    """Read-only, full or forbidden at any step: everything works, nothing is left behind, one line says so."""
 
     def refuse(*a, **k):
         raise OSError(number, os.strerror(number))
@@ -404,8 +407,10 @@ def test_disks_that_refuse(directory, monkeypatch, capfd, step, number):
             return Full()
 
         monkeypatch.setattr(cache.os, "fdopen", full)
-    assert not cache.store("a", b"code", {})
-    assert works(twice())
+    with pytest.warns(RuntimeWarning, match=re.escape(os.strerror(number))) as said:
+        assert not cache.store("a", b"code", {})
+    assert len(said) == 1 and "made anew in every process" in str(said[0].message)
+    assert works(twice())  # a second warning would be an error
     assert not entries(directory)
     assert capfd.readouterr() == ("", "")
 
@@ -416,7 +421,8 @@ def test_entries_that_cannot_be_read(directory, monkeypatch):
     path.unlink()
     path.mkdir()  # reading a directory is refused, even to root
     assert cache.fetch("a") is None
-    assert not cache.store("a", b"code", {})
+    with pytest.warns(RuntimeWarning, match="cannot be written"):
+        assert not cache.store("a", b"code", {})
     assert cache.info().entries == 0
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from condyle.errors import DescriptionError, NativeError
 from condyle.native.ir.module import Module
-from condyle.native.machine import cache, elf, jit, parallel
+from condyle.native.machine import cache, elf, jit, linking, parallel
 from tests.native.straight.kernels import Kernels
 from tests.native.straight.test_kernel_writer import chain
 
@@ -166,3 +166,45 @@ def test_an_object_file_of_data_is_read_as_it_was_written():
     for size in (10, 100, len(data) - 1):
         with pytest.raises(ValueError, match=r"torn|ends|begins"):
             elf.symbols(data[:size])
+
+
+MEMORY = """
+@count = internal global i64 0, align 64
+declare double @sin(double)
+define double @f(double %x) {
+  %old = load i64, ptr @count
+  %new = add i64 %old, 1
+  store i64 %new, ptr @count
+  %k = sitofp i64 %new to double
+  %s = call double @sin(double %x)
+  %y = fadd double %k, %s
+  ret double %y
+}
+"""
+
+
+@pytest.mark.parametrize("by", ["us", "LLVM"])
+def test_who_links(by, monkeypatch):
+    """Memory of its own for each library, functions of the process, and the same answers by either."""
+    if by == "LLVM":
+
+        def unknown(*arguments):
+            raise linking.Unknown
+
+        monkeypatch.setattr(linking, "Image", unknown)
+    elif not jit.elf_machine():
+        pytest.skip("only ELF for x86-64 is linked by us")
+    data = jit.compile_ir(MEMORY)
+    first, second = jit.Library(data), jit.Library(data)
+    assert (first._image is None) == (by == "LLVM")
+    expected = [k + np.sin(0.5) for k in (1, 2)]
+    assert [call(first, 0.5) for _ in range(2)] == expected
+    assert [call(second, 0.5) for _ in range(2)] == expected
+
+
+@pytest.mark.skipif(not jit.elf_machine(), reason="only ELF for x86-64 is linked by us")
+def test_what_is_not_known_is_left_to_llvm():
+    """Memory of each thread, which nothing of ours has."""
+    tables = elf.Tables(jit.compile_ir("@x = thread_local global i64 7\ndefine ptr @f() {\n ret ptr @x\n}"))
+    with pytest.raises(linking.Unknown):
+        linking.Image([tables], {})

@@ -273,19 +273,6 @@ class Branches:
     def __init__(self, model: Model, spans: dict[Span, list[str]]) -> None:
         self.model, self.spans, self.owners = model, list(spans), list(spans.values())
         self._bodies = list(dict.fromkeys(b for span in self.spans for b in span.bodies))
-        names = [c.name for b in model.tree.bodies for c in b.coordinates]
-        groups: dict[Hashable, list[int]] = {}
-        for i, span in enumerate(self.spans):
-            groups.setdefault(span.signature, []).append(i)
-        self._kinds = [
-            _Kind(
-                tuple(self.spans[i] for i in group),
-                np.array(group),
-                np.array([[self._bodies.index(b) for b in self.spans[i].bodies] for i in group]),
-                np.array([[names.index(q) for q in self.spans[i].coordinates] for i in group], dtype=int),
-            )
-            for group in groups.values()
-        ]
         first = np.cumsum([0, *(len(span.switches) for span in self.spans)])
         self._first, self.of_span = first, np.repeat(np.arange(len(self.spans)), np.diff(first))
         self.where = [name for span in self.spans for name in span.switches]
@@ -299,19 +286,40 @@ class Branches:
             outputs=[("poses", 12 * len(self._bodies))],
         )
 
+    @cached_property
+    def _kinds(self) -> list[_Kind]:
+        """Spans that are alike but for their numbers."""
+        names = [c.name for b in self.model.tree.bodies for c in b.coordinates]
+        groups: dict[Hashable, list[int]] = {}
+        for i, span in enumerate(self.spans):
+            groups.setdefault(span.signature, []).append(i)
+        return [
+            _Kind(
+                tuple(self.spans[i] for i in group),
+                np.array(group),
+                np.array([[self._bodies.index(b) for b in self.spans[i].bodies] for i in group]),
+                np.array([[names.index(q) for q in self.spans[i].coordinates] for i in group], dtype=int),
+            )
+            for group in groups.values()
+        ]
+
     @staticmethod
     def of_system(system: System) -> Branches | None:
         """Those of a system; None if no path of its forces can jump."""
         if "branches" not in system.compiled.programs:
             model, spans = system.compiled.model, dict[Span, list[str]]()
-            for name, law in model.forces.items():
+
+            def switched(name: str) -> list[Span]:
+                law = model.forces[name]
                 asked = (
                     [law.path.length]
                     if hasattr(law, "path")
                     else [ask for ask in getattr(law, "asks", ()) if isinstance(ask, PathLength)]
                 )
-                every = [span for length in asked for span in getattr(length, "spans", ())]
-                for span in (span for span in every if span.switches):
+                return [s for length in asked for s in getattr(length, "spans", ()) if s.switches]
+
+            for name in model.notes.get("paths with branches", lambda: [*filter(switched, model.forces)]):
+                for span in switched(name):
                     same = next((s for s in spans if s.text == span.text), span)
                     spans.setdefault(same, []).append(name)
             system.compiled.programs["branches"] = Branches(model, spans) if spans else None

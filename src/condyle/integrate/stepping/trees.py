@@ -4,7 +4,7 @@ Bodies that hang on ground separately are blocks of speeds u_a, each with its ow
 that are found near each other (crowd.py), of bodies a and b at P with directions D = (n, t_1, t_2), have
 
     G_a = -D (J_v - r_a x J_w),   G_b = D (J_v - r_b x J_w),   J of the bodies' origins, r = P - p        (5a)
-    Z_a = M_a^-1 G_a'   by Cholesky's factors of each block, once a step                                  (5b)
+    Z_a = M_a^-1 G_a'   by M_a^-1 or Cholesky's factors of each block, once a step                        (5b)
 
 and those of `system.add_contact`, stops and ropes have the rows of their constraints. Where a contact is
 within one block, G_a + G_b is its only row. Constraints that act both ways make one block of all, and Z is
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from condyle.integrate.stepping.method import TimeStepping
 
 SHORT = 16
-"""Speeds of a block up to which Cholesky's factors are straight lines; beyond they are LAPACK's."""
+"""Speeds of a block up to which M^-1 is a straight line; beyond there are LAPACK's factors."""
 SOLVED, ITERATIONS = 1e-9, 50
 """Change of speeds, relative, that ends the iteration for method.py (6a); rounds after which it failed."""
 NEAREST = 1e-9
@@ -139,29 +139,23 @@ def bodies_of(s: Symbols, system: System, blocks: SpeedBlocks) -> list[SX]:
     return [ca.vertcat(*poses, *ground), ca.vertcat(*V, ca.SX(6, 1)), ca.vertcat(*rows, ca.SX(6 * n, 1))]
 
 
-def cholesky(n: int, M: SX) -> SX:
-    """L with L L' = M."""
-    M = ca.reshape(M, n, n)
-    L = ca.SX(n, n)
+def inverse(n: int, M: SX) -> SX:
+    """M^-1, by Cholesky's factors: L L' = M, X = L^-1, X' X."""
+    M, L, X = ca.reshape(M, n, n), ca.SX(n, n), ca.SX(n, n)
     for j in range(n):
         L[j, j] = ca.sqrt(M[j, j] - sum(L[j, k] ** 2 for k in range(j)))
+        over = 1 / L[j, j]
         for i in range(j + 1, n):
-            L[i, j] = (M[i, j] - sum(L[i, k] * L[j, k] for k in range(j))) / L[j, j]
-    return ca.vec(ca.densify(L))
+            L[i, j] = (M[i, j] - sum(L[i, k] * L[j, k] for k in range(j))) * over
+        X[j, j] = over
+        for i in range(j):
+            X[j, i] = -over * sum(L[j, k] * X[k, i] for k in range(i, j))
+    return ca.vec(ca.densify(X.T @ X))
 
 
-def substituted(n: int, L: SX, G: SX) -> SX:
+def responses(n: int, inverse: SX, G: SX) -> SX:
     """M^-1 of three rows G."""
-    L, out = ca.reshape(L, n, n), []
-    over = [1 / L[i, i] for i in range(n)]
-    for row in ca.vertsplit(G, n):
-        x: list[ca.SX] = []
-        for i in range(n):
-            x.append((row[i] - sum(L[i, k] * x[k] for k in range(i))) * over[i])
-        for i in reversed(range(n)):
-            x[i] = (x[i] - sum(L[k, i] * x[k] for k in range(i + 1, n))) * over[i]
-        out += x
-    return ca.vertcat(*out)
+    return ca.vec(ca.reshape(inverse, n, n) @ ca.reshape(G, n, 3))
 
 
 def spent(n: int, s: Record) -> SX:
@@ -350,12 +344,12 @@ class Trees(StepProgram):
         return [self._factors(), *(self._constraints() if self.count else [])]
 
     def _factors(self) -> Node:
-        """Cholesky's factors L of all blocks, by columns."""
+        """M^-1 of all blocks, or Cholesky's factors L, by columns."""
         n = self.n
         if self.both_ways:
             return []
         if n <= SHORT:
-            return self.over("n_blocks", self.k(partial(cholesky, n), "M", "L"))
+            return self.over("n_blocks", self.k(partial(inverse, n), "M", "L"))
         return self.over(
             "n_blocks",
             self.k(lambda M: M, "M", "factor"),
@@ -433,16 +427,21 @@ class Trees(StepProgram):
                     self.k(lambda Z, du, i=i: ca.vertcat(Z[: n * i], du, Z[n * i + n :]), "Z_a du", "Z_a"),
                 ]
             return [*out, self.k(lambda: ca.SX.zeros(3 * n), "", "Z_b")]
+        self.sizes["two"] = 1
         for side in "ab":
-            out.append(Get("L", side, "factor"))
+            mine: list[Node] = [Get("L", side, "factor")]
             if n <= SHORT:
-                out.append(self.k(partial(substituted, n), f"factor G_{side}", f"Z_{side}"))
+                mine.append(self.k(partial(responses, n), f"factor G_{side}", f"Z_{side}"))
             else:
-                out += [
+                mine += [
                     self.k(lambda G: G, f"G_{side}", f"Z_{side}"),
                     Call("dpotrs", (b"L", n, 3, "factor", n, f"Z_{side}", n, Ints("info"))),
                 ]
-        return out
+            if side == "a":
+                out += mine
+        ground = self.blocks.count  # what leans on it moves one block alone
+        moves = self.k(lambda b: (b < ground, ca.SX.zeros(3 * n)), "b", "two Z_b")
+        return [*out, moves, If("two", mine)]
 
     def _matrix(self, contact: SX, which: int) -> SX:
         """G_a, G_b, Z_a or Z_b of a contact, by columns (n, 3)."""

@@ -32,6 +32,9 @@ WORTH = 0.3
 """It is rolled if no more than this share of its operations is left to compile."""
 AGAIN = 2.5
 """And if no more than this times its operations run: folds and results compute again what they share."""
+DENSE = 100
+"""Operations per number of the arguments and results above which it is not looked at: entries that do so much
+do not do it apart from each other."""
 CHEAP = 4
 """Operations up to which results are not joined by a value that they share."""
 TERMS = 32
@@ -140,7 +143,8 @@ def roll(f: ca.Function) -> Sweep | None:
     Unlike a kernel it does not read everything before it writes: no result may be where an argument is.
     """
     shapes = [*map(f.sparsity_in, range(f.n_in())), *map(f.sparsity_out, range(f.n_out()))]
-    if f.n_instructions() < LONG or not all(shape.is_dense() for shape in shapes):
+    numbers = sum(shape.numel() for shape in shapes)
+    if not LONG <= f.n_instructions() <= DENSE * numbers or not all(shape.is_dense() for shape in shapes):
         return None
     parts = FunctionParts(f)
     last = max((parts.level[k] for k in parts.folds), default=0)

@@ -14,8 +14,8 @@ limit, so that several processes together pass the limit by no more than that ea
 
 Machine code is run, not read: a directory that belongs to somebody else or that others may write (the group,
 everybody) is not used, and one warning says so. An entry must be a plain file of ours that nobody else may
-write; anything else, such as a link or a pipe, is not read and is replaced. Where the cache cannot be used
-everything works without it, and `info` says why.
+write; anything else, such as a link or a pipe, is not read and is replaced. Where the cache cannot be used, or not be
+written (a full disk), everything works without it, one warning says so, and `info` says why.
 
     CONDYLE_CACHE=off        neither read nor write
     CONDYLE_CACHE_DIR        the directory; default: condyle in the platform's directory for caches
@@ -44,7 +44,11 @@ from condyle.native.machine import jit
 from condyle.records import dataclass
 
 _MAGIC = b"condyle machine code 1\n"
-_SUFFIX = ".code"
+_SUFFIX, _STAMP = ".code", ".sources"
+_LONG_TO_FIND = 2e-3
+"""[s] in which answers are found that are worth a file."""
+_LONG = 30 * 86400.0
+"""[s] after which a digest of sources is made again."""
 _NO_LINKS_NO_WAITING = sum(
     getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 )
@@ -139,7 +143,7 @@ def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
             file.write(body)
             file.write(hashlib.sha256(body).digest())
     except (OSError, CondyleError) as error:
-        _log.debug("not stored: %s", error)
+        _say(directory, f"cannot be written ({getattr(error, 'strerror', None) or error})")
         return False
     _used.add(digest)
     _keep_within(directory, limit, len(body) + 32)
@@ -148,14 +152,16 @@ def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
 
 class Notes:
     """Short answers about one thing, all in one entry: what takes expressions to find out, and is asked at every
-    start. JSON must hold them.
+    start. JSON must hold them. They are kept on disk where they took a while to find.
 
     Args:
         key: text that determines the thing.
     """
 
     def __init__(self, key: str) -> None:
-        self._key, self._known = f"notes\n{key}", None  # type: str, dict[str, Any] | None
+        self._key = f"notes\n{key}"
+        self._known: dict[str, Any] | None = None
+        self._spent = 0.0
 
     def get(self, what: str, find: Callable[[], Any]) -> Any:
         """The answer to a question; find() gives it where it is not known."""
@@ -163,8 +169,12 @@ class Notes:
             found = loaded(self._key, lambda _, facts: dict(facts))
             self._known = {} if found is None else found
         if what not in self._known:
+            begin = time.perf_counter()
             self._known[what] = find()
-            store(self._key, b"", self._known)
+            self._spent += time.perf_counter() - begin
+            if self._spent > _LONG_TO_FIND:
+                store(self._key, b"", self._known)
+                self._spent = 0.0
         return self._known[what]
 
 
@@ -303,16 +313,22 @@ def _open(data: bytes, digest: str) -> tuple[bytes, dict[str, Any]]:
 
 def _place(key: str, create: bool = False) -> tuple[Path, str] | None:
     directory, note = _directory(create)
-    if directory is not None and note.endswith(_RUN) and directory not in _warned:
-        _warned.add(directory)
-        warn(
-            f"the cache of machine code {directory} is not used: {note}. Everything works, and is "
-            "compiled anew in every process",
-            RuntimeWarning,
-        )
+    if directory is not None and (note.endswith(_RUN) or (create and note and settings.cache_is_on())):
+        _say(directory, f"is not used: {note}")
     if directory is None or note or (fixed := _surroundings()) is None:
         return None
     return directory, hashlib.sha256(f"{fixed}\n{settings.optimization()}\n{key}".encode()).hexdigest()
+
+
+def _say(directory: Path, what: str) -> None:
+    """Warn once of a directory that does not serve."""
+    if directory not in _warned:
+        _warned.add(directory)
+        warn(
+            f"the cache of machine code {directory} {what}. Everything works, and is made anew in every "
+            "process",
+            RuntimeWarning,
+        )
 
 
 def _directory(create: bool = False) -> tuple[Path | None, str]:
@@ -325,7 +341,8 @@ def _directory(create: bool = False) -> tuple[Path | None, str]:
     try:
         if create:
             directory.parent.mkdir(parents=True, exist_ok=True)
-            directory.mkdir(mode=0o700, exist_ok=True)
+            with contextlib.suppress(FileExistsError):  # what is there is looked at below
+                directory.mkdir(mode=0o700)
         facts = os.stat(directory)
     except FileNotFoundError:
         return directory, ""
@@ -389,24 +406,60 @@ def _shrink(directory: Path, limit: int) -> int:
 def _surroundings() -> str | None:
     """Sources, versions and processor as text; None if the sources have changed since this process read
     them."""
-    digest = hashlib.sha256()
     root = str(next(p for p in Path(__file__).parents if p.name == "condyle"))
-    # paths as text and plain reads: half the time of pathlib's, in which every process waits for 600 files
-    for path in sorted(
-        os.path.join(folder, name)
-        for folder, _, names in os.walk(root)
-        for name in names
-        if name.endswith(".py")
-    ):
+    sources = sorted(_sources(root))
+    now = time.time()
+    for path, facts in sources:
+        if facts is None or _started < facts.st_mtime <= now:
+            _log.debug("not used: %s has changed since this process started", path)
+            return None
+    digest = _digest(root, sources)
+    return digest and f"{digest}\n{jit.package('casadi')}\n{jit.versions()}"
+
+
+def _sources(folder: str) -> Iterator[tuple[str, os.stat_result | None]]:
+    with contextlib.suppress(OSError), os.scandir(folder) as found:
+        for entry in found:
+            if entry.name.endswith(".py"):
+                try:
+                    yield entry.path, entry.stat()
+                except OSError:
+                    yield entry.path, None
+            elif "." not in entry.name and entry.is_dir() and entry.name != "__pycache__":
+                yield from _sources(entry.path)
+
+
+def _digest(root: str, sources: list[tuple[str, os.stat_result | None]]) -> str | None:
+    """Digest of all sources. As Python does for its bytecode, a file of the same time and size counts as the
+    same: then what was found before, which is kept beside the entries, need not be read again."""
+    seen = [(path, s.st_size, s.st_mtime_ns, s.st_ino, s.st_ctime_ns) for path, s in sources if s is not None]
+    name = hashlib.sha256(repr(seen).encode()).hexdigest() + _STAMP
+    directory, note = _directory()
+    if directory is not None and not note:
+        with contextlib.suppress(OSError, ValueError):
+            stamp = directory / name
+            if not _stranger(os.stat(stamp, follow_symlinks=False)):
+                known, check = stamp.read_text().split()
+                if hashlib.sha256(f"{known} {name}".encode()).hexdigest() == check:
+                    return known
+    digest = hashlib.sha256()
+    # paths as text and plain reads: half the time of pathlib's
+    for path, _ in sources:
         try:
             with open(path, "rb", buffering=0) as file:
                 data = file.read()
-                changed = _started < os.fstat(file.fileno()).st_mtime <= time.time()
         except OSError:
-            changed = True
-        if changed:
-            _log.debug("not used: %s has changed since this process started", path)
             return None
         digest.update(f"{path[len(root) :].replace(os.sep, '/')}\0{len(data)}\0".encode())
         digest.update(data)
-    return f"{digest.hexdigest()}\n{jit.package('casadi')}\n{jit.versions()}"
+    made = digest.hexdigest()
+    if directory is not None and not note and os.path.isdir(directory):
+        with (
+            contextlib.suppress(OSError, CondyleError),
+            files.whole(directory / name, "w", private=True, tidy=False) as file,
+        ):
+            file.write(f"{made} {hashlib.sha256(f'{made} {name}'.encode()).hexdigest()}")
+        for path, _, used in _files(directory, _STAMP):  # of sources that are gone
+            if time.time() - used > _LONG:
+                files.remove(path)
+    return made

@@ -20,6 +20,7 @@ from condyle.errors import NativeError
 from condyle.native.machine.elf import Tables
 
 _FILE, _ZERO = 1, 8  # kinds of sections: as in the file, and all zero
+_UNWINDING = 0x70000001  # what exceptions of C++ need, which none of our functions lets through
 _WRITTEN, _HELD = 1, 2  # flags of sections: may be written, has a place in memory
 _MARKS = 0xFF00
 """Numbers of sections from here on are no sections; the next is that of plain numbers."""
@@ -149,7 +150,7 @@ def _places(objects: Sequence[Tables]) -> tuple[dict[tuple[int, int], tuple[int,
     ends = {True: 0, False: 0}
     for k, o in enumerate(objects):
         for i, s in enumerate(o.sections):
-            if not s.flags & _HELD:
+            if not s.flags & _HELD or s.kind == _UNWINDING:
                 continue
             if s.kind not in (_FILE, _ZERO) or s.flags & 0x400:  # memory of each thread
                 raise Unknown(f"a section of kind {s.kind}")

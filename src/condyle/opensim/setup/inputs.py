@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from condyle.arrays import median
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.opensim.loads import labeled_loads
 from condyle.opensim.setup.setup_file import Setup
@@ -78,10 +79,10 @@ def without_repeated_times(setup: Setup, table: Table) -> Table:
     """A table without rows whose times are those of the next ones but for rounding: no spline goes through
     both."""
     step = np.diff(table.time)
-    if len(step) < 2 or step.min() > TOO_NEAR * np.median(step) or not (step > 0).all():
+    if len(step) < 2 or step.min() > TOO_NEAR * median(step) or not (step > 0).all():
         return table
-    keep = [*np.flatnonzero(step > TOO_NEAR * np.median(step)), len(step)]
-    first = table.time[int(np.argmax(step <= TOO_NEAR * np.median(step)))]
+    keep = [*np.flatnonzero(step > TOO_NEAR * median(step)), len(step)]
+    first = table.time[int(np.argmax(step <= TOO_NEAR * median(step)))]
     setup.note(
         f"{len(table) - len(keep)} rows of the motion have the times of the next ones "
         f"but for rounding, the first at {first:g} s; they are left out"

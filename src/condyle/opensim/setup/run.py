@@ -19,6 +19,9 @@ TOOLS = {
     "ScaleTool": ("scale_tool", "run"),
     "ForwardTool": ("forward_tool", "run"),
     "IMUInverseKinematicsTool": ("inverse_kinematics_tool", "run_imus"),
+    "MocoStudy": ("moco_tool", "run_study"),
+    "MocoTrack": ("moco_tool", "run_track"),
+    "MocoInverse": ("moco_tool", "run_inverse"),
 }
 """The module of each tool, and its function of a Setup."""
 MISSING = {
@@ -35,7 +38,7 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
 
     Args:
         path: an .xml file of an OpenSim tool: scale, inverse kinematics of markers or sensors, inverse
-            dynamics, analyze, forward.
+            dynamics, analyze, forward; or an .omoco file of MocoStudy, MocoTrack or MocoInverse.
         tell: is called with the name of each step when it begins.
 
     Returns:

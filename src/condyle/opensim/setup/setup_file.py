@@ -343,9 +343,9 @@ class Setup:
             "endheader",
             "\t".join(["time", *columns]),
         ]
-        cell = f"%{8 + precision}.{precision}f"
+        line = "\t".join([f"%{8 + precision}.{precision}f"] * values.shape[1]) + "\n"
         with files.whole(path, "w", newline="", encoding="utf-8") as file:
             file.write("\n".join([*head, ""]))
-            np.savetxt(file, values, fmt=cell, delimiter="\t")
+            file.write(line * len(values) % tuple(values.ravel().tolist()))
         self.report.files.append(path)
         return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,7 @@ def scale(
     if mass is not None and not (isinstance(mass, (int, float, np.number)) and 0 < mass < np.inf):
         raise DescriptionError(f"scale: mass: expected a number above 0 [kg], got {mass!r}")
     old = system.copy()
-    start = default_pose(old)
+    start = cache(lambda: default_pose(old))  # nobody asks where nothing is measured and nothing grows
     s, measured = _factors(old, start, markers, list(measurements), factors or {}, order, time)
     at = {name: _numbers(x) for name, x in s.items()}
     _doubt(at, mass, sum(float(b.mass) for b in old.bodies if isinstance(b.mass, (int, float, np.number))))
@@ -174,7 +175,7 @@ def _order(order: Any) -> tuple[str, ...]:
 
 def _factors(
     system: System,
-    start: State,
+    start: Callable[[], State],
     markers: Markers | None,
     measurements: list[Measurement],
     given: Mapping[str, Any],
@@ -184,7 +185,7 @@ def _factors(
     """Factors of all bodies, and what was measured."""
     s = {name: np.ones(3) for name in ("ground", *(b.name for b in system.bodies))}
     by_hand, measured = manual(system, given), []
-    places = model_places(system, start) if measurements else {}
+    places = model_places(system, start()) if measurements else {}
     for step in order:
         if step == "manual":
             s |= by_hand
@@ -226,11 +227,11 @@ def model_places(system: System, state: State) -> dict[str, Array]:
 
 
 def _resized(
-    old: System, start: State, s: Mapping[str, Array], mass: float | None, keep: bool
+    old: System, start: Callable[[], State], s: Mapping[str, Array], mass: float | None, keep: bool
 ) -> tuple[System, list[str]]:
     """The scaled system, and notes for the user."""
     if not any(grows(x) for x in s.values()):
-        return old.copy(bodies=changes(old, s, keep, mass)), []
+        return old.copy(bodies=None if mass is None else changes(old, s, keep, mass)), []
     translations = {
         c.name: b.parent.name
         for b in old.bodies
@@ -277,7 +278,7 @@ def _resized(
         if old.markers:
             notes.append("markers are where the defaults of the factors' Parameters bring them")
         return new, notes
-    return _proportioned(old, start, new), notes
+    return _proportioned(old, start(), new), notes
 
 
 def _proportioned(old: System, start: State, new: System) -> System:
