@@ -11,6 +11,7 @@ import pytest
 import condyle as cd
 from condyle.collocation.mesh import Mesh
 from condyle.collocation.schemes import scheme
+from condyle.control.program import ControlProgram
 from tests.control.test_closed_forms import slider
 
 
@@ -346,3 +347,30 @@ def test_metabolic_energy_against_the_study() -> None:
     energy = weights(answer)[1:] @ (power["total"] - power["basal"])
     # smooth faces are off by half of their widths where there were kinks
     assert answer.terms["Metabolic"] == pytest.approx(0.1 * energy, rel=1e-2)
+
+
+def test_smooth_faces_are_as_near_as_said() -> None:
+    """Equations of motion of a point against inverse dynamics with the laws as they are: condyle.laws.smooth (3)."""
+    system = slider(1.0)
+    across = cd.paths.Path([("ground", (-0.3, 0, 0)), ("body", (0, 0, 0))])
+    system.add_force("stop", cd.forces.MobilityStop("x", -0.2, 0.2, 100.0, 0.5))
+    system.add_force("string", cd.forces.PathSpring(across, 1000.0, 0.3, 0.1))
+    system.add_force("ligament", cd.forces.Blankevoort1991Ligament(across, 500.0, 0.35))
+    soft = cd.contact.Material(modulus=1e5, dissipation=0.5)
+    wall = cd.contact.HalfSpace(system.ground, (1, 0, 0), -0.1, soft)
+    system.add_contact("wall", wall, cd.contact.Sphere("body", (0, 0, 0), 0.05, soft))
+    problem = cd.Problem(system, duration=1.0)
+    problem.add_torques("x")
+    problem.minimize(cd.goals.Effort())
+    program = ControlProgram(problem, Mesh.even(scheme("radau-2"), 30), False)
+    rng = np.random.default_rng(1)
+    V = np.column_stack(
+        [rng.uniform(-0.25, 0.25, program.P), rng.uniform(-1, 1, program.P), *np.zeros((2, program.P))]
+    )
+    V[:20, 0] = np.repeat([-0.2, 0.2, 0.0, -0.05], 5) + rng.uniform(-2e-4, 2e-4, 20)
+    F = program.function.values(V, program.numbers())
+    sharp = np.ravel(system.inverse_dynamics(V[:, :1], V[:, 1:2], V[:, 3:]))
+    # of (3), with factors of damping of at most 1.5: 5e-4 100 + 5e-5 1000 + 5e-5 500, and 0.05 N of the wall
+    assert np.abs(F[:, 2] - sharp).max() < 1.5 * (0.05 + 0.05 + 0.025 + 0.05)
+    far = np.abs(V[:, [0]] - [[-0.2, 0.2, 0.0, -0.05, 0.05, 0.071]]).min(axis=1) > 0.01
+    assert np.abs(F[far, 2] - sharp[far]).max() < 0.02

@@ -158,7 +158,7 @@ def test_result_reads_well():
     assert s.table().names == ("b", "b_speed", "energy", "potential")
     assert set(s.rhat) == set(s.ess) == {"b", "energy"}
     assert s.quality.checks[0].what == "R-hat"
-    assert len(s.plot().patches) >= 1
+    assert len(s.plot().patches) >= 1 and "R-hat" in s._repr_html_()
 
 
 def test_bad_calls():

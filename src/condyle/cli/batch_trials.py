@@ -6,9 +6,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -31,6 +33,8 @@ SHARES = 101
 """Points of a trial's time, from 0 to 100 %, for means over trials."""
 APART = 0.08
 """[m] Markers of a body that are at least so far apart say how large it is."""
+FEW = 20_000_000
+"""Bytes of a subject's trials below which its machine code is not optimized."""
 MEANS = ("kinematics", "moments", "activations", "loads")
 """Tables of which means are made."""
 
@@ -98,13 +102,28 @@ def run_unit(member: Mapping[str, float], units: Sequence[Unit], output: str) ->
     if unit.setups:
         rows = [_setup(unit.subject, Path(path)) for path in unit.setups]
     else:
-        rows, out = _trials(unit, folder)
+        with _quickly(unit):
+            rows, out = _trials(unit, folder)
     result = {"quality": json.dumps(rows), **out}
     folder.mkdir(parents=True, exist_ok=True)
     if not any(row["failed"] for row in rows):
         with files.whole(done) as file:
             np.savez(file, **of_results([0], [result]).packed())  # type: ignore[arg-type]
     return result
+
+
+@contextmanager
+def _quickly(unit: Unit) -> Iterator[None]:
+    """A subject with few frames compiles longer than its trials run: without optimization, unless the user chose."""
+    few = sum(Path(t.file).stat().st_size for t in unit.trials if Path(t.file).exists()) < FEW
+    chosen = "CONDYLE_OPTIMIZE" in os.environ
+    if few and not chosen:
+        os.environ["CONDYLE_OPTIMIZE"] = "0"
+    try:
+        yield
+    finally:
+        if few and not chosen:
+            del os.environ["CONDYLE_OPTIMIZE"]
 
 
 def _trials(unit: Unit, folder: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:

@@ -60,6 +60,11 @@ WARM: dict[str, Option] = {
     "warm_start_mult_bound_push": 1e-12,
 }
 
+LINEAR: dict[str, Option] = {"mumps_permuting_scaling": 0}
+"""Of MUMPS, which takes most of the time: no permutation that puts large entries on the diagonal. Tracking with torques
+takes 40 % less so, other problems of benchmarks/control.py as long or up to 12 % less. Other orders than its own choice
+(mumps_pivot_order) are slower on some."""
+
 _D, _I, _P = C.POINTER(C.c_double), C.POINTER(C.c_int), C.c_void_p
 _VALUE = C.CFUNCTYPE(C.c_bool, C.c_int, _D, C.c_bool, _D, _P)
 _CONSTRAINTS = C.CFUNCTYPE(C.c_bool, C.c_int, _D, C.c_bool, C.c_int, _D, _P)
@@ -231,7 +236,7 @@ def solve(
 
     seen = _STEP(step)
     try:
-        for name, value in {"sb": "yes", "print_level": 0, **(options or {})}.items():
+        for name, value in {"sb": "yes", "print_level": 0, **LINEAR, **(options or {})}.items():
             kind = {str: "Str", int: "Int", float: "Num"}[type(value)]
             kept = value.encode() if isinstance(value, str) else value
             if not getattr(lib, f"AddIpopt{kind}Option")(problem, name.encode(), kept):

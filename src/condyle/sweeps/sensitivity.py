@@ -8,8 +8,9 @@ the member nearest to j in all quantities but x_i (Broto et al. 2020):
     ST_i = mean((y_j - y_j*)^2) / 2 / var(y)                                                                 (2)
 
 (2) needs members that are drawn independently: those of a Sobol sequence avoid each other, and near ones in all
-quantities but one are far apart in that. Where a polynomial of the shares u_i of members below x_i, in products of
-Legendre's, explains all but EXPLAINED of the variance of members left out (Sudret 2008), both are read off it:
+quantities but one are far apart in that. Where a polynomial explains all but EXPLAINED of the variance of members left
+out (Sudret 2008), in products of Legendre's of the shares u_i of members below x_i, or of Hermite's of their normal
+scores, both are read off it:
 
     y = sum_a c_a prod_i P_{a_i}(u_i),    S_i = sum of c_a^2 with a_i > 0 only / sum of all but c_0^2,          (3)
     ST_i = the same sum with a_i > 0.
@@ -32,7 +33,7 @@ from condyle.records import dataclass
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-EXPLAINED = 0.02
+EXPLAINED = 0.03
 """Share of the variance that a polynomial may leave, to be used instead of neighbors."""
 FEWEST = 32
 """Members below which nothing can be said."""
@@ -121,7 +122,9 @@ def of_design(
         found = sobol_indices(func=given, n=1 << max(1, int(np.log2(len(k)))))
         return np.array([found.first_order.reshape(-1), found.total_order.reshape(-1)])
 
-    return _with_intervals(name, names, "saltelli_2010", indices, f.shape[1], confidence, resamples)
+    return _with_intervals(
+        name, names, "saltelli_2010", _resampled(indices, f.shape[1]), confidence, resamples
+    )
 
 
 def of_sample(
@@ -142,8 +145,8 @@ def of_sample(
     _enough(name, len(y), y)
     n, d = x.shape
     ranks = rankdata(x, axis=0, method="ordinal") - 1
-    if polynomial := _polynomial(2 * (rankdata(x, axis=0) - 0.5) / n - 1, y):
-        return _with_intervals(name, names, "polynomial", polynomial, n, confidence, resamples)
+    if polynomial := _polynomial((rankdata(x, axis=0) - 0.5) / n, y):
+        return _with_intervals(name, names, "polynomial", polynomial, confidence, resamples)
     bins = max(2, round(np.sqrt(n) / 2))
     share = (ranks * bins / n).astype(int)
     nearest = np.empty((n, d), dtype=int)  # pairs are found once; the bootstrap draws pairs
@@ -163,42 +166,55 @@ def of_sample(
             total = ((z[k, None] - z[nearest[k]]) ** 2).mean(axis=0) / 2 / v  # (2)
         return np.array([first, total])
 
-    return _with_intervals(name, names, "neighbors", indices, n, confidence, resamples)
+    return _with_intervals(name, names, "neighbors", _resampled(indices, n), confidence, resamples)
 
 
-def _polynomial(u: Array, y: Array) -> Callable[[NDArray[np.intp]], Array] | None:
-    """Indices by (3) of a bootstrap's members: of the degree that predicts members left out best; None if none
-    does well. `u` is from -1 to 1."""
-    n, d = u.shape
-    best: tuple[float, Array, Array] = (np.inf, np.empty(0), np.empty(0))
-    worse = 0
-    for degree in range(1, MOST_DEGREE + 1):
-        powers = _powers(d, degree, n // 2)
-        if powers is None or worse > 2:
-            break
-        A = _terms(u, powers)
-        Q, R = np.linalg.qr(A)
-        if np.abs(np.diag(R)).min() < 1e-8 * np.sqrt(n):
-            break
-        left = (y - Q @ (Q.T @ y)) / (1 - np.minimum((Q * Q).sum(axis=1), 0.999))  # each member left out
-        error = float(np.mean(left**2) / y.var())
-        worse = 0 if error < best[0] else worse + 1
-        if error < best[0]:
-            best = error, powers, A
-    left_over, powers, A = best
-    if left_over > EXPLAINED:
+def _polynomial(shares: Array, y: Array) -> Callable[[np.random.Generator | None], Array] | None:
+    """Indices by (3): of the family and degree that predict members left out best; None if none does well. With a
+    generator, those of coefficients drawn from their normal distribution.
+
+    Args:
+        shares: of members below each, from 0 to 1, shape (n, d).
+        y: the number.
+    """
+    shares, y = shares[:FITTED], y[:FITTED]
+    n, d = shares.shape
+    error, best = np.inf, (np.empty(0), np.empty(0), np.empty(0))
+    for family in (_legendre, _hermite):
+        worse = 0
+        for degree in range(1, MOST_DEGREE + 1):
+            powers = _powers(d, degree, n // 2)
+            if powers is None or worse > 2 or error < ENOUGH:
+                break
+            values, A = family(shares, degree), np.ones((n, len(powers)))
+            for i in range(d):
+                A *= values[:, i, powers[:, i]]
+            Q, R = np.linalg.qr(A)
+            if np.abs(np.diag(R)).min() < 1e-8 * np.sqrt(n):
+                break
+            left = (y - Q @ (Q.T @ y)) / (1 - np.minimum((Q * Q).sum(axis=1), 0.999))  # each member left out
+            now = float(np.mean(left**2) / y.var())
+            worse = 0 if now < error else worse + 1
+            if now < error:
+                error, best = now, (powers, R, Q.T @ y)
+    if error > EXPLAINED:
         return None
+    powers, R, right = best
+    used = powers[1:] > 0
+    only = used & (used.sum(axis=1, keepdims=True) == 1)
 
-    def indices(k: NDArray[np.intp]) -> Array:
-        gram = A[k].T @ A[k]
-        c2 = np.linalg.solve(gram + 1e-12 * len(k) * np.eye(len(gram)), A[k].T @ y[k])[1:] ** 2
-        used = powers[1:] > 0
-        only = used & (used.sum(axis=1, keepdims=True) == 1)
+    def indices(rng: np.random.Generator | None) -> Array:
+        noise = 0.0 if rng is None else np.sqrt(error * y.var()) * rng.normal(size=len(right))
+        c2 = np.linalg.solve(R, right + noise)[1:] ** 2
         return np.array([(c2[:, None] * which).sum(axis=0) / c2.sum() for which in (only, used)])
 
     return indices
 
 
+FITTED = 4096
+"""Members that a polynomial is fitted to at most."""
+ENOUGH = 1e-4
+"""Share of the variance below which no better polynomial is looked for."""
 MOST_DEGREE = 12
 
 
@@ -206,7 +222,7 @@ def _powers(d: int, degree: int, most: int) -> Array | None:
     """Powers a (k, d) of all terms up to a degree, the constant first; None if there are more than `most`."""
     from math import comb
 
-    if comb(d + degree, d) > min(most, 1500):
+    if comb(d + degree, d) > min(most, 500):
         return None
     rows: list[tuple[int, ...]] = [()]
     for _ in range(d):
@@ -214,16 +230,19 @@ def _powers(d: int, degree: int, most: int) -> Array | None:
     return np.array(sorted(rows, key=lambda row: (sum(row), row)))
 
 
-def _terms(u: Array, powers: Array) -> Array:
-    """Products of normed Legendre polynomials at members, (n, k)."""
+def _legendre(shares: Array, degree: int) -> Array:
+    """Normed Legendre polynomials of shares from -1 to 1, (n, d, degree + 1)."""
     from numpy.polynomial.legendre import legvander
 
-    degree = int(powers.max())
-    values = legvander(u, degree) * np.sqrt(2 * np.arange(degree + 1) + 1)  # (n, d, degree + 1)
-    out = np.ones((len(u), len(powers)))
-    for i in range(powers.shape[1]):
-        out *= values[:, i, powers[:, i]]
-    return out
+    return np.asarray(legvander(2 * shares - 1, degree) * np.sqrt(2 * np.arange(degree + 1) + 1))
+
+
+def _hermite(shares: Array, degree: int) -> Array:
+    """Normed Hermite polynomials of normal scores, (n, d, degree + 1)."""
+    from numpy.polynomial.hermite_e import hermevander
+    from scipy.special import factorial, ndtri
+
+    return np.asarray(hermevander(ndtri(shares), degree) / np.sqrt(factorial(np.arange(degree + 1))))
 
 
 def _enough(name: str, n: int, y: Array) -> None:
@@ -235,23 +254,29 @@ def _enough(name: str, n: int, y: Array) -> None:
         raise DescriptionError(f"sensitivity: {name!r} is {y.flat[0]:g} in all members: nothing to explain")
 
 
+def _resampled(
+    indices: Callable[[NDArray[np.intp]], Array], n: int
+) -> Callable[[np.random.Generator | None], Array]:
+    """Of all members, or of as many drawn with repetition."""
+    return lambda rng: indices(np.arange(n) if rng is None else rng.integers(0, n, n))
+
+
 def _with_intervals(
     name: str,
     names: Sequence[str],
     estimator: str,
-    indices: Callable[[NDArray[np.intp]], Array],
-    n: int,
+    indices: Callable[[np.random.Generator | None], Array],
     confidence: float,
     resamples: int,
 ) -> Sensitivity:
-    """Values of all, and percentiles of samples drawn with repetition."""
+    """Values of all, and percentiles of others that a generator draws."""
     if not 0 < confidence < 1 or resamples < 2:
         raise DescriptionError(
             f"sensitivity: confidence = {confidence!r} must be between 0 and 1, resamples = {resamples!r} 2 or more"
         )
     rng = np.random.default_rng(0)
-    values = indices(np.arange(n))
-    drawn = np.array([indices(rng.integers(0, n, n)) for _ in range(resamples)])
+    values = indices(None)
+    drawn = np.array([indices(rng) for _ in range(resamples)])
     spread = drawn - drawn.mean(axis=0)  # repeated members bias the neighbors, not their scatter
     ends = np.quantile(spread, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
     first, total = (np.stack(values[k] + ends[:, k], axis=1) for k in (0, 1))

@@ -26,7 +26,7 @@ from condyle.presentation import Block, Display, cut, page
 from condyle.records import dataclass
 
 BLOCK = 64
-BITS = 14
+BITS = 10
 _SHIFT = 52 - BITS
 _MOMENTS = ("count", "mean", "squares", "least", "greatest")
 Node = tuple[int, int]
@@ -228,7 +228,7 @@ class Summary(Display):
         return self._numbers[name]
 
     def quantile(self, name: str, q: ArrayLike) -> Any:
-        """Values below which the shares q are, off by 3e-5 of their size at most."""
+        """Values below which the shares q are, off by 5e-4 of their size at most."""
         x, q = self._known(name), np.asarray(q, dtype=float)
         if not ((q >= 0) & (q <= 1)).all():
             raise DescriptionError(f"quantile: q: expected shares from 0 to 1, got {q}")

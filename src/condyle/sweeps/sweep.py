@@ -550,7 +550,9 @@ class _Run:
         return _Task(index, 1)
 
     def _send(self, task: _Task, flying: dict[Future, _Task]) -> None:
-        some = self.members._with(rows=task.index)
+        index = task.index
+        even = len(index) and index[-1] - index[0] == len(index) - 1  # they are in order
+        some = self.members._with(rows=slice(int(index[0]), int(index[-1]) + 1) if even else index)
         try:
             if self.place.remote:
                 payload = None
@@ -592,11 +594,11 @@ class _Run:
             self.again.appendleft(task)
             return
         if self.reduced:
-            part.index = np.setdiff1d(task.index, list(part.failures))
+            part.index = np.setdiff1d(task.index, list(part.failures)) if part.failures else task.index
         else:
             again = {i: words for i, words in part.failures.items() if task.attempt <= self.retries}
             if again:
-                self.again.append(_Task(np.array(list(again)), task.attempt + 1))
+                self.again.append(_Task(np.array(sorted(again)), task.attempt + 1))
                 part.failures = {i: words for i, words in part.failures.items() if i not in again}
             part.attempts = dict.fromkeys(part.failures, task.attempt)
         if self.chunk is None and (self.reduced or len(task.index) == self.size):

@@ -68,6 +68,7 @@ def test_a_swing_gives_back_what_made_it(swing):
     for name, value in TRUE.items():
         assert fit.values[name] == pytest.approx(value, rel=1e-6)  # accuracy 1e-9 of the runs, times 1e3
     assert fit.status == "finished" and not fit.undetermined
+    assert "mass" in fit._repr_html_() and fit.correlation.shape == (3, 3)
 
 
 def test_derivatives_of_runs(swing):

@@ -95,7 +95,7 @@ def _prepared(system: System, residual: Any, names: list[str]) -> Prepared:
         return _Own(system, residual, names)
     raise DescriptionError(
         f"fit_parameters: residuals: expected one of cd.residuals, such as cd.residuals.Run(recording, "
-        f"state), or a function of {{name: value}}, got {residual!r}"
+        f"state), or a function of {{name: value}}, got a {type(residual).__name__}"
     )
 
 

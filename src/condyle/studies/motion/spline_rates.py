@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+import condyle.table.filters as filters
 from condyle.arrays import Array
 from condyle.studies.motion.natural_spline import NaturalSpline, usable
 from condyle.table.filters import natural_spline
@@ -37,6 +38,9 @@ def spline(t: Array, x: Array, degree: int = 5) -> Any:
     if usable(len(t), *steps(t)) and (made := NaturalSpline(t, x, degree)).finite:
         return made
     return natural_spline(t, x, degree)
+
+
+filters.quicker[:] = [spline]
 
 
 def rates(
