@@ -1,8 +1,8 @@
-"""Gradients of runs: what they cost beside the run, beside differences, and beside Diffrax and MJX.
+"""Gradients of runs: what they cost beside the run, beside differences, and beside Diffrax.
 
     python -m benchmarks.gradients                    all cases; some minutes
     python -m benchmarks.gradients --only tree arm
-    python -m benchmarks.gradients --peer PYTHON      a chain beside Diffrax and MJX, in a Python that has them
+    python -m benchmarks.gradients --peer PYTHON      a chain beside Diffrax, in a Python that has it
 
 Times are processor time, the least of some rounds, as multiples of the run itself at the same accuracy: `vjp` the
 gradient of one number by everything, `jvp` one direction, `column` one of all of a Jacobian, side by side in lanes,
@@ -161,23 +161,6 @@ try:
     out["Diffrax"] = {"run [ms]": 1e3 * least(lambda: jax.block_until_ready(run(y0, 1.0))), "gradient [ms]": 1e3 * least(lambda: jax.block_until_ready(grad(y0, 1.0))), "first [s]": first}
 except ImportError as e:
     out["Diffrax"] = str(e)
-try:
-    import mujoco
-    from mujoco import mjx
-    body = ""
-    for k in reversed(range(n)):
-        body = f'<body pos="0 0 {0 if k == 0 else -1}"><joint type="hinge" axis="0 1 0"/><geom type="sphere" size="0.01" pos="0 0 -1" mass="1" contype="0" conaffinity="0"/>' + body + "</body>"
-    model = mujoco.MjModel.from_xml_string(f'<mujoco><option timestep="0.005" integrator="RK4"><flag contact="disable" constraint="disable"/></option><worldbody>{body}</worldbody></mujoco>')
-    mx = mjx.put_model(model); d0 = mjx.make_data(mx)
-    def end(y):
-        d = d0.replace(qpos=y[:n], qvel=y[n:])
-        d, _ = jax.lax.scan(lambda d, _: (mjx.step(mx, d), None), d, None, length=200)
-        return jnp.concatenate([d.qpos, d.qvel])
-    run, grad = jax.jit(end), jax.jit(jax.grad(lambda y: end(y).sum()))
-    b = time.perf_counter(); jax.block_until_ready(grad(y0)); first = time.perf_counter() - b
-    out["MJX, 200 steps of RK4"] = {"run [ms]": 1e3 * least(lambda: jax.block_until_ready(run(y0))), "gradient [ms]": 1e3 * least(lambda: jax.block_until_ready(grad(y0))), "first [s]": first}
-except Exception as e:
-    out["MJX"] = repr(e)[:300]
 print(json.dumps(out))
 """
 
@@ -206,7 +189,7 @@ def chain() -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--only", nargs="*", choices=CASES, default=list(CASES))
-    parser.add_argument("--peer", help="a Python with jax and diffrax or mujoco-mjx")
+    parser.add_argument("--peer", help="a Python with jax and diffrax")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in given.only:

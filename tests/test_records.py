@@ -36,7 +36,7 @@ if "std" in sys.argv:
 import condyle
 seen = {}
 for info in pkgutil.walk_packages(condyle.__path__, "condyle."):
-    if info.name == "condyle.__main__":
+    if info.name in ("condyle.__main__", "condyle.jax", "condyle.torch"):  # the last two need their libraries
         continue
     module = importlib.import_module(info.name)
     for cls in vars(module).values():

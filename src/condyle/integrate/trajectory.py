@@ -367,7 +367,7 @@ class Trajectory(States[State], Judged):
     def growth(self, weights: ArrayLike | None = None) -> Growth:
         """How perturbations grow along this run, `traj.growth().overall` in one number. Expect an error of
         about the accuracy times this number; if that is too much, ask for a smaller accuracy. It takes about
-        as long as n + 1 runs at accuracy 1e-9, where n is the number of q, u, z. Perturbations are taken to
+        as long as n / 2 runs, where n is the number of q, u, z. Perturbations are taken to
         stay as they are across an event.
 
         Args:

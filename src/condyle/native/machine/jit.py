@@ -132,14 +132,16 @@ def _target_machine(optimize: int) -> llvm.TargetMachine:
     )
 
 
-def compile_ir(text: str) -> bytes:
+def compile_ir(text: str, optimize: int | None = None) -> bytes:
     """Object file of an IR module, or several joined in one, for `Library`.
 
     Code generation level 1 equals 3 on our straight lines; no IR passes are run. Level 0 takes a quarter of the
-    time, and its code two to four times as long.
+    time, and its code two to four times as long. The level is that of the settings by default.
     """
     host()
-    return (_compile_once if len(text) < _SHORT else _compile)(text, settings.optimization())
+    return (_compile_once if len(text) < _SHORT else _compile)(
+        text, settings.optimization() if optimize is None else optimize
+    )
 
 
 def _compile(text: str, optimize: int) -> bytes:
