@@ -118,3 +118,38 @@ def test_filters():
         cd.Table([0, 1, 3, 4, 5], ["e"], np.zeros((5, 1))).high_pass(0.1)
     with pytest.raises(cd.errors.DescriptionError, match="shorter"):
         both.moving_mean(1e-4)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "product", "quotient"),
+    [
+        ("m/s", "m/s", (1, "m^2/s^2"), (1, "")),
+        ("m/s^2", "s", (1, "m/s"), (1, "m/s^3")),
+        ("mm/s", "cm", (1e-5, "m^2/s"), (0.1, "1/s")),
+        ("deg/s", "deg", (np.radians(1) ** 2, "rad^2/s"), (1, "1/s")),
+        ("N m", "deg/s", (np.radians(1), "N m rad/s"), (1 / np.radians(1), "N m s/rad")),
+        ("", "m", (1, "m"), (1, "1/m")),
+        ("m", "", (1, "m"), (1, "m")),
+    ],
+)
+def test_units_of_rates_multiply(a, b, product, quotient):
+    x, y = (cd.Table([0.0, 1.0], ["x"], [[1.0], [1.0]], [unit]) for unit in (a, b))
+    for made, (factor, unit) in ((x * y, product), (x / y, quotient)):
+        assert made.units == (unit,)
+        np.testing.assert_allclose(made["x"], factor, rtol=1e-14)
+
+
+def test_wrapped_angles_beside_a_gap():
+    """A gap in one column does not bring back the jumps of another, nor its own."""
+    turned = np.degrees(8 * t)
+    values = np.stack([turned, turned], axis=1)
+    values = (values + 180) % 360 - 180
+    values[40:45, 1] = np.nan
+    table = cd.Table(t, ["a", "b"], values, ["deg", "deg"])
+    times = np.linspace(0, 1, 334)
+    found = table.resample(times=times)
+    np.testing.assert_allclose(found["a"], np.degrees(8 * times), atol=1e-9)  # splines of a line
+    known = np.isfinite(found["b"])
+    assert 300 < known.sum() < 334
+    np.testing.assert_allclose(found["b"][known], np.degrees(8 * times)[known], atol=1e-9)
+    np.testing.assert_allclose(table[["a"]].differentiate()["a"], np.degrees(8), rtol=1e-9)

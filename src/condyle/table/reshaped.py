@@ -126,7 +126,7 @@ class Reshaped:
                     f"Table.concatenate: table {k} begins at {t[0]:g} s and the one before it ends at "
                     f"{times[-1][-1]:g} s; shift=True puts it behind"
                 )
-            factors = [_factor(a, b, "concatenate") for a, b in zip(own.units, first.units, strict=True)]
+            factors = [unit_factor(a, b, "concatenate") for a, b in zip(own.units, first.units, strict=True)]
             times.append(t)
             values.append(own._scaled(factors))
         made = first._with(rows=slice(0, 0))
@@ -146,7 +146,6 @@ class Reshaped:
             DescriptionError: neither or both, or a rate that is not above 0.
             ShapeError: times outside, or times of the Table that do not increase.
         """
-        from condyle.table.filters import _continuous
         from condyle.table.table import after_events
 
         if (rate is None) == (times is None):
@@ -167,8 +166,7 @@ class Reshaped:
                     f"Table.resample: times from {new.min():g} to {new.max():g} s are not all within the table, "
                     f"{t[0]:g} to {t[-1]:g} s"
                 )
-        x = _continuous(table)[0] if np.isfinite(table.values).all() else table.values
-        return table._with(time=new, values=_splined(t, x, new, 0))
+        return table._with(time=new, values=_splined(t, _unwrapped(table), new, 0))
 
     def fill_gaps(self: Table, limit: float) -> Table:  # type: ignore[misc]
         """The Table with short gaps (NaN) filled by cubic curves through the numbers around them that do not
@@ -204,10 +202,11 @@ class Reshaped:
     # ---- rates
 
     def differentiate(self: Table) -> Table:  # type: ignore[misc]
-        """Rates over time, of splines of degree 5 through the rows, per second. Noise grows: filter before."""
+        """Rates over time, of splines of degree 5 through the rows, per second; angles that wrap go on. Noise grows:
+        filter before."""
         self._regular("differentiate")
         return self._with(
-            values=_splined(self.time, self.values, self.time, 1),
+            values=_splined(self.time, _unwrapped(self), self.time, 1),
             units=[f"{unit}/s".replace("/s/s", "/s^2") if unit else "" for unit in self.units],
         )
 
@@ -320,7 +319,9 @@ class Reshaped:
             )
         other = other[list(self.names)]
         if not power:
-            factors = [_factor(b, a, "a sum of Tables") for a, b in zip(self.units, other.units, strict=True)]
+            factors = [
+                unit_factor(b, a, "a sum of Tables") for a, b in zip(self.units, other.units, strict=True)
+            ]
             return self._with(values=combine(self.values, other._scaled(factors)))
         made = [_product(a, b, power) for a, b in zip(self.units, other.units, strict=True)]
         with np.errstate(all="ignore"):  # where one divides by zero it is infinite or NaN
@@ -369,7 +370,7 @@ class Reshaped:
         return xarray.Dataset(data, {over: self.time}, {"status": str(self.status)})
 
 
-def _factor(unit: str, into: str, who: str) -> float:
+def unit_factor(unit: str, into: str, who: str) -> float:
     """What numbers of a unit are multiplied by to be in another one.
 
     Raises:
@@ -395,16 +396,30 @@ def _over_time(unit: str) -> str:
 
 def _product(a: str, b: str, power: int) -> tuple[float, str]:
     """Factor and unit of a product (power 1) or quotient (-1) of numbers with units, in SI where both are known."""
-    if not a and not b:
-        return 1.0, ""
-    joined = f"{a or '1'} {b}" if power > 0 else f"{a or '1'}/{'/'.join((b or '1').split())}"
-    if power < 0 and b:
-        top, *below = b.split("/")
-        joined = f"{a or '1'} {' '.join(below)}/{'/'.join(top.split())}" if below else joined
-    found = si(joined.strip()) if a and b else None
+    if not b or (not a and power > 0):
+        return 1.0, a or b
+    (top, *below), (over, *under) = (a or "1").split("/"), b.split("/")
+    if power < 0:
+        over, under = " ".join(under), over.split()
+    joined = "/".join(
+        [f"{top} {over}".strip(), *below, *under]
+    )  # all that divides is behind all that multiplies
+    found = si(joined) if a else None
     if found is None:
-        return 1.0, a or b if not (a and b) else joined.strip()
+        return 1.0, joined
     return found[0], "" if found[1] == "1" else found[1]
+
+
+def _unwrapped(table: Table) -> Array:
+    """Values (m, n) without jumps by whole turns and changes of sign, across gaps too, which stay."""
+    from condyle.table.filters import _continuous
+
+    known = np.isfinite(table.values)
+    if not len(table) or known.all():
+        return _continuous(table)[0]
+    last = np.maximum.accumulate(np.where(known, np.arange(len(table))[:, None], 0), axis=0)
+    held = np.nan_to_num(np.take_along_axis(table.values, last, axis=0), posinf=0.0, neginf=0.0)
+    return np.where(known, _continuous(table._with(values=held))[0], table.values)
 
 
 def _splined(t: Array, x: Array, at: Array, rate: int) -> Array:

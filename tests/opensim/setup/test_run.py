@@ -77,7 +77,7 @@ def test_tools_that_are_missing_are_named(tmp_path):
     for tool, words in (
         ("RRATool", "residual reduction"),
         ("CMCTool", "computed muscle control"),
-        ("MocoStudy", "no tool that runs here"),
+        ("MocoFrameOrientation", "no tool that runs here"),
         ("CMC_TaskSet", "a CMC_TaskSet is part of the setup of a tool"),
     ):
         (tmp_path / "a.xml").write_text(document(tool, ""))

@@ -204,3 +204,42 @@ def test_bad_input(subject):
         cd.gait_events(subject.ground_reactions, threshold=0)
     with pytest.raises(cd.errors.DescriptionError, match=r"cd\.read_external_loads"):
         cd.gait_events("walk.mot")
+
+
+def test_units_and_gaps_of_strides(subject, events):
+    motion = subject.motion[["knee_angle_r"]]
+    degrees = cd.Table(motion.time, motion.names, np.degrees(motion.values), ["deg"])
+    right = cd.gait_cycles(motion, events)
+    for both in (
+        cd.gait_cycles([motion, degrees], [events] * 2),
+        right.joined(cd.gait_cycles(degrees, events)),
+    ):
+        assert both.units == right.units
+        np.testing.assert_allclose(both.mean.values, right.mean.values, rtol=1e-9, atol=1e-12)
+    with pytest.raises(cd.errors.ShapeError, match=r"trial 1: \[m\] and \[rad\]"):
+        cd.gait_cycles([motion, motion.with_units(["m"])], [events] * 2)
+    high = cd.Table(motion.time, ["x"], np.full((len(motion), 1), 5.0), ["m"])
+    high.values[30:50] = np.nan  # within the first stride
+    low, up = cd.gait_cycles(high, events).band("bootstrap")
+    assert np.nanmin(low.values) == pytest.approx(5.0)  # gaps are no zeros
+    assert np.nanmax(up.values) == pytest.approx(5.0)
+    force = cd.Table(motion.time, ["f"], np.ones((len(motion), 1)), ["kN"])
+    made = cd.gait_cycles(force, events, body_weight=500.0)
+    assert made.units == ("BW",)
+    np.testing.assert_allclose(made.values, 2.0)
+    with pytest.warns(UserWarning, match="nothing is normalized; units are not known"):
+        cd.gait_cycles(force.with_units([""]), events, mass=50.0)
+
+
+def test_forces_of_a_table():
+    """Upward, downward, in other units: the same events; gaps are refused."""
+    t = np.linspace(0, 3, 301)
+    force = 800.0 * ((t % 1.0) < 0.6)
+    up = cd.Table(t, ["force_r_vy"], force[:, None], ["N"])
+    strikes = cd.gait_events(up).strikes("right")
+    assert len(strikes) == 3
+    down = cd.Table(t, ["force_r_vy"], -force[:, None] / 1000, ["kN"])
+    np.testing.assert_allclose(cd.gait_events(down, up="-y").strikes("right"), strikes, atol=1e-12)
+    up.values[20] = np.nan
+    with pytest.raises(cd.errors.ShapeError, match=r"right foot is not a number at t = 0\.2 s"):
+        cd.gait_events(up)

@@ -25,7 +25,7 @@ TOOLS = {
 }
 """The module of each tool, and its function of a Setup."""
 MISSING = {
-    "RRATool": "residual reduction (RRA) is not supported; adjust mass and motion otherwise, or give reserves "
+    "RRATool": "residual reduction (RRA) is not supported; cd.track(..., adjust=) does it, or give reserves "
     "to a StaticOptimization",
     "CMCTool": "computed muscle control (CMC) is not supported; StaticOptimization in an AnalyzeTool gives "
     "muscle forces of a recorded motion",

@@ -15,7 +15,9 @@ from condyle.presentation import Display
 from condyle.records import dataclass
 from condyle.studies.gait.events import SIDES, GaitEvents, Stride
 from condyle.table import Table
+from condyle.table.reshaped import unit_factor
 from condyle.table.rows import CYCLE
+from condyle.table.units import si
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,8 +103,12 @@ class GaitCycles(Display, ExplainsCalls):
             raise DescriptionError(f"GaitCycles.band: a bootstrap needs at least 3 strides, got {len(self)}")
         drawn = np.random.default_rng(seed).integers(len(self), size=(BOOTSTRAP, len(self)))
         counts = np.stack([np.bincount(row, minlength=len(self)) for row in drawn]) / len(self)
-        means = np.einsum("bs,spc->bpc", counts, np.nan_to_num(self.values))
-        low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        sums, known = (
+            np.einsum("bs,spc->bpc", counts, x)
+            for x in (np.nan_to_num(self.values), np.isfinite(self.values))
+        )
+        with np.errstate(invalid="ignore"):  # gaps in all strides that were drawn
+            low, high = np.nanquantile(sums / known, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return self._over(low), self._over(high)
 
     @property
@@ -122,7 +128,9 @@ class GaitCycles(Display, ExplainsCalls):
         trials = tuple(int(k + s) for c, s in zip(every, starts, strict=False) for k in c.trials)
         return replace(
             self,
-            values=np.concatenate([c.values for c in every]),
+            values=np.concatenate(
+                [c.values * _factors("GaitCycles.joined", c.units, self.units) for c in every]
+            ),
             strides=tuple(s for c in every for s in c.strides),
             trials=trials,
         )
@@ -275,13 +283,14 @@ def gait_cycles(
                 f"gait_cycles: trial {k} has other columns: {', '.join(sorted(set(own.names) ^ set(first.names)))}"
             )
         own = own[list(first.names)]
+        into = _factors(f"gait_cycles: trial {k}", own.units, first.units)
         step = np.diff(own.time).max() if len(own) > 1 else 0.0
         for stride in marked.strides(side):
             if stride.start < own.time[0] - step / 2 or stride.end > own.time[-1] + step / 2:
                 cut += 1
                 continue
             times = (stride.start + share * (stride.end - stride.start)).clip(own.time[0], own.time[-1])
-            values.append(own.resample(times=times).values)
+            values.append(own.resample(times=times).values * into)
             strides.append(stride)
             trials.append(k)
     if not strides:
@@ -299,6 +308,11 @@ def gait_cycles(
     )
 
 
+def _factors(who: str, units: Sequence[str], into: Sequence[str]) -> Array:
+    """What columns are multiplied by to be in the units of others."""
+    return np.array([unit_factor(a, b, who) for a, b in zip(units, into, strict=True)])
+
+
 def _normalized(
     units: Sequence[str], mass: float | None, weight: float | None, leg: float | None
 ) -> tuple[Array, list[str]]:
@@ -310,16 +324,23 @@ def _normalized(
         if x is not None and not 0 < number(f"gait_cycles: {what}", x, "a number above 0") < np.inf:
             raise DescriptionError(f"gait_cycles: {what} = {x!r}: must be above 0")
     factors, names = [], []
-    for unit in units:
-        factor, name = 1.0, unit
+    for own in units:
+        to_si, unit = (own and si(own)) or (1.0, "")  # kN, Nm and mm too
+        factor, name = 1.0, own
         if mass is not None and unit in ("N m", "N", "W", "J"):
-            factor, name = 1 / mass, f"{unit}/kg"
+            factor, name = to_si / mass, f"{unit}/kg"
         elif weight is not None and unit in ("N", "N m"):
-            factor, name = 1 / weight, "BW" if unit == "N" else "BW m"
+            factor, name = to_si / weight, "BW" if unit == "N" else "BW m"
             if leg is not None and unit == "N m":
                 factor, name = factor / leg, "BW leg length"
         elif leg is not None and unit == "m":
-            factor, name = 1 / leg, "leg length"
+            factor, name = to_si / leg, "leg length"
         factors.append(factor)
         names.append(name)
+    if names == list(units) and any(x is not None for x in given.values()):
+        warn(
+            f"gait_cycles: {', '.join(k for k, x in given.items() if x is not None)}: no column has a unit that it divides, "
+            f"and nothing is normalized; units are {', '.join(sorted({u or 'not known' for u in units}))}: "
+            "table.with_units(...) says them"
+        )
     return np.array(factors), names

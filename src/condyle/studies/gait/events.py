@@ -34,6 +34,8 @@ from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.table import Table
 from condyle.table.filters import filtered
+from condyle.table.reshaped import unit_factor
+from condyle.table.units import si
 
 SIDES = ("right", "left")
 KINDS = ("strike", "off")
@@ -299,10 +301,12 @@ def _vertical(data: Any, sides: Any, up: str | None) -> dict[str, tuple[Array, A
     """Times and vertical forces of each side."""
     found: dict[str, list[tuple[Array, Array]]] = {}
     if isinstance(data, Table):
-        wanted = sides or _columns(data, up)
+        wanted, sign = sides or _columns(data, up), _axis(up)[1] if up else 1
         for side, names in wanted.items():
             for name in [names] if isinstance(names, str) else names:
-                found.setdefault(_side(side), []).append((data.time, data[name]))
+                unit = data.units[data.names.index(name)] if name in data.names else ""
+                scale = sign * (unit_factor(unit, "N", f"gait_events: {name}") if unit else 1.0)
+                found.setdefault(_side(side), []).append((data.time, scale * data[name]))
     else:
         loads = (
             data.values() if isinstance(data, Mapping) else [data] if isinstance(data, ExternalLoad) else data
@@ -333,6 +337,12 @@ def _vertical(data: Any, sides: Any, up: str | None) -> dict[str, tuple[Array, A
     out = {}
     for side, several in found.items():
         t = several[0][0]
+        for own, force in several:
+            if not np.isfinite(force).all():
+                raise ShapeError(
+                    f"gait_events: a force of the {side} foot is not a number at t = {own[~np.isfinite(force)][0]:g} s: "
+                    "fill gaps first, table.fill_gaps(limit)"
+                )
         out[side] = t, np.sum([np.interp(t, own, f) for own, f in several], axis=0)
     return out
 
@@ -342,7 +352,9 @@ def _columns(table: Table, up: str | None) -> dict[str, list[str]]:
     letter = (up or "y").lstrip("+-")
     found: dict[str, list[str]] = {}
     for name, unit in zip(table.names, table.units, strict=True):
-        force = unit == "N" or (not unit and re.search(r"force|grf|_v[xyz]$|fz|fy", name, re.IGNORECASE))
+        force = (unit and (si(unit) or (1.0, ""))[1] == "N") or (
+            not unit and re.search(r"force|grf|_v[xyz]$|fz|fy", name, re.IGNORECASE)
+        )
         if force and re.search(rf"{letter}$", name, re.IGNORECASE) and (side := side_of(name)):
             found.setdefault(side, []).append(name)
     if not found:
