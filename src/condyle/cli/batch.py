@@ -55,10 +55,11 @@ def run(
     """
     units = setups_of(study) if study.is_dir() else read_study(study, lowpass, reserves)
     count = sum(len(u.trials) + len(u.setups) for u in units)
-    what = "setup files" if study.is_dir() else "trials"
-    print(
-        f"Condyle {cd.__version__}: {count} {what} of {len({u.subject for u in units})} subjects", flush=True
+    what, subjects = "setup files" if study.is_dir() else "trials", len({u.subject for u in units})
+    said = " of ".join(
+        f"{n} {words[:-1] if n == 1 else words}" for n, words in ((count, what), (subjects, "subjects"))
     )
+    print(f"Condyle {cd.__version__}: {said}", flush=True)
     work = partial(run_unit, units=tuple(units), output=str(output.resolve()))
     members = cd.Table(range(len(units)), ["unit"], np.arange(len(units))[:, None], over="member")
     output.mkdir(parents=True, exist_ok=True)

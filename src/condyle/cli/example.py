@@ -72,6 +72,8 @@ README = """A subject who does not exist, and a recording of a walk.
 
   condyle run scale.xml ik.xml id.xml     scale the model, follow the markers, find joint moments
   condyle show subject.osim walk_ik.mot   see it
+  condyle personalize generic.osim walk.trc --static static.trc --loads ground_reactions.xml --mass {mass:g}
+                                          sizes, places of markers, motion and masses at once
 
 In Python: cd.run("ik.xml").result, cd.read_setup("scale.xml"), cd.read_markers("walk.trc"),
 cd.read_external_loads("ground_reactions.xml"), cd.gait_events(...), cd.gait_cycles(...).
@@ -113,7 +115,7 @@ def write(folder: Path, force: bool, duration: float = 2.5) -> list[str]:
         subject.motion.save(new.path / "truth.mot")
         for name, (tool, inside) in setups.items():
             (new.path / name).write_text(DOCUMENT.format(tool=tool, inside=inside), encoding="utf-8")
-        (new.path / "README.txt").write_text(README, encoding="utf-8")
+        (new.path / "README.txt").write_text(README.format(mass=subject.mass), encoding="utf-8")
         if importlib.util.find_spec("ezc3d") is not None:
             reactions, zero = subject.ground_reactions, np.zeros((len(subject.walk.time), 3))
             columns, names = [], []

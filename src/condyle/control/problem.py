@@ -181,7 +181,15 @@ class Problem(ExplainsCalls):
 
     def require(self, *goals: MovementGoal) -> None:
         """Goals that must hold: conditions and path constraints, and values between their low and high."""
-        self.required += [_movement_goal("require", goal) for goal in goals]
+        for goal in goals:
+            given = _movement_goal("require", goal)
+            kind = type(given)
+            if kind.limits is MovementGoal.limits and kind.integrand is not MovementGoal.integrand:
+                raise DescriptionError(
+                    f"require: {given.name} has no low and high: use problem.minimize, or require "
+                    "cd.goals.Integral(f, low, high)"
+                )
+            self.required.append(given)
 
     def add_torques(
         self,
@@ -207,6 +215,11 @@ class Problem(ExplainsCalls):
             coordinates = [name for name in self.system.speeds if name not in held]
         if isinstance(coordinates, str):
             coordinates = (coordinates,)
+        if not isinstance(coordinates, Iterable):
+            raise DescriptionError(
+                f"add_torques: expected names or {{name: optimal force}}, got {coordinates!r}; for all coordinates: "
+                "add_torques(optimal_force=...)"
+            )
         forces = (
             dict(coordinates)
             if isinstance(coordinates, Mapping)

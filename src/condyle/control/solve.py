@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
@@ -118,7 +118,7 @@ def solve(
     if not isinstance(problem, Problem | Phases):
         raise DescriptionError(f"solve: expected a cd.Problem or cd.Phases, got {problem!r}")
     problems = problem.problems if isinstance(problem, Phases) else [problem]
-    counts = [mesh] * len(problems) if isinstance(mesh, (int, np.integer)) else list(mesh)
+    counts = list(mesh) if isinstance(mesh, Iterable) else [mesh] * len(problems)
     for count in counts:
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
             raise DescriptionError(f"solve: mesh must be the number of intervals, 1 or more, got {mesh!r}")

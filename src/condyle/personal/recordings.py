@@ -57,7 +57,7 @@ class Recording:
 
 def recordings(trials: Any, static: Any) -> list[Recording]:
     """The static trial, if there is one, then the others."""
-    given = [trials] if isinstance(trials, (Markers, str, Path)) else list(trials)
+    given = list(trials) if isinstance(trials, (list, tuple)) else [trials]
     if not given and static is None:
         raise DescriptionError("personalize: trials: give at least one recording of markers")
     out = [_one(static, "static", True)] if static is not None else []

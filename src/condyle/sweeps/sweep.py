@@ -112,6 +112,8 @@ class Sweep(Display):
         if done == n:
             return Outcome(Status.FINISHED)
         words = f"{done} of {n} members finished, {len(self._failed)} failed"
+        if self._failed and not done:
+            words += f": {self.failures[0].reason}"
         if self._interrupted:
             return Outcome(Status.INTERRUPTED, f"interrupted: {words}")
         return Outcome(Status.SOME_FAILED, words)

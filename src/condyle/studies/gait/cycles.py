@@ -262,8 +262,8 @@ def gait_cycles(
         DescriptionError: no whole stride in any Table.
         ShapeError: other columns in some trials.
     """
-    tables = [table] if isinstance(table, Table) else list(table)
-    several = [events] if isinstance(events, GaitEvents) else list(events)
+    tables = list(table) if isinstance(table, Sequence) else [table]
+    several = list(events) if isinstance(events, Sequence) else [events]
     if len(tables) != len(several) or not tables:
         raise ShapeError(f"gait_cycles: {len(tables)} tables need as many events, got {len(several)}")
     if side not in SIDES:
