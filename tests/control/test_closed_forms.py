@@ -214,3 +214,20 @@ def test_a_rod_is_a_pendulum() -> None:
         found.append(answer.objective)
     assert answer.status == "solved"
     assert found[0] == pytest.approx(found[1], rel=1e-6)
+
+
+def test_a_body_turns_about_an_axis() -> None:
+    """Quaternions within wide bounds: from rest to rest by an angle a about a principal axis, 12 (I a)^2 / T^3."""
+    system = cd.System(gravity=(0, 0, 0))
+    system.add_body("a", mobilizer=cd.Ball(), mass=1.0, inertia=(2.0, 3.0, 4.0))
+    problem = cd.Problem(system, duration=1.0)
+    problem.add_torques(list(system.speeds))
+    half = math.pi / 4
+    for name, start, end in zip(
+        system.coordinates, (1, 0, 0, 0), (math.cos(half), math.sin(half), 0, 0), strict=True
+    ):
+        problem.bound(name, (-1.1, 1.1), start=start, end=end)
+    problem.bound(list(system.speeds), (-20, 20), start=0, end=0)
+    problem.minimize(cd.goals.Effort())
+    answer = cd.solve(problem, mesh=10, scheme="radau-3", accuracy=1e-8)
+    assert answer.objective == pytest.approx(12 * (2 * 2 * half) ** 2, rel=1e-6)  # the order of the scheme

@@ -17,6 +17,8 @@ import pytest
 import condyle as cd
 from condyle.native.machine import cache
 from condyle.sweeps import jobs
+from condyle.sweeps import store as store_module
+from condyle.sweeps.parts import Part
 from tests import process
 from tests.sweeps import works
 from tests.sweeps.test_sweep import MEMBERS, PATHS, needs_dask, same, started, went_on
@@ -81,9 +83,11 @@ def test_a_part_in_two_files_counts_with_the_second(tmp_path, plain):
     cd.sweep(works.square, MEMBERS, store=store, chunk=10)
     frame = pandas.read_parquet(store / "numbers").sort_values("member")
     np.testing.assert_array_equal(frame["y"], plain["y"])
-    next((store / "numbers").iterdir()).unlink()  # killed between the two
+    lost = next((store / "numbers").iterdir())  # killed between the two
+    count = len(pandas.read_parquet(lost))  # of one task or, when writing waits, of several
+    lost.unlink()
     same(cd.sweep(works.square, MEMBERS, store=store), plain)
-    assert "began: 10 of 40 members" in (store / "log.txt").read_text().splitlines()[-2]
+    assert f"began: {count} of 40 members" in (store / "log.txt").read_text().splitlines()[-2]
 
 
 def test_without_pyarrow(tmp_path, plain, monkeypatch):
@@ -190,3 +194,17 @@ def test_messages_have_no_pickles_in_stores(tmp_path):
                 pickle.loads(path.read_bytes())
     json.loads((store / "manifest.json").read_text())
     assert importlib.util.find_spec("condyle.sweeps.store") is not None
+
+
+def test_parts_with_large_arrays_stay_apart(tmp_path, monkeypatch):
+    """Only small parts become one when a study goes on: arrays of both files count."""
+    monkeypatch.setattr(store_module, "MANY", 2)
+    monkeypatch.setattr(store_module, "SMALL", 20_000)
+    store = store_module.Store(tmp_path / "study", {"count": 6}, MEMBERS)
+    for k in range(6):
+        size = 10_000 if k < 3 else 1
+        part = Part(np.array([k]), {"y": np.array([1.0 * k])}, [{"x": np.full(size, 1.0 * k)}])
+        store.write(part)
+    kept = [part.index.tolist() for _, part in store.stored()]
+    assert sorted(kept) == [[0], [1], [2], [3, 4, 5]]
+    store.close()

@@ -153,3 +153,12 @@ def test_wrapped_angles_beside_a_gap():
     assert 300 < known.sum() < 334
     np.testing.assert_allclose(found["b"][known], np.degrees(8 * times)[known], atol=1e-9)
     np.testing.assert_allclose(table[["a"]].differentiate()["a"], np.degrees(8), rtol=1e-9)
+
+
+def test_means_of_wrapped_angles():
+    turned = np.degrees(8 * t)
+    table = cd.Table(t, ["a"], ((turned + 180) % 360 - 180)[:, None], ["deg"])
+    inner = slice(5, -5)  # means at the ends are of fewer rows
+    np.testing.assert_allclose(table.moving_mean(0.05)["a"][inner], turned[inner], atol=1e-9)
+    smooth = cd.Table(t, ["a"], turned[:, None], ["deg"])
+    np.testing.assert_allclose(table.high_pass(5.0).values, smooth.high_pass(5.0).values, atol=1e-9)

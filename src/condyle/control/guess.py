@@ -22,6 +22,9 @@ def middle(program: ControlProgram) -> Array:
     with np.errstate(invalid="ignore"):
         both = np.isfinite(low) & np.isfinite(high)
         both[:, [v.kind == "tendon" for v in program.dynamics.variables]] = False
+        for part in program.dynamics.quaternions:  # 0 in the middle is no rotation
+            names = program.problem.system.coordinates[part.start : part.stop]
+            both[:, [program.dynamics.index[name] for name in names]] = False
         inner = np.where(both, (low + high) / 2, np.clip(default, low, high))
     # a start or an end by itself does not move the point before or after it
     for k, v in enumerate(program.dynamics.variables):

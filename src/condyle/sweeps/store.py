@@ -128,6 +128,11 @@ class Store:
         found = {p.stem: p for p in (*self.parts.glob("*.npz"), *self.numbers.glob("*.parquet"))}
         return [found[name] for name in sorted(found)]
 
+    def _size(self, path: Path) -> int:
+        """Bytes of a part, in both files: arrays are in that of NumPy."""
+        both = {path, self.parts / f"{path.stem}.npz"}
+        return sum(p.stat().st_size for p in both if p.exists())
+
     def read(self, path: Path, arrays: bool = True) -> Part:
         """One part. No pickles."""
         found: dict[str, np.ndarray] = {}
@@ -146,7 +151,7 @@ class Store:
         """All parts, oldest first, without their arrays. Many small ones of an earlier call become one."""
         for orphan in (*files.orphans(self.parts), *files.orphans(self.numbers)):
             files.remove(orphan)
-        small = [path for path in self._paths() if path.stat().st_size < SMALL]
+        small = [path for path in self._paths() if self._size(path) < SMALL]
         if len(small) >= MANY:
             self.write(joined([self.read(path) for path in small]))
             for path in small:

@@ -132,13 +132,13 @@ def butterworth(table: Table, kind: str, cutoff: float | tuple[float, float], or
         raise DescriptionError(f"{who}: order: expected a whole number from 1 to 10, got {order!r}")
     sos = signal.butter(order, [low, *high] if high else low, kind, fs=rate, output="sos")
     pad = min(math.ceil(3 * rate / low), len(t) - 1)
-    values = signal.sosfiltfilt(sos, table.values, axis=0, padtype="odd", padlen=pad)
+    values = signal.sosfiltfilt(sos, _continuous(table)[0], axis=0, padtype="odd", padlen=pad)
     return table._with(values=values)
 
 
 def moving_mean(table: Table, window: float) -> Table:
     """A Table whose rows are means of the rows around them, half a window before and half after; at the ends of what
-    there is.
+    there is. Angles that wrap go on.
 
     Args:
         table: columns over even times, without gaps.
@@ -152,7 +152,7 @@ def moving_mean(table: Table, window: float) -> Table:
         raise DescriptionError(
             f"moving_mean: window = {window:g} s is shorter than the {1 / rate:.3g} s between two rows"
         )
-    sums = np.concatenate([np.zeros((1, len(table.names))), np.cumsum(table.values, axis=0)])
+    sums = np.concatenate([np.zeros((1, len(table.names))), np.cumsum(_continuous(table)[0], axis=0)])
     i = np.arange(len(t))
     first, last = np.maximum(i - half, 0), np.minimum(i + half, len(t) - 1) + 1
     return table._with(values=(sums[last] - sums[first]) / (last - first)[:, None])

@@ -243,3 +243,17 @@ def test_forces_of_a_table():
     up.values[20] = np.nan
     with pytest.raises(cd.errors.ShapeError, match=r"right foot is not a number at t = 0\.2 s"):
         cd.gait_events(up)
+
+
+def test_a_treadmill_has_no_lengths(subject, events):
+    """The same walk seen from the pelvis."""
+    table = subject.walk.table()
+    along = [k for k, name in enumerate(table.names) if name.endswith("_x")]
+    tx = subject.motion["pelvis_tx"]
+    values = table.values.copy()
+    values[:, along] -= tx[:, None]
+    markers = cd.Markers.from_table(cd.Table(table.time, table.names, values, table.units))
+    with pytest.warns(UserWarning, match="as on a treadmill"):
+        found = events.parameters(markers)
+    assert np.isnan(found[["stride_length", "step_length", "step_width", "speed"]].values).all()
+    assert found["stride_time"] == pytest.approx(STRIDE, abs=1e-9)

@@ -26,7 +26,7 @@ import numpy as np
 
 from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array, number
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.io.c3d import Recording
 from condyle.io.markers import Markers
 from condyle.presentation import Display
@@ -152,7 +152,7 @@ class GaitEvents(Display, ExplainsCalls):
 
         Columns: side (0 right, 1 left), stride_time, step_time (from the other foot's strike) [s], cadence [1/min],
         stance, swing, double_support [% of the stride]; with markers stride_length, step_length, step_width [m] and
-        speed [m/s], of the heels.
+        speed [m/s], of the heels; NaN, and a warning, on a treadmill.
 
         Args:
             markers: of the same clock, in which both heels are.
@@ -193,6 +193,15 @@ class GaitEvents(Display, ExplainsCalls):
                 put("step_length", "m", ahead)
                 put("step_width", "m", aside)
                 put("speed", "m/s", size / length)
+        if walk is not None and strides:
+            reach = [walk.reach(s) for s in strides]
+            if np.median(columns["stride_length"][1]) < 0.5 * np.median(reach):
+                for name in ("stride_length", "step_length", "step_width", "speed"):
+                    columns[name][1][:] = [np.nan] * len(strides)
+                warn(
+                    "GaitEvents.parameters: the feet come back to where they were, as on a treadmill: lengths and speeds "
+                    "of the walk are not known; the length of a stride is the speed of the belt times stride_time"
+                )
         if not columns:
             raise DescriptionError(
                 "GaitEvents.parameters: no foot has two strikes, which a stride takes: record longer trials"
@@ -468,6 +477,11 @@ class _Walk:
 
     def at(self, p: Array, times: Sequence[float]) -> Array:
         return np.stack([np.interp(times, self.t, p[:, k]) for k in range(3)], axis=1)
+
+    def reach(self, stride: Stride) -> float:
+        """How far apart the places of a heel are in a stride [m]."""
+        seen = self.heel[stride.side][(self.t >= stride.start) & (self.t <= stride.end), :2]
+        return float(np.linalg.norm(np.ptp(seen, axis=0))) if len(seen) else 0.0
 
     def zeni(self) -> GaitEvents:
         assert self.pelvis is not None
