@@ -29,7 +29,7 @@ def personalize(
             help="Ground reactions of each trial, in order: OpenSim's ExternalLoads; may be repeated.",
         ),
     ] = None,
-    markers: Annotated[
+    marker_set: Annotated[
         Path | None,
         typer.Option(metavar="FILE.xml", show_default=False, help="An OpenSim MarkerSet that is added."),
     ] = None,
@@ -57,5 +57,5 @@ def personalize(
     from condyle.cli.personalize import run
 
     given = {"mass": mass, "height": height, "sizes": sizes, "symmetric": not asymmetric}
-    if not run(model, trials, static, loads, markers, given, output, force):
+    if not run(model, trials, static, loads, marker_set, given, output, force):
         raise typer.Exit(1)
