@@ -111,7 +111,7 @@ def test_external_loads(tmp_path: Path) -> None:
     names = ["f_x", "f_y", "f_z", "p_x", "p_y", "p_z"]
     cd.Table(t, names, push, ["N"] * 3 + ["m"] * 3).save(tmp_path / "push.mot")
     (tmp_path / "loads.xml").write_text(LOADS)
-    done = analyze("leg.py", "rest.csv", "--loads", "loads.xml", cwd=tmp_path)
+    done = analyze("leg.py", "rest.csv", "--external-loads", "loads.xml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     np.testing.assert_allclose(
         cd.read_table(tmp_path / "rest-analysis" / "moments.csv")["hip"], -3.0, atol=1e-12
@@ -139,8 +139,8 @@ MISTAKES = {
         ("leg.py", "unclear.mot"),
         "no line inDegrees=yes or inDegrees=no; say --degrees or --radians",
     ),
-    "other loads": (("leg.py", "swing.csv", "--loads", "swing.csv"), "expected OpenSim's .xml"),
-    "empty loads": (("leg.py", "swing.csv", "--loads", "empty.xml"), "no <ExternalForce>"),
+    "other loads": (("leg.py", "swing.csv", "--external-loads", "swing.csv"), "expected OpenSim's .xml"),
+    "empty loads": (("leg.py", "swing.csv", "--external-loads", "empty.xml"), "no <ExternalForce>"),
 }
 
 

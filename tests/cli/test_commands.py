@@ -22,7 +22,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     ("command", "names"),
     [
         ("demo", ("--output", "--force")),
-        ("analyze", ("--loads", "--lowpass", "--degrees", "isometric")),
+        ("analyze", ("--external-loads", "--lowpass", "--degrees", "isometric")),
         ("cache", ("info", "clear")),
     ],
 )

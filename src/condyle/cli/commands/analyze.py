@@ -27,7 +27,7 @@ def analyze(
         Path, typer.Argument(help="Coordinates over time: .mot, .sto, .csv or .npz.", show_default=False)
     ],
     output: Output = None,
-    loads: Annotated[
+    external_loads: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE.xml",
@@ -69,5 +69,5 @@ def analyze(
     from condyle.cli.analyze import run
 
     chosen = [c.value for c in configuration] if configuration else None
-    if not run(model, motion, output, loads, chosen, lowpass, degrees, format.value, force):
+    if not run(model, motion, output, external_loads, chosen, lowpass, degrees, format.value, force):
         raise typer.Exit(1)
