@@ -179,3 +179,45 @@ def test_mistakes_in_a_study(tmp_path, text, words):
 def test_status_of_nothing(tmp_path):
     with pytest.raises(cd.errors.DescriptionError, match="holds no study"):
         batch.status(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory):
+    """Two folders with a model, a recording and the setup files of three tools."""
+    from condyle.cli.example import write
+
+    folder = tmp_path_factory.mktemp("examples")
+    for name in ("s1", "s2"):
+        write(folder / "study" / name, False, duration=0.5)
+    return folder
+
+
+def test_a_folder_of_setups_runs_in_the_order_that_its_files_need(examples):
+    """Inverse kinematics reads the model that scaling writes, inverse dynamics the motion that the former writes."""
+    assert batch.run(examples / "study", examples / "results", "here", None, 10.0, 0)
+    assert len(rows_of(examples / "results/quality.csv")) == 6
+    for name in ("s1", "s2"):
+        found = cd.read_table(examples / "study" / name / "walk_ik.mot")
+        truth = cd.read_table(examples / "study" / name / "truth.mot")
+        assert np.abs(np.radians(found["knee_angle_r"]) - truth["knee_angle_r"]).max() < np.radians(5)
+        assert (examples / "study" / name / "walk_id.sto").exists()
+
+
+def test_subjects_are_scaled_by_a_setup_file(examples):
+    """The column `scale`: the measurements of a ScaleTool, with the static trial of the row."""
+    rows = ["subject,trial,scale,static,loads,model"]
+    for name in ("s1", "s2"):
+        files = ("walk.trc", "scale.xml", "static.trc", "ground_reactions.xml", "generic.osim")
+        rows.append(",".join([name, *(f"study/{name}/{file}" for file in files)]))
+    (examples / "study.csv").write_text("\n".join([*rows, ""]))
+    assert batch.run(examples / "study.csv", examples / "scaled", "here", None, 10.0, 0)
+    own = cd.run(examples / "study/s1/scale.xml").results[-1].system
+    markers = cd.read_markers(examples / "study/s1/walk.trc")
+    expected = cd.inverse_kinematics(own, markers).motion["knee_angle_r"]
+    with open(examples / "scaled/s1/kinematics.csv", newline="", encoding="utf-8") as file:
+        titles, *values = list(csv.reader(file))
+    column = next(k for k, title in enumerate(titles) if title.startswith("knee_angle_r"))
+    found = np.array([float(row[column]) for row in values])
+    np.testing.assert_allclose(
+        found, np.degrees(expected) if "deg" in titles[column] else expected, atol=1e-5
+    )

@@ -248,11 +248,24 @@ def test_guesses_and_data_of_others_are_named(mass: cd.System, pendulum: cd.Syst
         cd.solve(broken, mesh=4)
     with pytest.raises(cd.errors.UnknownNameError, match="tau"):
         cd.solve(sliding(mass, TIME, cd.goals.Effort(weights={"tau": 1.0})), mesh=4)
+    for goal in (cd.goals.Effort(), cd.goals.Duration()):
+        with pytest.raises(cd.errors.DescriptionError, match="has no low and high"):
+            problem.require(goal)
+    with pytest.raises(cd.errors.DescriptionError, match=r"got 10.0; .*optimal_force"):
+        problem.add_torques(10.0)  # type: ignore[arg-type]
+    with pytest.raises(cd.errors.DescriptionError, match=r"intervals, 1 or more, got 20.5"):
+        cd.solve(problem, mesh=20.5)  # type: ignore[call-overload]
     with pytest.raises(cd.errors.UnknownNameError, match="mass"):
         cd.Problem(mass, duration=1.0, parameters={"mass": (60, 90)})
     for bad in (-1.0, (0.0, 0.0), (2.0, 1.0), np.nan, "1 s", None):
         with pytest.raises(cd.errors.DescriptionError):
             cd.Problem(mass, duration=bad)  # type: ignore[arg-type]
+
+
+def test_bounds_in_degrees_raise_a_warning() -> None:
+    problem = cd.Problem(cd.models.arm26(), duration=1.0)
+    with pytest.warns(UserWarning, match=r"'r_elbow_flex' = 90 rad.*np.radians\(90\)"):
+        problem.bound("r_elbow_flex", start=90)
 
 
 def test_what_cannot_be_met_is_said(mass: cd.System) -> None:

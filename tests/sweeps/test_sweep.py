@@ -173,18 +173,18 @@ def started(tmp_path, executor):
     marks.mkdir(exist_ok=True)
     child = process.start(sys.executable, tmp_path / "program.py", executor, store, marks, environment=PATHS)
     end = time.monotonic() + 60
-    while len(list(store.glob("parts/*.npz"))) < 5:
+    while not (any(store.glob("parts/*.npz")) and len(list(marks.iterdir())) >= 5):
         assert time.monotonic() < end and child.poll() is None
         time.sleep(0.01)
     return child, store, marks
 
 
-def went_on(store, marks, plain, executor=None, flying=2):
+def went_on(store, marks, plain, executor=None, flying=8):
     before = {path.name: path.read_text() for path in marks.iterdir()}
     assert 5 <= len(before) < 40
     same(cd.sweep(partial(works.ran, folder=str(marks)), MEMBERS, store=store, executor=executor), plain)
     twice = [path.name for path in marks.iterdir() if len(path.read_text()) > 1]
-    assert len(twice) <= flying  # those that were not finished
+    assert len(twice) <= flying  # those that were not stored: where the disk is slow some wait for each other
 
 
 @pytest.mark.parametrize(("executor", "number"), [("None", signal.SIGKILL), ("None", signal.SIGINT)])
@@ -345,7 +345,7 @@ def test_dask_processes_that_are_killed(tmp_path, plain, victim):
             same(cd.sweep(partial(works.ran, folder=str(marks)), MEMBERS, store=store), plain)
         else:
             assert child.returncode != 0
-            went_on(store, marks, plain, flying=8)
+            went_on(store, marks, plain)
     finally:
         for one in begun:
             process.end(one)

@@ -89,7 +89,7 @@ def write(folder: Path, force: bool, duration: float = 2.5) -> list[str]:
         force: overwrite what is in it.
         duration: of the walk [s].
     """
-    refuse_unwritable(folder, force)
+    refuse_unwritable(folder, force, "folder")
     subject = cd.models.synthetic_subject(duration=duration)
     joined = "".join
     tasks = joined(TASK.format(name=name) for name in subject.walk.names)

@@ -13,14 +13,15 @@ import condyle.files as files
 from condyle.errors import CondyleError
 
 
-def refuse_unwritable(folder: Path | None, force: bool) -> None:
+def refuse_unwritable(folder: Path | None, force: bool, option: str = "--output") -> None:
     """Say now, rather than after the work, that nothing can be written. Nothing is made yet.
 
     Args:
         folder: as the user gave it; None is a new one in the current folder.
         force: what is there may be overwritten.
+        option: how the command calls the folder.
     """
-    place = "the current folder" if folder is None else f"--output {str(folder)!r}"
+    place = "the current folder" if folder is None else f"{option} {str(folder)!r}"
     full = (folder or Path()).absolute()
     if folder is not None and full.is_dir() and any(full.iterdir()) and not force:
         raise CondyleError(
@@ -33,7 +34,7 @@ def refuse_unwritable(folder: Path | None, force: bool) -> None:
         tempfile.TemporaryFile(dir=next(p for p in (full, *full.parents) if p.exists())).close()
     except OSError as error:
         raise CondyleError(
-            f"cannot write into {place}: {error.strerror}; choose a folder with --output DIR"
+            f"cannot write into {place}: {error.strerror}; choose a folder with {option} DIR"
         ) from None
 
 

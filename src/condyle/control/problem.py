@@ -23,6 +23,7 @@ from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.motion import Motion
 from condyle.system.given import check_system, number
 from condyle.system.parts import SpeedNames
+from condyle.system.state import warn_of_degrees
 from condyle.system.system import System
 from condyle.table import Table
 
@@ -157,6 +158,8 @@ class Problem(ExplainsCalls):
                 else pair(f"bound: {name}{'' if key == 'between' else ' at the ' + key}", x)
                 for key, x in (("between", between), ("start", start), ("end", end))
             }
+            for ends in given.values():
+                warn_of_degrees(self.system, {name: ends[1]} if ends else {}, "bound")
             old = self.bounds.get(name, Bound())
             new = Bound(**{key: getattr(old, key) if x is None else x for key, x in given.items()})
             for when, x in (("starts", new.start), ("ends", new.end)):
@@ -183,8 +186,9 @@ class Problem(ExplainsCalls):
         """Goals that must hold: conditions and path constraints, and values between their low and high."""
         for goal in goals:
             given = _movement_goal("require", goal)
-            kind = type(given)
-            if kind.limits is MovementGoal.limits and kind.integrand is not MovementGoal.integrand:
+            kind, base = type(given), MovementGoal
+            counts = kind.integrand is not base.integrand or kind.value is not base.value
+            if kind.limits is base.limits and counts:
                 raise DescriptionError(
                     f"require: {given.name} has no low and high: use problem.minimize, or require "
                     "cd.goals.Integral(f, low, high)"

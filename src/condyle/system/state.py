@@ -49,7 +49,7 @@ INVALIDATES = {
 _ENTRIES = ("q", "u", "z", "inputs", "discrete", "parameters")
 
 
-def _warn_of_degrees(system: System, q: Mapping[str, Any]) -> None:
+def warn_of_degrees(system: System, q: Mapping[str, Any], what: str = "q") -> None:
     """Warn of an angle that is turns away from its range, and within it as degrees."""
     for body in system.bodies:
         for c, unit in zip(body.coordinates, body.mobilizer.units, strict=False):  # a follower has none
@@ -59,7 +59,7 @@ def _warn_of_degrees(system: System, q: Mapping[str, Any]) -> None:
             low, high = c.range
             if not low - 2 * pi < x < high + 2 * pi and low <= radians(x) <= high:
                 warn(
-                    f"q: {c.name!r} = {x:g} rad, its range is {low:.4g} to {high:.4g} rad; angles "
+                    f"{what}: {c.name!r} = {x:g} rad, its range is {low:.4g} to {high:.4g} rad; angles "
                     f"are in radians: np.radians({x:g})"
                 )
                 return
@@ -123,7 +123,7 @@ class State(Display, OfState):
         start = {name: system.default(name) for name in _ENTRIES}
         given = {name: value for name, value in values.items() if value is not None}
         if isinstance(q := given.get("q"), Mapping):
-            _warn_of_degrees(system, q)
+            warn_of_degrees(system, q)
         usual = system.compiled.tails
         return cls._made(
             system,

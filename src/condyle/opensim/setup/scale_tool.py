@@ -16,6 +16,7 @@ from condyle.opensim.setup.file_columns import default_state, state_columns
 from condyle.opensim.setup.inverse_kinematics_tool import coordinate_tasks, marker_weights
 from condyle.opensim.setup.setup_file import Setup
 from condyle.opensim.writing import Writing, Xml, object_set, write_document, xml
+from condyle.quality import Quality
 from condyle.studies.scaling.measurements import Measurement, frames
 from condyle.studies.scaling.result import Scaling
 from condyle.studies.scaling.scale import scale
@@ -47,6 +48,7 @@ def run(setup: Setup) -> None:
         setup.note("<ModelScaler> is not applied: the model keeps its sizes and masses")
     plain: Scaling = setup.study("scaling", scale, system, markers, place_markers=False, **wanted)
     setup.report.notes += [note for note in plain.notes if note not in setup.report.notes]
+    setup.report.judge(plain.quality)
     if scaler is not None and scaled:
         _write(setup, scaler, "output_model_file", plain.system)
         _write_factors(setup, scaler, plain)
@@ -61,7 +63,9 @@ def run(setup: Setup) -> None:
     _write(setup, placer, "output_model_file", moved)
     _write_markers(setup, placer, moved)
     _write_pose(setup, placer, placed)
-    setup.report.judge(placed.quality)
+    setup.report.judge(
+        Quality([c for c in placed.quality if not c.what.startswith("factor")])
+    )  # all 1: it is scaled
 
 
 def scale_subject(path: Path, static: Path, mass: float | None) -> Scaling:
