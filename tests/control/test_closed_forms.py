@@ -231,3 +231,26 @@ def test_a_body_turns_about_an_axis() -> None:
     problem.minimize(cd.goals.Effort())
     answer = cd.solve(problem, mesh=10, scheme="radau-3", accuracy=1e-8)
     assert answer.objective == pytest.approx(12 * (2 * 2 * half) ** 2, rel=1e-6)  # the order of the scheme
+
+
+def test_a_mirror_image_turns_speeds_too() -> None:
+    """x(T) = -x(0), and so v(T) = -v(0): from 1 to -1 m and from rest to rest, 12 (m 2)^2 / T^3."""
+    problem = cd.Problem(slider(), duration=1.0)
+    problem.add_torques("x")
+    problem.bound("x", (-5, 5), start=1.0)
+    problem.bound("x_speed", (-50, 50))
+    problem.minimize(cd.goals.Effort())
+    problem.require(cd.goals.Periodic(opposite=["x"]))
+    answer = cd.solve(problem, mesh=10, scheme="radau-3", accuracy=1e-9)
+    assert answer.objective == pytest.approx(12 * 4.0**2, rel=1e-6)
+
+
+def test_units_and_turns_of_what_is_followed() -> None:
+    """Centimeters are meters, and an angle that wraps goes on."""
+    t = np.linspace(0, 1, 51)
+    goal = cd.goals.Follow(cd.Table(t, ["x"], 100 * t[:, None], ["cm"]))
+    np.testing.assert_allclose(goal.measured["x"], t, atol=1e-15)
+    turned = (np.degrees(8 * t) + 180) % 360 - 180
+    goal = cd.goals.Follow(cd.Table(t, ["x"], turned[:, None], ["degrees"]))
+    np.testing.assert_allclose(goal.measured["x"], 8 * t, atol=1e-12)
+    assert len(cd.goals.Follow(cd.Table([0.0], ["x"], [[1.0]], ["m"])).measured) == 1

@@ -91,3 +91,20 @@ def test_what_cannot_be():
         cd.emg(cd.Table(t, ["a"], 0 * t[:, None]))
     with pytest.raises(cd.errors.UnknownNameError):
         cd.emg(raw, ["gastroc"])
+
+
+@pytest.mark.parametrize("noise", [0.001, 0.02, 0.1])
+def test_bursts_without_a_rest_that_is_named(noise):
+    time = np.arange(4000) / 1000
+    x = np.random.default_rng(0).normal(size=4000) * (noise + (time % 1 < 0.3))
+    bursts = cd.emg(cd.Table(time, ["a"], x[:, None], ["V"])).onsets("a")
+    assert len(bursts) == 4
+    for k, (start, end) in enumerate(bursts):  # a 6 Hz envelope is 0.05 s wider to each side
+        assert start == pytest.approx(max(k - 0.05, 0), abs=0.03)
+        assert end == pytest.approx(k + 0.35, abs=0.03)
+
+
+def test_maxima_in_other_units():
+    mvc = cd.Table(t, raw.names, 2e3 * raw.values, ["mV"] * len(raw.names))
+    volts = cd.Table(t, raw.names, raw.values, ["V"] * len(raw.names))
+    np.testing.assert_allclose(cd.emg(volts, normalize=mvc).envelopes.values.max(axis=0), 0.5, rtol=1e-6)

@@ -125,7 +125,7 @@ def _tables(guess: Any) -> list[Table]:
     found = [motion_table(x) for x in many]
     found += [x.activations for x in many if isinstance(getattr(x, "activations", None), Table)]
     tables = [x for x in found if isinstance(x, Table)]
-    return [x.to_si() if x.degrees or any(unit in ("deg", "mm") for unit in x.units) else x for x in tables]
+    return [x.to_si() for x in tables]
 
 
 def _fill(program: ControlProgram, table: Table, V: Array) -> bool:

@@ -21,6 +21,10 @@ from condyle.presentation import Display
 from condyle.records import dataclass
 from condyle.table import Table
 from condyle.table.filters import filtered
+from condyle.table.reshaped import unit_factor
+
+LEAST = 0.01
+"""Of the maximum, the least standard deviation at rest."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,19 +54,20 @@ class EMG(Display, ExplainsCalls):
 
         Args:
             name: of the channel.
-            rest: times [s] between which the muscle rests; by default the tenth of all samples that are least.
-            sd: standard deviations above the mean at rest.
+            rest: times [s] between which the muscle rests; by default the quietest tenth of the recording in one piece.
+            sd: standard deviations above the mean at rest, each at least a hundredth of the maximum: filters ring.
             shortest: bursts, and breaks between them, that are shorter [s] do not count.
         """
         x, t = self.envelopes[name], self.envelopes.time
-        quiet = (
-            np.sort(x)[: max(len(x) // 10, 2)]
-            if rest is None
-            else self.envelopes[float(rest[0]) : float(rest[1])][name]
-        )
+        if rest is None:
+            n, sums = max(len(x) // 10, 2), np.concatenate([[0.0], np.cumsum(x)])
+            first = int(np.argmin(sums[n:] - sums[:-n])) if len(x) > n else 0
+            quiet = x[first : first + n]
+        else:
+            quiet = self.envelopes[float(rest[0]) : float(rest[1])][name]
         if len(quiet) < 2:
             raise DescriptionError(f"EMG.onsets: rest = {rest!r} has fewer than two samples")
-        on = x > quiet.mean() + number("EMG.onsets: sd", sd, "a number") * max(quiet.std(), 1e-3 * x.max())
+        on = x > quiet.mean() + number("EMG.onsets: sd", sd, "a number") * max(quiet.std(), LEAST * x.max())
         for wanted in (False, True):
             runs = np.split(np.arange(len(on)), np.flatnonzero(np.diff(on.astype(int))) + 1)
             for run in runs:
@@ -173,7 +178,11 @@ def emg(
         return EMG(out, signal, dict.fromkeys(out.names, 1.0))
     if isinstance(normalize, Table):
         most = emg(normalize, channels, band=band, envelope=envelope, notch=notch, normalize=None).envelopes
-        maxima = {name: float(most[name].max()) for name in out.names}
+        maxima = {
+            name: float(most[name].max())
+            * unit_factor(most.units[most.names.index(name)], unit, "emg: normalize")
+            for name, unit in zip(out.names, out.units, strict=True)
+        }
     elif isinstance(normalize, Mapping):
         maxima = {
             name: number(f"emg: normalize[{name!r}]", normalize.get(name), "a number") for name in out.names

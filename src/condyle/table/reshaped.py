@@ -166,7 +166,7 @@ class Reshaped:
                     f"Table.resample: times from {new.min():g} to {new.max():g} s are not all within the table, "
                     f"{t[0]:g} to {t[-1]:g} s"
                 )
-        return table._with(time=new, values=_splined(t, _unwrapped(table), new, 0))
+        return table._with(time=new, values=_splined(t, without_jumps(table), new, 0))
 
     def fill_gaps(self: Table, limit: float) -> Table:  # type: ignore[misc]
         """The Table with short gaps (NaN) filled by cubic curves through the numbers around them that do not
@@ -206,7 +206,7 @@ class Reshaped:
         filter before."""
         self._regular("differentiate")
         return self._with(
-            values=_splined(self.time, _unwrapped(self), self.time, 1),
+            values=_splined(self.time, without_jumps(self), self.time, 1),
             units=[f"{unit}/s".replace("/s/s", "/s^2") if unit else "" for unit in self.units],
         )
 
@@ -410,7 +410,7 @@ def _product(a: str, b: str, power: int) -> tuple[float, str]:
     return found[0], "" if found[1] == "1" else found[1]
 
 
-def _unwrapped(table: Table) -> Array:
+def without_jumps(table: Table) -> Array:
     """Values (m, n) without jumps by whole turns and changes of sign, across gaps too, which stay."""
     from condyle.table.filters import _continuous
 

@@ -314,3 +314,18 @@ def test_numbers_of_models_become_parameters(tmp_path):
         plain.copy(parameters=["*.masse"])
     with pytest.raises(cd.errors.DescriptionError, match=r"such as '\*\.mass'"):
         plain.copy(parameters=3)
+
+
+def test_locked_coordinates_stay_in_frames_of_markers() -> None:
+    """The arm is longer than the model's: a locked slider must not take what the length has to."""
+    system = cd.System()
+    length = cd.Parameter("length", 0.4)
+    system.add_body("cart", mobilizer=cd.Slider(), mass=1.0, coordinates=(cd.Coordinate("x", locked=True),))
+    system.add_body("arm", "cart", cd.Pin(), X_PF=(0.1, 0, 0), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    system.add_body("hand", "arm", cd.Weld(), X_PF=(length, 0, 0), mass=1.0)
+    system.add_marker("m", "hand", (0, 0, 0))
+    angles = np.linspace(-0.1, 0.1, 9)  # a short arc: the center is hardly seen
+    seen = np.stack([0.1 + 0.5 * np.cos(angles), 0.5 * np.sin(angles), 0 * angles], axis=1)[:, None]
+    markers = cd.Markers(np.arange(9) * 0.01, ["m"], seen)
+    fit = cd.fit_parameters(system, cd.residuals.Markers(markers), ["length"])
+    assert fit.values["length"] == pytest.approx(0.5, abs=1e-9)

@@ -21,6 +21,7 @@ from condyle.records import dataclass
 from condyle.studies.motion.motion import Motion
 from condyle.studies.motion.spline_rates import spline
 from condyle.table import Table
+from condyle.table.reshaped import without_jumps
 
 Measured = Table | Markers | Motion | Trajectory | AssembledFrames | Mapping[str, Table]
 
@@ -56,8 +57,8 @@ class Follow(MovementGoal):
             raise DescriptionError(
                 f"Follow: expected a Table, markers or {{body: Table of quaternions}}, got {m!r}"
             )
-        if isinstance(m, Table) and (m.degrees or any(unit in ("deg", "mm") for unit in m.units)):
-            object.__setattr__(self, "measured", m.to_si())
+        if isinstance(m, Table):  # angles that wrap go on
+            object.__setattr__(self, "measured", m.to_si()._with(values=without_jumps(m.to_si())))
         object.__setattr__(
             self,
             "kind",

@@ -176,7 +176,8 @@ class Periodic(MovementGoal):
             soleus_r.activation.
         free: coordinates that do not come back, such as pelvis_tx. By default those of MeanSpeed: the first
             that only shifts along x.
-        opposite: variables that change their sign, such as pelvis_tz or pelvis_list, in a mirror image.
+        opposite: variables that change their sign, such as pelvis_tz or pelvis_list, in a mirror image; speeds
+            of coordinates go with them.
         controls: True for controls too, or the names of some.
         states: all states.
     """
@@ -222,12 +223,12 @@ class Periodic(MovementGoal):
                 raise UnknownNameError("variable", name, dynamics.index, "Periodic")
         chosen = [v for v in dynamics.states if self.states]
         chosen += [v for v in dynamics.controls if v.name in controls]
-        known = {v.name for v in chosen}
+        known, turned = {v.name for v in chosen}, {*opposite, *(f"{name}_speed" for name in opposite)}
         return [
             Condition(
                 [
                     ("end", v.name, 1.0),
-                    ("start", self.other(v.name, known), 1.0 if v.name in opposite else -1.0),
+                    ("start", self.other(v.name, known), 1.0 if v.name in turned else -1.0),
                 ],
                 name=f"{v.name} is periodic",
             )

@@ -204,7 +204,7 @@ class Forces(Residuals):
 
 class Markers(Residuals):
     """Markers seen by cameras, while the system's Parameters (lengths, places of joints) are sought. The
-    poses of the frames are found with them, or known.
+    poses of the frames are found with them, or known; coordinates that are locked or prescribed stay.
 
     Args:
         markers: by the names of the system's markers; others are left out.
@@ -256,7 +256,10 @@ class _MarkerFrames(Prepared):
         self.known = given.motion is not None
         if given.motion is not None:
             q = np.broadcast_to(system.compiled.vector("q", given.motion, "residuals.Markers"), q.shape)
-        self.q = q.copy()
+        self.q, held = q.copy(), system.state().locked
+        self.free = np.array([speed not in held for speed in system.speeds], dtype=float)
+        for b in system.bodies:
+            self.free[list(b.prescribed_speeds)] = 0.0
         if len(system.constraints) and not self.known:
             raise DescriptionError(
                 "residuals.Markers: poses of a system with constraints are not sought here; give them: "
@@ -279,7 +282,7 @@ class _MarkerFrames(Prepared):
             r[:, which] = X.p[:, None] + np.einsum("mij,kj->mki", X.R, stations)
             D = system.jacobian("body_pose", q, body, wrt=wrt, parameters=p)
             for out, n, name in zip(J, sizes, wrt, strict=True):
-                d = D[name].reshape(m, 12, n)
+                d = D[name].reshape(m, 12, n) * (self.free if name == "q" else 1.0)
                 R, at = d[:, :9].reshape(m, 3, 3, n), d[:, 9:]
                 out[:, which] = at[:, None] + np.einsum("mijn,kj->mkin", R, stations)
         there = ~np.isnan(self.measured)
