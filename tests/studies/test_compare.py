@@ -67,3 +67,5 @@ def test_failures_and_bad_calls(pendulum):
         cd.compare({"good": 4.0}, lambda x: "text", repeat=0)
     with pytest.raises(cd.errors.DescriptionError, match="expected a mapping"):
         cd.compare([1, 2], measure)
+    with pytest.raises(cd.errors.DescriptionError, match="gives a number 'finished'"):
+        cd.compare({"good": 4.0}, lambda x: {"finished": 2.0}, repeat=0)

@@ -162,3 +162,15 @@ def test_means_of_wrapped_angles():
     np.testing.assert_allclose(table.moving_mean(0.05)["a"][inner], turned[inner], atol=1e-9)
     smooth = cd.Table(t, ["a"], turned[:, None], ["deg"])
     np.testing.assert_allclose(table.high_pass(5.0).values, smooth.high_pass(5.0).values, atol=1e-9)
+
+
+def test_parts_know_what_was_filled(table):
+    table.values[10:12, 1] = np.nan
+    whole = table.fill_gaps(0.1)
+    assert whole.filled.sum() == 2
+    assert whole[5:20].filled.sum() == 2 and whole[5:11].filled.sum() == 1
+    assert whole[["f", "x"]].filled[10].tolist() == [True, False]
+    assert (2 * whole).filled.sum() == 2
+    assert whole.resample(50).filled is None  # other rows
+    whole["new"] = 1.0
+    assert whole[["new"]].filled is None

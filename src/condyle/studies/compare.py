@@ -83,6 +83,10 @@ def compare(
         found[key] = [own.get(key, np.nan) for own, _ in rows]
         found[f"{key} error"] = [own.get(key, np.nan) - true.get(key, np.nan) for own, _ in rows]
     for key in dict.fromkeys(k for _, own in rows for k in own):
+        if key in found:
+            raise DescriptionError(
+                f"compare: the measure gives a number {key!r}, as a column of what runs take is called; choose another name"
+            )
         found[key] = [own.get(key, np.nan) for _, own in rows]
     units = [{"first": "s", "again": "s", "energy change": "J"}.get(key, "") for key in found]
     table = np.array(list(found.values())).T

@@ -78,7 +78,7 @@ class Reshaped:
             raise ShapeError(
                 f"table[{name!r}] = ...: expected {len(self)} numbers, one for each row, got shape {np.shape(values)}"
             ) from None
-        self.__dict__.update(names=made.names, values=made.values, units=made.units)
+        self.__dict__.update(names=made.names, values=made.values, units=made.units, filled=made.filled)
 
     def join(self: Table, other: Table) -> Table:  # type: ignore[misc]
         """The columns of both, which have the same times.

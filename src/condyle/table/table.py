@@ -202,7 +202,7 @@ class Table(Reshaped, ExplainsCalls, Display):
         if isinstance(name, list):
             columns = [self[n] if isinstance(n, str) else self._no(n) for n in name]
             units = [self.units[self.names.index(n)] for n in name]
-            return Table(
+            part = Table(
                 self.time,
                 name,
                 np.stack(columns, axis=1) if name else self.values[:, :0],
@@ -211,6 +211,9 @@ class Table(Reshaped, ExplainsCalls, Display):
                 degrees=self.degrees,
                 over=self.over,
             )
+            if self.filled is not None:
+                part.filled = self.filled[:, [self.names.index(n) for n in name]]
+            return part
         if not isinstance(name, str):
             return self._no(name)
         if name not in self.names:
@@ -239,7 +242,7 @@ class Table(Reshaped, ExplainsCalls, Display):
         degrees: bool | None = None,
     ) -> Table:
         """The same Table but for some of its parts."""
-        return Table(
+        made = Table(
             self.time[rows] if time is None else time,
             self.names if names is None else names,
             self.values[rows] if values is None else values,
@@ -249,6 +252,13 @@ class Table(Reshaped, ExplainsCalls, Display):
             over=self.over,
             datatype=self.datatype,
         )
+        if (
+            self.filled is not None
+            and (mine := self.filled[rows]).shape == made.values.shape
+            and time is None
+        ):
+            made.filled = mine
+        return made
 
     def with_units(
         self, units: Sequence[str] | Mapping[str, str] | None = None, *, degrees: bool | None = None
