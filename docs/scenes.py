@@ -57,6 +57,7 @@ MORE: dict[str, Callable[[Any], dict[str, Any]]] = {
         "motion": v.motion,
         "color": v.found,
     },
+    "subjects": lambda v: {"what": v.subject.system, "motion": v.subject.motion},
     "screw": lambda v: {"what": v.runs[0], "compare": v.runs[1], "offset": (0.15, 0, 0)},
 }
 """Arguments of cd.show where an example has more to show than one thing."""
