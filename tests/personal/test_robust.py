@@ -210,4 +210,4 @@ def test_questions(model, recording):
         with pytest.raises(cd.errors.CondyleError, match=text):
             cd.personalize(model, walk, static, **wrong)
     with pytest.raises(cd.errors.DescriptionError, match="one per trial"):
-        cd.personalize(model, [walk, walk], static, external_loads=[None])
+        cd.personalize(model, [walk, walk], static, loads=[None])

@@ -72,7 +72,7 @@ README = """A subject who does not exist, and a recording of a walk.
 
   condyle run scale.xml ik.xml id.xml     scale the model, follow the markers, find joint moments
   condyle show subject.osim walk_ik.mot   see it
-  condyle personalize generic.osim walk.trc --static static.trc --external-loads ground_reactions.xml --mass {mass:g}
+  condyle personalize generic.osim walk.trc --static static.trc --loads ground_reactions.xml --mass {mass:g}
                                           sizes, places of markers, motion and masses at once
 
 In Python: cd.run("ik.xml").result, cd.read_setup("scale.xml"), cd.read_markers("walk.trc"),

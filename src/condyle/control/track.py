@@ -68,12 +68,12 @@ class Tracked:
 
 
 @with_call_hints(
-    {"loads": "it is external_loads=", "reserves": "it is torques=", "tracking_weight": "it is weights="}
+    {"external_loads": "it is loads=", "reserves": "it is torques=", "tracking_weight": "it is weights="}
 )
 def track(
     system: System,
     motion: Measured,
-    external_loads: ExternalLoad | Sequence[ExternalLoad] | Mapping[str, ExternalLoad] | None = None,
+    loads: ExternalLoad | Sequence[ExternalLoad] | Mapping[str, ExternalLoad] | None = None,
     *,
     times: tuple[float, float] | None = None,
     torques: float | Mapping[str, float] | None = None,
@@ -92,7 +92,7 @@ def track(
     Args:
         system: with muscles, actuators, or none: then torques move it.
         motion: the recorded one: see `cd.goals.Follow`.
-        external_loads: measured forces, such as ground reactions.
+        loads: measured forces, such as ground reactions.
         times: (start, end) [s]; all of the motion by default.
         torques: optimal forces of torques that are added to all coordinates, or {coordinate: optimal force}
             [N m, N]; a smaller one makes a torque dearer. By default 100 where the system has no actuators,
@@ -125,8 +125,8 @@ def track(
         added = problem.add_torques(torques)
     elif torques:
         added = problem.add_torques(optimal_force=torques)
-    if external_loads is not None:
-        problem.add_loads(external_loads)
+    if loads is not None:
+        problem.add_loads(loads)
     problem.minimize(goal, 1.0)
     problem.minimize(Effort(), effort)
     count = mesh or max(20, int(np.ceil(50 * (times[1] - times[0]))))

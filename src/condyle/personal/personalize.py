@@ -49,8 +49,8 @@ the range: just enough to hold what no marker shows."""
     {
         "trial": "it is trials=",
         "weight": "it is mass= [kg]",
-        "loads": "it is external_loads=",
-        "grf": "it is external_loads=cd.read_external_loads('grf.xml')",
+        "external_loads": "it is loads=",
+        "grf": "it is loads=cd.read_external_loads('grf.xml')",
         "anatomical": "it is markers=",
     }
 )
@@ -58,7 +58,7 @@ def personalize(
     model: System | str | Path,
     trials: Markers | str | Path | Sequence[Markers | str | Path],
     static: Markers | str | Path | None = None,
-    external_loads: Loads | Sequence[Loads | None] | None = None,
+    loads: Loads | Sequence[Loads | None] | None = None,
     mass: float | None = None,
     height: float | None = None,
     markers: Sequence[str] | Mapping[str, str | float] | None = None,
@@ -72,14 +72,14 @@ def personalize(
 
     Sizes of bodies, places of markers on them and poses are estimated together, with published priors of how
     large people's segments are and how well markers are placed; then all frames are followed with these
-    sizes. With `external_loads`, masses, mass centers and a motion that is slightly changed follow, so that hardly any
+    sizes. With `loads`, masses, mass centers and a motion that is slightly changed follow, so that hardly any
     force is left at the root.
 
     Args:
         model: a generic System with markers, or a file of one, .osim.
         trials: recordings of markers, or files of them.
         static: a recording of the subject standing upright, as the model's default pose.
-        external_loads: forces on the subject in each trial: `cd.read_external_loads("walk_grf.xml")`; None for trials
+        loads: forces on the subject in each trial: `cd.read_external_loads("walk_grf.xml")`; None for trials
             without.
         mass: of the subject [kg]; by default that of the mean vertical force, else the model's.
         height: of the subject [m].
@@ -120,7 +120,7 @@ def personalize(
     used = [n for n in generic.markers if n in who.called.values()]
     kinds = marker_kinds(generic, used, markers)
     used = [n for n in used if n in kinds.kinds]
-    forces = _forces(external_loads, sum(not r.static for r in found))
+    forces = _forces(loads, sum(not r.static for r in found))
     say("sizes")
     one = sized(generic, sizes, symmetric)
     check_recordings(one, found, who.called, used)
@@ -255,7 +255,7 @@ def _forces(loads: Any, count: int) -> list[list[ExternalLoad] | None]:
     given = [loads] if one else list(loads)
     if len(given) != count:
         raise DescriptionError(
-            f"personalize: external_loads: {len(given)} for {count} trials; give one per trial, None for those without"
+            f"personalize: loads: {len(given)} for {count} trials; give one per trial, None for those without"
         )
     out: list[list[ExternalLoad] | None] = []
     for x in given:
@@ -264,7 +264,7 @@ def _forces(loads: Any, count: int) -> list[list[ExternalLoad] | None]:
         x = [x] if isinstance(x, ExternalLoad) else x
         if x is not None and not all(isinstance(load, ExternalLoad) for load in x):
             raise DescriptionError(
-                f"personalize: external_loads: expected cd.read_external_loads('grf.xml') of each trial, got {x!r}"
+                f"personalize: loads: expected cd.read_external_loads('grf.xml') of each trial, got {x!r}"
             )
         out.append(list(x) if x else None)
     return out

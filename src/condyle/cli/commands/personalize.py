@@ -21,7 +21,7 @@ def personalize(
         Path | None,
         typer.Option(metavar="FILE", show_default=False, help="A recording of the subject standing upright."),
     ] = None,
-    external_loads: Annotated[
+    loads: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="FILE.xml",
@@ -57,5 +57,5 @@ def personalize(
     from condyle.cli.personalize import run
 
     given = {"mass": mass, "height": height, "sizes": sizes, "symmetric": not asymmetric}
-    if not run(model, trials, static, external_loads, marker_set, given, output, force):
+    if not run(model, trials, static, loads, marker_set, given, output, force):
         raise typer.Exit(1)
