@@ -62,7 +62,7 @@ KINEMATICS = """<model_file>subject.osim</model_file>
 <time_range>0 {end:g}</time_range>
 <output_motion_file>walk_ik.mot</output_motion_file>"""
 DYNAMICS = """<model_file>subject.osim</model_file>
-<time_range>0 {end:g}</time_range>
+<time_range>{start:g} {end:g}</time_range>
 <forces_to_exclude>Muscles</forces_to_exclude>
 <external_loads_file>ground_reactions.xml</external_loads_file>
 <coordinates_file>walk_ik.mot</coordinates_file>
@@ -107,7 +107,7 @@ def write(folder: Path, force: bool, duration: float = 2.5) -> list[str]:
             SCALE.format(mass=subject.mass, measurements=measurements, tasks=tasks + straight),
         ),
         "ik.xml": ("InverseKinematicsTool", KINEMATICS.format(tasks=tasks, end=end)),
-        "id.xml": ("InverseDynamicsTool", DYNAMICS.format(end=end)),
+        "id.xml": ("InverseDynamicsTool", DYNAMICS.format(start=0.15, end=end - 0.15)),
     }
     with NewFolder(folder, "condyle-example") as new:
         cd.write_osim(subject.generic, new.path / "generic.osim")

@@ -53,6 +53,9 @@ def test_a_recording(folder):
 
 
 def test_what_cannot_be(folder):
+    for wrong in (None, 3):
+        with pytest.raises(cd.errors.DescriptionError, match="path of a setup file"):
+            cd.read_setup(wrong)
     with pytest.raises(FileNotFoundError):
         cd.read_setup(folder / "nothing.xml")
     other = folder / "cmc.xml"

@@ -143,6 +143,9 @@ def test_cycles(subject, events):
     assert len(figure.axes) == 2
     assert mirrored("knee_angle_r") == "knee_angle_l"
     assert mirrored("R.Heel") == "L.Heel"
+    assert mirrored("ankle_r_rot") == "ankle_l_rot"
+    assert mirrored("LHEE") == "RHEE"
+    assert mirrored("pelvis_tilt") == "pelvis_tilt"
 
 
 def test_normalized(subject, events):

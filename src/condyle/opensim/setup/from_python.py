@@ -82,6 +82,8 @@ def read_setup(path: str | Path) -> StudyCall:
         DescriptionError: a file that cannot be read, or a tool that is not supported.
         FileNotFoundError: no such file.
     """
+    if not isinstance(path, (str, Path)):
+        raise DescriptionError(f"read_setup: expected the path of a setup file (.xml), got {path!r}")
     setup = Setup(Path(path))
     setup.only_read = True
     module, function = tool_of(setup)
@@ -107,5 +109,7 @@ def run(path: str | Path) -> SetupRun:
         CondyleError: errors of the study.
         FileNotFoundError: no such file.
     """
+    if not isinstance(path, (str, Path)):
+        raise DescriptionError(f"run: expected the path of a setup file (.xml), got {path!r}")
     report = run_setup(path)
     return SetupRun(tuple(report.objects), tuple(report.files), report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
@@ -224,12 +225,19 @@ class GaitCycles(Display, ExplainsCalls):
 
 
 def mirrored(name: str) -> str:
-    """The same on the other side: knee_angle_r and knee_angle_l, R.Heel and L.Heel."""
-    for a, b in (("_r", "_l"), ("_R", "_L"), ("right", "left"), ("Right", "Left")):
-        for one, other in ((a, b), (b, a)):
-            if name.endswith(one) or f"{one}_" in name:
-                return name[::-1].replace(one[::-1], other[::-1], 1)[::-1]
-    return {"R": "L", "L": "R"}[name[0]] + name[1:] if name[:2].rstrip("._") in ("R", "L") else name
+    """The same on the other side: knee_angle_r and knee_angle_l, r_force_y, R.Heel, RHEE and LHEE; others as they are."""
+    other = {
+        "r": "l",
+        "l": "r",
+        "R": "L",
+        "L": "R",
+        "right": "left",
+        "left": "right",
+        "Right": "Left",
+        "Left": "Right",
+    }
+    part = r"(?<![A-Za-z])(r|l|R|L|[Rr]ight|[Ll]eft)(?![A-Za-z])|^([RL])(?=[A-Z])"
+    return re.sub(part, lambda m: other[m[0]], name, count=1)
 
 
 @with_call_hints({"n": "it is points=", "normalize": "it is mass=, body_weight=, leg_length="})
