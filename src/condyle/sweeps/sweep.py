@@ -49,7 +49,7 @@ SHARE = 20.0
 """Between two writes there is so many times the time of one."""
 ALONE = 10.0
 """[s] that other workers wait at most for what the first one compiles."""
-OFTEN = 10.0
+OFTEN = 1.0
 """[s] between two lines of progress in the log."""
 KINDS = ("scatter", "tornado", "convergence")
 """Of plots."""
