@@ -49,8 +49,10 @@ SHARE = 20.0
 """Between two writes there is so many times the time of one."""
 ALONE = 10.0
 """[s] that other workers wait at most for what the first one compiles."""
-OFTEN = 1.0
+OFTEN = 10.0
 """[s] between two lines of progress in the log."""
+UNWRITTEN = 1.0
+"""[s] that results wait at most for being written."""
 KINDS = ("scatter", "tornado", "convergence")
 """Of plots."""
 
@@ -641,7 +643,9 @@ class _Run:
 
     def _write(self, now: bool = False) -> None:
         """Take in what has come, and store it: at once, unless writing would take too much of the time."""
-        if not self.held or not (now or time.perf_counter() >= self.written + min(SHARE * self.cost, OFTEN)):
+        if not self.held or not (
+            now or time.perf_counter() >= self.written + min(SHARE * self.cost, UNWRITTEN)
+        ):
             return
         part = joined(self.held)
         self.held = []
