@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-GRAVITY = 9.80665
 BOOTSTRAP = 1000
 """Samples of strides for a bootstrap band."""
 

@@ -215,11 +215,10 @@ class GaitEvents(Display, ExplainsCalls):
         """Seconds of a stride in which both feet are on the ground; NaN where events are missing."""
         if stride.off != stride.off:
             return np.nan
-        theirs = [(s.start, s.off, s.end) for s in self.strides(other)]
         offs, strikes = self.offs(other), self.strikes(other)
         off = offs[(offs > stride.start) & (offs < stride.off)]
         strike = strikes[(strikes > stride.start) & (strikes < stride.off)]
-        if len(off) != 1 or len(strike) != 1 or off[0] > strike[0] or not theirs:
+        if len(off) != 1 or len(strike) != 1 or off[0] > strike[0]:
             return np.nan
         return float((off[0] - stride.start) + (stride.off - strike[0]))
 
