@@ -40,6 +40,7 @@ def compiling(what: str) -> Iterator[None]:
         raise NativeError(f"{what}: {error}") from error
     finally:
         timer.cancel()
+        timer.join()  # who forks next, or counts threads, does not see it
         _waited += time.perf_counter() - begun
         for listener in [*_listeners]:
             listener("")
