@@ -28,7 +28,7 @@ from condyle.forces.base import Law
 from condyle.laws.ask import AskedState, answers, check_function, traced_law
 from condyle.laws.described import body_name, known_body, speed_named
 from condyle.laws.factors import OWN_FUNCTION, BodyFactors
-from condyle.laws.leaves import Leaf
+from condyle.laws.leaves import Leaf, Reaction
 from condyle.laws.view import Loads, View
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
@@ -89,6 +89,10 @@ class UserForce(Law):
     def scaled(self, factors: BodyFactors) -> Self:
         factors.notes.append(OWN_FUNCTION)
         return self
+
+    @property
+    def reactions(self) -> tuple[str, ...]:
+        return tuple(ask.body for ask in self.asks if isinstance(ask, Reaction))
 
     def parameters(self) -> list[Parameter]:
         return [p for ask in self.asks for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
@@ -283,7 +287,7 @@ class Potential(UserForce):
         super().__post_init__()
         law, asks = traced_law(self.function, self.what, self._one)
         for ask in asks:
-            if ask.level in ("velocity", "state"):
+            if ask.level in ("velocity", "state", "reaction"):
                 raise DescriptionError(
                     f"{self.what}: asks for {ask.labels()[0]}, but an energy depends on "
                     "positions only; for forces that depend on velocities use "

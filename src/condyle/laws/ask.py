@@ -25,6 +25,7 @@ from condyle.laws.leaves import (
     GivenInput,
     GivenParameter,
     Leaf,
+    Reaction,
     Rotation,
     SpeedRate,
     SpeedValue,
@@ -126,6 +127,11 @@ class AskedState:
     def body_velocity(self, body: Any) -> NDArray[np.object_]:
         """V_GB, shape (6,): angular, then linear velocity of the body's origin."""
         return np.concatenate([self.angular_velocity(body), self.station_velocity(body)])
+
+    def reaction(self, body: Any) -> NDArray[np.object_]:
+        """What the body's joint exerts on it at its frame M, shape (6,): moment [N m], then force [N], in
+        ground, all that the joint transmits, as `system.reactions` gives. Only forces may ask for it."""
+        return self._answer(Reaction(body_name(body, "s.reaction")))
 
     def parameter(self, parameter: str, default: float | None = None) -> Any:
         """A parameter of the system; with a default it is made if it does not exist."""

@@ -15,7 +15,7 @@ from condyle.dynamics.kinematics import Kinematics, kinematics
 from condyle.dynamics.prescribed import Prescription
 from condyle.dynamics.view import TreeLoads, TreeView
 from condyle.forces.base import Force, state_variables
-from condyle.laws.leaves import ROWS
+from condyle.laws.leaves import ROWS, Reaction
 from condyle.model.model import Model
 from condyle.tree.body_constants import layout
 
@@ -101,7 +101,7 @@ class Symbols:
 
     def free_accelerations(self, kin: Kinematics, tau: SX) -> tuple[SX, SX]:
         """udot without constraints, and its status (aba.py (6))."""
-        loads, held = self.loads(kin), self.motions.held()
+        loads, held = self.loads(kin, tau=tau), self.motions.held()
         return forward_dynamics(self.model.tree, kin, tau, self.lock, self.gravity, loads, held)
 
     def rows(self, kin: Kinematics) -> ConstraintEquations:
@@ -110,9 +110,32 @@ class Symbols:
             self.model.constraints, self.view(kin), self.enabled[len(self.model.forces) :]
         )
 
-    def loads(self, kin: Kinematics) -> TreeLoads:
-        """What all enabled forces exert, gravity only where it is taken back."""
-        loads = TreeLoads(self.view(kin))
+    def react(
+        self,
+        kin: Kinematics,
+        udot: SX | None = None,
+        tau: SX | None = None,
+        lambda_: SX | None = None,
+    ) -> TreeView:
+        """The view, which knows from here on all reactions that laws ask for: those at udot or, without it, those
+        of forward dynamics under tau."""
+        view, asked = self.view(kin), next(iter(self.model.reaction_laws.values()), ())
+        if asked and Reaction(asked[0]).text not in view.known:
+            from condyle.model.reactions import solve_reactions
+
+            solve_reactions(self, kin, udot, tau, lambda_)
+        return view
+
+    def loads(
+        self,
+        kin: Kinematics,
+        udot: SX | None = None,
+        tau: SX | None = None,
+        lambda_: SX | None = None,
+    ) -> TreeLoads:
+        """What all enabled forces exert, gravity only where it is taken back. udot, tau, lambda_: as in
+        `react`."""
+        loads = TreeLoads(self.react(kin, udot, tau, lambda_))
         for enabled, force in self.laws(loads.view):
             loads.enabled = enabled
             force.apply(loads.view, loads)
