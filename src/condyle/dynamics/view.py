@@ -148,6 +148,12 @@ class TreeLoads:
         self.mobility: dict[int, ca.SX] = {}
         self._speeds = {name: k for k, name in enumerate(tree.speeds)}
 
+    def copy(self) -> TreeLoads:
+        """The same, to add to."""
+        other = TreeLoads(self.view)
+        other.bodies, other.mobility = dict(self.bodies), dict(self.mobility)
+        return other
+
     def _if_enabled(self, value: SX) -> SX:
         """The value, or zero: what a disabled force computes, be it NaN, does not matter."""
         return ca.if_else(self.enabled, value, 0)

@@ -1,4 +1,4 @@
-"""Dry friction in a joint, from the load that it carries: docs/theory/forces.md (45)-(47)."""
+"""Dry friction in a joint, from the load that it carries: docs/theory/forces.md (47)-(49)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from condyle.tree.tree import Tree
 class JointFriction(Law):
     """Coulomb friction in the joint of a body: mu times the force that the joint carries, against its slip.
 
-        N = |F - sum_i (F . e_i) e_i|                                                        (45)
-        s = sqrt(r^2 |w|^2 + |v|^2 + v_t^2)                                                  (46)
-        f_k = -mu N (r^2 h_w,k . w + h_v,k . v) / s                                          (47)
+        N = |F - sum_i (F . e_i) e_i|                                                        (47)
+        s = sqrt(r^2 |w|^2 + |v|^2 + v_t^2)                                                  (48)
+        f_k = -mu N (r^2 h_w,k . w + h_v,k . v) / s                                          (49)
 
     F is the reaction at M, e_i the directions in which the joint slides freely, w and v the velocity of M in F,
     and h_k what speed k adds to it. A pin of radius r resists with the moment mu r |F|, a slider with mu times
@@ -78,14 +78,14 @@ class JointFriction(Law):
     def apply(self, s: View, loads: Loads) -> None:
         w, v, speeds = s.joint_motion(self.body)
         N, r = _across(Reaction(self.body).at(s)[3:], [h_v for _, _, h_v in speeds]), sx(self.radius)
-        slip = ca.sqrt(r**2 * ca.sumsqr(w) + ca.sumsqr(v) + sx(self.transition_speed) ** 2)  # (46)
+        slip = ca.sqrt(r**2 * ca.sumsqr(w) + ca.sumsqr(v) + sx(self.transition_speed) ** 2)  # (48)
         for speed, h_w, h_v in speeds:
             f = sx(self.coefficient) * N * (r**2 * ca.dot(h_w, w) + ca.dot(h_v, v)) / slip
-            loads.add_mobility(speed, -f)  # (47)
+            loads.add_mobility(speed, -f)  # (49)
 
 
 def _across(F: SX, directions: list[SX]) -> SX:
-    """(45)"""
+    """(47)"""
     known: list[ca.SX] = []
     for h in directions:
         n = h - sum((ca.dot(e, h) * e for e in known), ca.SX(3, 1))

@@ -1,6 +1,6 @@
 """Laws that ask for reactions of joints (`s.reaction`, cd.forces.JointFriction), solved with the accelerations.
 
-What such laws exert, l, moves the bodies, and the reactions R that they ask for follow from it. Both are
+docs/theory/forces.md (50), (51). What such laws exert, l, moves the bodies, and the reactions R that they ask for follow from it. Both are
 affine in l, whatever the laws are: forward dynamics and (1) of dynamics/rnea.py are.
 
     R = R_0 + B l,    l = L(R)                                                                             (1)
@@ -47,6 +47,8 @@ class _Exerted:
         self.entries: list[tuple[str, str, Any, ca.SX, ca.SX]] = []
 
     def _add(self, kind: str, target: str, p: Any, value: SX) -> None:
+        if not value.nnz():
+            return
         self.entries.append((kind, target, p, self.enabled, ca.densify(value)))
 
     def add_force(self, body: str, p: Any, force: SX) -> None:
@@ -71,14 +73,25 @@ class _Exerted:
             add(target, p, value) if kind == "force" else add(target, value)
 
 
-def solve_reactions(s: Symbols, kin: Kinematics, udot: SX | None, tau: SX | None, lambda_: SX | None) -> None:
+def solve_reactions(
+    s: Symbols, kin: Kinematics, udot: SX | None, tau: SX | None, lambda_: SX | None
+) -> tuple[TreeLoads, SX]:
     """Let the view of these kinematics know all reactions that laws ask for: those at given accelerations, or
     those of forward dynamics under tau (None: zero).
 
     Args:
         lambda_: of the constraints, where accelerations are given.
+
+    Returns:
+        what all other laws exert; and 0, or not where there are no such reactions (3).
     """
-    view, tree, l = s.view(kin), s.model.tree, ca.SX(0, 1)
+    if s.model.constraints and udot is not None and lambda_ is None:
+        raise DescriptionError(
+            f"force {next(iter(s.model.reaction_laws))!r} asks for reactions of joints, and constraints act on "
+            "these too: accelerations alone do not say how much. Give reactions the multipliers, lambda_=; for "
+            "inverse dynamics leave the force or the constraints out: system.copy(forces={name: None})"
+        )
+    view, tree = s.view(kin), s.model.tree
     bodies = list(dict.fromkeys(b for bodies in s.model.reaction_laws.values() for b in bodies))
     r = ca.SX.sym("reaction", 6 * len(bodies))
     view.known |= {Reaction(b).text: r[6 * i : 6 * i + 6] for i, b in enumerate(bodies)}
@@ -92,7 +105,7 @@ def solve_reactions(s: Symbols, kin: Kinematics, udot: SX | None, tau: SX | None
                 f"force {view.law!r}: the point where it acts (at=) depends on a reaction; only forces, "
                 "torques and generalized forces may"
             )
-    L = own.column()  # of r
+    L, others = own.column(), loads.copy()  # L is of r
     l = ca.SX.sym("exerted", L.numel())
     own.place(l, loads)
     if udot is None:
@@ -108,19 +121,22 @@ def solve_reactions(s: Symbols, kin: Kinematics, udot: SX | None, tau: SX | None
         if s.model.constraints:
             found = constrained(s.rows(kin), udot, s.lock)
             udot, lambda_ = found.udot, found.lambda_
-    if s.model.constraints:
+    if lambda_ is not None:
         loads = s.rows(kin).loads(lambda_, loads)
     F = rnea.mobilizer_forces(tree, kin, udot, s.gravity, loads)
     R = ca.vertcat(*(x for b in bodies for x in F[tree.body(b).index]))
     B = ca.jacobian(R, l)
     R_0 = ca.substitute(R, l, ca.SX.zeros(l.numel()))
+    status = ca.SX(0)
     if ca.sparsify(B).nnz():
-        R_0 += B @ _solution(L, r, R_0, B, s.plain)
+        root = _solution(L, r, R_0, B, s.plain)
+        R_0, status = R_0 + B @ root[:-1], root[-1]
     view.known |= {Reaction(b).text: R_0[6 * i : 6 * i + 6] for i, b in enumerate(bodies)}
+    return others, status
 
 
 def _solution(L: SX, r: SX, R_0: SX, B: SX, plain: bool) -> SX:
-    """The root l of (2)."""
+    """The root l of (2), and not 0 where there is none (3)."""
     n = L.numel()
     used = sorted({*ca.jacobian_sparsity(L, r).get_triplet()[1]})  # of all reactions, what laws use
     kept, names, values = ca.extract_parametric(L, _others(L, r))
@@ -153,8 +169,7 @@ def _solution(L: SX, r: SX, R_0: SX, B: SX, plain: bool) -> SX:
     solver = Solver.trace(
         "reactions", given.numel(), lambda a: (ca.SX.zeros(n), ca.SX(1)), step, lambda a, l: l, STEPS
     )
-    row = look_up(solver, given) if plain else implicit(solver, residual, given, order=2)
-    return row[:n]
+    return look_up(solver, given) if plain else implicit(solver, residual, given, order=2)
 
 
 def _others(expression: SX, known: SX) -> SX:

@@ -36,6 +36,7 @@ class Symbols:
         self._kinematics: dict[Any, Kinematics] = {}
         # a view holds its kinematics, so that ids stay unique
         self._views: dict[int, TreeView] = {}
+        self._others: dict[int, TreeLoads] = {}  # of laws that ask for no reactions, where some do
         self.arguments = {name: ca.SX.sym(name, n) for name, n in model.sizes().items() if name != "tail"}
         part = {name: ca.SX.sym(name, s.stop - s.start) for name, s in model.tail.items()}
         self.arguments["parameters"] = part["parameters"] = tree.parameters.symbols
@@ -48,6 +49,7 @@ class Symbols:
         self.motions = Prescription(tree, self.t, self["q"], self["u"], enabled, part["lock"], part["held"])
         self.lock = self.motions.lock
         self.gravity = self.enabled[0] * model.gravity.g
+        self.unfound = ca.SX(0)
 
     def __getitem__(self, name: str) -> SX:
         return self.arguments[name]
@@ -71,7 +73,8 @@ class Symbols:
         """What laws see of it; made once, with the leaves that they ask for."""
         if id(kin) not in self._views:
             view = self._views[id(kin)] = TreeView(self.model.tree, kin, self.t, self["q"], self["u"])
-            view.plain, view.straight = self.plain, self.straight
+            view.plain = self.plain
+            view.straight = self.straight or bool(self.model.reaction_laws)  # which substitute in expressions
             view.enabled_contacts = {
                 force.description(): self.enabled[i]
                 for i, (name, force) in enumerate(self.model.forces.items())
@@ -83,7 +86,7 @@ class Symbols:
     def differentiable(self) -> Symbols:
         """The same arguments, kinematics and rows of solvers, for results that have derivatives."""
         other = copy(self)
-        other.plain, other._views = False, {}
+        other.plain, other._views, other._others = False, {}, {}
         for kin in self._kinematics.values():
             if id(kin) in self._views:
                 known = self.view(kin).known
@@ -100,9 +103,11 @@ class Symbols:
         view.z, view.law = ca.SX(0, 1), ""
 
     def free_accelerations(self, kin: Kinematics, tau: SX) -> tuple[SX, SX]:
-        """udot without constraints, and its status (aba.py (6))."""
+        """udot without constraints, and its status (aba.py (6)); 2 nu + 2 more where reactions that laws ask for
+        are not found (reactions.py (3))."""
         loads, held = self.loads(kin, tau=tau), self.motions.held()
-        return forward_dynamics(self.model.tree, kin, tau, self.lock, self.gravity, loads, held)
+        udot, status = forward_dynamics(self.model.tree, kin, tau, self.lock, self.gravity, loads, held)
+        return udot, status + ca.if_else(self.unfound, 2 * (self.model.tree.nu + 1), 0)
 
     def rows(self, kin: Kinematics) -> ConstraintEquations:
         """The constraints' equations."""
@@ -123,7 +128,7 @@ class Symbols:
         if asked and Reaction(asked[0]).text not in view.known:
             from condyle.model.reactions import solve_reactions
 
-            solve_reactions(self, kin, udot, tau, lambda_)
+            self._others[id(kin)], self.unfound = solve_reactions(self, kin, udot, tau, lambda_)
         return view
 
     def loads(
@@ -135,8 +140,11 @@ class Symbols:
     ) -> TreeLoads:
         """What all enabled forces exert, gravity only where it is taken back. udot, tau, lambda_: as in
         `react`."""
-        loads = TreeLoads(self.react(kin, udot, tau, lambda_))
-        for enabled, force in self.laws(loads.view):
+        view = self.react(kin, udot, tau, lambda_)
+        known = self._others.get(id(kin))
+        loads = TreeLoads(view) if known is None else known.copy()
+        for enabled, force in self.laws(view):
             loads.enabled = enabled
-            force.apply(loads.view, loads)
+            if known is None or force.reactions:
+                force.apply(view, loads)
         return loads
