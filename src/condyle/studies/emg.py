@@ -212,5 +212,7 @@ def _chosen(data: Table | Recording, channels: Sequence[str] | Mapping[str, str]
         table = table[list(channels)]
     for name, unit in zip(table.names, table.units, strict=True):
         if unit and not unit.endswith("V"):
-            raise DescriptionError(f"emg: channel {name!r} is in {unit}, not in volts; channels= names the electrodes")
+            raise DescriptionError(
+                f"emg: channel {name!r} is in {unit}, not in volts; channels= names the electrodes"
+            )
     return table.rename(channels) if isinstance(channels, Mapping) else table
