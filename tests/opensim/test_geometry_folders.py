@@ -101,5 +101,5 @@ def test_folders_that_do_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with pytest.raises(cd.errors.DescriptionError, match="is no folder"):
             cd.read_osim(path, geometry=wrong)  # type: ignore[arg-type]
     monkeypatch.setenv("CONDYLE_GEOMETRY", str(tmp_path / "nothing"))
-    with pytest.raises(cd.errors.DescriptionError, match="CONDYLE_GEOMETRY.*folders that exist"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"CONDYLE_GEOMETRY.*folders that exist"):
         cd.read_osim(path)
