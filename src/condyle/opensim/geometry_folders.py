@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import condyle.settings as settings
 from condyle.errors import DescriptionError
@@ -38,7 +39,7 @@ def named(folders: str | Path | Sequence[str | Path]) -> Iterator[None]:
         DescriptionError: one of them, or of `CONDYLE_GEOMETRY`, does not exist.
     """
     settings.geometry()
-    given = list(folders) if isinstance(folders, (list, tuple)) else [folders]
+    given: list[Any] = list(folders) if isinstance(folders, (list, tuple)) else [folders]
     for folder in given:
         if not isinstance(folder, (str, os.PathLike)) or not os.path.isdir(folder):
             raise DescriptionError(
