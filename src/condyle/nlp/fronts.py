@@ -1,16 +1,18 @@
-"""Symmetric indefinite systems K x = b with the pattern of K known: multifrontal LDL' (Duff and Reid 1983) as machine code.
+"""Symmetric indefinite systems K x = b, whose pattern is known: LDL' by fronts (Duff and Reid 1983) as machine code.
 
-K = L D L' up to order, where D has blocks of one and two rows. The pattern gives a tree of fronts (condyle.nlp.tree); each is
-a small dense matrix F, lower half by columns of ld rows, whose first p rows are ready to be eliminated,
+K = L D L' up to order, where D has blocks of one and two rows. The pattern gives a tree of fronts
+(`condyle.nlp.tree`); each is a small dense matrix F, its lower half by columns of ld rows, whose first p rows are
+ready to be eliminated,
 
-    F = [F11  F21']      F22 <- F22 - L21 D L21',     L21 = F21 L11'^-1 D^-1                                     (1)
+    F = [F11  F21']      F22 <- F22 - L21 D L21',     L21 = F21 L11'^-1 D^-1                                   (1)
         [F21  F22 ]
 
-and F22 is added to the front above. A pivot d of one row is taken if |d| >= u max |column|, one of two rows E if
-|E^-1| (max |column 1|, max |column 2|)' <= 1 / u; a row for which there is none waits and joins the front above, where more is
-known. Those left at the top are zero: K is singular. The signs of D are the inertia of K, by Sylvester.
+and F22 is added to the front above. A pivot d of one row is taken if |d| >= u max |column|, one of two rows, E, if
+|E^-1| (max |column 1|, max |column 2|)' <= 1 / u. A row for which there is none waits: it joins the front above,
+where more of it is known. Those left at the top are zero: K is singular. The signs of D are those of K's
+eigenvalues, by Sylvester.
 
-Vectors go along columns: ld is a multiple of the lanes, and all rows that are done, or that are beyond the front, hold zeros.
+Vectors go along columns: ld is a multiple of the lanes, and rows that are done or beyond the front hold zeros.
 """
 
 from __future__ import annotations
@@ -37,8 +39,11 @@ TABLES = "width", "first", "rows", "place", "children", "entry", "source", "row"
 ROOM = "values", "factor", "index", "front", "stack", "waiting", "scaled", "pivots", "blocks", "map", "state"
 LIMITS = "factor", "index", "stack", "waiting", "scaled"
 STATE = "negative", "zero", "waited", "factor", "index", "stack", "waiting", "blocks", "pivots"
-"""What is kept between fronts: pivots below zero, rows without pivot, rows that waited; and ends of what is filled."""
-_AT = {name: k for k, name in enumerate((*TABLES, *ROOM, *(f"most {x}" for x in LIMITS), "most negative", "fronts"))}
+"""What is kept between fronts: pivots below zero, rows without pivot, rows that waited; ends of what is filled."""
+_AT = {
+    name: k
+    for k, name in enumerate((*TABLES, *ROOM, *(f"most {x}" for x in LIMITS), "most negative", "fronts"))
+}
 DONE, FULL, WRONG = 0, 1, 2
 """What factoring returns: done, too little room, more pivots below zero than there may be."""
 
@@ -63,11 +68,11 @@ class Factors:
         entries = int(more * (tree.entries + V * tree.width.sum()))
         sizes = {
             "factor": (entries + ld * (size + COLUMNS), float), "index": (int(more * len(tree.rows)) + size, int),
-            "front": (5 * len(tree.width), int), "stack": (int(more * tree.stack) + ld * ld, float), "waiting": (tree.n, int),
-            "scaled": (ld * size + 2 * V, float), "pivots": (2 * tree.n, float), "blocks": (4 * len(tree.width), int),
-            "map": (ld, int), "state": (len(STATE), int),
+            "front": (5 * len(tree.width), int), "blocks": (4 * len(tree.width), int), "state": (len(STATE), int),
+            "stack": (int(more * tree.stack) + ld * ld, float), "waiting": (tree.n, int), "map": (tree.n, int),
+            "scaled": (ld * size + tree.n + 2 * V, float), "pivots": (2 * tree.n + 2, float),
         }  # fmt: skip
-        self._kept = {name: np.zeros(n, type) for name, (n, type) in sizes.items()}
+        self._kept: dict[str, Any] = {name: np.zeros(n, type) for name, (n, type) in sizes.items()}
         numbers = np.zeros(len(_AT), np.int64)
         for name in TABLES:
             numbers[_AT[name]] = getattr(tree, name).ctypes.data
@@ -273,8 +278,8 @@ def _pivot(module: Module) -> None:
 
 
 def _eliminate(module: Module, size: int) -> None:
-    """eliminate(F, ld, p, e, scaled, pivots, state): the pivot of rows e (and e + 1), in the columns before p. F holds L, and
-    `scaled` D L."""
+    """eliminate(F, ld, p, e, scaled, pivots, state): the pivot of rows e (and e + 1), in the columns before p.
+    F holds L, and `scaled` D L."""
     with module.function(f"eliminate{size}", [POINTER, LONG, LONG, LONG, POINTER, POINTER, POINTER]) as b:
         F, ld, p, e, scaled, pivots, state = b.arguments
         rows = [e, e + 1][:size]
@@ -296,12 +301,11 @@ def _eliminate(module: Module, size: int) -> None:
             count = b.select(b.compare("olt", det, 0.0), b.number(1, LONG), both)
             inverse = [[a / det, -f / det], [-f / det, d / det]]
         b.store(b.load(below, LONG) + count, below)
-        kept_at = b.at(pivots, 0)
-        for k, x in enumerate([inverse[0][0], inverse[0][1] if size == 2 else zero]):
-            b.store(x, b.at(kept_at, k))
+        b.store(inverse[0][0], pivots)
+        b.store(inverse[0][1] if size == 2 else zero, b.at(pivots, 1))
         if size == 2:
-            b.store(inverse[1][1], b.at(kept_at, 2))
-            b.store(zero, b.at(kept_at, 3))
+            b.store(inverse[1][1], b.at(pivots, 2))
+            b.store(zero, b.at(pivots, 3))
         wide = [[b.spread(x) for x in row] for row in inverse]
 
         def scale(i: Value) -> None:
@@ -471,15 +475,15 @@ def _front(module: Module) -> None:
             b.copy(b.at(table["waiting"], waiting, LONG), b.at(index, e, LONG), waits * 8)  # type: ignore[arg-type]
             blocks = now("blocks")
             mine = b.at(table["blocks"], blocks * 4, LONG)
-            for k, x in enumerate((stack, waits, rest, first + width)):
-                b.store(x, b.at(mine, k, LONG))
+            for i, x in enumerate((stack, waits, rest, first + width)):
+                b.store(x, b.at(mine, i, LONG))
             for name, x in (("blocks", blocks + 1), ("stack", stack + m * m), ("waiting", waiting + waits)):
                 b.store(x, state[name])
         with b.otherwise():
             b.store(now("zero") + waits, state["zero"])
         mine = b.at(table["front"], s * 5, LONG)
-        for k, x in enumerate((at, index_at, n, e, pivots)):
-            b.store(x, b.at(mine, k, LONG))
+        for i, x in enumerate((at, index_at, n, e, pivots)):
+            b.store(x, b.at(mine, i, LONG))
         for name, x in (("factor", at + ld * e), ("index", index_at + n), ("pivots", pivots + e)):
             b.store(x, state[name])
         wrong = b.compare("sgt", now("negative"), most["negative"])
@@ -495,7 +499,10 @@ def _sweep(module: Module, name: str) -> None:
         numbers, s, x, y = b.arguments
         mine = b.at(_pointer(b, numbers, "front"), s * 5, LONG)
         at, index_at, n, e, pivots = (b.load(b.at(mine, k, LONG), LONG) for k in range(5))
-        F, index = b.at(_pointer(b, numbers, "factor"), at), b.at(_pointer(b, numbers, "index"), index_at, LONG)
+        F, index = (
+            b.at(_pointer(b, numbers, "factor"), at),
+            b.at(_pointer(b, numbers, "index"), index_at, LONG),
+        )
         ld = _from(b, n + (W - 1))
         zero = b.number(0.0, DOUBLE)
 

@@ -208,14 +208,17 @@ def solve(
     if given.get("linear_solver", linear.NAME) != linear.NAME:
         return _solve(program, bounds, x, MUMPS | given, lambda_, lower, upper, watch)
     given.pop("linear_solver", None)
-    found = None
+    found, doubtful = None, False
     if linear.available(library()):
         # without the test of inertia more negative eigenvalues are no reason to stop
-        with linear.inside(library(), program.m if "neg_curv_test_tol" not in given else program.n + program.m) as own:
+        with linear.inside(
+            library(), program.m if "neg_curv_test_tol" not in given else program.n + program.m
+        ) as own:
             found = _solve(program, bounds, x, linear.OPTIONS | given, lambda_, lower, upper, watch)
         if own.error is not None:
             raise own.error
-    if found is None or found.status in ("failed", "not finite"):
+        doubtful = found.status in ("failed", "not finite") or (found.status == "infeasible" and own.doubtful)
+    if found is None or doubtful:
         second = _solve(program, bounds, x, MUMPS | given, lambda_, lower, upper, watch)
         found = second if found is None or second.status not in ("failed", "not finite") else found
     return replace(found, seconds=time.process_time() - start)

@@ -56,12 +56,13 @@ class Linear:
 
     Attributes:
         error: what was raised.
+        doubtful: whether IPOPT found residuals so large that it asked for a larger threshold.
         factored: how many matrices.
         solved: how many systems.
     """
 
     def __init__(self, most: int) -> None:
-        self.most, self.factored, self.solved = most, 0, 0
+        self.most, self.factored, self.solved, self.doubtful = most, 0, 0, False
         self.error: BaseException | None = None
 
     def analyze(self, n: int, rows: Any, columns: Any) -> None:
@@ -70,6 +71,7 @@ class Linear:
     def factor(self, values: Array, threshold: float) -> tuple[int, int]:
         """Negative eigenvalues, and rows beyond the rank."""
         self.factored += 1
+        self.doubtful |= threshold > OPTIONS["ma27_pivtol"]  # type: ignore[operator]
         done = self.factors.factor(values, threshold, self.most)
         return self.factors.negative, self.factors.zero if done else 0
 

@@ -1,8 +1,8 @@
 """The order in which a symmetric sparse matrix is eliminated, and the tree of fronts that follows from its pattern.
 
-An order of little fill comes from METIS (nested dissection) or AMD (Amestoy, Davis and Duff 1996), both inside CasADi's wheel. Columns
-of L with the same rows are eliminated together, in one front; a front joins the one above it where the time that its zeros
-take is less than what it takes to hand on a block of its own (`_time`).
+An order of little fill comes from METIS (nested dissection), or from AMD (Amestoy, Davis and Duff 1996), both inside
+CasADi's wheel. Columns of L with the same rows are eliminated together, in one front; a front joins the one above
+it where the time that its zeros take is less than what a block of its own takes (`_time`).
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class Tree:
 
 
 def tree(n: int, rows: NDArray[np.int32], columns: NDArray[np.int32]) -> Tree:
-    """Of a matrix with entries at rows and columns, of each pair of mirrored ones one; the same place may come twice. Trees
-    are kept, in memory and on disk."""
+    """Of a matrix with entries at rows and columns, of each pair of mirrored ones one; the same place may come
+    twice. Trees are kept, in memory and on disk."""
     digest = hashlib.sha256(rows.astype(np.int32).tobytes() + columns.astype(np.int32).tobytes()).hexdigest()
     if (digest, n) not in _known:
         while len(_known) >= _MOST:
@@ -80,7 +80,7 @@ _ARRAYS = "position", "width", "first", "rows", "place", "children", "entry", "s
 def _found(key: str, n: int, rows: Whole, columns: Whole) -> Tree:
     def load(code: bytes, facts: Any) -> Tree:
         parts = np.split(np.frombuffer(code, np.int64), np.cumsum(facts["sizes"])[:-1])
-        return Tree(n, *(np.array(x) for x in parts), *facts["totals"])
+        return Tree(n, *_ten(parts), *facts["totals"])
 
     found = kept.loaded(key, load)
     if found is None:
@@ -89,6 +89,13 @@ def _found(key: str, n: int, rows: Whole, columns: Whole) -> Tree:
         facts = {"sizes": [len(x) for x in arrays], "totals": [found.entries, found.stack]}
         kept.store(key, b"".join(x.tobytes() for x in arrays), facts)
     return found
+
+
+def _ten(
+    arrays: Sequence[Any],
+) -> tuple[Whole, Whole, Whole, Whole, Whole, Whole, Whole, Whole, Whole, Whole]:
+    a, b, c, d, e, f, g, h, i, j = (np.array(x, np.int64) for x in arrays)
+    return a, b, c, d, e, f, g, h, i, j
 
 
 # ---- order -------------------------------------------------------------------------------------------------
@@ -124,13 +131,14 @@ def _sparsity(graph: sparse.csc_matrix) -> Any:
     """With its diagonal, as CasADi has patterns."""
     full = (graph + sparse.eye(graph.shape[0], format="csc")).tocsc()
     full.sort_indices()
-    return ca.Sparsity(*full.shape, full.indptr.tolist(), full.indices.tolist())
+    n = full.shape[0]
+    return ca.Sparsity(n, n, full.indptr.tolist(), full.indices.tolist())
 
 
 def _postorder(parent: Sequence[int]) -> list[int]:
     """Nodes so that each comes just after all below it."""
     below: list[list[int]] = [[] for _ in parent]
-    todo = []
+    todo: list[int] = []
     for j, p in enumerate(parent):
         (below[p] if p >= 0 else todo).append(j)
     out = []
@@ -165,19 +173,20 @@ def _built(n: int, rows: Whole, columns: Whole) -> Tree:
     parent[count > 0] = below[starts[:-1][count > 0]]
     # columns with the same rows
     follows = (parent[:-1] == np.arange(1, n)) & (count[:-1] == count[1:] + 1)
-    last = np.flatnonzero(np.append(~follows, True))  # of each front: its last column has the rows it hands on
+    last = np.flatnonzero(
+        np.append(~follows, True)
+    )  # of each front: its last column has the rows it hands on
     of = np.searchsorted(last, np.arange(n))
     width = np.diff(last, prepend=-1).tolist()
     size = [w + c for w, c in zip(width, count[last].tolist(), strict=True)]
     above = np.where(parent[last] >= 0, of[parent[last]], -1).tolist()
-    members, kids = [[k] for k in range(len(last))], [[] for _ in last]
+    kids: list[list[int]] = [[] for _ in last]
     joined = np.arange(len(last))
     for k in range(len(last)):
         for c in sorted(kids[k], key=lambda c: -size[c]):
             apart = _time(width[k], size[k]) + _time(width[c], size[c])
             if _time(width[k] + width[c], size[k] + width[c]) <= apart:
                 width[k], size[k] = width[k] + width[c], size[k] + width[c]
-                members[k] += members[c]
                 joined[c] = k
         if above[k] >= 0:
             kids[above[k]].append(k)
@@ -201,7 +210,9 @@ def _built(n: int, rows: Whole, columns: Whole) -> Tree:
     fronts, top = len(post), last[left[post]]
     widths = np.bincount(front, minlength=fronts)
     begin = np.concatenate([[0], np.cumsum(widths)])
-    handed = np.concatenate([np.zeros(0, np.int64), *(below[starts[t] : starts[t + 1]] for t in top.tolist())])
+    handed = np.concatenate(
+        [np.zeros(0, np.int64), *(below[starts[t] : starts[t + 1]] for t in top.tolist())]
+    )
     owner = np.repeat(np.arange(fronts), count[top])
     key = np.sort(np.concatenate([front * n + place, owner * n + place[handed]]))
     sizes = widths + count[top]
@@ -210,7 +221,9 @@ def _built(n: int, rows: Whole, columns: Whole) -> Tree:
     up = np.array([-1 if over[k] < 0 else rank[over[k]] for k in post], np.int64)
     passed = np.flatnonzero(np.arange(len(key)) - first[holder] >= widths[holder])
     relative = np.zeros(len(key), np.int64)
-    relative[passed] = np.searchsorted(key, up[holder[passed]] * n + every[passed]) - first[up[holder[passed]]]
+    relative[passed] = (
+        np.searchsorted(key, up[holder[passed]] * n + every[passed]) - first[up[holder[passed]]]
+    )
     # entries
     a, b = position[rows], position[columns]
     low, high = np.minimum(a, b), np.maximum(a, b)
@@ -222,7 +235,7 @@ def _built(n: int, rows: Whole, columns: Whole) -> Tree:
         position, widths, first, every, relative, np.bincount(up[up >= 0], minlength=fronts),
         np.concatenate([[0], np.cumsum(np.bincount(home, minlength=fronts))]), source, row[source], (low - begin[home])[source],
     )  # fmt: skip
-    return Tree(n, *(np.ascontiguousarray(x, np.int64) for x in arrays), int((sizes * widths).sum()), room)
+    return Tree(n, *_ten(arrays), int((sizes * widths).sum()), room)
 
 
 def _stack(up: Whole, rest: Whole) -> int:
