@@ -23,8 +23,7 @@ def saddle(rng, n, m, density=0.1, weak=0.5):
     J = sparse.random(m, n, density, random_state=rng) + sparse.eye(
         m, n, m and int(rng.integers(0, n - m + 1))
     )
-    K = sparse.bmat([[H, None], [J, sparse.csr_matrix((m, m))]]).tocoo()
-    return K
+    return sparse.bmat([[H, None], [J, sparse.csr_matrix((m, m))]]).tocoo()
 
 
 def factored(K, **options):

@@ -81,6 +81,14 @@ ModelName = Annotated[
         "FILE.py:NAME if it makes several.",
     ),
 ]
+Geometry = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="DIR",
+        show_default=False,
+        help="Folder with meshes of bones (.vtp, .stl, .obj); may be repeated. CONDYLE_GEOMETRY names some for all.",
+    ),
+]
 Degrees = Annotated[
     bool | None,
     typer.Option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import condyle as cd
@@ -13,7 +14,13 @@ from condyle.viewer.shown import has_screen
 
 
 def show(
-    model: str, motion: Path | None, output: Path | None, degrees: bool | None, force: bool, open_: bool
+    model: str,
+    motion: Path | None,
+    output: Path | None,
+    degrees: bool | None,
+    force: bool,
+    open_: bool,
+    geometry: Sequence[Path] = (),
 ) -> None:
     """Write the scene and open it.
 
@@ -24,12 +31,13 @@ def show(
         degrees: whether angles of the motion are in degrees; None asks the file.
         force: overwrite what is there.
         open_: in the browser, where there is a screen.
+        geometry: folders with meshes.
     """
     if output is not None and output.exists() and not force:
         raise CondyleError(
             f"--output {str(output)!r}: exists already; choose another file, or overwrite it by --force"
         )
-    system = system_of(model)
+    system = system_of(model, geometry)
     table = None
     if motion is not None:
         table, notes = read_motion(motion, degrees)

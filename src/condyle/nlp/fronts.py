@@ -63,7 +63,7 @@ class Factors:
 
     def _room(self, more: float, size: int) -> None:
         """Memory for fronts of so many rows."""
-        tree, V = self.tree, jit.lane_width()
+        tree, V = self.tree, jit.register_width()
         self._more, self._size, ld = more, size, size + V
         entries = int(more * (tree.entries + V * tree.width.sum()))
         sizes = {
@@ -118,7 +118,7 @@ def _code(name: str) -> Any:
 
 @cache
 def _functions() -> dict[str, Any]:
-    key = f"fronts {jit.lane_width()}"
+    key = f"fronts {jit.register_width()}"
     library = kept.loaded(key, lambda code, _: Library(code))
     if library is None:
         code = _written().compile()
@@ -133,7 +133,7 @@ def _functions() -> dict[str, Any]:
 
 
 def _written() -> Module:
-    module = Module(jit.lane_width())
+    module = Module(jit.register_width())
     _largest(module)
     _exchange(module)
     _pivot(module)

@@ -23,12 +23,13 @@ from typing import Any
 
 import numpy as np
 
+import condyle.settings as settings
 from condyle.arrays import Array
 from condyle.nlp.fronts import Factors
 from condyle.nlp.tree import tree
 
 NAME = "condyle"
-"""What it is called among IPOPT's options: {"linear_solver": "condyle"}, the default; {"linear_solver": "mumps"}."""
+"""What it is called among IPOPT's options: {"linear_solver": "condyle"}, the default, or "mumps"."""
 OPTIONS: dict[str, str | int | float] = {
     "linear_solver": "ma27",
     "linear_system_scaling": "none",
@@ -37,15 +38,16 @@ OPTIONS: dict[str, str | int | float] = {
 }
 """Where IPOPT finds it, and thresholds of pivots: those that it gives MUMPS."""
 _SET = (
-    "_ZN5Ipopt20Ma27TSolverInterface12SetFunctionsEPFvPiS1_PKiS3_S1_S1_S1_S1_S1_S1_S1_PdS1_S4_EPFvS1_S1_S3_S3_S4_S1"
-    "_S1_S1_S1_S1_S1_S1_S1_S4_S1_EPFvS1_S4_S1_S1_S1_S4_S1_S4_S1_S1_S1_S1_EPFvS1_S4_E"
+    "_ZN5Ipopt20Ma27TSolverInterface12SetFunctionsE"
+    "PFvPiS1_PKiS3_S1_S1_S1_S1_S1_S1_S1_PdS1_S4_EPFvS1_S1_S3_S3_S4_S1_S1_S1_S1_S1_S1_S1_S1_S4_S1_E"
+    "PFvS1_S4_S1_S1_S1_S4_S1_S4_S1_S1_S1_S1_EPFvS1_S4_E"
 )
 """The function's name in the library, as compilers but Microsoft's write it."""
 _I, _D = C.POINTER(C.c_int), C.POINTER(C.c_double)
 _SINGULAR, _FAILED = 3, -1
 _WORD, _RANK, _ROOM, _NEGATIVE = 0, 1, slice(4, 6), 14
-"""Places in what the functions report: a word; the rank; memory that IPOPT shall give, of which none is used; the number
-of negative eigenvalues."""
+"""Places in what the functions report: a word; the rank; memory that IPOPT shall give, of which none is used; the
+number of negative eigenvalues."""
 
 
 class Linear:
@@ -85,8 +87,8 @@ _lock, _users = threading.Lock(), [0]
 
 
 def available(library: Any) -> bool:
-    """Whether this IPOPT takes our functions."""
-    return hasattr(library, _SET)
+    """Whether this IPOPT takes our functions, and anything is to be compiled."""
+    return hasattr(library, _SET) and settings.evaluator() == "native"
 
 
 @contextmanager
