@@ -206,6 +206,11 @@ def induced_accelerations(
         CondyleError: invalid arguments.
     """
     check_system("induced_accelerations", system, "motion")
+    if laws := [*system.compiled.model.reaction_laws]:
+        raise DescriptionError(
+            f"induced_accelerations: force {laws[0]!r} asks for reactions of joints: it is no cause by itself, each "
+            "other one causes a part of it; leave it out: system.copy(forces={name: None})"
+        )
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
     groups = groups or (GROUPS if isinstance(motion, Trajectory) and forces is None else NOT_ACTUATED)
     tensions, speeds = prescribed_forces(moved, forces)
