@@ -9,11 +9,10 @@ import numpy as np
 
 import condyle as cd
 from condyle.cli.demo import elbow
-from condyle.cli.steps import Steps
-from condyle.cli.study import CONFIGURATIONS, PAPER, Study, count, study
 from condyle.models.arm26 import BODIES as MASSES
 from condyle.models.arm26 import JOINTS
 from condyle.models.arm26 import SURFACES as WRAPPED
+from condyle.reports.analysis import CONFIGURATIONS, PAPER, Analysis
 from examples.papers.part import Part, Table, new_figure
 
 BODIES = {"Humerus": "r_humerus", "Forearm": "r_ulna_radius_hand"}
@@ -114,8 +113,7 @@ def parts() -> Iterator[Part]:
     yield curves()
     motion = elbow(cd.models.arm26())
     names = (*CONFIGURATIONS, *PAPER)
-    with Steps(count(motion.system, names)) as steps:
-        found = study(motion, steps, configurations=names)
+    found = cd.analyze(motion.system, motion, configurations=names)
     yield from results(found)
     yield forward(found)
 
@@ -159,7 +157,7 @@ TABLES = {
 }
 
 
-def results(found: Study) -> Iterator[Part]:
+def results(found: Analysis) -> Iterator[Part]:
     for frame, title in (
         (0, "Fig. 8, 11: the arm at the start"),
         (100, "Fig. 9, 11: the arm at the end"),
@@ -196,7 +194,7 @@ def results(found: Study) -> Iterator[Part]:
     )
 
 
-def drawn(found: Study, frame: int) -> Any:
+def drawn(found: Analysis, frame: int) -> Any:
     """The arm from the side, by its joints and muscle paths."""
     system, q = found.motion.system, found.motion.q[frame]
     figure = new_figure(5, 4)
@@ -219,7 +217,7 @@ def drawn(found: Study, frame: int) -> Any:
     return figure
 
 
-def forward(found: Study) -> Part:
+def forward(found: Analysis) -> Part:
     """Forces of static optimization, played forward in time."""
     motion = found.motion
     plain = cd.models.arm26(muscle=None)
