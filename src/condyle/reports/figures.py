@@ -49,9 +49,11 @@ class Figure:
 def figure_html(figure: Figure) -> str:
     """The element."""
     entries = [_legend(p) for p in figure.panels]
-    common = next(iter(different)) if len(different := {e for e in entries if e}) == 1 else ""
+    largest = max(entries, key=len, default=[])
+    common = _list(largest) if all(set(e) <= set(largest) for e in entries) else ""
     panels = "\n".join(
-        _panel(p, "" if common else e, figure.title) for p, e in zip(figure.panels, entries, strict=True)
+        _panel(p, "" if common else _list(e), figure.title)
+        for p, e in zip(figure.panels, entries, strict=True)
     )
     files = ", ".join(f'<a href="{html.escape(file)}">{html.escape(file)}</a>' for file in figure.files)
     words = [figure.note, f"All numbers: {files}." if files else ""]
@@ -74,13 +76,17 @@ def _panel(panel: Panel, legend: str, title: str) -> str:
     return f'<div class="panel">{head}\n{svg(panel, title)}\n{legend}</div>'
 
 
-def _legend(panel: Panel) -> str:
-    items = "".join(
+def _legend(panel: Panel) -> list[str]:
+    """Its items."""
+    return [
         f'<li><svg viewBox="0 0 26 8" aria-hidden="true"><path d="M0 4H26" stroke="{color or "currentColor"}" '
         f"{_stroke(look)}/></svg>{html.escape(word)}</li>"
         for word, color, look in panel.entries
-    )
-    return f'<ul class="legend">{items}</ul>' if items else ""
+    ]
+
+
+def _list(items: Sequence[str]) -> str:
+    return f'<ul class="legend">{"".join(items)}</ul>' if items else ""
 
 
 def _stroke(look: Mapping[str, Any]) -> str:

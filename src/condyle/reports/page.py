@@ -29,6 +29,7 @@ class Section:
         table: titles and rows of text, shown after the figures.
         scene: an element that shows what moves, before the figures.
         tabs: parts of it of which one is shown at a time.
+        words: the last column of the table has sentences.
     """
 
     title: str
@@ -38,6 +39,7 @@ class Section:
     anchor: str = field(default="")
     scene: str = ""
     tabs: Sequence[Section] = ()
+    words: bool = True
 
 
 def page(title: str, lead: Sequence[str], sections: Sequence[Section], strip: str = "") -> str:
@@ -180,7 +182,8 @@ def _body(section: Section) -> str:
     parts += [section.scene] if section.scene else []
     parts += [figure_html(figure) for figure in section.figures if figure.panels]
     if section.table:
-        parts.append(table_html(*section.table).replace('class="wide"', 'class="wide words"'))
+        table = table_html(*section.table)
+        parts.append(table.replace('class="wide"', 'class="wide words"') if section.words else table)
     return "\n".join(part for part in parts if part)
 
 

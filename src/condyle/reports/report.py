@@ -166,7 +166,7 @@ def _differences(study: Analysis, compare: Analysis, labels: tuple[str, str]) ->
             rows.append([f"{column}, {WORDS.get(name, 'force')} [{unit}]", *numbers])
     head = ("peak", labels[0], labels[1], "difference", "RMS between the curves")
     text = "Values of the largest size, and how far the curves are apart while both last."
-    return Section("Differences", [text], table=(head, rows))
+    return Section("Differences", [text], table=(head, rows), words=False)
 
 
 WORDS = {"kinematics": "coordinate", "moments": "moment", "powers": "power"}

@@ -309,9 +309,9 @@ def panel(
                 looks[side(name)[1]] = RIGHT if look.keys() & RIGHT.keys() else {"linestyle": "-"}
             curves.append(_curve(source, name, label, color, look))
             if other is not None and (theirs := other.theirs(name)):
-                others.append(
-                    _curve(other, theirs, "", COLORS[1] if alone else color, look if alone else look | PALE)
-                )
+                shade, own = (COLORS[1], {"linewidth": 2.8}) if alone else (color, PALE)  # equal curves show
+                found = _curve(other, theirs, "", shade, look | own)
+                others.append(replace(found, name=f"{theirs} ({other.word or 'other'})"))
     marks = [(x, COLORS[0] if alone else "") for x in source.marks]
     if other is not None and others:
         marks += [(x, COLORS[1]) for x in other.marks] if alone else []
