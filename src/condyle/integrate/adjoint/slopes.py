@@ -89,8 +89,20 @@ class Slope:
     def _tangents(self) -> list[SX]:
         return [ca.SX.sym("dy", self.n), ca.SX.sym("dp", self.np)]
 
+    def evaluated(
+        self, t: str, y: str, k: str, known: bool
+    ) -> tuple[list[Node], tuple[str, ...], list[Node]]:
+        """Nodes that find what derivatives of f at (t, y) need, the slices with all of that, and nodes that find f
+        itself, k, unless it is known."""
+        looked, rows = self.rows_at(t, y)
+        return looked, (t, y, "p", *rows), [] if known else [self.rhs(t, y, k, "f.unused")]
+
+    def again(self, k: str) -> tuple[str, ...]:
+        """What `along` gives beside a tangent."""
+        return (k,)
+
     @property
-    def dual(self) -> ca.Function:
+    def along(self) -> ca.Function:
         """(t, y, p, rows..., y', p') -> f, f_y y' + f_p p': (2)."""
 
         def make() -> tuple[list[SX], list[SX]]:
