@@ -17,6 +17,7 @@ Then tau_q, tau_u, L and D are kept: solving (3) is as short as multiplying by t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -54,7 +55,7 @@ class Matrices(Slope):
         f = ca.Function("matrices", self.x, [self.ydot, self.numbers], {"cse": True})
         self.linear = ca.Function("matrices", self.x, [ca.densify(y) for y in f.call(self.x, True, False)])
 
-    def _keep(self, places: ca.Sparsity, entries: Sequence[SX], more: Sequence[SX]) -> None:
+    def _keep(self, places: ca.Sparsity, entries: Sequence[Any], more: Sequence[SX]) -> None:
         """What is kept of an evaluation: `numbers`, those entries of J that are not constant, then more. They are the
         symbols c, and J is made of these."""
         moving = [not x.is_constant() for x in entries]
@@ -138,39 +139,32 @@ class TreeMatrices(Matrices):
         self._made, tree, nu = {}, model.tree, model.tree.nu
         s, start = Symbols(model), model.tail["inputs"].start
         self.x = inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][start:]]
-        solver = build_looped_jacobian(model, ("q", "u"))
-        self.loops = compiled(solver.main, "run_matrices", W)
         self.split = ca.Function("split", inputs, [s["q"], s["u"], ca.SX.zeros(nu), s["tail"]])
-        entries, columns, _ = (
-            ca.SX.sym(name, size) for name, size in zip("ebs", self.loops.outputs, strict=True)
-        )
-        parts = {"m.q": nu, "m.u": nu, "m.tau": nu, "m.tail": model.tail_size, "m.status": 1}
-        self.sizes |= parts | {"m.entries": entries.numel(), "m.columns": columns.numel()}
+        solver = build_looped_jacobian(model, ("q", "u"))
+        assert not isinstance(solver.main, ca.Function)
+        self.loops = compiled(solver.main, "run_matrices", W)
+        # tau_p, with udot held
         k, kin = ca.SX.sym("k", eq.n), s.kinematics()
-        by = inputs[2][self.wanted]
-        tau = (
-            inverse_dynamics(tree, kin, k[nu : 2 * nu], s.gravity, s.loads(kin)) if self.np else ca.SX(nu, 1)
-        )
-        by_p = -ca.jacobian(tau, by)
-        self.sizes["m.by_p"] = max(by_p.nnz(), 1)
-        nonzeros = ca.vertcat(ca.SX(0, 1), *by_p.nonzeros()) if by_p.nnz() else ca.SX(1, 1)
-        self.more = SliceFunction(
-            build_function("by_p", [*inputs, k], [ca.densify(nonzeros)]), "by_p", self.sizes, streams, tables
-        )
-        of_p = ca.SX(by_p.sparsity(), (p := ca.SX.sym("by_p", self.sizes["m.by_p"]))[: by_p.nnz()])
-        b, path = ca.reshape(columns, solver.row, nu).T, ca.SX(nu, nu)
-        for i, j in entries_of(tree):
+        tau = inverse_dynamics(tree, kin, k[nu:], s.gravity, s.loads(kin)) if self.np else ca.SX(nu, 1)
+        by_p = -ca.jacobian(tau, inputs[2][self.wanted])
+        made = build_function("by_p", [*inputs, k], [ca.densify(by_p.nz[:])])
+        self.more = SliceFunction(made, "by_p", self.sizes, streams, tables)
+        # what loops and tau_p give becomes J and the factors of M
+        sizes = (*self.loops.outputs[:2], by_p.nnz())
+        e, b, p = given = [ca.SX.sym(name, size) for name, size in zip("ebp", sizes, strict=True)]
+        parts = {"m.q": nu, "m.u": nu, "m.tau": nu, "m.tail": model.tail_size, "m.status": 1}
+        self.sizes |= parts | dict(zip(("m.entries", "m.columns", "m.by_p"), sizes, strict=True))
+        M, path = ca.SX(nu, nu), ca.SX(nu, nu)
+        for x, (i, j) in zip(ca.vertsplit(e), entries_of(tree), strict=True):
+            M[i, j] = x
             path[i, j] = path[j, i] = 1
-        on = path.sparsity()
-        below = ca.horzcat(ca.project(b[:, :nu], on), ca.project(b[:, nu : 2 * nu], on), of_p)
-        J = ca.vertcat(ca.horzcat(ca.SX(nu, nu), ca.SX.eye(nu), ca.SX(nu, self.np)), below)
-        places = entries_of(tree)
-        M = ca.SX(nu, nu)
-        for e, (i, j) in zip(ca.vertsplit(entries), places, strict=True):
-            M[i, j] = e
         factors, self._solve = factorization(tree, M, ca.SX.zeros(nu))
+        columns, on_path = ca.reshape(b, solver.row, nu).T, path.sparsity()
+        J_u = [ca.project(columns[:, i * nu : (i + 1) * nu], on_path) for i in range(2)]
+        above = ca.horzcat(ca.SX(nu, nu), ca.SX.eye(nu), ca.SX(nu, self.np))
+        J = ca.vertcat(above, ca.horzcat(*J_u, ca.SX(by_p.sparsity(), p)))
         self._keep(J.sparsity(), J.nonzeros(), ca.vertsplit(factors))
-        self.linear = ca.Function("kept", [entries, columns, p], [self.numbers], {"cse": True})
+        self.linear = ca.Function("kept", given, [self.numbers], {"cse": True})
 
     def solved(self, r: SX) -> SX:
         nu = self.eq.nu

@@ -10,51 +10,27 @@ memory is that of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
 
-import condyle.settings as settings
 from condyle.errors import DescriptionError
 from condyle.forces.external import TimeSeries, series_offsets
-from condyle.integrate.adjoint.blocks import KEPT, block_programs, step_tape
-from condyle.integrate.adjoint.matrices import LANES, LONGEST, Matrices, TreeMatrices
-from condyle.integrate.adjoint.slopes import OFFSETS, LoopedSlope, Slope
-from condyle.integrate.equations import EquationsOfMotion, RightHandSide, count_directions, equations
+from condyle.integrate.adjoint.blocks import Blocks, Runner, Tasks, block_programs, numbered, step_tape
+from condyle.integrate.adjoint.slopes import FORWARD, OFFSETS, REVERSE, LoopedSlope, Slope, wanted
+from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
 from condyle.integrate.integrators.base import Method
 from condyle.integrate.integrators.explicit import Explicit
 from condyle.integrate.integrators.symplectic import SemiExplicitEuler
-from condyle.integrate.manifold import Manifold
 from condyle.integrate.step_loop import copy
-from condyle.model.layouts import prefers_loops
 from condyle.model.model import Model, description
 from condyle.model.right_hand_side import right_hand_side
 from condyle.model.symbols import Symbols
 from condyle.native.machine.jit import lane_width
-from condyle.native.machine.threads import thread_count
 from condyle.native.programs.nodes import Get, If, Node, Put, Stream, Take, While, elementwise, kernel
-from condyle.native.programs.program import Program, ProgramAndTables, Workspace, cached_program
-from condyle.native.programs.slice_function import Loops
-from condyle.records import dataclass
+from condyle.native.programs.program import Program, ProgramAndTables, cached_program
 from condyle.system.system import System
-
-FORWARD, REVERSE = "forward", "reverse"
-
-
-def wanted(model: Model) -> np.ndarray:
-    """Which numbers of p, the tail after z, runs are differentiated by: inputs, discrete variables, parameters and
-    their table."""
-    start = model.tail["inputs"].start
-    parts = [
-        np.arange(model.tail[x].start, model.tail[x].stop)
-        for x in ("inputs", "discrete", "parameters", "table")
-    ]
-    return np.concatenate(parts) - start
 
 
 def native(
@@ -174,105 +150,6 @@ def rows_loop(
     ), tables
 
 
-def in_blocks(
-    system: System, method: Method, direction: str, by_p: bool, columns: int, offsets: bool
-) -> tuple[ProgramAndTables, ProgramAndTables] | None:
-    """The programs of blocks.py for so many tangents side by side; None where derivatives along a direction take less
-    time than matrices would."""
-    model, W = system.compiled.model, lane_width()
-    if W == 1 or not isinstance(method, (Explicit, SemiExplicitEuler)):
-        return None
-    by = wanted(model) if by_p else np.zeros(0, int)
-    name = f"{bool(len(by))} {offsets}"
-    (layout,) = model.notes.get(
-        f"matrices of runs {name} {W} {settings.layout()}", lambda: [matrix_layout(system, by, offsets)]
-    )
-    if not layout:
-        return None
-    key = f"{direction} of blocks {method.text} {name} {W} {columns}"
-    if key not in system.compiled.programs:
-        text = f"{key} {layout}\n{description(model)}"
-        made = list[tuple[ProgramAndTables, ProgramAndTables]]()
-
-        def make(k: int) -> ProgramAndTables:
-            if not made:
-                loops = layout == LOOPED
-                eq = (
-                    equations(system, W=W)
-                    if loops
-                    else equations(system, derivatives=True, W=W, offsets=offsets)
-                )
-                made.append(
-                    block_programs(
-                        method, eq, direction == REVERSE, by.tolist(), W, columns, model if loops else None
-                    )
-                )
-            return made[0][k]
-
-        pair = (
-            cached_program(f"{text} side by side", partial(make, 0)),
-            cached_program(f"{text} in order", partial(make, 1)),
-        )
-        system.compiled.programs[key] = pair  # type: ignore[assignment]
-    return system.compiled.programs[key]  # type: ignore[return-value]
-
-
-STRAIGHT, LOOPED = 1.0, 2.0
-
-
-def matrix_layout(system: System, by: np.ndarray, offsets: bool) -> float:
-    """How matrices of f are found: 0 not at all, in a STRAIGHT line, LOOPED over bodies."""
-    model = system.compiled.model
-    if not offsets and settings.layout() != "unrolled":
-        eq = equations(system, W=lane_width())
-        if TreeMatrices.fits(model, eq) and (isinstance(eq.f, Loops) or eq.f.n_instructions() > SHORT):
-            return LOOPED
-    if prefers_loops(model, lanes=True):
-        return 0.0
-    eq = equations(system, derivatives=True, W=lane_width(), offsets=offsets)
-    sizes = dict.fromkeys(("y", "k0"), eq.n) | {"p": eq.parameters}
-    slope = Slope(eq, RightHandSide(eq, sizes, {}, {}), by.tolist())
-    one = slope.along.n_instructions()
-    if one * count_directions(slope.ydot, slope.active) > 10 * LONGEST:
-        return 0.0
-    whole = Matrices(eq, slope.rhs, by.tolist())
-    length = whole.linear.n_instructions()
-    short = length / (LANES * lane_width()) + 2 * whole.numbers.numel() < 1.5 * one
-    return STRAIGHT if short and length <= LONGEST else 0.0
-
-
-SHORT = 2000
-"""Operations of f from which on loops over bodies find its matrices."""
-
-
-@dataclass(frozen=True, eq=False)
-class Tasks:
-    """Steps to go over: of each task those between its rows `first` and `last`.
-
-    Args:
-        t, y, f: the rows, shape (m,), (m, n), (m, n).
-        first, last: rows, shape (tasks,).
-        which: which tail holds, shape (tasks,).
-        tails: shape (.., k).
-        manifold: of the run.
-        lanes: tasks of different rows, to be taken side by side: members of an ensemble.
-    """
-
-    t: np.ndarray
-    y: np.ndarray
-    f: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    which: np.ndarray
-    tails: np.ndarray
-    manifold: Manifold
-    lanes: bool = False
-
-    @property
-    def steps(self) -> int:
-        return int((self.last - self.first).sum())
-
-
 def carry(
     system: System,
     method: Method,
@@ -289,7 +166,7 @@ def carry(
     by_p = by_p and bool(dp.shape[1])
     offsets = series is not None and bool(series.found)
     columns = lane_width() if direction == FORWARD and len(d) > 1 else 1
-    blocks = None if tasks.lanes else in_blocks(system, method, direction, by_p, columns, offsets)
+    blocks = None if tasks.lanes else block_programs(system, method, direction, by_p, columns, offsets)
     p = tasks.tails[:, system.compiled.model.tail["inputs"].start :]
     streams = {
         "row.t": tasks.t.reshape(-1, 1),
@@ -308,21 +185,9 @@ def carry(
     if blocks is None:
         W = 1 if len(d) == 1 else lane_width()
         run = Runner(*native(system, method, direction, by_p, W, offsets), streams, values)
-        run(_numbered(tasks) | {"task.d": out, "task.dp": out_p}, len(d), tasks.steps + len(d) + 1)
-    elif columns == 1:
-        _over_blocks(
-            *(Runner(*made, streams, values) for made in blocks), tasks, out, out_p, direction == REVERSE
-        )
+        run(numbered(tasks) | {"task.d": out, "task.dp": out_p}, len(d), tasks.steps + len(d) + 1)
     else:
-        side = Runner(*blocks[0], streams, values), Runner(*blocks[1], streams, values)
-        groups = _alike(tasks, columns)
-        first = groups[:, 0]
-        shared = replace(tasks, first=tasks.first[first], last=tasks.last[first], which=tasks.which[first])
-        each = [_beside(x, groups) for x in (out, out_p)]
-        _over_blocks(*side, shared, *each, False)
-        for x, found in zip((out, out_p), each, strict=True):
-            some = groups < len(x)
-            x[groups[some]] = found.reshape(*groups.shape[:1], -1, columns).transpose(0, 2, 1)[some]
+        out, out_p = Blocks(*blocks, streams, values).carry(tasks, out, out_p, columns, direction == REVERSE)
     if not (np.isfinite(out).all() and np.isfinite(out_p).all()):
         raise DescriptionError(
             "derivatives of a run: some are not finite: a force has no slope somewhere, such as that of a norm where it "
@@ -331,104 +196,6 @@ def carry(
     if series is not None and offsets:
         series.add(streams[OFFSETS])
     return out, out_p if by_p else np.array(dp)
-
-
-def _alike(tasks: Tasks, columns: int) -> np.ndarray:
-    """Which tasks go side by side, (groups, columns): those over the same steps; beyond the last where one is missing."""
-    steps = np.column_stack([tasks.first, tasks.last, tasks.which])
-    which, out = np.unique(steps, axis=0, return_inverse=True)[1].ravel(), []
-    for k in range(which.max() + 1):
-        mine = np.flatnonzero(which == k)
-        out.append(np.append(mine, np.full(-len(mine) % columns, len(which))).reshape(-1, columns))
-    return np.concatenate(out)
-
-
-def _beside(x: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Rows (m, n) as columns of groups, (groups, n columns), with zeros for those that are missing."""
-    whole = np.vstack([x, np.zeros((1, x.shape[1]))])
-    return np.ascontiguousarray(whole[groups].transpose(0, 2, 1)).reshape(len(groups), -1)
-
-
-def _numbered(tasks: Tasks) -> dict[str, np.ndarray]:
-    numbers = {"first": tasks.first, "last": tasks.last, "which": tasks.which}
-    return {f"task.{name}": np.array(x, dtype=float).reshape(-1, 1) for name, x in numbers.items()}
-
-
-class Runner:
-    """Runs of one program, on one thread or several, which take from one queue.
-
-    Args:
-        program, tables: what runs.
-        streams, values: streams and slices that stay the same.
-    """
-
-    def __init__(
-        self,
-        program: Program,
-        tables: Mapping[str, np.ndarray],
-        streams: Mapping[str, np.ndarray],
-        values: Mapping[str, Any],
-    ) -> None:
-        self.program, self.streams, self.values = program, {**streams, **tables}, values
-        self.workspaces = list[Workspace]()
-
-    def __call__(self, streams: Mapping[str, np.ndarray], count: int, limit: int, base: int = 0) -> None:
-        """Take `count` numbers from the queue; limit: of rounds."""
-        W, known = self.program.W, self.program.layout["streams"]
-        bound = {
-            k: x for k, x in {**self.streams, **streams, "queue": np.zeros((1, 1))}.items() if k in known
-        }
-        threads = min(thread_count(), -(-count // W)) if limit > WORTH else 1
-        while len(self.workspaces) < threads:
-            self.workspaces.append(ws := self.program.workspace())
-            for name, value in self.values.items():
-                if name in self.program.sizes:
-                    ws[name] = value
-
-        def work(ws: Workspace) -> None:
-            ws["count"] = count
-            if "base" in self.program.sizes:
-                ws["base"] = base
-            self.program.run(ws, bound, {"limit": limit})
-
-        if threads == 1:
-            work(self.workspaces[0])
-            return
-        with ThreadPoolExecutor(threads) as pool:
-            for done in [pool.submit(work, ws) for ws in self.workspaces[:threads]]:
-                done.result()
-
-
-def _over_blocks(
-    side_by_side: Runner, in_order: Runner, tasks: Tasks, d: np.ndarray, dp: np.ndarray, reverse: bool
-) -> None:
-    """Both passes over block after block; d and dp of each task are changed."""
-    kept = {k: x["size"] for k, x in side_by_side.program.layout["streams"].items() if k.startswith("kept.")}
-    first, last = int(tasks.first.min()), int(tasks.last.max())
-    W, which = side_by_side.program.W, np.zeros((len(tasks.t), 1))
-    for a, b, k in {*zip(tasks.first.tolist(), tasks.last.tolist(), tasks.which.tolist(), strict=True)}:
-        which[a:b] = k
-    length = min(last - first, W * max(1, round(KEPT / (8 * W * sum(kept.values())))))
-    memory = {name: np.empty((length, size)) for name, size in kept.items()} | {"row.which": which}
-    starts = range(first, last, length)
-    for a in reversed(starts) if reverse else starts:
-        b = min(a + length, last)
-        side_by_side(memory, b - a, b - a + W, a)
-        mine = np.flatnonzero((tasks.first < b) & (tasks.last > a))
-        part = replace(
-            tasks,
-            first=np.maximum(tasks.first, a)[mine],
-            last=np.minimum(tasks.last, b)[mine],
-            which=tasks.which[mine],
-        )
-        here, here_p = d[mine], dp[mine]
-        in_order(
-            memory | _numbered(part) | {"task.d": here, "task.dp": here_p},
-            len(mine),
-            part.steps + len(mine) + 1,
-            a,
-        )
-        d[mine], dp[mine] = here, here_p
 
 
 class SeriesBars:
@@ -485,7 +252,3 @@ class SeriesBars:
             f"inputs.{name}": x[:, 0] if x.shape[1] == 1 else x
             for name, x in zip(self.names, self.sums, strict=True)
         }
-
-
-WORTH = 20_000
-"""Steps from which on threads share them."""

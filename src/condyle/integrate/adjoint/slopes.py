@@ -29,6 +29,20 @@ LONG = 6000
 processor that fetches every instruction once takes six times as long for it."""
 
 
+FORWARD, REVERSE = "forward", "reverse"
+
+
+def wanted(model: Model) -> np.ndarray:
+    """Which numbers of p, the tail after z, runs are differentiated by: inputs, discrete variables, parameters and
+    their table."""
+    start = model.tail["inputs"].start
+    parts = [
+        np.arange(model.tail[x].start, model.tail[x].stop)
+        for x in ("inputs", "discrete", "parameters", "table")
+    ]
+    return np.concatenate(parts) - start
+
+
 class Slope:
     """f and its derivatives as kernels, each compiled once.
 

@@ -24,7 +24,7 @@ import casadi as ca
 from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.integrate.adjoint.slopes import OFFSETS, MapSlope, Slope
-from condyle.native.loops.elements import ElementSum, Elementwise
+from condyle.native.loops.elements import ElementSum, Elementwise, SideBySide
 from condyle.native.programs.nodes import Call, If, Ints, Kernel, Node, While, elementwise
 from condyle.records import dataclass
 
@@ -138,7 +138,7 @@ class Tape:
     def beside(self, f: Any, given: Sequence[str], tangents: Sequence[str], outs: Sequence[str]) -> Kernel:
         """outs <- f(given, tangents), for each column of the tangents."""
         if self.columns > 1:
-            f = Elementwise(f, self.columns, frozenset(range(len(given))))
+            f = SideBySide(f, self.columns, frozenset(range(len(given))))
         return Kernel(f, (*given, *tangents), tuple(outs))
 
     def bar(self, name: str) -> tuple[str, bool]:
