@@ -414,3 +414,9 @@ def number(what: str, value: Any, expected: str) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise DescriptionError(f"{what}: expected {expected}, got {value!r}") from None
+
+
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """Values in order, each once, as np.unique, which loads masked arrays for it (5 ms)."""
+    x = np.sort(values)
+    return x[np.concatenate([[True], x[1:] != x[:-1]])] if len(x) else x

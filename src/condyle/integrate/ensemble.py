@@ -7,16 +7,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import Array, Entries, complaint, real, unusable, vector
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
-from condyle.integrate.advice import advice
 from condyle.integrate.integrators import Method
-from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.steps import StepRows, stacked
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
@@ -29,6 +27,9 @@ from condyle.system.states import Batch, States
 from condyle.system.system import System
 from condyle.system.variables import place, recorded, variable_names, variables
 from condyle.table import Table, distinct, titles
+
+if TYPE_CHECKING:
+    from condyle.integrate.interrupts.path_jumps import Jump
 
 VARIED = ("t", "q", "u", "z", "inputs", "discrete", "parameters")
 COMMON = ("locked", "disabled")
@@ -345,6 +346,8 @@ class Ensemble(States[Trajectory], Judged):
         return tuple(self._status(i) for i in range(len(self)))
 
     def _status(self, i: int) -> Outcome:
+        from condyle.integrate.advice import advice
+
         if isinstance(self.kept, Runs):
             return self.kept.runs[i].status
         if self.finished[i]:
