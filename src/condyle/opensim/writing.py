@@ -59,6 +59,11 @@ def append(parent: Xml, key: str, value: Any) -> None:
 
 def text(value: Any) -> str:
     """A property as text; numbers read back to the last digit."""
+    kind = type(value)
+    if kind is str:
+        return str(value)
+    if kind is np.ndarray or kind is list or kind is tuple:
+        return " ".join([text(x) for x in (value.tolist() if kind is np.ndarray else value)])
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, (str, int)):
@@ -66,7 +71,7 @@ def text(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         value = float(value) + 0.0  # no -0.0
         return {"inf": "Inf", "-inf": "-Inf", "nan": "NaN"}.get(repr(value), repr(value))
-    return " ".join(map(text, value.tolist() if isinstance(value, np.ndarray) else value))
+    return " ".join(map(text, value))
 
 
 def object_set(kind: str, objects: Sequence[Xml], groups: Mapping[str, Sequence[str]] | None = None) -> Xml:
@@ -173,6 +178,8 @@ class Writing:
 
     def number(self, value: Any) -> Any:
         """A float, or an array, of what a law or a body keeps; Parameters have their values."""
+        if type(value) is float:
+            return value
         if isinstance(value, Symbol):
             value = Expression(value.sx, self.where)
         if isinstance(value, Expression):

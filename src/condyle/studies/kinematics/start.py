@@ -24,7 +24,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arrays import Array, distinct
+from condyle.arrays import Array, distinct, middle
 from condyle.errors import CondyleError
 from condyle.fit.configurations import Configurations
 from condyle.fit.frames import Frames
@@ -98,7 +98,7 @@ def solved_again(frames: Frames, tasks: Tasks, rows: NDArray[np.intp], solve_eac
     and the lower cost wins."""
     cost = frames.info[:, INFO.index("cost")]
     error = np.sqrt(2 * np.maximum(np.nan_to_num(cost, nan=np.inf), 0.0))
-    best = np.sort(error)[int(BEST * (len(error) - 1))]  # np.quantile loads masked arrays, 5 ms
+    best = np.sort(error)[int(BEST * (len(error) - 1))]
     worse = error > max(MISSED, WORSE * float(best))
     if not worse.any():
         return frames
@@ -281,7 +281,7 @@ def lies_along(state: State, tasks: Tasks) -> str:
     turned = whole_rotations(state, tasks, some) @ up
     if not len(turned):
         return ""
-    along = np.median(turned, axis=0)
+    along = middle(turned)
     k = int(np.argmax(np.abs(along)))
     if abs(along[k]) < NEAR or along @ up > NEAR:
         return ""

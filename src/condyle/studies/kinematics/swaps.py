@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arrays import Array, distinct
+from condyle.arrays import Array, distinct, middle
 from condyle.fit.configurations import Configurations
 from condyle.fit.frames import Frames
 from condyle.fit.missed_goals import FAR as OFF
@@ -155,7 +155,7 @@ class _Search:
         bad = largest > self.far
         if not bad.any():
             return None
-        worse = largest > max(self.far, WORSE * float(np.median(largest)))
+        worse = largest > max(self.far, WORSE * float(middle(largest)))
         rows = np.flatnonzero(worse if worse.any() else bad)
         good = np.flatnonzero(~worse if worse.any() else ~bad)
         for i, order, q in self._candidates(rows, good, bool(worse.any())):
