@@ -333,12 +333,14 @@ class Described(ExplainsCalls):
         for part in self.nested:
             part.check(tree)
 
+    def _fields(self) -> tuple[str, ...]:
+        kind: Any = type(self)
+        return _names(kind)
+
     def parameters(self) -> list[Parameter]:
         known = self.__dict__.get("_parameters")  # found once: it is frozen
         if known is None:
-            own = [
-                p for f in _names(type(self)) for e in _expressions(getattr(self, f)) for p in e.parameters
-            ]
+            own = [p for f in self._fields() for e in _expressions(getattr(self, f)) for p in e.parameters]
             known = self.__dict__["_parameters"] = own + [
                 p for part in self.nested for p in part.parameters()
             ]
@@ -371,7 +373,7 @@ class Described(ExplainsCalls):
     def description(self) -> str:
         known: str | None = self.__dict__.get("_description")
         if known is None:
-            values = ", ".join([f"{f}={text(getattr(self, f))}" for f in _names(type(self))])
+            values = ", ".join([f"{f}={text(getattr(self, f))}" for f in self._fields()])
             known = self.__dict__["_description"] = f"{type(self).__name__}({values})"
         return known
 
@@ -408,7 +410,7 @@ class Described(ExplainsCalls):
         return replace(self, **new) if new else self
 
     def __getstate__(self) -> dict[str, Any]:
-        return {f: getattr(self, f) for f in _names(type(self))}
+        return {f: getattr(self, f) for f in self._fields()}
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.description() == other.description()  # type: ignore[attr-defined]
@@ -438,7 +440,7 @@ class Datum(Expression):
 
 
 @functools.lru_cache(maxsize=1024)
-def _names(kind: type[Described]) -> tuple[str, ...]:
+def _names(kind: Any) -> tuple[str, ...]:
     """Names of its fields."""
     return tuple(f.name for f in fields(kind))
 
