@@ -158,7 +158,7 @@ def test_show_and_hide(opened: Opened, swing: Trajectory) -> None:
 def test_a_motion_later_in_time(opened: Opened, swing: Trajectory) -> None:
     """Given to cd.show and changed in the page: at time t the second motion is where it was at t - later."""
     tab = opened(cd.show(swing, compare=swing, later=0.5, plot=["upper"], open=False))
-    angle = "(i) => condyle.figures[i].values.columns[0]"
+    angle = "(i) => condyle.figures[i].values.columns[0] * Math.PI / 180"
     tab.evaluate("condyle.seek(1.0)")
     assert tab.evaluate(angle, 0) == pytest.approx(swing(1.0)["upper"], abs=2e-3)  # a frame is 10 ms
     assert tab.evaluate(angle, 1) == pytest.approx(swing(0.5)["upper"], abs=2e-3)

@@ -21,7 +21,6 @@ FINE = 260
 """Triangles of a shape."""
 ROOM = 1.16
 """How much wider a picture is than what is in it."""
-HIDDEN = ("inertias", "surfaces")
 
 
 @dataclass
@@ -151,7 +150,7 @@ def _bodies(paint: Paint, d: Drawn, frame: int, camera: Camera, see: float) -> N
     light = np.array([0.25, 0.75, 0.6])
     light = light / np.linalg.norm(light)
     for part in d.parts:
-        if part.kind in HIDDEN:
+        if part.kind in d.hidden:
             continue
         vertices, triangles = part.shape.surface()
         if not len(triangles):

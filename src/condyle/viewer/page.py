@@ -250,17 +250,20 @@ def _reach(d: Drawn) -> float:
 
 
 def _plotted(d: Drawn) -> list[str]:
-    """The first columns that move."""
+    """Of each joint the coordinate that moves most; then what else moves, in order."""
     if len(d.t) < 2:
         return []
     with np.errstate(invalid="ignore"):
-        moves = np.nanmax(d.columns.values, axis=0, initial=-np.inf) > np.nanmin(
+        span = np.nanmax(d.columns.values, axis=0, initial=-np.inf) - np.nanmin(
             d.columns.values, axis=0, initial=np.inf
         )
     quaternion = re.compile(r".*_q[wxyz]")  # not readable for a person
-    return [
-        name for name, m in zip(d.columns.names, moves, strict=True) if m and not quaternion.fullmatch(name)
-    ][:PLOTTED]
+    moves = [k for k, name in enumerate(d.columns.names) if span[k] > 0 and not quaternion.fullmatch(name)]
+    most: dict[str, int] = {}
+    for k in (k for k in moves if d.arranged.groups[k] == "Joints"):
+        if span[k] > span[most.setdefault(d.owners[k], k)]:
+            most[d.owners[k]] = k
+    return [d.columns.names[k] for k in dict.fromkeys([*most.values(), *moves])][:PLOTTED]
 
 
 def _layer(
@@ -276,6 +279,7 @@ def _layer(
         "offset": list(d.offset),
         "shift": d.shift,
         "ghost": i > 0,
+        "hidden": [*d.hidden, "frames"],
         "parts": [_part(part, meshes, known, notes) for part in d.parts],
         "lines": [
             {
@@ -304,8 +308,10 @@ def _layer(
             for p in d.pressures
         ],
         "columns": [
-            {"name": name, "unit": "" if unit == "1" else unit, "of": of}
-            for name, unit, of in zip(d.columns.names, d.columns.units, d.owners, strict=True)
+            {"name": name, "unit": "" if unit == "1" else unit, "of": of, "group": group}
+            for name, unit, of, group in zip(
+                d.columns.names, d.columns.units, d.owners, d.arranged.groups, strict=True
+            )
         ],
     }
     length = LENGTH * min(scene.size, 1.0)

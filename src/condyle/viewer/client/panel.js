@@ -4,7 +4,6 @@ const TITLES = {
   bodies: 'Bodies', joints: 'Joints', inertias: 'Ellipsoids of inertia', muscles: 'Muscles', paths: 'Ligaments and springs', surfaces: 'Wrap surfaces',
   markers: "Model's markers", measured: 'Measured markers', errors: 'Marker errors', forces: 'Forces', pushes: 'Contact forces', patches: 'Contact patches', pressures: 'Pressure', contacts: 'Contact surfaces', constraints: 'Constraints', springs: 'Springs', frames: 'Body frames',
 };
-const OFF = new Set(['frames', 'surfaces', 'inertias']);
 
 function checkbox(text, checked, change) {
   const label = document.createElement('label'), box = document.createElement('input');
@@ -15,7 +14,7 @@ function checkbox(text, checked, change) {
 
 /** Lists of kinds and names; changed() is called after each change. */
 export function buildTree(node, figures, stage, changed) {
-  const toggles = {};
+  const toggles = {}, OFF = new Set(figures[0].layer.hidden);
   const kinds = {};
   for (const figure of figures) for (const [kind, names] of Object.entries(figure.kinds())) for (const name of names) if (!(kinds[kind] ??= []).includes(name)) kinds[kind].push(name);
   const filter = document.createElement('input');
