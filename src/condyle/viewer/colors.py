@@ -13,6 +13,7 @@ from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.table import Table, distinct, is_frame
+from condyle.tree.body import Body
 from condyle.viewer import marks, paths
 from condyle.viewer.layer import Layer
 
@@ -33,7 +34,9 @@ def arranged(system: System, names: Sequence[str], units: Sequence[str], sources
         sources: the list of each, of GROUPS; "" for variables of the states.
     """
     group: dict[str, str] = {}
-    for body in system.bodies:
+    place: dict[str, int] = {}
+    for body in _by_chains(system):
+        place |= {c.name: len(place) + k for k, c in enumerate(body.coordinates)}
         kinds = set(body.mobilizer.units)
         base = body.parent is not None and body.parent.is_ground and "m" in kinds and len(kinds) > 1
         group |= {c.name: "Base" if base else "Joints" for c in body.coordinates}
@@ -42,11 +45,23 @@ def arranged(system: System, names: Sequence[str], units: Sequence[str], sources
         source or group.get(name) or ("Speeds" if name.removesuffix("_speed") in group else "States")
         for name, source in zip(names, sources, strict=True)
     ]
-    order = sorted(range(len(names)), key=lambda k: GROUPS.index(found[k]))
+    order = sorted(range(len(names)), key=lambda k: (GROUPS.index(found[k]), place.get(names[k], 0)))
     factors = np.array([180 / np.pi if units[k] in DEGREES else 1.0 for k in order])
     return Arranged(
         order, [found[k] for k in order], [DEGREES.get(units[k], units[k]) for k in order], factors
     )
+
+
+def _by_chains(system: System) -> list[Body]:
+    """Bodies, each before what it carries, and one leg whole before the other."""
+    carried: dict[str, list[Body]] = {}
+    for body in system.bodies:
+        carried.setdefault(body.parent.name if body.parent else "", []).append(body)
+    out, left = [], [*reversed(carried.get("ground", []))]
+    while left:
+        out.append(body := left.pop())
+        left += reversed(carried.get(body.name, []))
+    return out
 
 
 @dataclass(frozen=True, eq=False)
