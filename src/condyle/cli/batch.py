@@ -24,8 +24,8 @@ from condyle.cli.figures import Figure
 from condyle.cli.page import Section, page
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.native.machine.ctrl_c import patient
+from condyle.sweeps.result import Sweep
 from condyle.sweeps.store import counts
-from condyle.sweeps.sweep import Sweep
 from condyle.table.rows import CYCLE
 
 COLUMNS = ("subject", "trial", "model", "mass", "static", "loads", "scale", "start", "end", "name")

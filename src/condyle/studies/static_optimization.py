@@ -136,6 +136,7 @@ class StaticOptimization(Display):
 
 @with_call_hints(
     {
+        "loads": "they are external_loads=[cd.ExternalLoad(...)]",
         "reserve": "they are reserves=1.0, or {coordinate: optimal force}",
         "use_muscle_physiology": "it is physiology=",
         "activation_exponent": "it is exponent=",

@@ -16,9 +16,10 @@ from condyle.presentation import Display, cut, page, span
 from condyle.records import dataclass
 from condyle.sweeps.executors import DaskClient, Pool
 from condyle.sweeps.parts import VALUE
+from condyle.sweeps.result import Sweep, indices
 from condyle.sweeps.sample import Member
 from condyle.sweeps.sensitivity import Sensitivity
-from condyle.sweeps.sweep import Sweep, indices, sweep
+from condyle.sweeps.sweep import sweep
 from condyle.table import Table
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from condyle.viewer.scene import Scene
 from condyle.viewer.shown import scene_of
 
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ANIMATED = (".gif", ".webp")
 RENDERERS = ("auto", "browser", "matplotlib")
 FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 
@@ -52,6 +53,7 @@ def picture(
     labels: str | Sequence[str] = (),
     transparent: bool = False,
     dark: bool = False,
+    plot: list[str] | None = None,
     renderer: str = "auto",
     **options: object,
 ) -> Path:
@@ -71,6 +73,7 @@ def picture(
             some of them.
         transparent: nothing behind the things, and no grid.
         dark: on a dark ground.
+        plot: names of columns, of the motion or of `plots`, whose curves stand beside the scene; needs the browser.
         renderer: "browser" draws as the page does, for .png, where Chromium and playwright are installed;
             "matplotlib" works everywhere; "auto" uses the browser if possible.
         options: more of `cd.show`, such as motion, color, markers, arrows, compare, offset.
@@ -97,7 +100,7 @@ def picture(
         with files.whole(path, "wb") as file:
             figure_of(scene, frame, look, _size(size), dark, transparent).savefig(file, format="svg")
         return path
-    with _drawn(scene, [frame], look, _size(size), dark, how, transparent) as pictures:
+    with _drawn(scene, [frame], look, _size(size), dark, how, plot, transparent) as pictures:
         for data in pictures:
             with files.whole(path, "wb") as file:
                 file.write(data)
@@ -118,6 +121,7 @@ def movie(
     zoom: float = 1.0,
     labels: str | Sequence[str] = (),
     dark: bool = False,
+    plot: list[str] | None = None,
     renderer: str = "auto",
     **options: object,
 ) -> Path:
@@ -125,8 +129,8 @@ def movie(
 
     Args:
         what: a motion, as for `cd.show`.
-        path: ends in .mp4 (needs ffmpeg: `pip install "condyle[movies]"`), .gif, or .png for pictures with
-            numbers, NAME_0000.png, NAME_0001.png and on.
+        path: ends in .mp4 (needs ffmpeg: `pip install "condyle[movies]"`), .gif, .webp (a third as large), or
+            .png for pictures with numbers, NAME_0000.png, NAME_0001.png and on.
         rate: pictures per second.
         speed: 0.5 is half as fast as it was.
         size: width and height [pixels], even numbers for .mp4.
@@ -136,6 +140,7 @@ def movie(
         zoom: 2 is twice as near.
         labels: what has its name beside it.
         dark: on a dark ground.
+        plot: as for `cd.picture`: curves whose cursor moves with the scene.
         renderer: as for `cd.picture`.
         options: more of `cd.show`.
 
@@ -147,8 +152,8 @@ def movie(
     """
     path = _path("movie", path)
     ending = path.suffix.lower()
-    if ending not in (".mp4", ".gif", ".png"):
-        raise DescriptionError(f"movie: {str(path)!r}: it ends in .mp4, .gif or .png")
+    if ending not in (".mp4", *ANIMATED, ".png"):
+        raise DescriptionError(f"movie: {str(path)!r}: it ends in .mp4, .gif, .webp or .png")
     for name, x in (("rate", rate), ("speed", speed)):
         if isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 < x < 1e4:
             raise DescriptionError(f"movie: {name}: expected a number above zero, got {x!r}")
@@ -160,11 +165,11 @@ def movie(
     count = max(1, round(float(times[-1] - times[0]) / speed * rate) + 1)
     wanted = times[0] + np.arange(count) * speed / rate
     frames = [int(i) for i in np.clip(np.searchsorted(times, wanted + 1e-9) - 1, 0, len(times) - 1)]
-    with _drawn(scene, frames, look, _size(size), dark, _renderer(renderer)) as pictures:
+    with _drawn(scene, frames, look, _size(size), dark, _renderer(renderer), plot) as pictures:
         if ending == ".png":
             return _numbered(path, pictures)
-        if ending == ".gif":
-            return _gif(path, pictures, rate)
+        if ending in ANIMATED:
+            return _animated(path, pictures, rate)
         return _mp4(path, pictures, rate, ffmpeg)
 
 
@@ -218,23 +223,31 @@ def _drawn(
     size: tuple[int, int],
     dark: bool,
     how: str,
+    plot: list[str] | None = None,
     clear: bool = False,
 ) -> Iterator[Iterator[bytes]]:
     """PNG files of some frames, one after the other."""
     if how == "matplotlib":
+        if plot:
+            raise DescriptionError(
+                "plot: curves beside the scene need the browser: leave renderer or plot out"
+            )
         yield (_png(figure_of(scene, frame, look, size, dark, clear)) for frame in frames)
         return
     # in a thread of its own: where a loop of asyncio runs, as in notebooks, Playwright refuses to work
     with tempfile.TemporaryDirectory(prefix="condyle-") as folder, ThreadPoolExecutor(1) as thread:
-        page = Page(scene, play=False, look=look, panels=False, bare=True).save(Path(folder) / "page.html")
-        tab, close = thread.submit(_opened, page, size, dark, clear).result()
+        page = Page(scene, play=False, look=look, panels=False, plot=plot or [], bare=True)
+        path = page.save(Path(folder) / "page.html")
+        tab, close = thread.submit(_opened, path, size, dark, bool(plot), clear).result()
         try:
             yield (thread.submit(_shot, tab, frame, clear).result() for frame in frames)
         finally:
             thread.submit(close).result()
 
 
-def _opened(page: Path, size: tuple[int, int], dark: bool, clear: bool) -> tuple[Any, Callable[[], None]]:
+def _opened(
+    page: Path, size: tuple[int, int], dark: bool, curves: bool, clear: bool
+) -> tuple[Any, Callable[[], None]]:
     """A page in a browser, and what closes both."""
     from playwright.sync_api import sync_playwright
 
@@ -248,6 +261,8 @@ def _opened(page: Path, size: tuple[int, int], dark: bool, clear: bool) -> tuple
         ).new_page()
         tab.goto(page.as_uri() + ("#still&clear" if clear else "#still"))
         tab.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
+        if curves:
+            tab.evaluate("condyle.panel('plots', true)")
     except BaseException:
         playwright.stop()
         raise
@@ -281,18 +296,24 @@ def _numbered(path: Path, pictures: Iterator[bytes]) -> Path:
     return first
 
 
-def _gif(path: Path, pictures: Iterator[bytes], rate: float) -> Path:
+def _animated(path: Path, pictures: Iterator[bytes], rate: float) -> Path:
     from PIL import Image
 
-    images = [Image.open(io.BytesIO(data)).convert("RGB").quantize(128) for data in pictures]
+    first, *rest = (Image.open(io.BytesIO(data)).convert("RGB") for data in pictures)
+    options: dict[str, Any] = {"quality": 70, "method": 6}
+    if path.suffix.lower() == ".gif":
+        # one palette for all: what does not move is the same in each picture, and is kept once
+        few = first.quantize(128)
+        first, rest, options = few, [p.quantize(palette=few, dither=Image.Dither.NONE) for p in rest], {}
     with files.whole(path, "wb") as file:
-        images[0].save(
+        first.save(
             file,
-            format="GIF",
+            format=path.suffix[1:],
             save_all=True,
-            append_images=images[1:],
+            append_images=rest,
             duration=max(20, round(1000 / rate)),
             loop=0,
+            **options,
         )
     return path
 

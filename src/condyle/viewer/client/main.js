@@ -21,6 +21,7 @@ const plots = new Plots($('curves'), head.layers.map((layer, i) => ({ layer, rec
 const labels = new Labels($('labels'), figures, stage);
 stage.ondraw = () => labels.update();
 const main = recordings[0];
+const framed = parent !== window;                           // inside a report, whose curves have the same cursor
 const state = { t: plots.start, frame: -1, playing: false, speed: 1, loop: true, last: 0, arrows: head.arrow_scale, picked: null, told: 0, untold: 0 };
 
 // ---- time --------------------------------------------------------------------------------------------------
@@ -37,12 +38,14 @@ function show(frame, t = main.time[frame]) {
   if (before) stage.followMove(before, stage.follow.middle(new Vector3()));
   stage.touch();
   const now = performance.now();                            // changes of the page's texts cost as much as a picture there
-  plots.move(t, false);                                     // curves and pose are those of one frame
+  plots.move(t, false); tellParent();                       // curves and pose are those of one frame
   const late = now - state.told;
   if (stage.slow && state.playing && !said.length && (late < 125 || (++state.untold < 4 && late < 500))) return;
   state.told = now; state.untold = 0;
   tell(said.join('. '));
 }
+
+function tellParent() { if (framed) parent.postMessage({ condyle: 'time', t: state.t, playing: state.playing }, '*'); }
 
 /** What the page says of the frame: numbers, cursors, what is picked. */
 function tell(bad = '') {
@@ -56,7 +59,7 @@ function tell(bad = '') {
 
 function seek(t) { state.t = Math.min(plots.end, Math.max(plots.start, t)); show(main.frameAt(state.t), main.frames > 1 ? state.t : plots.start); }
 
-function pause() { play(false); tell(); }
+function pause() { play(false); tell(); tellParent(); }
 
 function step(by) { play(false); show(Math.min(main.frames - 1, Math.max(0, state.frame + by))); }
 
@@ -278,6 +281,8 @@ if (clear) toggles.grid();
 stage.resize(); show(0); stage.view(options.get('view') ?? head.view, head.camera); stage.draw(true);
 if (head.play && !options.has('still') && !matchMedia('(prefers-reduced-motion: reduce)').matches) play(true);
 requestAnimationFrame(tick);
+
+addEventListener('message', (e) => { if (framed && e.source === parent && e.data?.condyle === 'seek' && Number.isFinite(e.data.t)) { play(false); seek(e.data.t); } });
 
 // What tests, movies and a live source use.
 window.condyle = {
