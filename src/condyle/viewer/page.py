@@ -24,7 +24,7 @@ from condyle.spatial import quaternion_from_rotation
 from condyle.table import Table
 from condyle.viewer import encode
 from condyle.viewer.elements import ShapeOnBody
-from condyle.viewer.scene import Drawn, Scene
+from condyle.viewer.scene import Drawn, Scene, reach
 
 CLIENT = Path(__file__).parent / "client"
 INLINE = 2.4e6
@@ -298,7 +298,7 @@ def page_of(
 def _head(scene: Scene) -> dict[str, Any]:
     label, unit, high = scene.paint
     first = scene.layers[0]
-    near = max(_reach(d) for d in scene.layers)
+    near = max(reach(d) for d in scene.layers)
     middle = (scene.low + scene.high) / 2
     good = first.p[np.isfinite(first.p).reshape(len(first.t), -1).all(axis=1), 1:]
     # all of it walks away: the camera follows; a pendulum gets no farther than sqrt(8) of its length. A small
@@ -321,27 +321,10 @@ def _head(scene: Scene) -> dict[str, Any]:
         "near": near if goes else scene.size,
         "follow": goes,
         "paint": {"label": label, "unit": unit, "high": high},
-        "arrow_scale": scene.arrow_scale * (near / scene.size if goes else 1.0),
+        "arrow_scale": scene.arrow_scale * (near / scene.size if goes and len(first.bodies) == 2 else 1.0),
         "pressure": scene.pressure,
         "layers": [],
     }
-
-
-def _reach(d: Drawn) -> float:
-    """Radius of a ball around the bodies of one pose, of all frames the largest [m]."""
-    p = d.p[:, 1:]
-    if not p.shape[1]:
-        return 0.5
-    with np.errstate(invalid="ignore"):
-        far = np.linalg.norm(p - p.mean(axis=1, keepdims=True), axis=2).max(axis=1)
-    own = 0.0
-    for part in d.parts:
-        if part.body and part.kind != "surfaces" and not part.wide:
-            vertices = part.shape.surface()[0]
-            if len(vertices):
-                places = vertices @ part.X_BS.R.T + part.X_BS.p
-                own = max(own, float(np.linalg.norm(places, axis=1).max()))
-    return float(np.nanmax(far, initial=0.0)) + own or 0.5
 
 
 def _plotted(d: Drawn) -> list[str]:

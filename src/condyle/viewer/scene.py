@@ -27,7 +27,7 @@ from condyle.viewer.layer import Layer, surfaces
 SAMPLED = 200
 """Frames that say how large a scene is."""
 LONGEST = 0.6
-"""Of the size of the scene: an arrow of the usual size."""
+"""Of the size of what moves: an arrow of the usual size."""
 USUAL = 0.95
 """Quantile of the sizes of arrows that has this length."""
 
@@ -312,9 +312,28 @@ def scene(
         usual([p for d in drawn for p in d.pressures]),
         _outermost(np.concatenate(outer)) if outer else np.zeros((0, 3)),
     )
-    out.arrow_scale = LONGEST * out.size / largest if largest > 0 else 1.0
+    # of a walk a person's size, not the way; one thing alone is small beside where it goes
+    near = out.size if len(drawn[0].bodies) == 2 else min(out.size, max(reach(d) for d in drawn))
+    out.arrow_scale = LONGEST * near / largest if largest > 0 else 1.0
     out.outermost = _outermost(np.concatenate([out.outermost, *(_tips(d, out) for d in drawn)]))
     return out
+
+
+def reach(d: Drawn) -> float:
+    """Radius of a ball around the bodies of one pose, of all frames the largest [m]."""
+    p = d.p[:, 1:]
+    if not p.shape[1]:
+        return 0.5
+    with np.errstate(invalid="ignore"):
+        far = np.linalg.norm(p - p.mean(axis=1, keepdims=True), axis=2).max(axis=1)
+    own = 0.0
+    for part in d.parts:
+        if part.body and part.kind != "surfaces" and not part.wide:
+            vertices = part.shape.surface()[0]
+            if len(vertices):
+                places = vertices @ part.X_BS.R.T + part.X_BS.p
+                own = max(own, float(np.linalg.norm(places, axis=1).max()))
+    return float(np.nanmax(far, initial=0.0)) + own or 0.5
 
 
 def _tips(d: Drawn, scene: Scene) -> Array:
