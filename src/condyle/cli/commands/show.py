@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from condyle.cli.app import Degrees, Force, ModelName, Open, app
+from condyle.cli.app import Degrees, Force, Geometry, ModelName, Open, app
 
 
 @app.command()
@@ -76,6 +76,7 @@ def show(
     view: Annotated[
         str, typer.Option(metavar="NAME", help="From where it is seen: any, front, side or top.")
     ] = "any",
+    geometry: Geometry = None,
     degrees: Degrees = None,
     force: Force = False,
     open: Open = True,
@@ -90,4 +91,4 @@ def show(
     from condyle.cli.show import show as written
 
     beside = {"markers": markers, "loads": loads, "color": color, "compare": compare or []}
-    written(model, motion, output, degrees, force, open, beside, picture, movie, view)
+    written(model, motion, output, degrees, force, open, beside, picture, movie, view, geometry or ())
