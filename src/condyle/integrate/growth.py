@@ -34,8 +34,8 @@ from condyle.integrate.ensemble import Members
 from condyle.integrate.ensemble_run import EnsembleRun
 from condyle.integrate.integrators import METHODS, Method
 from condyle.integrate.manifold import Manifold
+from condyle.integrate.native import native
 from condyle.integrate.run import Settings
-from condyle.integrate.step_loop import native
 from condyle.integrate.steps import replaced, stacked
 from condyle.native.machine.threads import thread_count
 from condyle.records import dataclass

@@ -42,11 +42,11 @@ from condyle.native.programs.nodes import (
     kernel_name,
     walk,
 )
+from condyle.native.programs.program import BUDGET, HEADER, LINE, RESUME, STOP
 from condyle.native.straight.kernel_function import Composite
 from condyle.native.straight.kernel_writer import add_kernel, kernel_arguments
 from condyle.records import dataclass
 
-RESUME, BUDGET, STOP, HEADER, LINE = 0, 1, 2, 8, 8
 # the kernels' scratch memory; where it is, is known at the end
 _WORK = "%work"
 
