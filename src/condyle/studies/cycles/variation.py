@@ -32,7 +32,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError
 from condyle.integrate.adjoint.gradients import RunDerivatives
-from condyle.integrate.adjoint.program import FORWARD
+from condyle.integrate.adjoint.slopes import FORWARD
 from condyle.integrate.steps import replaced
 from condyle.integrate.trajectory import Trajectory
 from condyle.system.state import State
