@@ -159,9 +159,7 @@ def lines() -> Part:
     assert np.abs(off).max() < 1e-10
     rows = [
         [f"{1e3 * x:g}", f"{f:.4g}", f"{e:.0e}", f"{c / f:.2f}"]
-        for x, f, e, c in zip(
-            depth, force["Roller"], off, force["Cylinder"], strict=True
-        )
+        for x, f, e, c in zip(depth, force["Roller"], off, force["Cylinder"], strict=True)
     ]
     return Part(
         "section 5.1: contact along a line",
