@@ -177,6 +177,7 @@ def results(found: Study) -> Iterator[Part]:
         axes.set_axis_off()
         text = "Muscles, the surfaces that they wrap, and mass centers, by <code>cd.picture</code>."
         yield Part(title, [text], figure)
+    yield Part("Fig. 10: muscle paths", ["By their points, from the side."], paths(found))
     figure = new_figure(8, 4)
     for axes, image, when in zip(
         figure.subplots(1, 2), pictures, ("start", "end"), strict=True
@@ -253,6 +254,25 @@ def scene(found: Study, frame: int) -> Any:
             color=None,
         )
         return plt.imread(path)
+
+
+def paths(found: Study) -> Any:
+    """Joints and muscle paths at the start and at the end."""
+    system, figure = found.motion.system, new_figure(8, 4)
+    for axes, frame in zip(figure.subplots(1, 2), (0, 100), strict=True):
+        q = found.motion.q[frame]
+        joints = [system.body_pose(q, body).p for body in BODIES.values()]
+        hand = system.station_position(q, "r_ulna_radius_hand", (0, -0.25, 0))
+        bones = np.array([*joints, hand])[:, :2]
+        axes.plot(*bones.T, "o-", color="0.8", linewidth=5, label="bones")
+        for name, points in system.path_points(q).items():
+            axes.plot(*points[:, :2].T, label=name, linewidth=1.2)
+        title = f"t = {found.motion.t[frame]:g} s"
+        axes.set(
+            aspect="equal", xlim=(-0.15, 0.3), xlabel="x [m]", ylabel="y [m]", title=title
+        )
+    axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
 
 
 def around_elbow(image: Any, size: int = 260) -> Any:
@@ -406,7 +426,8 @@ def in_vivo() -> Part:
             peaks.append(F.max())
         axes.axhline(theirs, color="0.5", linestyle="--", label="measured peak")
         axes.set(title=joint, xlabel="time [s]", ylabel="body weights")
-        axes.legend(fontsize="small")
+        if joint == "hip":
+            axes.legend(fontsize="small")
         rows.append([joint, *(f"{x:.1f}" for x in peaks), f"{theirs:g}", f"{who}"])
     return Part(
         title,
