@@ -154,6 +154,8 @@ def killer(mutation: Mutation, tests: list[str], folder: Path) -> str:
         return "takes too long"
     finally:
         shutil.copy(ROOT / "src" / mutation.path, target)
+    if found.returncode == pytest.ExitCode.USAGE_ERROR and "found no collectors" in found.stderr:
+        return "does not start"
     if found.returncode == pytest.ExitCode.USAGE_ERROR:
         raise SystemExit(f"the record names tests that this commit does not have:\n{found.stderr}")
     if found.returncode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
