@@ -1,5 +1,9 @@
-"""README's pictures: `python docs/picture.py` runs the study of `condyle demo` and draws docs/img/elbow.png,
-and the page of its scene as Chromium shows it, docs/img/scene.png; with `scene`, this alone."""
+"""Pictures of README and of the home page: `python docs/picture.py [walk] [elbow] [scene]`, all by default.
+
+walk    docs/img/walk.webp: a skeleton walks, with the ground's forces, muscles and curves
+elbow   docs/img/elbow.png: the study of `condyle demo` beside OpenSim's
+scene   docs/img/scene.png: the page of its scene, as Chromium shows it
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,36 @@ SHOWN = (0, 50, 100)
 """Frames of the arm."""
 
 
-def main() -> None:
+def walk() -> None:
+    """One cycle of a made-up subject, at half speed: all that is drawn is computed here."""
+    subject = cd.models.synthetic_subject(duration=3.3)
+    system, ground, t = subject.system, subject.ground_reactions, subject.motion.time
+    motion = cd.Motion(system, t, subject.motion.values, subject.u, subject.udot)
+    loads = [
+        cd.ExternalLoad(f"foot_{s}", ground, f"{s}_force_", f"{s}_point_") for s in "rl"
+    ]
+    moments = cd.inverse_dynamics(system, motion, loads)
+    muscles = cd.static_optimization(system, motion, loads, reserves=5.0)
+    shown = {
+        "ground reaction, right [N]": ground["r_force_y"],
+        "knee moment, right [N m]": moments["knee_angle_r"],
+        "soleus, right [N]": muscles.forces["soleus_r"],
+    }
+    curves = cd.Table(t, list(shown), np.stack(list(shown.values()), axis=1))
+    cd.movie(
+        system,
+        OUT.with_name("walk.webp"),
+        motion=subject.motion.between(1.1, 2.2),
+        color=muscles.forces,
+        arrows=loads,
+        plots=[curves],
+        plot=list(shown),
+        speed=0.5,
+        size=(860, 410),
+    )
+
+
+def study_of_the_elbow() -> None:
     motion = elbow(cd.models.arm26())
     with Steps(count(motion.system, ("active",))) as steps:
         found = study(motion, steps, configurations=("active",))
@@ -157,7 +190,8 @@ def arm(axes: Axes, found: Study) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+DRAWN = {"walk": walk, "elbow": study_of_the_elbow, "scene": scene}
+
 if __name__ == "__main__":
-    if sys.argv[1:] != ["scene"]:
-        main()
-    scene()
+    for name in sys.argv[1:] or DRAWN:
+        DRAWN[name]()

@@ -227,7 +227,7 @@ def test_what_a_law_sees_is_listed() -> None:
 
 def test_every_environment_variable_is_in_the_table() -> None:
     source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
-    table = (DOCS / "theory" / "native.md").read_text(encoding="utf-8")
+    table = (DOCS / "settings.md").read_text(encoding="utf-8")
     assert set(re.findall(r"CONDYLE_[A-Z_]+", source)) == set(
         re.findall(r"^\| `(CONDYLE_[A-Z_]+)`", table, re.MULTILINE)
     )

@@ -91,6 +91,8 @@ def test_what_cannot_be():
         cd.emg(cd.Table(t, ["a"], 0 * t[:, None]))
     with pytest.raises(cd.errors.UnknownNameError):
         cd.emg(raw, ["gastroc"])
+    with pytest.raises(cd.errors.DescriptionError, match="'knee' is in rad, not in volts"):
+        cd.emg(cd.Table(t, ["knee"], np.sin(t)[:, None], ["rad"]))
 
 
 @pytest.mark.parametrize("noise", [0.001, 0.02, 0.1])

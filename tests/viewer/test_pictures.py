@@ -96,14 +96,28 @@ def test_all_is_in_view(swing: Trajectory) -> None:
 
 def test_movies(tmp_path: Path, swing: Trajectory) -> None:
     given: dict[str, Any] = {"rate": 2.0, "size": SMALL, "renderer": "matplotlib"}
-    with Image.open(swing.movie(tmp_path / "a.gif", **given)) as gif:
-        assert gif.n_frames == 5 and gif.size == SMALL  # 0, 0.5, ... 2 s
+    for name in ("a.gif", "a.webp"):
+        with Image.open(swing.movie(tmp_path / name, **given)) as made:
+            assert made.n_frames == 5 and made.size == SMALL  # 0, 0.5, ... 2 s
     first = cd.movie(swing, tmp_path / "b.png", speed=2.0, **given)
     assert first.name == "b_0000.png"
     assert sorted(p.name for p in tmp_path.glob("b_*")) == ["b_0000.png", "b_0001.png", "b_0002.png"]
     pytest.importorskip("imageio_ffmpeg")
     path = swing.movie(tmp_path / "c.mp4", **given)
     assert path.read_bytes()[4:8] == b"ftyp"
+
+
+def test_curves_beside_the_scene(tmp_path: Path, swing: Trajectory) -> None:
+    """They take the right of the picture, and the scene keeps the left."""
+    if chromium() is None:
+        pytest.skip("no chromium and playwright on this machine: apt-get install chromium")
+    given: dict[str, Any] = {"t": 1.0, "size": (900, 300)}
+    alone, beside = (
+        pixels(cd.picture(swing, tmp_path / "a.png", plot=plot, **given))
+        for plot in (None, [swing.system.coordinates[0]])
+    )
+    colored = [(np.ptp(image[:, 600:], axis=2) > 60).sum() for image in (alone, beside)]
+    assert colored[1] > 300 > colored[0]  # the curve and its cursor
 
 
 def test_the_browser_draws_the_same_pose(tmp_path: Path, swing: Trajectory) -> None:
@@ -123,7 +137,7 @@ def test_the_browser_draws_the_same_pose(tmp_path: Path, swing: Trajectory) -> N
     ("call", "words"),
     [
         (lambda s, p: cd.picture(s, p / "a.jpg"), "ends in .png or .svg"),
-        (lambda s, p: cd.movie(s, p / "a.avi"), "ends in .mp4, .gif or .png"),
+        (lambda s, p: cd.movie(s, p / "a.avi"), "ends in .mp4, .gif, .webp or .png"),
         (lambda s, p: cd.movie(s, p / "a.gif", rate=0), "rate: expected a number above zero"),
         (lambda s, p: cd.picture(s, p / "a.png", size=(0, 1)), "from 16 to 8192"),
         (lambda s, p: cd.picture(s, p / "a.png", view="back", renderer="matplotlib"), "expected one of any"),
@@ -132,6 +146,7 @@ def test_the_browser_draws_the_same_pose(tmp_path: Path, swing: Trajectory) -> N
         (lambda s, p: cd.picture(s, p / "a.svg", t=50), "t = 50 s: the motion goes from 0 to"),
         (lambda s, p: cd.picture(p / "a.svg", s), r"cd\.picture\(what is shown, path\), got Trajectory"),
         (lambda s, p: cd.movie(s, p / "a.gif", fps=3), "it is rate="),
+        (lambda s, p: cd.picture(s, p / "a.png", plot=["x"], renderer="matplotlib"), "need the browser"),
     ],
 )
 def test_mistakes_are_told(call: Any, words: str, tmp_path: Path, swing: Trajectory) -> None:

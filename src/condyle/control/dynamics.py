@@ -169,6 +169,11 @@ class Dynamics:
         model = self.model
         off = {name for name, x in zip(model.switches, self.tail[model.tail["enabled"]]) if not x}
         self.off = off
+        if asking := [name for name in model.reaction_laws if name not in off]:
+            raise DescriptionError(
+                f"cd.Problem: force {asking[0]!r} asks for reactions of joints, which optimal control does not "
+                "solve for; leave it out: system.copy(forces={name: None})"
+            )
         if one_way := [name for name in model.unilateral if name not in off]:
             raise DescriptionError(
                 f"cd.Problem: {one_way[0]!r} acts one way: it opens and closes at events, which optimal control "
@@ -496,8 +501,7 @@ class Dynamics:
         near, stretched = NearViews(s), dict[str, SX]()
 
         def complete() -> TreeLoads:
-            whole = TreeLoads(view)
-            whole.bodies, whole.mobility = dict(loads.bodies), dict(loads.mobility)
+            whole = loads.copy()
             for name, tension in stretched.items():
                 self.muscles[name].path.length.load(view, -tension, whole)
             return whole

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,7 @@ from condyle.trace.parameter import Expression
 
 if TYPE_CHECKING:
     from condyle.integrate.growth import Growth
+    from condyle.table.plots import AxesLike, PlotOptions
 
 FULL = 0.999
 """Activations above this count as saturated: they approach 1 asymptotically."""
@@ -514,18 +515,19 @@ class Trajectory(States[State], Judged):
         """Discrete variables at rows i (m,) or after."""
         return self.tails(i)[:, self.system.compiled.model.tail["discrete"]]
 
-    def plot(self, *names: str, axes: Any = None) -> Any:
+    def plot(self, *names: str | Table, grid: str | None = None, **options: Unpack[PlotOptions]) -> AxesLike:
         """Draw variables over time, between steps too.
 
         Args:
-            names: of the variables; all by default.
-            axes: matplotlib's, to draw into; new ones by default.
+            names: of the variables, all by default; and Tables, as for `Table.plot`.
+            grid: as for `Table.plot`.
+            options: axes, width, path and degrees, as for `Table.plot`.
 
         Returns:
-            Matplotlib's axes.
+            matplotlib's axes; an array of them if there are several panels.
         """
         between = np.union1d(self.t, np.linspace(self.t[0], self.t[-1], DRAWN)) if self.rows.whole else None
-        return self.table(between).plot(*names, axes=axes)
+        return self.table(between).plot(*names, grid=grid, **options)
 
 
 def _short(t: np.ndarray) -> str:

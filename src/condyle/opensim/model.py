@@ -17,6 +17,7 @@ from condyle.forces.gravity import Gravity
 from condyle.loading import collector_paused
 from condyle.muscles import Muscle
 from condyle.opensim import (
+    geometry_folders,
     kept,
     muscles,  # noqa: F401  # its rows register themselves, as those of all below do
 )
@@ -57,6 +58,7 @@ def read_osim(
     couplers: str = "constraints",
     add: str | Path | Sequence[str | Path] = (),
     parameters: str | Sequence[str] | None = None,
+    geometry: str | Path | Sequence[str | Path] = (),
 ) -> System:
     """A System from a model file of OpenSim (.osim): bodies, joints, constraints, forces, muscles.
 
@@ -74,6 +76,9 @@ def read_osim(
             model's. A marker takes the place of the model's marker of that name.
         parameters: numbers that become Parameters, by names and patterns: ["*.mass",
             "BIClong.tendon_slack_length"]; "all" for every number: see `System.copy`.
+        geometry: folders with files of meshes, one or a list; they come first. Else meshes are looked for beside the
+            model, in `Geometry` there and above, in `CONDYLE_GEOMETRY` and in an installation of OpenSim. Bodies
+            whose meshes are not found have bones of our own, by their names.
 
     Returns:
         a System, not frozen: more may be added to it.
@@ -95,7 +100,8 @@ def read_osim(
         add_sets(document, [read_set(file) for file in files])
         return system_of(document, couplers), document
 
-    system = kept.read(path, files, couplers, make).system
+    with geometry_folders.named(geometry):
+        system = kept.read(path, files, couplers, make).system
     if strict and system.notes:
         raise DescriptionError(
             f"{Path(path).name}: not all is understood, which strict=True asks for:\n"

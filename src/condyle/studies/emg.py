@@ -208,8 +208,11 @@ def _chosen(data: Table | Recording, channels: Sequence[str] | Mapping[str, str]
         raise DescriptionError(
             f"emg: expected a cd.Table of channels or a cd.Recording with some, got {type(data).__name__}"
         )
-    if channels is None:
-        return table
-    if isinstance(channels, Mapping):
-        return table[list(channels)].rename(channels)
-    return table[list(channels)]
+    if channels is not None:
+        table = table[list(channels)]
+    for name, unit in zip(table.names, table.units, strict=True):
+        if unit and not unit.endswith("V"):
+            raise DescriptionError(
+                f"emg: channel {name!r} is in {unit}, not in volts; channels= names the electrodes"
+            )
+    return table.rename(channels) if isinstance(channels, Mapping) else table

@@ -29,7 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,8 @@ from condyle.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from condyle.table.plots import PlotOptions
 
 ACCEPT, ACCEPT_BOUND = 0.8, 0.9
 """Share of proposals that the step h aims at, without and with constraints: with them long steps do not come
@@ -496,14 +498,15 @@ class BoltzmannSample(Judged, Display):
         columns, of = [*names[:k], "energy", "potential"], [*units[:k], "J", "J"]
         return Table(np.arange(len(self)), columns, values, of, over="member")
 
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Histograms of the coordinates."""
-        from matplotlib import pyplot
+    def plot(self, **options: Unpack[PlotOptions]) -> Axes:
+        """Histograms of the coordinates; angles are in degrees. Options are those of `Table.plot`."""
+        from condyle.table.plots import for_people, on
 
-        if axes is None:
-            axes = pyplot.figure().add_subplot()
-        for name, x in zip(self.system.coordinates, self.q.T, strict=True):
-            axes.hist(x, bins=60, density=True, histtype="step", label=name)
-        axes.set(xlabel=cut(self.system.coordinates, 3), ylabel="density")
-        axes.legend()
+        table = self.table()[list(self.system.coordinates)]
+        table = for_people(table) if options.get("degrees", True) else table
+        with on(**options) as axes:
+            for title, x in zip(table.titles, table.values.T, strict=True):
+                axes.hist(x, bins=60, density=True, histtype="step", label=title, linewidth=1.4)
+            axes.set(xlabel=cut(table.titles, 3), ylabel="density")
+            axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0))
         return axes

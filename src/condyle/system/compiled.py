@@ -168,12 +168,13 @@ class Compiled:
         if self._looked_at(name):
             parts = result if type(result) is tuple else (result,)
             if any(np.isnan(x).any() for x in parts):
+                failures.report_unfound_reactions(self, name, arguments, tail)
                 failures.report_unsolved(self, OPERATORS[name].label, arguments[0], np.asarray(tail), result)
         return result
 
     def _looked_at(self, name: str) -> bool:
         """Whether a result that is not a number may mean that a path is not found."""
-        return self.model.over_surfaces and OPERATORS[name].on_paths
+        return bool(self.model.over_surfaces or self.model.reaction_laws) and OPERATORS[name].on_paths
 
     def refusal(self, operator: Operator, label: str, tail: int = -1) -> Any:
         """What a kernel that ends with an operator's status does where that is not zero; None if it has none.
@@ -188,7 +189,7 @@ class Compiled:
                 return None
             case "parameters":
                 return self.model.parameter_check.refuse
-            case "accelerations" if self.model.constraints:
+            case "accelerations" if self.model.constraints or self.model.reaction_laws:
                 return partial(failures.refuse_accelerations, self.model, label, tail)
             case "rates":
                 return partial(failures.refuse_rates, self.model.tree, label)

@@ -15,10 +15,11 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.constraints.solve.equations import row_slices
 from condyle.constraints.solve.multipliers import ROUNDING, UNMET
-from condyle.errors import ConstraintError, ContactError, PathError, SingularError, warn
+from condyle.errors import ConstraintError, ContactError, ConvergenceError, PathError, SingularError, warn
 from condyle.mobilizers import motion_at
 from condyle.model.explain import explain
 from condyle.model.model import Model
+from condyle.model.operators import OPERATORS
 from condyle.model.symbols import Symbols
 from condyle.native.tables.lookup import lookup_context
 from condyle.native.tables.staged import Staged
@@ -151,6 +152,19 @@ def refuse_accelerations(
         status: of each state, (..., 1).
     """
     tree, codes = model.tree, status[..., 0]
+    if (unfound := codes >= 2 * (tree.nu + 1)).any():
+        for result in results:
+            result[codes != 0] = np.nan
+        where = tuple(int(i[0]) for i in np.nonzero(unfound)) if unfound.ndim else ()
+        laws = ", ".join(map(repr, model.reaction_laws))
+        raise ConvergenceError(
+            f"{name}: no accelerations and reactions of joints agree with the laws that depend on these, {laws}"
+            f"{f' (state {where} of the batch)' if where else ''}: what they exert grows as fast as the reaction "
+            "that it causes, as friction does that holds itself. Check their numbers, such as coefficient and "
+            "radius of cd.forces.JointFriction",
+            None,
+            Status.NOT_FINITE,
+        )
     bad = codes == tree.nu + 1
     # a lost speed comes before
     lost = np.where(bad, 0, np.where(codes > tree.nu + 1, codes - tree.nu - 1, codes))
@@ -173,6 +187,12 @@ def refuse_accelerations(
             for result in results:
                 result[codes != 0] = np.nan
             raise ConstraintError(f"{name}: {words[0]}{which}. {words[1]}", words[2], None, results[0])
+
+
+def report_unfound_reactions(compiled: Compiled, name: str, arguments: tuple[Any, ...], tail: Any) -> None:
+    """ConvergenceError where a NaN comes from reactions that laws ask for."""
+    if compiled.model.reaction_laws and OPERATORS[name].arguments == ("q", "u", "tail"):
+        compiled.function("forward_dynamics")(*arguments, compiled.no_tau, tail)
 
 
 def refuse_undefined(model: Model, name: str, values: np.ndarray, levels: Sequence[str] = ()) -> NoReturn:

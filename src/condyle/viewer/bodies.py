@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -49,8 +49,9 @@ def parts(system: System, touching: Iterable[ContactSurface] = ()) -> tuple[list
         ShapeOnBody("bodies", g.name, number[g.body], g.shape, g.X_BS, g.color or color[g.body], g.opacity)
         for g in geometry
     ]
+    centers = _joint_centers(system) if system.muscles and len(own) < len(system.bodies) else {}
     for body in system.bodies:
-        if body.name not in own and (bones := _bones(system, body, color[body.name])):
+        if body.name not in own and (bones := _bones(system, body, centers)):
             out += bones
         elif body.name not in own:
             out += _sticks(system, body, reach, color[body.name])
@@ -62,7 +63,21 @@ def parts(system: System, touching: Iterable[ContactSurface] = ()) -> tuple[list
     return out, _said(errors)
 
 
-def _bones(system: System, body: Body, color: str) -> list[ShapeOnBody]:
+def _joint_centers(system: System) -> dict[str, Array]:
+    """Where bodies have their joints on their parents, in the default pose, by their names [m]: knees may move away
+    from the frame F that they are described in."""
+    X = system.body_poses(system.state().q)
+    out = {}
+    for b in system.bodies:
+        at = X.R[b.index] @ np.asarray(b.X_BM.p) + X.p[b.index]
+        if b.parent is None or b.parent.index < 0:
+            out[b.name] = at
+        else:
+            out[b.name] = X.R[b.parent.index].T @ (at - X.p[b.parent.index])
+    return out
+
+
+def _bones(system: System, body: Body, centers: Mapping[str, Array]) -> list[ShapeOnBody]:
     """Bones of a body of a person, by its name, between its joints; none for other bodies."""
     from condyle.shapes.bones import BONES, bone, bones_of
 
@@ -73,7 +88,7 @@ def _bones(system: System, body: Body, color: str) -> list[ShapeOnBody]:
         np.asarray(body.X_BM.p),
         body.name.lower().startswith("l_") or body.name.lower().endswith("_l"),
     )
-    carried = {b.name.lower(): np.asarray(b.X_PF.p) for b in system.bodies if b.parent is body}
+    carried = {b.name.lower(): centers[b.name] for b in system.bodies if b.parent is body}
     heads = [p for name, p in carried.items() if "patella" not in name]
     com, out = np.asarray(body.mass_properties.com, dtype=float), []
 
@@ -82,6 +97,8 @@ def _bones(system: System, body: Body, color: str) -> list[ShapeOnBody]:
 
     if names[0] == "pelvis":
         hips = [p for name, p in carried.items() if "femur" in name or "thigh" in name]
+        if len(hips) == 1 and abs(hips[0][2]) > 0.02:  # a model of one leg
+            hips.append(hips[0] * (1, 1, -1))
         if len(hips) != 2:
             return []
         put(
@@ -135,7 +152,10 @@ def _said(errors: list[str]) -> list[str]:
     if not errors:
         return []
     most = f"{len(errors)} shapes cannot be drawn; the first is: {errors[0]}" if errors[1:] else errors[0]
-    return [f"{most}. Bodies without a shape are sticks between their joints."]
+    return [
+        f"{most}. Bodies without a shape have bones of our own, by their names, or sticks between their joints. "
+        "Folders with meshes: geometry= of cd.read_osim, --geometry, or the variable CONDYLE_GEOMETRY."
+    ]
 
 
 def _ends(system: System, body: Body) -> list[Array]:

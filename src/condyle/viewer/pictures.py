@@ -25,6 +25,7 @@ from condyle.viewer.scene import Scene
 from condyle.viewer.shown import scene_of
 
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ANIMATED = (".gif", ".webp")
 RENDERERS = ("auto", "browser", "matplotlib")
 FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 
@@ -47,6 +48,7 @@ def picture(
     size: tuple[int, int] = (1280, 720),
     view: str = "any",
     dark: bool = False,
+    plot: list[str] | None = None,
     renderer: str = "auto",
     **options: object,
 ) -> Path:
@@ -59,6 +61,7 @@ def picture(
         size: width and height [pixels].
         view: "any", "front", "side" or "top".
         dark: on a dark ground.
+        plot: names of columns, of the motion or of `plots`, whose curves stand beside the scene; needs the browser.
         renderer: "browser" draws as the page does, for .png, where Chromium and playwright are installed;
             "matplotlib" works everywhere; "auto" uses the browser if possible.
         options: more of `cd.show`, such as motion, color, markers, arrows, compare, offset.
@@ -84,7 +87,7 @@ def picture(
         with files.whole(path, "wb") as file:
             figure_of(scene, frame, view, _size(size), dark).savefig(file, format="svg")
         return path
-    with _drawn(scene, [frame], view, _size(size), dark, how) as pictures:
+    with _drawn(scene, [frame], view, _size(size), dark, how, plot) as pictures:
         for data in pictures:
             with files.whole(path, "wb") as file:
                 file.write(data)
@@ -101,6 +104,7 @@ def movie(
     size: tuple[int, int] = (1280, 720),
     view: str = "any",
     dark: bool = False,
+    plot: list[str] | None = None,
     renderer: str = "auto",
     **options: object,
 ) -> Path:
@@ -108,13 +112,14 @@ def movie(
 
     Args:
         what: a motion, as for `cd.show`.
-        path: ends in .mp4 (needs ffmpeg: `pip install "condyle[movies]"`), .gif, or .png for pictures with
-            numbers, NAME_0000.png, NAME_0001.png and on.
+        path: ends in .mp4 (needs ffmpeg: `pip install "condyle[movies]"`), .gif, .webp (a third as large), or
+            .png for pictures with numbers, NAME_0000.png, NAME_0001.png and on.
         rate: pictures per second.
         speed: 0.5 is half as fast as it was.
         size: width and height [pixels], even numbers for .mp4.
         view: "any", "front", "side" or "top".
         dark: on a dark ground.
+        plot: as for `cd.picture`: curves whose cursor moves with the scene.
         renderer: as for `cd.picture`.
         options: more of `cd.show`.
 
@@ -126,8 +131,8 @@ def movie(
     """
     path = _path("movie", path)
     ending = path.suffix.lower()
-    if ending not in (".mp4", ".gif", ".png"):
-        raise DescriptionError(f"movie: {str(path)!r}: it ends in .mp4, .gif or .png")
+    if ending not in (".mp4", *ANIMATED, ".png"):
+        raise DescriptionError(f"movie: {str(path)!r}: it ends in .mp4, .gif, .webp or .png")
     for name, x in (("rate", rate), ("speed", speed)):
         if isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 < x < 1e4:
             raise DescriptionError(f"movie: {name}: expected a number above zero, got {x!r}")
@@ -138,11 +143,11 @@ def movie(
     count = max(1, round(float(times[-1] - times[0]) / speed * rate) + 1)
     wanted = times[0] + np.arange(count) * speed / rate
     frames = [int(i) for i in np.clip(np.searchsorted(times, wanted + 1e-9) - 1, 0, len(times) - 1)]
-    with _drawn(scene, frames, view, _size(size), dark, _renderer(renderer)) as pictures:
+    with _drawn(scene, frames, view, _size(size), dark, _renderer(renderer), plot) as pictures:
         if ending == ".png":
             return _numbered(path, pictures)
-        if ending == ".gif":
-            return _gif(path, pictures, rate)
+        if ending in ANIMATED:
+            return _animated(path, pictures, rate)
         return _mp4(path, pictures, rate, ffmpeg)
 
 
@@ -190,23 +195,34 @@ def _renderer(name: str) -> str:
 
 @contextlib.contextmanager
 def _drawn(
-    scene: Scene, frames: list[int], view: str, size: tuple[int, int], dark: bool, how: str
+    scene: Scene,
+    frames: list[int],
+    view: str,
+    size: tuple[int, int],
+    dark: bool,
+    how: str,
+    plot: list[str] | None = None,
 ) -> Iterator[Iterator[bytes]]:
     """PNG files of some frames, one after the other."""
     if how == "matplotlib":
+        if plot:
+            raise DescriptionError(
+                "plot: curves beside the scene need the browser: leave renderer or plot out"
+            )
         yield (_png(figure_of(scene, frame, view, size, dark)) for frame in frames)
         return
     # in a thread of its own: where a loop of asyncio runs, as in notebooks, Playwright refuses to work
     with tempfile.TemporaryDirectory(prefix="condyle-") as folder, ThreadPoolExecutor(1) as thread:
-        page = Page(scene, play=False, view=view, panels=False, bare=True).save(Path(folder) / "page.html")
-        tab, close = thread.submit(_opened, page, size, dark).result()
+        page = Page(scene, play=False, view=view, panels=False, plot=plot or [], bare=True)
+        path = page.save(Path(folder) / "page.html")
+        tab, close = thread.submit(_opened, path, size, dark, bool(plot)).result()
         try:
             yield (thread.submit(_shot, tab, frame).result() for frame in frames)
         finally:
             thread.submit(close).result()
 
 
-def _opened(page: Path, size: tuple[int, int], dark: bool) -> tuple[Any, Callable[[], None]]:
+def _opened(page: Path, size: tuple[int, int], dark: bool, curves: bool) -> tuple[Any, Callable[[], None]]:
     """A page in a browser, and what closes both."""
     from playwright.sync_api import sync_playwright
 
@@ -220,6 +236,8 @@ def _opened(page: Path, size: tuple[int, int], dark: bool) -> tuple[Any, Callabl
         ).new_page()
         tab.goto(page.as_uri() + "#still")
         tab.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
+        if curves:
+            tab.evaluate("condyle.panel('plots', true)")
     except BaseException:
         playwright.stop()
         raise
@@ -253,18 +271,24 @@ def _numbered(path: Path, pictures: Iterator[bytes]) -> Path:
     return first
 
 
-def _gif(path: Path, pictures: Iterator[bytes], rate: float) -> Path:
+def _animated(path: Path, pictures: Iterator[bytes], rate: float) -> Path:
     from PIL import Image
 
-    images = [Image.open(io.BytesIO(data)).convert("RGB").quantize(128) for data in pictures]
+    first, *rest = (Image.open(io.BytesIO(data)).convert("RGB") for data in pictures)
+    options: dict[str, Any] = {"quality": 70, "method": 6}
+    if path.suffix.lower() == ".gif":
+        # one palette for all: what does not move is the same in each picture, and is kept once
+        few = first.quantize(128)
+        first, rest, options = few, [p.quantize(palette=few, dither=Image.Dither.NONE) for p in rest], {}
     with files.whole(path, "wb") as file:
-        images[0].save(
+        first.save(
             file,
-            format="GIF",
+            format=path.suffix[1:],
             save_all=True,
-            append_images=images[1:],
+            append_images=rest,
             duration=max(20, round(1000 / rate)),
             loop=0,
+            **options,
         )
     return path
 

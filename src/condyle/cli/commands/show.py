@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from condyle.cli.app import Degrees, Force, ModelName, Open, app
+from condyle.cli.app import Degrees, Force, Geometry, ModelName, Open, app
 
 
 @app.command()
@@ -27,6 +27,7 @@ def show(
             help="Where the page goes; a new file if not given.",
         ),
     ] = None,
+    geometry: Geometry = None,
     degrees: Degrees = None,
     force: Force = False,
     open: Open = True,
@@ -39,4 +40,4 @@ def show(
     """
     from condyle.cli.show import show as written
 
-    written(model, motion, output, degrees, force, open)
+    written(model, motion, output, degrees, force, open, geometry or ())

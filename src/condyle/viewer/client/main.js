@@ -15,6 +15,7 @@ const recordings = await Promise.all(head.layers.map((layer, i) => Recording.of(
 const figures = head.layers.map((layer) => new Figure(layer, head, stage));
 const plots = new Plots($('curves'), head.layers.map((layer, i) => ({ layer, recording: recordings[i] })), (t) => seek(t));
 const main = recordings[0];
+const framed = parent !== window;                           // inside a report, whose curves have the same cursor
 const state = { t: plots.start, frame: -1, playing: false, speed: 1, loop: true, last: 0, arrows: head.arrow_scale, picked: null, told: 0, untold: 0 };
 
 // ---- time --------------------------------------------------------------------------------------------------
@@ -45,6 +46,7 @@ function tell(bad = '') {
   $('clock').textContent = `${t.toFixed(plots.end - plots.start < 1 ? 3 : 2)} s`;
   plots.move(t);
   describe();
+  if (framed) parent.postMessage({ condyle: 'time', t, playing: state.playing }, '*');
 }
 
 function seek(t) { state.t = Math.min(plots.end, Math.max(plots.start, t)); show(main.frameAt(state.t), main.frames > 1 ? state.t : plots.start); }
@@ -210,6 +212,8 @@ for (const name of head.plotted) plots.add(name);
 stage.resize(); show(0); stage.view(options.get('view') ?? head.view); stage.draw(true);
 if (head.play && !options.has('still') && !matchMedia('(prefers-reduced-motion: reduce)').matches) play(true);
 requestAnimationFrame(tick);
+
+addEventListener('message', (e) => { if (framed && e.source === parent && e.data?.condyle === 'seek' && Number.isFinite(e.data.t)) { play(false); seek(e.data.t); } });
 
 // What tests, movies and a live source use.
 window.condyle = {
