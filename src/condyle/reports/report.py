@@ -45,7 +45,7 @@ def scene(study: Analysis, compare: Analysis | None = None) -> str:
     )
     shown = Page(made, play=False, panels=False).inline(most=4e6)
     out, frame = io.BytesIO(), len(made.layers[0].t) // 2
-    figure_of(made, frame, "any", STILL, False).savefig(out, format="png", metadata={"Software": None})
+    figure_of(made, frame, size=STILL).savefig(out, format="png", metadata={"Software": None})
     data = base64.b64encode(out.getvalue()).decode()
     said = f"The motion at {made.layers[0].t[frame]:.3g} s"
     return f'{shown}\n<img class="still" alt="{said}" src="data:image/png;base64,{data}">'
