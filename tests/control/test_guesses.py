@@ -48,7 +48,9 @@ def test_static_optimization(arm: cd.System, motion: cd.Table) -> None:
         expected = np.interp(program.times, found.activations.time, np.asarray(found.activations[name]))
         for variable in (name, f"{name}.activation"):
             # between rows they are curves; bounds begin at 0.01
-            assert V[:, program.dynamics.index[variable]] == pytest.approx(np.maximum(expected, 0.01), abs=0.02)
+            assert V[:, program.dynamics.index[variable]] == pytest.approx(
+                np.maximum(expected, 0.01), abs=0.02
+            )
     plain, helped = (cd.solve(problem, mesh=15, guess=x) for x in (None, [motion, found]))
     assert plain.ok and helped.ok
     assert helped.objective == pytest.approx(plain.objective, rel=1e-4)  # accuracy 1e-6 of either

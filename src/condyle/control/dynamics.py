@@ -60,8 +60,9 @@ TENDON_RATE = 10.0
 """One unit of the rate of that force [1/s]."""
 STEADY = 0.05
 """By how much the slope of a constraint over its dependent coordinate may change with the configuration."""
-SAMPLES = 12
-"""Places at which dependent coordinates are chosen."""
+SAMPLES, WIDE = 24, 2.0
+"""Places at which dependent coordinates are chosen, and how far they are from the default [rad, m]: a slope that is steady
+near it and vanishes elsewhere, as a cosine, is not enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +211,7 @@ class Dynamics:
             return [], True
         m, q, _ = self.model.equations("position"), *self.system.defaults()
         rng, free = np.random.default_rng(0), [k for k in self.coordinate_of if k not in self.driven]
-        spread = np.array([0.0 if i in self.held_coordinates else 0.3 for i in range(len(q))])
+        spread = np.array([0.0 if i in self.held_coordinates else WIDE for i in range(len(q))])
         places = q + spread * rng.uniform(-1, 1, (SAMPLES, len(q)))
         G = np.asarray(
             self.system.constraints.jacobian(
