@@ -245,7 +245,7 @@ def test_statistics_and_refinement(arm: cd.System) -> None:
     fine.replay(1e-8)
     assert max(fine.statistics["drift"].values()) < 1e-3  # [rad]
     pytest.importorskip("matplotlib", reason="pictures")
-    assert len(fine.plot("elbow", "elbow_speed", "elbow_torque").lines) == 3
+    assert sum(len(axes.lines) for axes in fine.plot("elbow", "elbow_speed", "elbow_torque")) == 3
     warm = cd.solve(problem, mesh=fine.program.mesh.intervals, accuracy=1e-8, guess=fine)
     assert warm.statistics["iterations"] <= 4
     assert warm.objective == pytest.approx(fine.objective, rel=1e-8)

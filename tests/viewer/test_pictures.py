@@ -14,6 +14,7 @@ from PIL import Image
 import condyle as cd
 from condyle.integrate.trajectory import Trajectory
 from condyle.viewer.drawing import Camera
+from condyle.viewer.page import Look
 from condyle.viewer.pictures import chromium
 from condyle.viewer.shown import scene_of
 
@@ -89,7 +90,7 @@ def test_all_is_in_view(swing: Trajectory) -> None:
         [(np.einsum("tij,nj->tni", d.R[:, b], x) + d.p[:, b, None]).reshape(-1, 3) for b, x in own if len(x)]
     )
     for view in ("any", "front", "side", "top"):
-        flat, _ = Camera.of(scene, view, SMALL).project(corners)
+        flat, _ = Camera.of(scene, Look(view), SMALL).project(corners)
         share = np.abs(flat / (np.array(SMALL) / 2)).max(axis=0)
         assert share.max() <= 1 and share.max() > 0.7, view  # boxes around shapes are what is fitted
 
@@ -165,3 +166,48 @@ def test_pictures_where_a_loop_runs(tmp_path: Path, swing: Trajectory) -> None:
 
     with ThreadPoolExecutor(1) as thread:
         assert thread.submit(lambda: asyncio.run(cell())).result().stat().st_size > 1000
+
+
+def test_where_the_camera_is(tmp_path: Path, swing: Trajectory) -> None:
+    """Angles of the standard views give these views; zoom brings it nearer; both renderers agree."""
+    scene = scene_of(swing)
+    for view, azimuth, elevation in (("front", 0, 0), ("side", 90, 0), ("top", 180, 90)):
+        named, turned = (
+            Camera.of(scene, look, SMALL) for look in (Look(view), Look("any", azimuth, elevation))
+        )
+        # the camera above stands 0.001 before the zenith, or 0.05 degrees
+        np.testing.assert_allclose(turned.axes[2], named.axes[2], atol=2e-3)
+    whole, near = (Camera.of(scene, Look("side", zoom=zoom), SMALL).distance for zoom in (1.0, 2.0))
+    assert near == pytest.approx(whole / 2)
+    same = [
+        pixels(cd.picture(swing, tmp_path / "a.png", size=SMALL, renderer="matplotlib", **look))
+        for look in ({"view": "side"}, {"azimuth": 90.0, "elevation": 0.0})
+    ]
+    assert np.abs(same[0] - same[1]).max() == 0
+    for wrong, words in (
+        ({"azimuth": 400.0}, "azimuth: expected a number from -360 to 360"),
+        ({"elevation": 91}, "elevation"),
+        ({"zoom": 0}, "zoom: expected a number from 0.01 to 100, got 0"),
+        ({"zoom": None}, "zoom"),
+        ({"labels": "uper"}, "did you mean 'upper'"),
+    ):
+        with pytest.raises(cd.errors.CondyleError, match=words):
+            cd.picture(swing, tmp_path / "b.png", size=SMALL, renderer="matplotlib", **wrong)
+
+
+def alpha(path: Path) -> np.ndarray:
+    with Image.open(path) as image:
+        return np.asarray(image.convert("RGBA"))[..., 3]
+
+
+@pytest.mark.parametrize("renderer", ["matplotlib", "browser"])
+def test_nothing_behind_and_names(renderer: str, tmp_path: Path, swing: Trajectory) -> None:
+    if renderer == "browser" and chromium() is None:
+        pytest.skip("no chromium or no playwright on this machine")
+    given: dict[str, Any] = {"size": SMALL, "renderer": renderer, "azimuth": 60.0, "elevation": 10.0}
+    clear = alpha(cd.picture(swing, tmp_path / "a.png", transparent=True, **given))
+    assert clear[0, 0] == 0 and clear.max() == 255 and 0.005 < (clear > 0).mean() < 0.6
+    full = cd.picture(swing, tmp_path / "b.png", **given)
+    assert alpha(full).min() == 255
+    named = cd.picture(swing, tmp_path / "c.png", labels=["bodies", "tip"], **given)
+    assert (pixels(full) != pixels(named)).any()

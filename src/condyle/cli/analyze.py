@@ -14,6 +14,7 @@ from condyle.cli.output import NewFolder, refuse_unwritable
 from condyle.cli.steps import Steps
 from condyle.cli.study import CONFIGURATIONS, count, study
 from condyle.cli.systems import system_of
+from condyle.cli.terminal import say, say_table
 from condyle.errors import DescriptionError
 from condyle.native.machine.ctrl_c import patient
 from condyle.opensim import read_external_loads
@@ -69,15 +70,16 @@ def run(
                 (folder.path / "report.html").write_text(page, encoding="utf-8")
             seconds = steps.seconds
         for block in found.checked:
-            print("\n".join(f"  {line}" for line in block.text().splitlines()))
+            say_table(block)
         for text in found.notes:
-            print(f"  note: {text}")
+            say("note", text)
         for text in found.problems:
-            print(f"  FAILED: {text}")
-        print(
-            f"\nDone in {seconds:.1f} s. Open {folder.path / 'report.html'} in a browser; "
+            say("FAILED", text)
+        print()
+        say(
+            "",
+            f"Done in {seconds:.1f} s. Open {folder.path / 'report.html'} in a browser; "
             f"{len(found.tables)} tables are beside it.",
-            flush=True,
         )
         return not found.problems
 

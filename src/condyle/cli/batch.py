@@ -22,6 +22,7 @@ import condyle.files as files
 from condyle.cli.batch_trials import MEANS, Trial, Unit, run_unit, write_stacked
 from condyle.cli.figures import Figure
 from condyle.cli.page import Section, page
+from condyle.cli.terminal import say
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.native.machine.ctrl_c import patient
 from condyle.sweeps.result import Sweep
@@ -83,11 +84,12 @@ def run(
     if failed:  # they are tried again by the next call
         shutil.rmtree(output / STORE)
     for row in failed[:10]:
-        print(f"  FAILED: {row['subject']}, {row['trial']}: {row['failed']}", file=sys.stderr)
+        say("FAILED", f"{row['subject']}, {row['trial']}: {row['failed']}", sys.stderr)
     checks = sum(row["verdict"] in ("check", "fail") for row in rows) - len(failed)
-    print(
+    say(
+        "",
         f"{len(rows) - len(failed)} of {len(rows)} done, {len(failed)} failed, {checks} to check. Open "
-        f"{output / 'summary.html'} in a browser."
+        f"{output / 'summary.html'} in a browser.",
     )
     return not failed
 

@@ -14,6 +14,7 @@ from condyle.cli.output import NewFolder, refuse_unwritable
 from condyle.cli.page import Section
 from condyle.cli.steps import Steps
 from condyle.cli.study import CONFIGURATIONS, PAPER, Study, count, study
+from condyle.cli.terminal import say
 from condyle.native.machine.ctrl_c import patient
 from condyle.records import dataclass
 from condyle.viewer.shown import has_screen
@@ -74,7 +75,7 @@ def _run(output: Path | None, ending: str, force: bool, open_: bool) -> bool:
     for row in rows:
         print(f"  {row}")
     for problem in found.problems:
-        print(f"  FAILED: {problem}")
+        say("FAILED", problem)
     print(
         f"\nDone in {seconds:.1f} s. Open {folder.path / 'report.html'} in a browser; {len(found.tables)} "
         f"tables and the moving arm, scene.html, are beside it.\n{NEXT}",

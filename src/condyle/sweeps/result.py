@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from condyle.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from condyle.table.plots import PlotOptions
 
 KINDS = ("scatter", "tornado", "convergence")
 """Of plots."""
@@ -206,7 +208,7 @@ class Sweep(Display):
         return Table(at, ["mean", "standard error"], np.column_stack([mean, error]), over="member")
 
     def plot(
-        self, name: str, kind: str = "scatter", *, against: str | None = None, axes: Axes | None = None
+        self, name: str, kind: str = "scatter", *, against: str | None = None, **options: Unpack[PlotOptions]
     ) -> Axes:
         """Draw a number.
 
@@ -215,28 +217,27 @@ class Sweep(Display):
             kind: "scatter" over one quantity; "tornado" for its Sobol indices; "convergence" for its mean over
                 the first 1, 2, ... members, with two standard errors.
             against: the quantity of a scatter plot; by default the one that it depends on most, by ranks.
-            axes: matplotlib's; new ones by default.
+            options: axes, width and path, as for `Table.plot`.
         """
-        import matplotlib.pyplot as plt
+        from condyle.table.plots import COLORS, on
 
         if kind not in KINDS:
             raise UnknownNameError("kind of plot", kind, KINDS)
         y = self._number(name)
-        axes = plt.subplots()[1] if axes is None else axes
-        if kind == "tornado":
-            return self.sensitivity(name).plot(axes)
-        if kind == "convergence":
-            found = self.convergence(name)
-            n, mean, error = 1 + np.arange(len(found)), found["mean"], 2 * found["standard error"]
-            axes.plot(n, mean)
-            axes.fill_between(n[1:], (mean - error)[1:], (mean + error)[1:], alpha=0.3, linewidth=0)
-            axes.set_xlabel("members")
-            axes.set_ylabel(f"mean of {name}")
-            return axes
-        against = against or self._strongest(y)
-        axes.plot(self.members[against], y, ".", markersize=2)
-        axes.set_xlabel(against)
-        axes.set_ylabel(name)
+        with on(**options) as axes:
+            if kind == "tornado":
+                return self.sensitivity(name).plot(axes)
+            if kind == "convergence":
+                found = self.convergence(name)
+                n, mean, error = 1 + np.arange(len(found)), found["mean"], 2 * found["standard error"]
+                axes.plot(n, mean)
+                low, high = (mean - error)[1:], (mean + error)[1:]
+                axes.fill_between(n[1:], low, high, color=COLORS[0], alpha=0.25, linewidth=0)
+                axes.set(xlabel="members", ylabel=f"mean of {name}")
+                return axes
+            against = against or self._strongest(y)
+            axes.plot(self.members[against], y, ".", markersize=2)
+            axes.set(xlabel=against, ylabel=name)
         return axes
 
     def _strongest(self, y: Array) -> str:

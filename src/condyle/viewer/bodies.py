@@ -15,6 +15,7 @@ from condyle.system.system import System
 from condyle.tree import scales
 from condyle.tree.body import Body
 from condyle.viewer.elements import COLORS, ShapeOnBody, body_numbers
+from condyle.viewer.joints import glyphs
 
 BONE, INERTIA = "#e6dac4", "#7fa6bf"
 IN_TURN = ("#5b8db8", "#d9a05b", "#6aa67c", "#c9736d", "#8f7fb5", "#a3936b", "#4f9ea3", "#b5799e")
@@ -60,7 +61,36 @@ def parts(system: System, touching: Iterable[ContactSurface] = ()) -> tuple[list
             bob = _compact(body) and body.name not in through and not system.muscles
             shown = (bool(_ends(system, body)) and not bob) or body.name in meshed
             out += _inertia(body, reach, shown, color[body.name], most, seen)
+    out += _joints(system, reach)
     return out, _said(errors)
+
+
+def _joints(system: System, reach: float) -> list[ShapeOnBody]:
+    """What joints are, on the parents: in the default pose, since their axes may move."""
+    number, q, out = body_numbers(system), system.default("q"), []
+    for body in system.bodies:
+        if body.parent is not None:
+            found = glyphs(body.mobilizer, q[body.q], 0.0, 1.45 * _thickness(system, body, reach))
+            out += [
+                ShapeOnBody(
+                    "joints",
+                    body.name,
+                    number[body.parent.name],
+                    d.shape,
+                    body.X_PF @ d.X,
+                    COLORS["joints"],
+                    d.opacity,
+                )
+                for d in found
+            ]
+    return out
+
+
+def _thickness(system: System, body: Body, reach: float) -> float:
+    """Radius of the sticks of a body [m]."""
+    start = np.asarray(body.X_BM.p)
+    lengths = [0.08 * float(np.linalg.norm(end - start)) for end in _ends(system, body)]
+    return min([(0.009 if system.muscles else 0.02) * reach, *lengths])
 
 
 def _joint_centers(system: System) -> dict[str, Array]:
@@ -176,18 +206,11 @@ def _compact(body: Body) -> bool:
 
 
 def _sticks(system: System, body: Body, reach: float, color: str) -> list[ShapeOnBody]:
-    start, i = np.asarray(body.X_BM.p), body.index + 1
-    ends = _ends(system, body)
-    thick = 0.009 if system.muscles else 0.02
-    radius = min([thick * reach, *(0.08 * float(np.linalg.norm(end - start)) for end in ends)])
-    out = [ShapeOnBody("bodies", body.name, i, *capsule(start, end, radius), color) for end in ends]
-    if body.mobilizer.nu:
-        out.append(
-            ShapeOnBody(
-                "joints", body.name, i, shapes.Sphere(1.45 * radius), Transform(p=start), COLORS["joints"]
-            )
-        )
-    return out
+    start, radius = np.asarray(body.X_BM.p), _thickness(system, body, reach)
+    return [
+        ShapeOnBody("bodies", body.name, body.index + 1, *capsule(start, end, radius), color)
+        for end in _ends(system, body)
+    ]
 
 
 def _inertia(
