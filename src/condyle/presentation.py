@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from html import escape
 from itertools import zip_longest
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from condyle.arguments import american, missing
@@ -124,6 +122,8 @@ class Block:
         for _ in range(sum(width) + 2 * len(width) - 2 - most):
             k = max(range(len(width)), key=lambda k: width[k] if width[k] > least[k] else -1)
             width[k] = max(width[k] - 1, least[k])
+        from textwrap import wrap
+
         broken = [[wrap(c, w) for c, w in zip(row, width, strict=True)] for row in rows]
         return [_justified(part, width) for cells in broken for part in zip_longest(*cells, fillvalue="")]
 
@@ -149,6 +149,13 @@ def _justified(cells: Sequence[str], width: Sequence[int]) -> str:
 
 def _row(cell: str, texts: Sequence[str]) -> str:
     return "<tr>" + "".join(f"<{cell}>{escape(text)}</{cell}>" for text in texts) + "</tr>"
+
+
+def escape(text: str) -> str:
+    """Text as HTML shows it."""
+    import html  # 1 ms, of which a terminal has no use
+
+    return html.escape(text)
 
 
 def page(title: str, *blocks: Block) -> str:

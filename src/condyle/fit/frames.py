@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
 from condyle.fit.configurations import Configurations
-from condyle.fit.gauss_newton import FLAT, FOUND, INFO, STATIONARY, UNFINISHED, VIOLATED
 from condyle.fit.goals import Goal
+from condyle.fit.layout import FLAT, FOUND, INFO, STATIONARY, UNFINISHED, VIOLATED
 from condyle.presentation import Block, cut, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass

@@ -14,9 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import Array, Entries, complaint, real, unusable, vector
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
-from condyle.integrate.advice import advice
 from condyle.integrate.integrators import Method
-from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.steps import StepRows, stacked
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
@@ -33,6 +31,7 @@ from condyle.table import Table, distinct, titles
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from condyle.integrate.interrupts.path_jumps import Jump
     from condyle.table.plots import PlotOptions
 
 VARIED = ("t", "q", "u", "z", "inputs", "discrete", "parameters")
@@ -350,6 +349,8 @@ class Ensemble(States[Trajectory], Judged):
         return tuple(self._status(i) for i in range(len(self)))
 
     def _status(self, i: int) -> Outcome:
+        from condyle.integrate.advice import advice
+
         if isinstance(self.kept, Runs):
             return self.kept.runs[i].status
         if self.finished[i]:

@@ -14,10 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from condyle.arrays import Array
 from condyle.errors import ShapeError
 from condyle.integrate.interrupts.base import Cause
-from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.measure_history import history, measured
-from condyle.integrate.rigid.impact import Impact
 from condyle.integrate.steps import StepRows, replaced
 from condyle.presentation import Block, cut, number, rows_of, span
 from condyle.quality import Check, Judged
@@ -32,6 +29,8 @@ from condyle.trace.parameter import Expression
 
 if TYPE_CHECKING:
     from condyle.integrate.growth import Growth
+    from condyle.integrate.interrupts.path_jumps import Jump
+    from condyle.integrate.rigid.impact import Impact
     from condyle.table.plots import AxesLike, PlotOptions
 
 FULL = 0.999
@@ -276,6 +275,9 @@ class Trajectory(States[State], Judged):
 
     def part(self, i: np.ndarray, rows: StepRows) -> Trajectory:
         """Other rows of the same run, each at row i (m,) of these or after."""
+
+        from condyle.integrate.measure_history import history
+
         which, likes = self._which(i), (self.start, *(state for _, state in self.changes))
         start = self.start
         if len(i):
@@ -480,6 +482,9 @@ class Trajectory(States[State], Judged):
 
     def _history(self, name: str, t: np.ndarray | None) -> np.ndarray:
         """Columns of a measure that the whole run gives."""
+
+        from condyle.integrate.measure_history import measured
+
         run, rows = (self, self._steps) if self.within is None else self.within
         if t is not None:
             self.at(t)  # raises an error for times outside of the run
@@ -487,6 +492,9 @@ class Trajectory(States[State], Judged):
 
     def _recorded(self, t: Any = None, measures: bool = True) -> tuple[list[str], list[str], np.ndarray]:
         """Names, units and values of all that is known over time, at the steps or at times t (m,)."""
+
+        from condyle.integrate.measure_history import history
+
         names, units, values = self._variables(t)
         run = self if self.within is None else self.within[0]
         if not (measures and run.rows.whole and len(self)):

@@ -10,9 +10,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-import zlib
 from pathlib import Path
-from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
@@ -394,6 +392,9 @@ def _degrees(header: dict[str, str], ending: str, path: Path) -> bool | None:
 
 
 def _numpy(path: Path, degrees: bool | None) -> Table:
+    import zlib
+    from zipfile import BadZipFile, ZipFile
+
     try:
         with ZipFile(path) as archive:
             whole, packed = sum(part.file_size for part in archive.infolist()), path.stat().st_size

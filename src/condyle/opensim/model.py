@@ -21,9 +21,7 @@ from condyle.opensim import (
     kept,
     muscles,  # noqa: F401  # its rows register themselves, as those of all below do
 )
-from condyle.opensim.bodies import read_tree
 from condyle.opensim.constraints import write_constraints
-from condyle.opensim.contact import as_obj
 from condyle.opensim.controllers import controlled, controllers
 from condyle.opensim.couplers import check_way, uncoupled
 from condyle.opensim.document import Document, add_sets, list_notes, read_document, read_set, warn_of_notes
@@ -113,6 +111,9 @@ def read_osim(
 
 def system_of(document: Document, couplers: str = "constraints") -> System:
     """The System of a model file that has been parsed; without a warning."""
+
+    from condyle.opensim.bodies import read_tree
+
     model = document.object
     reading = Reading(document, System())
     reading.system = System(gravity=reading.numbers(model, "gravity", (0.0, -9.80665, 0.0), 3))
@@ -186,6 +187,8 @@ def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, flo
     to = Writing(system, parameters, path)
     model = as_model(to)
     for name, triangles in to.meshes.items():
+        from condyle.opensim.contact import as_obj
+
         with files.whole(path.parent / name, "wb") as file:
             file.write(as_obj(triangles))
     write_document(model, path)

@@ -26,8 +26,6 @@ from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up
 from condyle.paths import cylinder_sphere
 from condyle.paths.cylinder_sphere import NONE
-from condyle.paths.ellipsoid_ends import EllipsoidEnds
-from condyle.paths.ellipsoid_halves import solvers
 from condyle.paths.ellipsoid_length import LeastLength, Resumed
 from condyle.paths.segment import ROW, Segment, dot, norm
 from condyle.records import dataclass
@@ -324,6 +322,8 @@ class Ellipsoid(Surface):
         return x / np.linalg.norm(x / np.array(self.radii), axis=-1, keepdims=True)
 
     def rule(self, A: SX, B: SX) -> tuple[SX, SX]:
+        from condyle.paths.ellipsoid_ends import EllipsoidEnds
+
         return EllipsoidEnds(self.solver_input(A, B)).kind, ca.SX(0)
 
     def row(self, A: SX, B: SX) -> SX:
@@ -331,6 +331,9 @@ class Ellipsoid(Surface):
 
     def _searched(self, A: SX, B: SX) -> tuple[SX, SX]:
         """The row, and the memory."""
+
+        from condyle.paths.ellipsoid_halves import solvers
+
         p = self.solver_input(A, B)
         coarse, fine, _ = solvers()
         first = look_up(coarse, p)
@@ -340,11 +343,15 @@ class Ellipsoid(Surface):
         return ca.if_else(bad, float("nan"), found[:WIDTH]), memory
 
     def sketched(self, A: SX, B: SX) -> tuple[SX, SX, SX]:
+        from condyle.paths.ellipsoid_halves import solvers
+
         found = look_up(solvers()[0], self.solver_input(A, B))
         ok = all_of(found[0] != NONE, found[WIDTH])
         return found[:WIDTH], ca.logic_not(found[WIDTH]), ca.vertcat(ok, found[LeastLength.width : -1])
 
     def resumed(self, A: SX, B: SX, memory: SX, near: SX) -> tuple[SX, SX, SX]:
+        from condyle.paths.ellipsoid_halves import solvers
+
         go = all_of(near, memory[0])
         row, kept = self._searched(A, ca.if_else(go, A, B))
         found = look_up(solvers()[2], ca.vertcat(self.solver_input(A, B), memory[1:], go))

@@ -24,7 +24,6 @@ from condyle.model.model import Model, description, equation_names
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.columns import generalized_forces
 from condyle.model.operators.record import Operator
-from condyle.model.time import TimeReader, time_readers
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.fastcall.builtin import DirectCall
 from condyle.system.tails import Tails, resting
@@ -35,6 +34,7 @@ T = TypeVar("T")
 
 if TYPE_CHECKING:
     from condyle.constraints.solve.projection import ProjectionProblem
+    from condyle.model.time import TimeReader
     from condyle.system import failures
 else:  # loaded where an answer fails
     failures = Deferred("condyle.system.failures")
@@ -384,6 +384,8 @@ class TimeDependence:
 
 
 def _readers(model: Model) -> dict[str, list[list[str]]]:
+    from condyle.model.time import time_readers
+
     found: dict[str, list[list[str]]] = {kind: [] for kind in ("joints", "forces", "constraints", "motions")}
     for reader in time_readers(model, stored=True):
         if _reads(reader) and (source := [reader.words, reader.switch]) not in found[reader.kind]:

@@ -29,7 +29,6 @@ from condyle.trace.parameter import Discrete
 from condyle.tree import scales
 from condyle.tree.attached import Geometry
 from condyle.tree.body import Body, Coordinate
-from condyle.tree.check import check_inertia
 from condyle.tree.prescribed import Prescribed
 
 if TYPE_CHECKING:
@@ -76,6 +75,9 @@ class Copies(Attachments):
 
     def _check_inertia(self) -> bool:
         """Every speed moves some inertia, or an error says which does not."""
+
+        from condyle.tree.check import check_inertia
+
         if self._tree.checked < len(self._tree.bodies):
             check_inertia(self._tree)
             self._tree.checked = len(self._tree.bodies)

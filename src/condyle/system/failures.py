@@ -13,14 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.constraints.solve.equations import row_slices
-from condyle.constraints.solve.multipliers import ROUNDING, UNMET
 from condyle.errors import ConstraintError, ContactError, ConvergenceError, PathError, SingularError, warn
 from condyle.mobilizers import motion_at
-from condyle.model.explain import explain
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
-from condyle.model.symbols import Symbols
 from condyle.native.tables.lookup import lookup_context
 from condyle.native.tables.staged import Staged
 from condyle.presentation import cut
@@ -240,6 +236,11 @@ def unmet(
 ) -> tuple[str, str, dict[str, float]] | None:
     """Which constraints are unmet or not finite at one state, what to do, and amounts by equation; None if
     all are met, or if something else is not finite."""
+
+    from condyle.constraints.solve.equations import row_slices
+    from condyle.constraints.solve.multipliers import ROUNDING, UNMET
+    from condyle.model.explain import explain
+
     found = explain(model, q, u, tau, tail)
     if found.first is not None:
         broken = next((c for c in model.constraints if found.first.startswith(f"constraint {c!r}: ")), None)
@@ -287,6 +288,9 @@ _LOOK = "Check its equations for a root of a negative number or a division by ze
 def unsolved(compiled: Compiled, q: Array, tail: Array) -> tuple[str, str, tuple[str, ...]] | None:
     """Words, the name of a path or contact and of its surfaces, at one state q (nq,); None if all are
     found."""
+
+    from condyle.model.symbols import Symbols
+
     model = compiled.model
     if not model.over_surfaces or not np.isfinite(q).all():
         return None

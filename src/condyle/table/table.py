@@ -20,7 +20,6 @@ from condyle.table.reshaped import Reshaped
 from condyle.table.rows import NUMBERED, TIME, disorder, last_rows, rows_in, seconds
 from condyle.table.titles import split_title, titles
 from condyle.table.units import scaled, si
-from condyle.table.writing import comma_separated, storage
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -507,6 +506,9 @@ class Table(Reshaped, ExplainsCalls, Display):
             DescriptionError: a name with another ending, or in a folder that does not exist; times that go
                 forward and backward.
         """
+
+        from condyle.table.writing import comma_separated, storage
+
         if not isinstance(path, (str, Path)):
             raise DescriptionError(f"Table.save: expected the path of a file, got {path!r}")
         path = Path(path)

@@ -18,7 +18,7 @@ from condyle.arrays import Array
 from condyle.errors import ConvergenceError, UnknownNameError
 from condyle.fit.configurations import Configurations
 from condyle.fit.frames import Frames
-from condyle.fit.gauss_newton import INFO
+from condyle.fit.layout import INFO
 from condyle.io.markers import Markers
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Check, Judged
