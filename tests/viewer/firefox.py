@@ -5,15 +5,15 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
-import os
 import re
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from tests import process
 
 PREFERENCES = """user_pref("webgl.force-enabled", true);
 user_pref("browser.shell.checkDefaultBrowser", false);
@@ -116,27 +116,17 @@ def screen() -> Iterator[dict[str, str]]:
     a window has no WebGL where there is no graphics processor; on such a screen it has Mesa's."""
     path = shutil.which("Xvfb")
     if path is None:
-        yield dict(os.environ)
+        yield {}
         return
-    read, write = os.pipe()
-    command = [path, "-displayfd", str(write), "-screen", "0", "1280x1024x24", "-nolisten", "tcp"]
-    process = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
-    os.close(write)
+    quiet = 'exec "$0" "$@" 2>/dev/null'
+    options = ["-displayfd", "1", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"]
+    server = process.start("sh", "-c", quiet, path, *options)
     try:
-        with os.fdopen(read) as number:
-            display = f":{number.readline().strip()}"
-        yield os.environ | {"DISPLAY": display, "LIBGL_ALWAYS_SOFTWARE": "1", "MOZ_ENABLE_WAYLAND": "0"}
+        assert server.stdout is not None
+        number = server.stdout.readline().strip()
+        yield {"DISPLAY": f":{number}", "LIBGL_ALWAYS_SOFTWARE": "1", "MOZ_ENABLE_WAYLAND": "0"}
     finally:
-        _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(30)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        process.end(server)
 
 
 @contextlib.contextmanager
@@ -150,22 +140,19 @@ def started() -> Iterator[Tab]:
         Path(folder, "user.js").write_text(PREFERENCES, encoding="utf-8")
         log = Path(folder, "log.txt")
         command = [path, "--no-remote", "--profile", folder, "--remote-debugging-port=0"]
-        headless = [] if shutil.which("Xvfb") else ["--headless"]
-        with log.open("w") as out:
-            process = subprocess.Popen(
-                [*command, *headless], stdout=out, stderr=subprocess.STDOUT, env=environment
-            )
+        headless = [] if "DISPLAY" in environment else ["--headless"]
+        into = f'exec "$0" "$@" >{log} 2>&1'
+        started_ = process.start("sh", "-c", into, *command, *headless, environment=environment)
         try:
             url = None
             for _ in range(600):
-                if url := re.search(
-                    r"WebDriver BiDi listening on (ws://\S+)", log.read_text(errors="replace")
-                ):
+                said = log.read_text(errors="replace") if log.exists() else ""
+                if url := re.search(r"WebDriver BiDi listening on (ws://\S+)", said):
                     break
-                assert process.poll() is None, log.read_text(errors="replace")[-500:]
+                assert started_.poll() is None, said[-500:]
                 time.sleep(0.1)
             assert url, "Firefox does not listen"
             with connect(f"{url[1]}/session", max_size=None, open_timeout=60) as socket:
                 yield Tab(socket)
         finally:
-            _end(process)
+            process.end(started_)
