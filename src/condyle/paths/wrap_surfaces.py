@@ -63,6 +63,7 @@ class Surface(Described):
     room = "paths."
     several: ClassVar[bool] = True  # may say WRAPPED beside MANDATORY
     every_order: ClassVar[bool] = False  # lengths have third derivatives too, where a surface knows them
+    knows: ClassVar[bool] = False  # third derivatives
     memory: ClassVar[int] = 0  # numbers from which a search for ends nearby goes on
 
     def __post_init__(self) -> None:
@@ -172,6 +173,8 @@ class Surface(Described):
 @dataclass(frozen=True, eq=False, repr=False)
 class _Round(Surface):
     """A surface whose geodesics have closed forms."""
+
+    knows = True
 
     def rule(self, A: SX, B: SX) -> tuple[SX, SX]:
         row = self.row(A, B)
