@@ -357,3 +357,13 @@ def test_poses_of_segments(tmp_path):
     np.testing.assert_allclose(points["pelvis_z"] - points["pelvis_o"], [[0, 0.2, 0]] * 7, atol=1e-6)
     across = (points["pelvis_x"] - points["pelvis_o"]) / 0.2
     np.testing.assert_allclose(across, X[:, :3, 0], atol=1e-6)
+
+
+def test_a_start_that_is_not_zero_is_told(tmp_path):
+    """A .c3d file has no clock of its own: half a second is lost, half a percent of a step is rounding."""
+    positions = np.zeros((5, 1, 3))
+    for start, lost in ((0.5, True), (5e-6, False)):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            cd.Markers(start + np.arange(5) / 1000, ["a"], positions).save(tmp_path / "a.c3d")
+        assert [f"their times begin at {start:g} s" in str(w.message) for w in said] == [True] * lost
