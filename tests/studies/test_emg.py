@@ -91,7 +91,7 @@ def test_beside_activations_over_the_cycle(found, tmp_path):
     assert both.table["best"][0] == pytest.approx(1, abs=1e-6)
     assert both.table["lag"][0] == pytest.approx(0.05, abs=1e-9)
     figure = both.plot(path=tmp_path / "emg.svg")
-    assert "50 ms" in figure.axes[0].get_title()
+    assert "50 ms" in figure.axes[0].get_title(loc="left")
     assert "mean correlation" in repr(both)
 
 

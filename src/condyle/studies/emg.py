@@ -197,7 +197,9 @@ class EMGBeside(Display, ExplainsCalls):
         for axes, name in zip(figure.axes, chosen, strict=False):
             row = self.emg.names.index(name)
             r, best, lag = (self.table[column][row] for column in ("correlation", "best", "lag"))
-            axes.set_title(f"{name}: r = {r:.2f}; {best:.2f} at {1000 * lag:.0f} ms", fontsize="small")
+            axes.set_title(
+                f"{name}: r = {r:.2f}; {best:.2f} at {1000 * lag:.0f} ms", loc="left", fontsize="small"
+            )
         if path is not None:
             figure.savefig(path)
         return figure
