@@ -82,7 +82,9 @@ def skeleton(system: Any, path: Path, t: float | None = None, **options: Any) ->
     """A pose, as near as the picture lets it be: of a motion, a moment."""
     motion = options.get("motion")
     if t is not None:
-        options |= {"t": t} | ({"motion": motion.between(t, t + 0.05)} if motion is not None else {})
+        options |= {"t": t} | (
+            {"motion": motion.between(t, t + 0.05)} if motion is not None else {}
+        )
     cd.picture(system, path, **{"size": SIZE, **options})
 
 
@@ -163,7 +165,7 @@ FIGURES: dict[str, dict[str, Callable[[Any, Path], Any]]] = {
             ("force [N]", over(v.muscles.forces, MUSCLES)),
         ),
         "tutorial-gait-scene": lambda v, path: skeleton(
-            v.scaled, path, motion=v.motion, color=v.muscles, arrows=v.feet, t=0.5
+            v.scaled, path, motion=v.motion, color=v.muscles, arrows=v.feet, t=0.5, azimuth=75, elevation=6
         ),
         "tutorial-gait-loads": lambda v, path: loads_of(v),
     },
@@ -214,7 +216,6 @@ FIGURES: dict[str, dict[str, Callable[[Any, Path], Any]]] = {
     "tutorial-joints": {
         "tutorial-joints-frames": lambda v, path: panels(
             ("flexion [degrees]", {"measured": (v.frames.time, DEG * v.flexion)}),
-            ("kinds of path tried: error [mm]", {f"smoothing {w:g}": (v.tried["n"][v.tried["smoothing"] == w], v.tried.values[v.tried["smoothing"] == w, 2]) for w in (0, 0.01)}),
         ),
         "tutorial-joints-path": lambda v, path: panels(
             ("distance from the truth [mm]", {"fitted joint": (DEG * v.q, v.apart)}), xlabel="flexion [degrees]"
