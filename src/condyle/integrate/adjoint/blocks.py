@@ -109,9 +109,11 @@ def _build(
         return [node] if sizes[name] else []
 
     def program(body: Node, lanes: int) -> ProgramAndTables:
-        used = {x.stream for x, _ in walk(body) if isinstance(x, (Get, Put, Take))}
+        rows = [x for x, _ in walk(body) if isinstance(x, (Get, Put))]
+        used = {"queue", *(x.stream for x in rows)}
         mine = {name: stream for name, stream in streams.items() if name in used}
-        known = set().union(*used_slices(body), {"count", "base", "seeded", "weights", "tolerance"})
+        known = set().union(*used_slices(body), "count base seeded weights tolerance at task".split())
+        known |= {x.status for x in rows}
         slices = {name: size for name, size in sizes.items() if name in known}
         made = Program(body, slices, W=lanes, streams=mine, counts=("limit",))
         return made, {name: table for name, table in tables.items() if name in used}

@@ -20,14 +20,16 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.constraints.solve.multipliers import LINES
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.constraints.solve.multipliers import LINES, Multipliers
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.integrate.adjoint.blocks import Tasks
 from condyle.integrate.adjoint.program import SeriesBars, carry
 from condyle.integrate.adjoint.saltation import Changes
 from condyle.integrate.adjoint.slopes import FORWARD, REVERSE, wanted
 from condyle.integrate.integrators.base import Method
 from condyle.integrate.steps import unstacked
+from condyle.model.symbols import Symbols
+from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.status import Status
 from condyle.system.derivatives import check_shares
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 VARIABLES = ("q", "u", "z", "inputs", "parameters", "t")
 """What runs are differentiated by: the start, what holds, and the time at which y is taken."""
 DEFAULT = ("q", "u", "z", "parameters")
+REST = 1e-12
+"""Rates of activations that rest [1/s]: rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +95,11 @@ class RunDerivatives:
                 f"{what}: {method.name!r} keeps differences of earlier steps, which have no derivative here; run with "
                 "'rodas5p' for stiff systems, or with 'dormand-prince'"
             )
-        second = self.model.over_surfaces or any(c.size > LINES for c in self.model.constraints.values())
-        if method.needs_jacobian and second:
+        if method.needs_jacobian and (self.model.over_surfaces or self._loops_over_constraints()):
             raise DescriptionError(
                 f"{what}: steps of {method.name!r} contain the Jacobian, whose derivative is not known for paths over "
-                "surfaces, contacts that are solved for, and many constraints; run with 'dormand-prince', 'rkc' or 'verlet'"
+                "surfaces, contacts that are solved for, and more than twelve coupled equations of constraints; run with "
+                "'dormand-prince', 'rkc' or 'verlet'"
             )
         if not traj.rows.whole and len(traj) > 1:
             raise DescriptionError(
@@ -108,6 +112,37 @@ class RunDerivatives:
             rows = np.array([0, *(row for row, _ in traj.changes)])
             args = unstacked(self.model, traj.tails(rows), traj.t[rows], traj.y[rows])
             check_shares(self.system.compiled, what, "ydot", *args)
+        self._warn_of_kinks()
+
+    def _loops_over_constraints(self) -> bool:
+        """Whether some constraints are coupled with so many others that loops solve them."""
+
+        def find() -> bool:
+            s = Symbols(self.model)
+            return Multipliers(s.rows(s.kinematics()), s.lock).loops
+
+        many = sum(c.size for c in self.model.constraints.values()) > LINES
+        return many and self.system.compiled.remembered("loops over constraints", find)
+
+    def _warn_of_kinks(self) -> None:
+        """Name muscles whose activation starts where its rate has a slope on either side, as Thelen's has where
+        excitation equals activation."""
+        if not self.system.muscles:
+            return
+        from condyle.muscles.muscle import Muscle
+
+        names = variable_names(self.system)
+        state = {n: names.index(f"{n}.activation") for n in self.system.muscles if f"{n}.activation" in names}
+        plain = Muscle.activation_rate
+        kinked = [n for n in state if type(self.system.force(n)).activation_rate is plain]
+        rest = [n for n in kinked if abs(self.rows.f[0, state[n]]) <= REST]
+        if rest:
+            warn(
+                f"{self.what}: {cut(rest, 3)}: the activation equals the excitation at the start, where its rate has another "
+                "slope for rising than for falling activation; derivatives are those of falling. Start from another "
+                "activation, or take cd.muscles.DeGroote2016, whose activation is smooth",
+                RuntimeWarning,
+            )
 
     # --- parts of p
 
