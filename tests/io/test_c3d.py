@@ -318,3 +318,13 @@ def test_what_a_file_cannot_hold_is_refused(tmp_path):
         cd.Markers(time, ["a"], places).save(tmp_path / "a.c4d")
     with pytest.raises(cd.errors.ArgumentError, match="Recording: missing"):
         cd.Recording()
+
+
+def test_a_start_that_is_not_zero_is_told(tmp_path):
+    """A .c3d file has no clock of its own: half a second is lost, half a percent of a step is rounding."""
+    positions = np.zeros((5, 1, 3))
+    for start, lost in ((0.5, True), (5e-6, False)):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            cd.Markers(start + np.arange(5) / 1000, ["a"], positions).save(tmp_path / "a.c3d")
+        assert [f"their times begin at {start:g} s" in str(w.message) for w in said] == [True] * lost

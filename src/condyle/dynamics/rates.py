@@ -2,9 +2,9 @@
 
 qdot = N u                                                                            (1)
 qddot = N udot + Ndot u,    Ndot f = d/dt (N f) with f held = (N f)_q N u             (2)
-u = N^-1 qdot,              N^-1 the inverse, or where q is longer than u (quaternions)
-                            the left inverse of least squares                         (3)
+u = N^-1 qdot                                                                         (3)
 udot = N^-1 (qddot - Ndot u)                                                          (4)
+N^-1 is the inverse, or, where q is longer than u (quaternions), the left inverse of least squares.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ import numpy as np
 
 from condyle.errors import DescriptionError, warn
 from condyle.files import existing
-from condyle.io.number_parser import plain_numbers
 from condyle.table import (
     LENGTHS,
     NUMBERED,
@@ -127,6 +126,9 @@ def _length(header: dict[str, str], names: list[str], path: Path) -> str:
 def _plain(path: Path, ending: str) -> tuple[dict[str, str], list[str], np.ndarray] | None:
     """Header, titles and numbers (rows, columns) of a file in which all is plain; None of any other, which is
     read line by line."""
+
+    from condyle.io.number_parser import plain_numbers
+
     if path.is_dir():
         return None
     text, start = path.read_bytes(), 0

@@ -4,10 +4,9 @@ K = L D L' up to order, where D has blocks of one and two rows. The pattern give
 (`condyle.nlp.tree`); each is a small dense matrix F, its lower half by columns of ld rows, whose first p rows are
 ready to be eliminated,
 
-    F = [F11  F21']      F22 <- F22 - L21 D L21',     L21 = F21 L11'^-1 D^-1                                   (1)
-        [F21  F22 ]
+    F = [[F_11, F_21'], [F_21, F_22]],   F_22 <- F_22 - L_21 D L_21',   L_21 = F_21 L_11'^-1 D^-1            (1)
 
-and F22 is added to the front above. A pivot d of one row is taken if |d| >= u max |column|, one of two rows, E, if
+and F_22 is added to the front above. A pivot d of one row is taken if |d| >= u max |column|, one of two rows, E, if
 |E^-1| (max |column 1|, max |column 2|)' <= 1 / u. A row for which there is none waits: it joins the front above,
 where more of it is known. Those left at the top are zero: K is singular. The signs of D are those of K's
 eigenvalues, by Sylvester.

@@ -2,8 +2,7 @@
 
 IPOPT spends most of its time in one linear system an iteration, K dx = r with
 
-    K = [W + Sigma + delta_w I   J'        ]
-        [J                      -delta_c I ]                                                                   (1)
+    K = [[W + Sigma + delta_w 1, J'], [J, -delta_c 1]]                                                     (1)
 
 Its C interface does not take a solver of these, but its library has a function by which programs set what it
 calls for the name "ma27": four functions (start, analyze, factor, solve), which here are `condyle.nlp.fronts`.

@@ -59,6 +59,8 @@ def read(
         return Kept(system, lambda: document)
     with contextlib.suppress(errors.CondyleError):  # the first use says so
         system._check_laws()  # once, not at each use
+        for law in system._laws():
+            law.description(), law.parameters()  # they are kept with it
         system._check_inertia()
     try:
         parts, elements = (pickle.dumps(x, 5) for x in (system._parts(), document))

@@ -6,19 +6,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element as Xml
 from xml.etree.ElementTree import SubElement
 
 import numpy as np
 
 import condyle.files as files
-from condyle.contact.triangles import Triangles
 from condyle.spatial import euler_from_rotation, rotation_from_euler
 from condyle.system.system import System
 from condyle.trace import Symbol
 from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.body import Body
+
+if TYPE_CHECKING:
+    from condyle.contact.triangles import Triangles
 
 VERSION = "40600"
 FORBIDDEN = frozenset("\\/*+ \t\n\r")

@@ -354,7 +354,7 @@ def test_padding_of_the_filter_is_called_so(tmp_path):
     text = ID.replace(">-1<", ">6<").replace("<time_range>0.2 0.81</time_range>", "")
     (tmp_path / "id.xml").write_text(text.replace("<external_loads_file>loads.xml</external_loads_file>", ""))
     report = run_setup(tmp_path / "id.xml")
-    assert any(
-        re.match(r"\d+ rows? before 0 s and \d+ after .* s are padding of the filter", line)
-        for line in report.check
-    ), report.check
+    line = next(line for line in report.check if "are padding of the filter" in line)
+    before, after = map(int, re.match(r"(\d+) rows? before 0 s and (\d+) after 1 s", line).groups())
+    rows = len(cd.read_table(report.files[0]))
+    assert before == after and rows == before + 41 + after
