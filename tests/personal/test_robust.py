@@ -37,8 +37,9 @@ def femur(person):
 def test_truth(person, recording):
     """Sizes of a spatial subject with 4 mm of skin motion and markers 5 mm off, and its joint centers (#285)."""
     true, _, _, q = recording
-    for body, size in (("femur_r", 1.08), ("tibia_r", 1.04)):
-        assert person.factors[body][1] == pytest.approx(size, abs=0.02)  # 8 mm of 0.4 m
+    for name, size in (("thigh y", 1.08), ("shank y", 1.04)):
+        sd = person.sizes.sd[name]
+        assert sd < 0.02 and person.sizes[name] == pytest.approx(size, abs=3 * sd)  # 8 mm of 0.4 m
     A, B = person.system.body_poses(person.motions[0].values), true.body_poses(q)
     at = [true.body(f"{b}_r").index for b in ("femur", "tibia", "foot")]
     off = np.linalg.norm(A.p[:, at] - B.p[:, at], axis=-1).mean(axis=0)
