@@ -192,17 +192,6 @@ def personalize(
         warn(f"personalize: markers that the model cannot follow are left out: {told}", RuntimeWarning)
         fit = problem(y, static_ones, worth)
         result = fit.solve(q)
-    doubtful = _doubtful(result, used, kinds, markers)
-    if doubtful:
-        told = cut(f"{n} by {1e3 * x:.0f} mm" for n, x in doubtful.items())
-        warn(
-            f"personalize: markers are off the landmarks of their names: {told}. Their places count as those of "
-            "clusters; does the model have these markers where you put them?",
-            RuntimeWarning,
-        )
-        kinds = kinds.doubting(doubtful)
-        fit = problem(y, static_ones, worth)
-        result = fit.solve(q)
     strange: dict[str, float] = {}
     moving = [k for k, r in enumerate(found) if not r.static]
     while len(moving) > 2:
@@ -223,16 +212,20 @@ def personalize(
             "with their sizes, but does not count for them",
             RuntimeWarning,
         )
+    doubtful = _doubtful(result, used, kinds, markers)
+    if doubtful:
+        told = cut(f"{n} by {1e3 * x:.0f} mm" for n, x in doubtful.items())
+        warn(
+            f"personalize: markers are off the landmarks of their names: {told}. Their places count as those of "
+            "clusters; does the model have these markers where you put them?",
+            RuntimeWarning,
+        )
+        kinds = kinds.doubting(doubtful)
+        fit = problem(y, static_ones, worth)
+        result = fit.solve(q)
     result = SkinFit(
         fit, [r.markers.time[rows] for r, rows in zip(found, picks, strict=True)], static_ones
     ).solve(result)
-    import os
-    if os.environ.get("REFIT"):
-        again = problem(y, static_ones, worth)
-        again.mean, again.precision = result.theta, 1e8 * np.eye(len(result.theta))
-        again.sd = result.sd
-        new = again.solve(result.q, result.theta, result.d)
-        result = Fit(new.q, result.theta, new.d, result.covariance, new.e, new.sd, result.iterations, result.converged, result.skin)
     if not result.converged:
         warn(
             f"personalize: sizes were still changing after {result.iterations} steps; see .quality",

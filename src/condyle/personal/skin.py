@@ -13,13 +13,14 @@ white and standing are those among a few under which the recording is most proba
 
     log p(y) = -min J - 1/2 (log det N + log det H + log det S)                                           (2)
 
-Skin moves the same way in every stride: a trial longer than STRIDES counts as one of that length. In a static
+Skin moves the same way in every stride: a trial longer than STRIDES counts as one of that length, up to REPEATS. In a static
 trial it is off its mean of a walk by `standing`, one number per marker and axis.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ TOGETHER = UNSEEN**2 - 1
 """Variance of what markers of a segment do together over that of what each does by itself."""
 TRIED = ((0.2, 0.1, 0.4), (0.001, 0.0005, 0.002), (0.005, 0.0025, 0.01))
 """l [s], white [m] and standing [m] that are tried, the usual first."""
-STRIDES = 2.5
-"""Time in which all that the skin does happens [s]."""
+STRIDES, REPEATS = 2.5, 2.0
+"""Time in which all that the skin does happens [s], and how often that may repeat before the rest counts."""
 BROAD = 1.1
 """Errors that are allowed over those that were found: skin is no random process."""
 LARGEST = 1400
@@ -49,27 +50,22 @@ class SkinFit:
     """
 
     def __init__(self, problem: MarkerFit, times: list[Array], static: list[bool]) -> None:
-        self.problem, self.static = problem, static
+        self.problem, self.static, self.times = problem, static, times
         ends = np.cumsum([0, *map(len, times)])
-        self.rows = [np.arange(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
-        self.time = np.concatenate(times)
+        self.rows = [np.arange(a, b) for a, b in pairwise(ends)]
+        self.chosen = np.arange(ends[-1])
         self.markers = [np.flatnonzero(problem.body == b) for b in problem.bodies]
 
     def thinned(self, largest: float) -> SkinFit:
-        """The same with fewer frames: poses of a trial have that many unknowns at most."""
-        part = object.__new__(SkinFit)
-        vars(part).update(vars(self))
-        least = lambda rows: max(1, int(np.ceil(len(rows) * self.problem.free.sum() / largest)))
-        kept = [r[:: least(r)] for r in self.rows]
-        chosen = np.concatenate(kept)
-        ends = np.cumsum([0, *map(len, kept)])
-        part.problem, part.time = self.problem.frames(chosen), self.time[chosen]
-        part.rows = [np.arange(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
-        share = part.problem.share / np.concatenate(
-            [np.full(len(r), 1.0 / len(r) if still else 1.0) for r, still in zip(kept, self.static, strict=True)]
-        )
-        part.problem.q_precision = part.problem.q_precision / share[:, None]  # one pose of a static trial
-        part.chosen = chosen  # type: ignore[attr-defined]
+        """The same with fewer frames: poses of a trial have that many unknowns at most. A static trial has one pose,
+        however many frames."""
+        every = [int(np.ceil(len(r) * self.problem.free.sum() / largest)) for r in self.rows]
+        kept = [r[::k] for r, k in zip(self.rows, every, strict=True)]
+        times = [t[::k] for t, k in zip(self.times, every, strict=True)]
+        part = SkinFit(self.problem.frames(np.concatenate(kept)), times, self.static)
+        part.chosen = np.concatenate(kept)
+        poses = np.repeat(np.where(self.static, list(map(len, kept)), 1), list(map(len, kept)))
+        part.problem.q_precision = part.problem.q_precision / (part.problem.share * poses)[:, None]
         return part
 
     def scale(self, e: Array) -> float:
@@ -80,14 +76,16 @@ class SkinFit:
         count = np.maximum(3.0 * p.seen[moving].sum(axis=1) - p.free.sum(), 1.0).sum()
         return float(max(np.sqrt((left + KNOWN * (MOST / UNSEEN) ** 2) / (count + KNOWN)), LEAST / UNSEEN))
 
-    def weights(self, sd: float, smooth: float, white: float, standing: float) -> tuple[list[list[Array]], float]:
+    def weights(
+        self, sd: float, smooth: float, white: float, standing: float
+    ) -> tuple[list[list[Array]], float]:
         """N^-1 of each trial and body, shapes (m, T, m, T), and log det N."""
         out, logdet = [], 0.0
-        for rows, still in zip(self.rows, self.static, strict=True):
-            t, T, each = self.time[rows], len(rows), []
+        for rows, t, still in zip(self.rows, self.times, self.static, strict=True):
+            T, each = len(t), []
             x = np.sqrt(5.0) * np.abs(t[:, None] - t) / smooth
             k = (1 + x + x**2 / 3) * np.exp(-x)
-            longer = 1.0 if still else max(1.0, (t[-1] - t[0]) / STRIDES)
+            longer = 1.0 if still else np.clip((t[-1] - t[0]) / STRIDES, 1.0, REPEATS)
             for m in self.markers:
                 n = len(m)
                 S = np.eye(n) if still else np.eye(n) + TOGETHER  # (1)
@@ -115,7 +113,7 @@ class SkinFit:
 
     def step(
         self, q: Array, theta: Array, d: Array, W: list[list[Array]]
-    ) -> tuple[Array, Array, Array, Array, float]:
+    ) -> tuple[Any, Any, Any, Any, float]:
         """du (T, nu), dtheta, dd, the Schur complement, and log det H - 2 times what the step gains."""
         p, ns, M = self.problem, len(theta), len(d)
         e, A, B, Z, shift, slope = p.reduced(q, theta, d)
@@ -134,9 +132,8 @@ class SkinFit:
                 a, b, r = A[rows][:, m], B[rows][:, m], e[rows][:, m]
                 n, at = len(m), ns + 3 * m[:, None] + np.arange(3)
                 flat = w.reshape(n * T, n * T)
-                by_time = lambda x: np.swapaxes(x, 0, 1).reshape(n * T, -1)
-                Wr = np.swapaxes((flat @ by_time(r)).reshape(n, T, 3), 0, 1)
-                Wb = np.swapaxes((flat @ by_time(b)).reshape(n, T, 3, ns), 0, 1)
+                Wr = np.swapaxes((flat @ np.swapaxes(r, 0, 1).reshape(n * T, -1)).reshape(n, T, 3), 0, 1)
+                Wb = np.swapaxes((flat @ np.swapaxes(b, 0, 1).reshape(n * T, -1)).reshape(n, T, 3, ns), 0, 1)
                 Wa = np.einsum("msjt,tjan->smatn", w, a, optimize=True).reshape(T, 3 * n, T * k)
                 H += (np.swapaxes(a.reshape(T, 3 * n, k), 1, 2) @ Wa).reshape(T, k, T, k)
                 g += np.einsum("sman,sma->sn", a, Wr)
@@ -173,7 +170,7 @@ class SkinFit:
         told = self.step(fit.q, fit.theta, fit.d, W)[4]
         return -self.cost(fit.q, fit.theta, fit.d, W) - 0.5 * (logdet + told)
 
-    def solve(self, fit: Fit, steps: int = 8) -> Fit:
+    def solve(self, fit: Fit, steps: int = 20) -> Fit:
         """From what was found with errors that are new in every frame."""
         few, coarse = self.thinned(LARGEST), self.thinned(LARGEST / 2)
         sd = self.scale(fit.e)
@@ -203,7 +200,7 @@ class SkinFit:
             done = drop < max(TOLERANCE * cost, 0.01)
         covariance = np.linalg.inv(S)  # of the last step, which is small
         poses = fit.q.copy()
-        poses[few.chosen] = q  # type: ignore[attr-defined]
+        poses[few.chosen] = q
         e = self.problem.errors(poses, theta, d)[0]
         C = (covariance + covariance.T) / 2
         return Fit(poses, theta, d, C, e, fit.sd, fit.iterations + k, fit.converged and done, tuple(skin))
