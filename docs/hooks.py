@@ -3,7 +3,7 @@ drift.
 
 A line `<!-- name: argument -->` of a page is replaced:
 
-    docstring: dynamics/aba.py     the docstring of a module, equations with their numbers
+    docstring: dynamics/aba.py     the docstring of a module, its equations typeset (docs/typeset.py)
     members: condyle.mobilizers    API entries of the public names of a package, under their shortest path
     entries: simulate,Event        API entries of names in `cd`
     operators                      the table of the operators
@@ -29,6 +29,9 @@ from textwrap import indent
 from typing import Any
 
 from latex2mathml.converter import convert
+
+sys.path.insert(0, str(Path(__file__).parent))
+import typeset
 
 ROOT = Path(__file__).resolve().parent.parent
 DIRECTIVE = re.compile(
@@ -104,7 +107,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
             return found[1]
         page.formulas.append(_mathml(found[2] or found[3], block=bool(found[2])))
         mark = f"formula{len(page.formulas) - 1}x"
-        return f"\n\n{mark}\n\n" if found[2] else mark
+        line = markdown.rfind("\n", 0, found.start()) + 1
+        before = re.match(" *", markdown[line:])[0]  # inside a box it stays inside
+        return f"\n\n{before}{mark}\n\n" if found[2] else mark
 
     return MATH.sub(take, markdown)
 
@@ -133,8 +138,10 @@ def docstring(path: str) -> str:
         )
         or ""
     )
-    title, _, rest = text.partition("\n")
-    return f"*{title}* `{path}`\n\n```text\n{rest.strip(chr(10))}\n```\n"
+    title, _, rest = text.partition("\n\n")
+    title = " ".join(title.split()).replace("__", r"\_\_")
+    body = indent(typeset.markdown(rest), "    ")
+    return f'!!! module "{title.replace(chr(34), chr(39))}"\n\n{body}\n\n    *`{path}`*\n'
 
 
 def members(package: str) -> str:

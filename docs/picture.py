@@ -1,5 +1,9 @@
-"""README's pictures: `python docs/picture.py` runs the study of `condyle demo` and draws docs/img/elbow.png,
-and the page of its scene as Chromium shows it, docs/img/scene.png; with `scene`, this alone."""
+"""Pictures of README and of the home page: `python docs/picture.py [walk] [elbow] [scene]`, all by default.
+
+walk    docs/img/walk.webp: a skeleton walks, with the ground's forces, muscles and curves
+elbow   docs/img/elbow.png: the study of `condyle demo` beside OpenSim's
+scene   docs/img/scene.png: the page of its scene, as Chromium shows it
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,9 @@ from matplotlib.axes import Axes
 
 import condyle as cd
 from condyle.cli.demo import DATA, elbow
-from condyle.cli.figures import COLORS, DASHED
-from condyle.cli.report import referred
-from condyle.cli.steps import Steps
-from condyle.cli.study import Study, count, study
+from condyle.reports.analysis import Analysis
+from condyle.reports.report import referred
+from condyle.table.plots import COLORS, PALE
 
 OUT = Path(__file__).parent / "img" / "elbow.png"
 INK = "#20303c"
@@ -23,10 +26,41 @@ SHOWN = (0, 50, 100)
 """Frames of the arm."""
 
 
-def main() -> None:
+def walk() -> None:
+    """One cycle of a made-up subject, at half speed: all that is drawn is computed here."""
+    subject = cd.models.synthetic_subject(duration=3.3)
+    system, ground, t = subject.system, subject.ground_reactions, subject.motion.time
+    motion = cd.Motion(system, t, subject.motion.values, subject.u, subject.udot)
+    loads = [
+        cd.ExternalLoad(f"foot_{s}", ground, f"{s}_force_", f"{s}_point_") for s in "rl"
+    ]
+    moments = cd.inverse_dynamics(system, motion, loads)
+    muscles = cd.static_optimization(system, motion, loads, reserves=5.0)
+    shown = {
+        "ground reaction, right [N]": ground["r_force_y"],
+        "knee moment, right [N m]": moments["knee_angle_r"],
+        "soleus, right [N]": muscles.forces["soleus_r"],
+    }
+    curves = cd.Table(t, list(shown), np.stack(list(shown.values()), axis=1))
+    cd.movie(
+        system,
+        OUT.with_name("walk.webp"),
+        motion=subject.motion.between(1.1, 2.2),
+        color=muscles.forces,
+        arrows=loads,
+        plots=[curves],
+        plot=list(shown),
+        speed=0.5,
+        azimuth=85,
+        elevation=7,
+        zoom=1.1,
+        size=(860, 410),
+    )
+
+
+def study_of_the_elbow() -> None:
     motion = elbow(cd.models.arm26())
-    with Steps(count(motion.system, ("active",))) as steps:
-        found = study(motion, steps, configurations=("active",))
+    found = cd.analyze(motion.system, motion, configurations=("active",))
     opensim = cd.read_table(DATA, degrees=False)
     figure = plt.figure(figsize=(10, 5.6), layout="constrained", facecolor="white")
     axes = figure.subplot_mosaic(
@@ -114,8 +148,8 @@ def curves(
             table.time, table[name], color=color, linewidth=2.4 - 0.2 * k, label=name
         )
         if other is not None:
-            axes.plot(other.time, other[name], color=color, **DASHED)
-    axes.plot([], [], color=INK, label="OpenSim", **DASHED)
+            axes.plot(other.time, other[name], color=color, **PALE)
+    axes.plot([], [], color=INK, label="OpenSim", **PALE)
     axes.set_ylabel(ylabel)
     axes.margins(x=0)
     axes.spines[["top", "right"]].set_visible(False)
@@ -124,7 +158,7 @@ def curves(
         axes.legend(frameon=False, fontsize=8)
 
 
-def arm(axes: Axes, found: Study) -> None:
+def arm(axes: Axes, found: Analysis) -> None:
     """Bones and muscles from the side, at some frames; muscles as broad as their forces."""
     motion, system = found.motion, found.motion.system
     for i, fade in zip(SHOWN, np.linspace(0.35, 1.0, len(SHOWN)), strict=True):
@@ -157,7 +191,8 @@ def arm(axes: Axes, found: Study) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+DRAWN = {"walk": walk, "elbow": study_of_the_elbow, "scene": scene}
+
 if __name__ == "__main__":
-    if sys.argv[1:] != ["scene"]:
-        main()
-    scene()
+    for name in sys.argv[1:] or DRAWN:
+        DRAWN[name]()

@@ -19,6 +19,7 @@ def parts() -> Iterator[Part]:
     yield stages()
     yield accuracy()
     yield hertz()
+    yield lines()
     yield stribeck()
     yield foundation()
 
@@ -136,6 +137,38 @@ def hertz() -> Part:
         "Fig. 4: Hertz contact",
         [f"Largest relative difference from (23): {off:.0e}."],
         figure,
+    )
+
+
+def lines() -> Part:
+    """Contact along a line: a cylinder of 0.1 m, a meter long, on a plane, beside Johnson's force."""
+    soft = cd.contact.Material(MODULUS)
+    plane = cd.contact.HalfSpace("ground", (1, 0, 0), 0.0, soft)
+    depth = np.array([1e-5, 1e-4, 5e-4, 2e-3, 5e-3])
+    q = np.stack([RADIUS - depth, 0 * depth, 0 * depth], axis=1)
+    force = {}
+    for name, kind in (("Roller", cd.contact.Roller), ("Cylinder", cd.contact.Cylinder)):
+        system = cd.System(gravity=(0, 0, 0))
+        system.add_body("b", mobilizer=cd.Translation(), mass=1.0)
+        system.add_contact("c", plane, kind("b", None, RADIUS, 1.0, soft))
+        force[name] = system.applied_forces(q, np.zeros(q.shape))[:, 0]
+    E = MODULUS / 2**1.5  # two equal materials: appendix A.1
+    half_width = np.sqrt(4 * force["Roller"] * RADIUS / (np.pi * E))
+    logarithm = 2 * np.log(4 * RADIUS / half_width) - 1
+    off = force["Roller"] * logarithm / (np.pi * E * depth) - 1
+    assert np.abs(off).max() < 1e-10
+    rows = [
+        [f"{1e3 * x:g}", f"{f:.4g}", f"{e:.0e}", f"{c / f:.2f}"]
+        for x, f, e, c in zip(depth, force["Roller"], off, force["Cylinder"], strict=True)
+    ]
+    return Part(
+        "section 5.1: contact along a line",
+        [
+            "A cylinder of radius 0.1 m and length 1 m on a plane: <code>cd.contact.Roller</code>, how far depth and "
+            "force are from Johnson's x = f' / (pi E*) (2 ln(4 R / a) - 1), and the force of the crowned "
+            "<code>cd.contact.Cylinder</code>, an ellipse after Hertz, over that of the roller."
+        ],
+        table=(("depth [mm]", "force [N]", "from Johnson", "crowned"), rows),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from html import escape
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from condyle.arguments import american, missing
@@ -109,11 +109,23 @@ class Block:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
 
-    def lines(self) -> list[str]:
-        """Head and rows, without the title."""
+    def lines(self, most: int | None = None) -> list[str]:
+        """Head and rows, without the title; with `most`, of so many letters where that can be: cells of the widest
+        columns break between words."""
         rows = [tuple(self.head), *map(tuple, self.rows)] if self.head else list(map(tuple, self.rows))
         width = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return ["  ".join(c.ljust(w) for c, w in zip(r, width, strict=True)).rstrip() for r in rows]
+        if most is None or sum(width) + 2 * len(width) - 2 <= most:
+            return [_justified(row, width) for row in rows]
+        least = [
+            max(len(word) for c in column for word in c.split() or [""]) for column in zip(*rows, strict=True)
+        ]
+        for _ in range(sum(width) + 2 * len(width) - 2 - most):
+            k = max(range(len(width)), key=lambda k: width[k] if width[k] > least[k] else -1)
+            width[k] = max(width[k] - 1, least[k])
+        from textwrap import wrap
+
+        broken = [[wrap(c, w) for c, w in zip(row, width, strict=True)] for row in rows]
+        return [_justified(part, width) for cells in broken for part in zip_longest(*cells, fillvalue="")]
 
     def text(self) -> str:
         lines = self.lines()
@@ -131,8 +143,19 @@ class Block:
         return f"<table>{caption}{head}<tbody>{''.join(rows)}</tbody></table>"
 
 
+def _justified(cells: Sequence[str], width: Sequence[int]) -> str:
+    return "  ".join(c.ljust(w) for c, w in zip(cells, width, strict=True)).rstrip()
+
+
 def _row(cell: str, texts: Sequence[str]) -> str:
     return "<tr>" + "".join(f"<{cell}>{escape(text)}</{cell}>" for text in texts) + "</tr>"
+
+
+def escape(text: str) -> str:
+    """Text as HTML shows it."""
+    import html  # 1 ms, of which a terminal has no use
+
+    return html.escape(text)
 
 
 def page(title: str, *blocks: Block) -> str:

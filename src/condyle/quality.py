@@ -13,11 +13,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from functools import cached_property
-from html import escape
 from typing import Any, ClassVar, Self
 
 from condyle.errors import QualityError, QualityWarning, UnknownNameError, warn
-from condyle.presentation import Block, Display, page
+from condyle.presentation import Block, Display, escape, page
 from condyle.records import dataclass
 
 DIGITS = 3

@@ -9,6 +9,7 @@ them.
     CONDYLE_CACHE       on (default) or off: whether machine code is kept on disk
     CONDYLE_CACHE_DIR   where; the user's directory for caches by default
     CONDYLE_CACHE_MB    how much [megabytes], 512 by default
+    CONDYLE_GEOMETRY    folders with meshes of bones, as in PATH: where those of a model file are looked for
 """
 
 from __future__ import annotations
@@ -89,6 +90,19 @@ def cache_limit() -> int:
     if not 0 <= limit < float("inf"):
         raise _refusal("CONDYLE_CACHE_MB", text, "a number of megabytes from 0 on")
     return int(limit * 1e6)
+
+
+def geometry() -> tuple[Path, ...]:
+    """Folders with meshes."""
+    folders = [
+        Path(part).expanduser().absolute() for part in _text("CONDYLE_GEOMETRY").split(os.pathsep) if part
+    ]
+    for folder in folders:
+        if not folder.is_dir():
+            raise _refusal(
+                "CONDYLE_GEOMETRY", str(folder), f"folders that exist, with {os.pathsep!r} between them"
+            )
+    return tuple(folders)
 
 
 def cache_directory() -> Path | None:

@@ -147,7 +147,8 @@ def test_forces_of_contacts_are_a_second_table_and_warnings_one_line_each(tmp_pa
     asked = ("simulate", "ball.py", "0.05", "--rate", "100", "--contact-forces", "forces.csv")
     done = condyle(*asked, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "finished; motion.csv, forces.csv" in done.stdout
+    assert "finished; 1 body from t = 0 to " in done.stdout
+    assert "wrote   motion.csv: " in done.stdout and "wrote   forces.csv: " in done.stdout
     motion, forces = (cd.read_table(tmp_path / name) for name in ("motion.csv", "forces.csv"))
     assert forces.names == ("floor_fx", "floor_fy", "floor_fz")
     np.testing.assert_array_equal(forces.time, motion.time)

@@ -8,8 +8,8 @@ import pytest
 
 import condyle as cd
 from condyle.fit import kernels
-from condyle.fit.cost import Layout
 from condyle.fit.kernels import straight_errors, straight_evaluate
+from condyle.fit.layout import Layout
 from tests.constraints.rig import rig, state
 
 GOALS = [

@@ -138,6 +138,11 @@ def one_of_each() -> dict[str, forces.Force]:
     }
 
 
+def every_law() -> dict[str, forces.Force]:
+    """One of each, and what asks for reactions of joints: that has no loops and no maximal coordinates."""
+    return one_of_each() | {"bearing": forces.JointFriction("upper", 0.3, 0.02)}
+
+
 CONSERVATIVE = ("spring", "torsion", "tether", "stop", "bushing", "web", "band", "ligament", "limit")
 
 

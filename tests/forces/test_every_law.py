@@ -23,7 +23,7 @@ from tests.forces.rig import (
     STIFF,
     arm,
     energy_rate,
-    one_of_each,
+    every_law,
     power,
     rate,
     state,
@@ -31,12 +31,12 @@ from tests.forces.rig import (
 from tests.oracles.trees import random_tree
 from tests.process import LIMIT
 
-NAMES = tuple(one_of_each())
+NAMES = tuple(every_law())
 
 
 @pytest.fixture(scope="module")
 def laws():
-    return one_of_each()
+    return every_law()
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -313,7 +313,7 @@ def test_native_code_agrees_with_casadi(laws, monkeypatch):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_equality_and_repr(name, laws):
-    law, again = laws[name], one_of_each()[name]
+    law, again = laws[name], every_law()[name]
     assert law == again
     assert hash(law) == hash(again)
     assert law == pickle.loads(pickle.dumps(law))

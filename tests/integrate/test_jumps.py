@@ -12,8 +12,8 @@ import condyle as cd
 from condyle.integrate.equations import equations
 from condyle.integrate.integrators import METHODS
 from condyle.integrate.interrupts.path_jumps import Branches
+from condyle.integrate.native import native
 from condyle.integrate.run import Run, Settings
-from condyle.integrate.step_loop import native
 
 arm26 = importlib.import_module("condyle.models.arm26")
 

@@ -285,7 +285,7 @@ def test_a_picture_is_drawn_between_steps_too(pendulum):
     t, q = line.get_data()
     assert set(traj.t) <= set(t)
     assert len(t) > len(traj)
-    assert np.abs(q - pendulum_angle(1.0, np.asarray(t))).max() < 1e-5  # ten times the accuracy
+    assert np.abs(np.radians(q) - pendulum_angle(1.0, np.asarray(t))).max() < 1e-5  # ten times the accuracy
     with pytest.raises(cd.errors.UnknownNameError, match="bob"):
         traj.plot("bub")
 

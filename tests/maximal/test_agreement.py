@@ -123,6 +123,7 @@ def test_nothing_is_left_out():
     laws = {x for x in laws if isinstance(x, type) and issubclass(x, cd.forces.Force)} - {
         cd.forces.Force,
         cd.forces.Gravity,
+        cd.forces.JointFriction,  # it asks for reactions, which maximal coordinates refuse
     }
     assert laws == {type(law) for law in rig.one_of_each().values()}
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.optimize import minimize_scalar
 
 import condyle as cd
+from condyle.paths.torus import closest
 from tests.paths.test_segments import function
 
 R, r = 2.0, 0.5
@@ -200,3 +203,17 @@ def test_refusals():
         cd.paths.Torus(0.05, 0.01)
     with pytest.raises(cd.errors.DescriptionError, match="Parameters"):
         cd.paths.Torus(cd.Parameter("r", 0.01), 0.05)
+
+
+def test_the_point_of_a_stretch_that_is_closest_to_the_circle():
+    """From both ends, Newton's method finds what a scan and SciPy find, to rounding but for flat minima."""
+    names = ca.SX.sym("A", 3), ca.SX.sym("B", 3)
+    found = ca.Function("found", names, [ca.fmin(*(closest(*names, ca.SX(0.7), u)[1] for u in (0, 1)))])
+    off = []
+    for a, b in np.random.default_rng(0).normal(size=(60, 2, 3)):
+        far = lambda u, a=a, d=b - a: (np.hypot(*(a + u * d)[:2]) - 0.7) ** 2 + (a + u * d)[2] ** 2
+        k = int(np.argmin([far(u) for u in np.linspace(0, 1, 201)]))
+        bounds = max(k - 1, 0) / 200, min(k + 1, 200) / 200
+        fine = minimize_scalar(far, bounds=bounds, method="bounded", options={"xatol": 1e-12}).fun
+        off.append(float(found(a, b)) - min(fine, far(0), far(1)))
+    assert np.quantile(off, 0.95) < 1e-14 and max(off) < 1e-7

@@ -53,3 +53,14 @@ def test_other_bodies_have_sticks():
     system = cd.System()
     system.add_body("femur_r", mobilizer=cd.Pin(), mass=1, com=(0, -0.2, 0), inertia=(1, 1, 1))
     assert not any(isinstance(d.shape, cd.shapes.Mesh) for d in parts(system)[0])
+
+
+def test_a_knee_that_moves_away_from_its_frame():
+    """The femur reaches from hip to knee, and one hip is enough for a pelvis."""
+    system = cd.models.leg6dof9musc()
+    drawn = {part.name: part for part in parts(system)[0]}
+    state = system.state()
+    knee = state.station_position("tibia_r", (0, 0, 0), relative_to="femur_r")
+    femur = drawn["femur_r"].shape.surface()[0] @ drawn["femur_r"].X_BS.R.T
+    assert knee[1] < -0.35 and abs(femur[:, 1].min() - knee[1]) < 0.04
+    assert 0.2 < np.ptp(drawn["pelvis"].shape.surface()[0][:, 2]) < 0.35

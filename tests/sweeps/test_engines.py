@@ -175,7 +175,7 @@ def test_workers_that_come_later_and_a_local_cluster(plain):
 
 
 def test_a_log_and_progress(tmp_path, monkeypatch):
-    import condyle.sweeps.sweep as module
+    import condyle.sweeps.dispatch as module
 
     monkeypatch.setattr(module, "OFTEN", 0.0)
     shares = []

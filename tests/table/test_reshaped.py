@@ -116,8 +116,12 @@ def test_filters():
         both.band_pass(20, 600)
     with pytest.raises(cd.errors.ShapeError, match="resample"):
         cd.Table([0, 1, 3, 4, 5], ["e"], np.zeros((5, 1))).high_pass(0.1)
-    with pytest.raises(cd.errors.DescriptionError, match="shorter"):
-        both.moving_mean(1e-4)
+    np.testing.assert_allclose(
+        both.moving_mean(0.002)["e"][1:-1], np.convolve(both["e"], [1 / 3] * 3, "valid")
+    )
+    for window in (1e-4, 1e-3, -1.0):
+        with pytest.raises(cd.errors.DescriptionError, match=r"at least 0\.002 s"):
+            both.moving_mean(window)
 
 
 @pytest.mark.parametrize(

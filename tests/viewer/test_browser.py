@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -149,7 +150,7 @@ def test_show_and_hide(opened: Opened, swing: Trajectory) -> None:
         assert after != before, name
         before = after
     tab.get_by_label("find a name in the list").fill("upper")
-    assert tab.locator("#tree details label:visible", has_text="lower").count() == 0
+    assert tab.locator("#tree .item:visible", has_text="lower").count() == 0
     tab.get_by_label("distance between motions").fill("1")
     moved = tab.evaluate("condyle.figures.map((f) => f.root.position.toArray())")
     assert moved[0] == [0, 0, 0] and moved[1][2] == pytest.approx(0.3) and abs(moved[1][0]) > 0.1
@@ -158,7 +159,7 @@ def test_show_and_hide(opened: Opened, swing: Trajectory) -> None:
 def test_a_motion_later_in_time(opened: Opened, swing: Trajectory) -> None:
     """Given to cd.show and changed in the page: at time t the second motion is where it was at t - later."""
     tab = opened(cd.show(swing, compare=swing, later=0.5, plot=["upper"], open=False))
-    angle = "(i) => condyle.figures[i].values.columns[0]"
+    angle = "(i) => condyle.figures[i].values.columns[0] * Math.PI / 180"
     tab.evaluate("condyle.seek(1.0)")
     assert tab.evaluate(angle, 0) == pytest.approx(swing(1.0)["upper"], abs=2e-3)  # a frame is 10 ms
     assert tab.evaluate(angle, 1) == pytest.approx(swing(0.5)["upper"], abs=2e-3)
@@ -186,7 +187,7 @@ def test_coarse_and_fine(opened: Opened, arm: cd.System, bending: cd.Table, acti
         part.item.updateWorldMatrix(true, false); part.item.geometry.computeBoundingBox();
         const box = part.item.geometry.boundingBox.clone().applyMatrix4(part.item.matrixWorld);
         return [o, box.min.toArray(), box.max.toArray()]; }"""
-    for k in range(tab.evaluate("condyle.figures[0].crowd.parts.length")):
+    for k in tab.evaluate("condyle.figures[0].crowd.parts.flatMap((p, i) => p.item.visible ? [i] : [])"):
         inside, low, high = map(np.array, tab.evaluate(middle, k))
         assert (inside > low).all() and (inside < high).all()
 
@@ -278,3 +279,142 @@ def test_pressure(opened: Opened) -> None:
     shown = tab.evaluate("Array.from(condyle.figures[0].pressures.maps[0].color.array)")
     assert len(shown) == 18 and max(abs(np.diff(np.reshape(shown, (6, 3)), axis=0).ravel())) < 0.02  # equal
     assert tab.evaluate("condyle.figures[0].kinds().pressures") == ["stand: brick"]
+
+
+def test_select_center_isolate_names(
+    opened: Opened, arm: cd.System, bending: cd.Table, activity: cd.Table
+) -> None:
+    """By keys, by the list and by the mouse."""
+    tab = opened(cd.show(arm, motion=bending, color=activity, open=False))
+    tab.evaluate("condyle.draw(30)")
+    tab.locator("#scene").focus()
+    tab.keyboard.press("n")
+    first = tab.locator("#card-name").text_content()
+    tab.keyboard.press("n")
+    second = tab.locator("#card-name").text_content()
+    assert first != second and "r_humerus" in (first, second)
+    tab.keyboard.press("Shift+N")
+    assert tab.locator("#card-name").text_content() == first
+
+    # the list: names are buttons
+    tab.get_by_label("Muscles, 6", exact=True).click()
+    tab.get_by_role("button", name="BRA", exact=True).press("Enter")
+    assert tab.locator("#card-name").text_content() == "BRA"
+    assert tab.locator("#tree .item.picked").inner_text().strip() == "BRA"
+    place = tab.evaluate("condyle.figures[0].where('muscles', 'BRA').toArray()")
+    path = arm.path_points(bending.values[30])["BRA"]
+    assert np.linalg.norm(np.array(place) - np.mean(path, axis=0)) < 0.1
+    tab.keyboard.press("c")
+    assert tab.evaluate("condyle.stage.controls.target.toArray()") == pytest.approx(place)
+
+    # isolated: the muscle and its bones; then all as it was
+    shown = (
+        """(kind) => condyle.figures[0].kinds()[kind].filter((n) => condyle.figures[0].isShown(kind, n))"""
+    )
+    before = tab.evaluate(shown, "muscles"), tab.evaluate(shown, "bodies")
+    tab.keyboard.press("i")
+    assert tab.evaluate(shown, "muscles") == ["BRA"] and len(tab.evaluate(shown, "bodies")) >= 2
+    assert tab.locator("#card-isolate").get_attribute("aria-pressed") == "true"
+    tab.get_by_role("button", name="Isolate").click()
+    assert (tab.evaluate(shown, "muscles"), tab.evaluate(shown, "bodies")) == before
+
+    # names in the scene, each where its muscle is
+    tab.locator("#scene").focus()
+    tab.keyboard.press("t")
+    tab.evaluate("condyle.draw(31)")
+    texts = tab.locator("#labels span:visible").all_inner_texts()
+    assert texts and set(texts) <= set(arm.muscles)
+    box = tab.locator("#labels span:visible", has_text=texts[0]).bounding_box()
+    x, y = tab.evaluate("(n) => condyle.stage.screen(condyle.figures[0].where('muscles', n))", texts[0])
+    assert 0 < box["x"] - x < 20 and abs(box["y"] + box["height"] / 2 - y) < 3
+    tab.get_by_role("button", name="show the names of muscles").click()
+    assert tab.locator("#labels span").count() == 0
+
+    # double click: what is below the pointer comes to the middle
+    x, y = tab.evaluate("condyle.stage.screen(condyle.figures[0].where('bodies', 'r_humerus'))")
+    point = tab.evaluate("([x, y]) => condyle.stage.pick(x, y, condyle.figures).point.toArray()", [x, y])
+    tab.mouse.dblclick(x, y)
+    assert tab.evaluate("condyle.stage.controls.target.toArray()") == pytest.approx(point, abs=0.01)  # pixels
+
+
+def test_hover_and_zoom_in_plots(opened: Opened, swing: Trajectory) -> None:
+    tab = opened(cd.show(swing, compare=swing, names=["one", "two"], plot=["upper"], open=False))
+    assert tab.locator("#motions").inner_text().split() == ["one", "two"]
+    box = tab.locator("#curves figure .cursor").bounding_box()
+    left, right = box["x"] + 46, box["x"] + box["width"] - 8
+    tab.mouse.move((left + right) / 2, box["y"] + 40)
+    said = tab.locator("#curves .cursor span").inner_text()
+    assert said.startswith("1 s: one ") and ", two " in said
+    assert float(said.split("one ")[1].split(",")[0]) == pytest.approx(
+        np.degrees(swing(1.0)["upper"]), abs=0.2
+    )  # a frame is 10 ms
+    assert tab.evaluate("condyle.state.frame") == 0  # reading is not moving
+    tab.keyboard.down("Shift")
+    tab.mouse.move(left + 0.25 * (right - left), box["y"] + 40)
+    tab.mouse.down()
+    tab.mouse.move(left + 0.5 * (right - left), box["y"] + 40, steps=3)
+    tab.mouse.up()
+    tab.keyboard.up("Shift")
+    assert tab.evaluate("condyle.plots.zoomed") == pytest.approx([0.5, 1.0], abs=0.02)
+    low, high = tab.evaluate("[condyle.plots.plots.get('upper').low, condyle.plots.plots.get('upper').high]")
+    within = np.degrees([swing(t)["upper"] for t in np.linspace(0.5, 1, 51)])
+    assert low == pytest.approx(within.min(), abs=0.5) and high == pytest.approx(within.max(), abs=0.5)
+    tab.get_by_role("button", name="less of time").click()
+    assert np.ptp(tab.evaluate("condyle.plots.zoomed")) == pytest.approx(0.3, abs=0.02)
+    tab.locator("#curves figure .cursor").dblclick()
+    assert tab.evaluate("condyle.plots.zoomed") is None
+
+
+def test_files_from_the_page(opened: Opened, swing: Trajectory, tmp_path: Path) -> None:
+    from PIL import Image
+
+    tab = opened(cd.show(swing[:8], plot=["upper"], title="a swing", open=False))
+
+    def saved(what: str) -> Any:
+        tab.get_by_role("button", name="save", exact=True).click()
+        with tab.expect_download(timeout=60_000) as found:
+            tab.locator(f"[data-save={what}]").click()
+        path = tmp_path / found.value.suggested_filename
+        found.value.save_as(path)
+        return path
+
+    with Image.open(saved("picture")) as image:
+        assert image.format == "PNG" and len(image.convert("RGB").getcolors(1 << 20)) > 50
+    table = cd.read_table(saved("curves"))
+    assert list(table.names) == ["upper"] and list(table.units) == ["deg"]
+    expected = np.degrees([swing(t)["upper"] for t in table.time])
+    np.testing.assert_allclose(table["upper"], expected, atol=2e-4 * np.ptp(expected))  # steps of 1/8192
+    assert len(cd.read_table(saved("columns")).names) == 4
+    movie = saved("movie")
+    assert movie.stat().st_size > 500 and movie.suffix in (".webm", ".mp4")
+
+
+def test_curves_and_pose_are_of_one_frame(opened: Opened, swing: Trajectory) -> None:
+    """Without a graphics processor too: whenever a picture is drawn, the cursors are at its time."""
+    tab = opened(cd.show(swing, plot=["upper"], open=False))
+    apart = """() => new Promise((done) => { let worst = 0, n = 0; const { stage, state, plots } = condyle;
+        const plot = plots.plots.get('upper');
+        const before = stage.ondraw; stage.ondraw = () => { before();
+            const x = +/translateX\\(([-0-9.e]+)px/.exec(plot.line.style.transform)[1];
+            worst = Math.max(worst, Math.abs(x - plots.x(state.t, plot.width)));
+            if (++n > 8) { stage.ondraw = before; condyle.play(false); done([worst, n]); } };
+        condyle.play(true); })"""
+    worst, count = tab.evaluate(apart)
+    assert count > 8 and worst < 1e-2  # pixels
+
+
+def test_a_browser_without_webgl(browser: Any, swing: Trajectory, tmp_path: Path) -> None:
+    """It has no picture, and says so; curves and values are there."""
+    page = cd.show(swing, tmp_path / "page.html", plot=["upper"])
+    assert page.path is not None
+    tab = browser.new_page()
+    script = "const own = HTMLCanvasElement.prototype.getContext; HTMLCanvasElement.prototype.getContext ="
+    script += "function (kind, ...rest) { return kind === '2d' ? own.call(this, kind, ...rest) : null; }"
+    tab.add_init_script(script)
+    tab.goto(page.path.as_uri() + "#still")
+    tab.wait_for_selector("html[data-ready]", state="attached", timeout=60_000)
+    assert "has no WebGL" in tab.locator("#notes summary").inner_text()
+    tab.evaluate("condyle.seek(1.0)")
+    said = float(tab.locator("#curves output").inner_text())
+    assert said == pytest.approx(np.degrees(swing(1.0)["upper"]), abs=0.2)  # a frame is 10 ms
+    tab.close()

@@ -11,7 +11,7 @@ import pytest
 import condyle as cd
 from condyle.shapes.meshes import zero_surface
 from condyle.viewer.drawing import figure_of
-from condyle.viewer.page import _head
+from condyle.viewer.page import Look, _head
 from condyle.viewer.shown import scene_of
 from condyle.viewer.stream import Stream
 
@@ -278,7 +278,7 @@ def test_pictures_show_the_surfaces_of_ground() -> None:
     stair = cd.contact.Box("ground", (0.5, -0.2, 0), (0.2, 0.2, 0.2), wood)
     system.add_contact("stair", stair, cd.contact.Sphere("ball", (0, 0, 0), 0.1, wood))
     scene = scene_of(system.state(q={"ball_ty": 0.1}))
-    with_it = len(figure_of(scene, view="top").axes[0].collections[1].get_paths())
+    with_it = len(figure_of(scene, look=Look("top")).axes[0].collections[1].get_paths())
     scene.layers[0].parts = [p for p in scene.layers[0].parts if "stair: ground" not in p.name]
-    without = len(figure_of(scene, view="top").axes[0].collections[1].get_paths())
+    without = len(figure_of(scene, look=Look("top")).axes[0].collections[1].get_paths())
     assert with_it - without == 4  # two of the upper face, two of a side

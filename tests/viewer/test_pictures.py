@@ -14,6 +14,7 @@ from PIL import Image
 import condyle as cd
 from condyle.integrate.trajectory import Trajectory
 from condyle.viewer.drawing import Camera
+from condyle.viewer.page import Look
 from condyle.viewer.pictures import chromium
 from condyle.viewer.shown import scene_of
 
@@ -89,21 +90,35 @@ def test_all_is_in_view(swing: Trajectory) -> None:
         [(np.einsum("tij,nj->tni", d.R[:, b], x) + d.p[:, b, None]).reshape(-1, 3) for b, x in own if len(x)]
     )
     for view in ("any", "front", "side", "top"):
-        flat, _ = Camera.of(scene, view, SMALL).project(corners)
+        flat, _ = Camera.of(scene, Look(view), SMALL).project(corners)
         share = np.abs(flat / (np.array(SMALL) / 2)).max(axis=0)
         assert share.max() <= 1 and share.max() > 0.7, view  # boxes around shapes are what is fitted
 
 
 def test_movies(tmp_path: Path, swing: Trajectory) -> None:
     given: dict[str, Any] = {"rate": 2.0, "size": SMALL, "renderer": "matplotlib"}
-    with Image.open(swing.movie(tmp_path / "a.gif", **given)) as gif:
-        assert gif.n_frames == 5 and gif.size == SMALL  # 0, 0.5, ... 2 s
+    for name in ("a.gif", "a.webp"):
+        with Image.open(swing.movie(tmp_path / name, **given)) as made:
+            assert made.n_frames == 5 and made.size == SMALL  # 0, 0.5, ... 2 s
     first = cd.movie(swing, tmp_path / "b.png", speed=2.0, **given)
     assert first.name == "b_0000.png"
     assert sorted(p.name for p in tmp_path.glob("b_*")) == ["b_0000.png", "b_0001.png", "b_0002.png"]
     pytest.importorskip("imageio_ffmpeg")
     path = swing.movie(tmp_path / "c.mp4", **given)
     assert path.read_bytes()[4:8] == b"ftyp"
+
+
+def test_curves_beside_the_scene(tmp_path: Path, swing: Trajectory) -> None:
+    """They take the right of the picture, and the scene keeps the left."""
+    if chromium() is None:
+        pytest.skip("no chromium and playwright on this machine: apt-get install chromium")
+    given: dict[str, Any] = {"t": 1.0, "size": (900, 300)}
+    alone, beside = (
+        pixels(cd.picture(swing, tmp_path / "a.png", plot=plot, **given))
+        for plot in (None, [swing.system.coordinates[0]])
+    )
+    colored = [(np.ptp(image[:, 600:], axis=2) > 60).sum() for image in (alone, beside)]
+    assert colored[1] > 300 > colored[0]  # the curve and its cursor
 
 
 def test_the_browser_draws_the_same_pose(tmp_path: Path, swing: Trajectory) -> None:
@@ -123,7 +138,7 @@ def test_the_browser_draws_the_same_pose(tmp_path: Path, swing: Trajectory) -> N
     ("call", "words"),
     [
         (lambda s, p: cd.picture(s, p / "a.jpg"), "ends in .png or .svg"),
-        (lambda s, p: cd.movie(s, p / "a.avi"), "ends in .mp4, .gif or .png"),
+        (lambda s, p: cd.movie(s, p / "a.avi"), "ends in .mp4, .gif, .webp or .png"),
         (lambda s, p: cd.movie(s, p / "a.gif", rate=0), "rate: expected a number above zero"),
         (lambda s, p: cd.picture(s, p / "a.png", size=(0, 1)), "from 16 to 8192"),
         (lambda s, p: cd.picture(s, p / "a.png", view="back", renderer="matplotlib"), "expected one of any"),
@@ -132,6 +147,7 @@ def test_the_browser_draws_the_same_pose(tmp_path: Path, swing: Trajectory) -> N
         (lambda s, p: cd.picture(s, p / "a.svg", t=50), "t = 50 s: the motion goes from 0 to"),
         (lambda s, p: cd.picture(p / "a.svg", s), r"cd\.picture\(what is shown, path\), got Trajectory"),
         (lambda s, p: cd.movie(s, p / "a.gif", fps=3), "it is rate="),
+        (lambda s, p: cd.picture(s, p / "a.png", plot=["x"], renderer="matplotlib"), "need the browser"),
     ],
 )
 def test_mistakes_are_told(call: Any, words: str, tmp_path: Path, swing: Trajectory) -> None:
@@ -150,3 +166,48 @@ def test_pictures_where_a_loop_runs(tmp_path: Path, swing: Trajectory) -> None:
 
     with ThreadPoolExecutor(1) as thread:
         assert thread.submit(lambda: asyncio.run(cell())).result().stat().st_size > 1000
+
+
+def test_where_the_camera_is(tmp_path: Path, swing: Trajectory) -> None:
+    """Angles of the standard views give these views; zoom brings it nearer; both renderers agree."""
+    scene = scene_of(swing)
+    for view, azimuth, elevation in (("front", 0, 0), ("side", 90, 0), ("top", 180, 90)):
+        named, turned = (
+            Camera.of(scene, look, SMALL) for look in (Look(view), Look("any", azimuth, elevation))
+        )
+        # the camera above stands 0.001 before the zenith, or 0.05 degrees
+        np.testing.assert_allclose(turned.axes[2], named.axes[2], atol=2e-3)
+    whole, near = (Camera.of(scene, Look("side", zoom=zoom), SMALL).distance for zoom in (1.0, 2.0))
+    assert near == pytest.approx(whole / 2)
+    same = [
+        pixels(cd.picture(swing, tmp_path / "a.png", size=SMALL, renderer="matplotlib", **look))
+        for look in ({"view": "side"}, {"azimuth": 90.0, "elevation": 0.0})
+    ]
+    assert np.abs(same[0] - same[1]).max() == 0
+    for wrong, words in (
+        ({"azimuth": 400.0}, "azimuth: expected a number from -360 to 360"),
+        ({"elevation": 91}, "elevation"),
+        ({"zoom": 0}, "zoom: expected a number from 0.01 to 100, got 0"),
+        ({"zoom": None}, "zoom"),
+        ({"labels": "uper"}, "did you mean 'upper'"),
+    ):
+        with pytest.raises(cd.errors.CondyleError, match=words):
+            cd.picture(swing, tmp_path / "b.png", size=SMALL, renderer="matplotlib", **wrong)
+
+
+def alpha(path: Path) -> np.ndarray:
+    with Image.open(path) as image:
+        return np.asarray(image.convert("RGBA"))[..., 3]
+
+
+@pytest.mark.parametrize("renderer", ["matplotlib", "browser"])
+def test_nothing_behind_and_names(renderer: str, tmp_path: Path, swing: Trajectory) -> None:
+    if renderer == "browser" and chromium() is None:
+        pytest.skip("no chromium or no playwright on this machine")
+    given: dict[str, Any] = {"size": SMALL, "renderer": renderer, "azimuth": 60.0, "elevation": 10.0}
+    clear = alpha(cd.picture(swing, tmp_path / "a.png", transparent=True, **given))
+    assert clear[0, 0] == 0 and clear.max() == 255 and 0.005 < (clear > 0).mean() < 0.6
+    full = cd.picture(swing, tmp_path / "b.png", **given)
+    assert alpha(full).min() == 255
+    named = cd.picture(swing, tmp_path / "c.png", labels=["bodies", "tip"], **given)
+    assert (pixels(full) != pixels(named)).any()

@@ -148,7 +148,7 @@ def test_a_notebook_gets_a_small_page(
 ) -> None:
     result = cd.show(arm, motion=bending, open=False)
     small = result.inline(most=len(result.html) - 500)
-    assert "so that the page stays small" in small and 'sandbox="allow-scripts"' in small
+    assert "so that the page stays small" in small and 'sandbox="allow-scripts allow-downloads"' in small
     assert len(result._repr_html_()) < 2.5e6 and result._repr_html_().count("<") == 2
     monkeypatch.setattr(shown, "in_notebook", lambda: True)
     assert cd.show(arm, motion=bending).path is None
@@ -205,7 +205,7 @@ def test_default_shapes() -> None:
     assert np.allclose(sorted(map(tuple, ends)), [(0, -0.5, 0), (0, 0.5, 0)])
     assert sorted(shapes["inertias"].shape.radii) == pytest.approx([0.1, 0.2, 0.3])
     system.add_geometry("rod", cd.shapes.Sphere(0.1))
-    assert [type(p.shape).__name__ for p in parts(system)[0]] == ["Sphere"]
+    assert [type(p.shape).__name__ for p in parts(system)[0]] == ["Sphere", "Cylinder"]  # the joint's axis
 
 
 def test_a_missing_mesh_is_a_note_and_a_box(swing: Trajectory) -> None:
@@ -277,3 +277,112 @@ def test_joints_with_a_shape_of_their_own() -> None:
     points = np.asarray(curve.shape.points) + curve.X_BS.p
     assert np.linalg.norm(points - place, axis=1).min() < 0.02  # 240 points along 6.3 m
     assert type(egg.shape).__name__ == "Ellipsoid" and egg.opacity < 1
+
+
+def test_columns_are_as_people_read_them(arm: cd.System, bending: cd.Table, activity: cd.Table) -> None:
+    """Degrees; joints first; forces, loads and marker errors; names of the model and of motions."""
+    scene = cd.show(arm, motion=bending, open=False).scene
+    d = scene.layers[0]
+    assert d.columns.units[: arm.nq] == ("deg", "deg")
+    np.testing.assert_allclose(d.columns["r_elbow_flex"], np.degrees(bending["r_elbow_flex"]), rtol=1e-12)
+    found = SimpleNamespace(activations=activity, forces=activity * 100.0)
+    arm = arm.copy()
+    arm.add_marker("wrist", "r_ulna_radius_hand", (0, -0.2, 0))
+    place = arm.station_position(bending.values, "r_ulna_radius_hand", (0, -0.2, 0))
+    gap = place + [0.003, 0.004, 0]
+    gap[7] = np.nan
+    seen = SimpleNamespace(time=bending.time, names=["wrist", "none"], positions=np.stack([gap, gap], 1))
+    push = cd.Arrows("push", bending.time, place, np.tile([3.0, 4.0, 0.0], (len(place), 1)))
+    page = cd.show(
+        arm,
+        motion=bending,
+        color=found,
+        markers=seen,
+        arrows=push,
+        plots=cd.Table(bending.time, ["moment"], np.ones((51, 1)), ["N m"]),
+        compare=[bending, bending],
+        names=["before", "after", "later"],
+        open=False,
+    )
+    d = page.scene.layers[0]
+    assert [layer.name for layer in page.scene.layers] == ["before", "after", "later"]
+    groups = dict.fromkeys(d.arranged.groups)
+    assert list(groups) == ["Joints", "Given", "Muscles", "Forces", "Marker errors", "Speeds"]
+    np.testing.assert_allclose(d.columns["BIClong.force"], 100 * activity["BIClong"])
+    np.testing.assert_allclose(d.columns["push.y"], 4.0)
+    error = d.columns["wrist.error"]
+    assert error[7] != error[7] and d.columns.units[d.columns.names.index("markers.rms_error")] == "mm"
+    np.testing.assert_allclose(np.delete(error, 7), 5.0, atol=1e-6)  # a place of the kernel, to rounding
+    np.testing.assert_allclose(np.delete(d.columns["markers.rms_error"], 7), 5.0, atol=1e-6)
+    with pytest.raises(cd.errors.DescriptionError, match="one text for each of 2 motions"):
+        cd.show(arm, motion=bending, compare=bending, names=["one"], open=False)
+
+
+def test_joints_come_before_the_base() -> None:
+    """A leg on a pelvis that is free: first one leg whole, then the other, then the pelvis."""
+    system = cd.System()
+    planar = cd.Planar()
+    system.add_body("pelvis", mobilizer=planar, mass=1, inertia=(1, 1, 1), coordinates=("tilt", "tx", "ty"))
+    for side in "rl":
+        system.add_body(f"thigh_{side}", "pelvis", cd.Pin(), mass=1, inertia=(1, 1, 1))
+    for side in "rl":
+        system.add_body(f"shank_{side}", f"thigh_{side}", cd.Pin(), mass=1, inertia=(1, 1, 1))
+    system.about = {"name": "a walker"}
+    t = np.linspace(0, 1, 5)
+    values = np.outer(t, [0.1, 1.0, 0.02, 0.3, 0.4, 0.5, 0.6])
+    units = ["rad", "m", "m", "rad", "rad", "rad", "rad"]
+    scene = cd.show(system, motion=cd.Table(t, system.coordinates, values, units), open=False).scene
+    names = scene.layers[0].columns.names
+    assert list(names[:7]) == ["thigh_r", "shank_r", "thigh_l", "shank_l", "tilt", "tx", "ty"]
+    assert scene.title == "a walker"
+    assert page._plotted(scene.layers[0]) == ["thigh_r", "shank_r", "thigh_l"]
+
+
+def test_joints_are_drawn_as_what_they_are() -> None:
+    """By what they let a body do, whatever their class."""
+    from condyle.viewer.joints import glyphs
+
+    def looks(mobilizer: cd.Pin) -> list[str]:
+        return [type(d.shape).__name__ for d in glyphs(mobilizer, mobilizer.default_q(), 0.0, 0.1)]
+
+    for mobilizer, shapes in [
+        (cd.Pin(), ["Cylinder"]),
+        (cd.Slider(), ["Box", "Box"]),
+        (cd.Ball(), ["Sphere"]),
+        (cd.Gimbal(), ["Sphere"]),
+        (cd.Universal(), ["Cylinder", "Cylinder"]),
+        (cd.Screw(0.2), ["Cylinder", "Line"]),
+        (cd.Cylinder(), ["Cylinder"]),
+        (cd.Planar(), ["Cylinder", "Box"]),
+        (cd.Translation(), ["Cylinder"] * 3),
+        (cd.Weld(), []),
+        (cd.Free(), []),
+        (cd.FunctionBased(("knee",), angles=(None, None, lambda q: q)), ["Cylinder"]),
+    ]:
+        assert looks(mobilizer) == shapes, mobilizer
+    pin = glyphs(cd.Pin(axis=(1, 1, 0)), np.zeros(1), 0.0, 0.1)[0]
+    np.testing.assert_allclose(np.abs(pin.X.R[:, 2]), [0.5**0.5, 0.5**0.5, 0], atol=1e-12)
+    # a turn about a point away from F's origin has its axis there
+    off = cd.FunctionBased(
+        ("knee",),
+        angles=(None, None, lambda q: q),
+        translations=(lambda q: 0.3 - 0.3 * np.cos(q), lambda q: -0.3 * np.sin(q), None),
+    )
+    np.testing.assert_allclose(glyphs(off, np.array([0.4]), 0.0, 0.1)[0].X.p, [0.3, 0, 0], atol=1e-9)
+
+
+def test_arrows_are_as_long_as_95_of_100() -> None:
+    """One blow of a hundred frames does not make the others small."""
+    system = cd.System()
+    system.add_body("a", mobilizer=cd.Slider(), mass=1, inertia=(1, 1, 1))
+    t = np.linspace(0, 1, 101)
+    motion = cd.Table(t, ["a"], t[:, None], ["m"])
+    force = np.zeros((101, 3))
+    force[:, 1] = 10.0
+    scales = []
+    for blow in (10.0, 1e4):
+        force[50, 1] = blow
+        scene = shown.scene_of(system, motion=motion, arrows=cd.Arrows("push", t, 0 * force, force))
+        scales.append(scene.arrow_scale)
+        assert scene.arrow_scale * 10.0 == pytest.approx(0.6 * scene.size)
+    assert scales[0] == scales[1]

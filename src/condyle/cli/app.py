@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -23,8 +23,37 @@ ELSEWHERE = {
 """What commands are here that somebody may look for under another name."""
 
 
+TYPES = {"bool": "", "int": "N", "int range": "N", "float": "NUMBER", "float range": "NUMBER", "str": "NAME"}
+"""What help says of the value of an option that has no name for it: flags have none."""
+
+
+def _named(param: Any) -> Any:
+    """A parameter that help shows by names, not by types of Python; where Typer is older, as that does."""
+    if hasattr(param, "display_type_rich"):
+        kind = "" if param.param_type_name == "argument" else getattr(param, "metavar", None)
+
+        def shown(ctx: typer.Context) -> str:
+            if kind is not None:
+                return str(kind)
+            text = str(type(param).display_type_rich(param, ctx) or "").strip("<>")
+            return TYPES.get(text, text.upper() if text.islower() and "|" not in text else text)
+
+        param.display_type_rich = shown
+    return param
+
+
 class Commands(TyperGroup):
     """Commands whose other names are known too."""
+
+    def get_params(self, ctx: typer.Context) -> list[Any]:  # type: ignore[override]
+        return [_named(param) for param in super().get_params(ctx)]  # type: ignore[arg-type]
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
+        command: Any = super().get_command(ctx, cmd_name)  # type: ignore[arg-type]
+        if command is not None and not isinstance(command, Commands):
+            of = type(command).get_params
+            command.get_params = lambda ctx: [_named(param) for param in of(command, ctx)]
+        return command
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> tuple[str | None, object, list[str]]:  # type: ignore[override]
         try:
@@ -79,6 +108,14 @@ ModelName = Annotated[
         show_default=False,
         help="A ready model, such as arm26; OpenSim's FILE.osim; or a Python file that makes a System, or "
         "FILE.py:NAME if it makes several.",
+    ),
+]
+Geometry = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="DIR",
+        show_default=False,
+        help="Folder with meshes of bones (.vtp, .stl, .obj); may be repeated. CONDYLE_GEOMETRY names some for all.",
     ),
 ]
 Degrees = Annotated[

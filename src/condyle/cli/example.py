@@ -53,6 +53,9 @@ MEASUREMENT = """
 BODY = """<BodyScale name="{name}"><axes>X Y Z</axes></BodyScale>"""
 TASK = """
 <IKMarkerTask name="{name}"><apply>true</apply><weight>1</weight></IKMarkerTask>"""
+STUDY = """subject,trial,model,mass,static,loads,scale
+made_up,walk.trc,generic.osim,{mass:g},static.trc,ground_reactions.xml,scale.xml
+"""
 STRAIGHT = """
 <IKCoordinateTask name="{name}"><apply>true</apply><weight>1</weight><value_type>default_value</value_type></IKCoordinateTask>"""
 KINEMATICS = """<model_file>subject.osim</model_file>
@@ -72,6 +75,7 @@ README = """A subject who does not exist, and a recording of a walk.
 
   condyle run scale.xml ik.xml id.xml     scale the model, follow the markers, find joint moments
   condyle show subject.osim walk_ik.mot   see it
+  condyle batch study.csv                 all trials of a table, here one: from markers to joint loads
   condyle personalize generic.osim walk.trc --static static.trc --loads ground_reactions.xml --mass {mass:g}
                                           sizes, places of markers, motion and masses at once
 
@@ -115,6 +119,7 @@ def write(folder: Path, force: bool, duration: float = 2.5) -> list[str]:
         subject.motion.save(new.path / "truth.mot")
         for name, (tool, inside) in setups.items():
             (new.path / name).write_text(DOCUMENT.format(tool=tool, inside=inside), encoding="utf-8")
+        (new.path / "study.csv").write_text(STUDY.format(mass=subject.mass), encoding="utf-8")
         (new.path / "README.txt").write_text(README.format(mass=subject.mass), encoding="utf-8")
         if importlib.util.find_spec("ezc3d") is not None:
             reactions, zero = subject.ground_reactions, np.zeros((len(subject.walk.time), 3))

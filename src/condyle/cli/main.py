@@ -8,8 +8,10 @@ import os
 import sys
 import threading
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
+from condyle.cli.terminal import complain
 from condyle.errors import CondyleError
 
 
@@ -24,15 +26,28 @@ def _say(
     """A warning in its own words, with its line where that is in a file of the user."""
     path = Path(filename)
     installed = "site-packages" in path.parts or "dist-packages" in path.parts or filename.startswith("<")
-    print(
-        f"condyle: warning: {'' if installed else f'{path.name}, line {lineno}: '}{message}", file=sys.stderr
-    )
+    complain("warning", f"{'' if installed else f'{path.name}, line {lineno}: '}{message}")
 
 
 def _setups(words: list[str]) -> list[Path]:
     """Files of `condyle run FILES`, which needs no parser: Typer takes as long to load as some tools run."""
     plain = words[:1] == ["run"] and not any(word.startswith("-") for word in words)
     return [Path(word) for word in words[1:]] if plain else []
+
+
+def _run(app: Callable[..., object]) -> object:
+    """A command; words that it does not understand are an error as any other, with the exit code 2."""
+    try:
+        return app(standalone_mode=False)
+    except Exception as error:  # UsageError of click, or of Typer's own copy of it
+        if not hasattr(error, "format_message"):
+            raise
+        if type(error).__name__ == "NoArgsIsHelpError":  # what it is for has been printed
+            return 2
+        of = getattr(getattr(error, "ctx", None), "command_path", "condyle")
+        said = error.format_message().rstrip(".")
+        complain("error", f"{said}{'' if said.endswith('?') else '.'} How it is used: {of} --help")
+        return getattr(error, "exit_code", 2)
 
 
 def main() -> None:
@@ -50,9 +65,9 @@ def main() -> None:
             from condyle.cli import commands  # noqa: F401 (they register themselves)
             from condyle.cli.app import app
 
-            app()
+            raise SystemExit(_run(app))
     except (CondyleError, OSError) as error:
-        print(f"condyle: error: {error}", file=sys.stderr)
+        complain("error", str(error))
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None

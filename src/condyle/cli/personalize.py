@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from condyle.cli.output import NewFolder, refuse_unwritable
+from condyle.cli.terminal import say
 from condyle.native.machine.ctrl_c import patient
 from condyle.opensim import read_osim
 from condyle.personal.personalize import personalize
@@ -62,7 +63,7 @@ def run(
         for line in person.quality.lines():
             print(f"  {line}")
         for w in told:
-            print(f"  note: {w.message}")
+            say("note", str(w.message))
         print(
             f"\nDone. {folder.path / 'subject.osim'} is the subject; report.txt and motions are beside it.",
             flush=True,

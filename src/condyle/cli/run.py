@@ -9,11 +9,13 @@ import time
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import condyle
+from condyle.cli.terminal import Bar, say, say_table
 from condyle.errors import CondyleError
 from condyle.native.machine.ctrl_c import patient
 from condyle.opensim.setup import run_setup
@@ -49,9 +51,11 @@ def run(setups: Sequence[Path], jobs: int | None) -> bool:
         done = _one_by_one(setups, needed, later) if jobs <= 1 else _at_once(setups, needed, later, jobs)
     failed = [path for path, error in done.items() if error]
     if len(setups) > 1:
-        print(
-            f"\n{len(done) - len(failed)} of {len(setups)} done"
-            + (f"; failed: {', '.join(map(str, failed))}" if failed else "")
+        print()
+        say(
+            "",
+            f"{len(done) - len(failed)} of {len(setups)} done"
+            + (f"; failed: {', '.join(map(str, failed))}" if failed else ""),
         )
     return not failed
 
@@ -59,17 +63,28 @@ def run(setups: Sequence[Path], jobs: int | None) -> bool:
 def _one_by_one(setups: Sequence[Path], needed: Needs, later: Later) -> dict[Path, str]:
     """What went wrong, by file."""
     done: dict[Path, str] = {}
+    bar = Bar(len(setups))
     for path in setups:
         begin = time.perf_counter()
 
         def tell(step: str, begin: float = begin) -> None:
-            print(f"  {time.perf_counter() - begin:6.1f} s  {step}", flush=True)
+            _tell(bar, begin, step)
 
         print(f"{path}", flush=True)
         lost = _lost(path, needed, done)
         report, done[path] = (None, lost) if lost else attempt(path, tell)
+        bar.clear()
+        bar.done += 1
         _show(report, done[path], later[path])
     return done
+
+
+def _tell(bar: Bar, begin: float, step: str) -> None:
+    """A step begins: in the bar, or as a line where there is none."""
+    if bar.on:
+        bar.show(step)
+    else:
+        print(f"  {time.perf_counter() - begin:6.1f} s  {step}", flush=True)
 
 
 def _lost(path: Path, needed: Needs, done: dict[Path, str]) -> str:
@@ -90,12 +105,16 @@ def _at_once(setups: Sequence[Path], needed: Needs, later: Later, jobs: int) -> 
     told = context.Queue()
     begin = time.perf_counter()
 
+    bar = Bar(len(setups))
+
     def tell() -> None:
         for path, step in iter(told.get, None):
-            print(f"  {time.perf_counter() - begin:6.1f} s  {path}: {step}", flush=True)
+            _tell(bar, begin, f"{path}: {step}")
 
     def ended(path: Path, report: Report | None, error: str) -> None:
         done[path] = error
+        bar.clear()
+        bar.done = len(done)
         print(f"[{len(done)}/{len(setups)}] {path}", flush=True)
         _show(report, error, later[path])
 
@@ -193,23 +212,19 @@ def _show(report: Report | None, error: str, later: Sequence[str]) -> None:
     """What was noticed, then what failed."""
     if report is not None:
         for file in report.files:
-            print(f"  wrote   {_short(file)}")
+            say("wrote", _short(file))
         for text in report.results:
-            print(f"  result  {text}")
+            say("result", text)
         for quality in report.qualities:
-            for k, line in enumerate(quality.block.lines()):
-                print(f"  {'quality' * (not k):7} {line}")
+            say_table(replace(quality.block, title=""), "quality")
         for text in [*report.check, *([] if error else later)]:
-            print(f"  CHECK   {text}")
+            say("CHECK", text)
         for text in report.notes[:SHOWN]:
-            print(f"  note    {text}")
+            say("note", text)
         if len(report.notes) > SHOWN:
-            print(
-                f"  note    ... and {len(report.notes) - SHOWN} more; condyle describe MODEL has the model's"
-            )
-        sys.stdout.flush()
+            say("note", f"... and {len(report.notes) - SHOWN} more; condyle describe MODEL has the model's")
     if error:
-        print(f"  FAILED: {'; '.join([error, *later])}", file=sys.stderr, flush=True)
+        say("FAILED", "; ".join([error, *later]), sys.stderr)
 
 
 def _short(path: Path) -> str:

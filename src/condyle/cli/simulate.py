@@ -6,12 +6,14 @@ import os
 import signal
 import tempfile
 from pathlib import Path
+from time import perf_counter
 from types import FrameType
 
 import numpy as np
 
 from condyle.arrays import Array
 from condyle.cli.systems import beside, check_file, start_of
+from condyle.cli.terminal import say
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import shown
 from condyle.integrate.trajectory import Trajectory
@@ -32,7 +34,7 @@ def simulate_file(
     rate: float | None,
     force: bool = False,
     contact_forces: Path | None = None,
-) -> tuple[str, list[Path], int]:
+) -> int:
     """Simulate with a progress bar and save the motion, as far as it came.
 
     Args:
@@ -46,8 +48,7 @@ def simulate_file(
         contact_forces: a .csv for the forces of contacts too, at the same times.
 
     Returns:
-        its status, where the motion and the forces are, and the exit code: 0 if it finished, 1 if it stopped,
-        128 + n after signal n.
+        the exit code: 0 if it finished, 1 if it stopped, 128 + n after signal n.
     """
     check_file(file)
     _check_target("--output", out, force)
@@ -66,9 +67,11 @@ def simulate_file(
             raise DescriptionError(
                 f"--contact-forces {contact_forces}: {file} has no contacts; system.add_contact makes them"
             )
+        begin = perf_counter()
         with Signals() as signals:
             traj = _run(state, t_final, accuracy, integrator, signals)
             signals.keep()
+            seconds = perf_counter() - begin
             times = _times(traj, rate)
             tables = {out: traj.table(times)}
             if contact_forces is not None:
@@ -78,8 +81,15 @@ def simulate_file(
                 table.save(path)
     interrupted = traj.status == Status.INTERRUPTED
     status = f"interrupted at t = {traj.t[-1]:.9g} s" if interrupted else traj.status
-    code = 128 + (signals.number or signal.SIGINT) if interrupted else int(not traj.finished)
-    return status, written, code
+    count, steps = len(state.system.bodies), len(traj.t) - 1
+    say(
+        "",
+        f"{file}: {status}; {count} {'body' if count == 1 else 'bodies'} from t = {traj.t[0]:g} to {traj.t[-1]:.6g} s in "
+        f"{steps} steps of {integrator} at accuracy {accuracy:g}, {seconds:.2f} s",
+    )
+    for path, table in zip(written, tables.values(), strict=True):
+        say("wrote", f"{path}: {len(table)} rows, {len(table.names)} columns")
+    return 128 + (signals.number or signal.SIGINT) if interrupted else int(not traj.finished)
 
 
 class Signals:

@@ -5,46 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any
+
+from condyle.cli.terminal import Bar
 
 
-class Steps:
+class Steps(Bar):
     """The steps of a command, inside a `with`.
 
     Args:
         count: how many there will be.
     """
 
-    def __init__(self, count: int) -> None:
-        self.count, self._begin = count, perf_counter()
-
     def __enter__(self) -> Steps:
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-        self.bar: Any = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TimeElapsedColumn(),
-            transient=True,
-        )
-        self.task = self.bar.add_task("", total=self.count)
-        self.bar.start()
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """One step: its name is shown while it runs, and with its time when it has ended."""
-        self.bar.update(self.task, description=name)
+        self.show(name)
         begin = perf_counter()
         yield
-        self.bar.console.print(f"  {name:<54}{perf_counter() - begin:7.2f} s", highlight=False, markup=False)
-        self.bar.advance(self.task)
+        self.clear()
+        print(f"  {name:<54}{perf_counter() - begin:7.2f} s", flush=True)
+        self.done += 1
 
     @property
     def seconds(self) -> float:
         """Since the beginning."""
-        return perf_counter() - self._begin
+        return perf_counter() - self.begin

@@ -7,7 +7,7 @@ import difflib
 import runpy
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,13 @@ OTHERS = (".trc", ".c3d", ".mot", ".sto", ".csv", ".npz", ".xml")
 """Files of the field that are no models."""
 
 
-def system_of(given: str) -> System:
+def system_of(given: str, geometry: Sequence[Path] = ()) -> System:
     """The System that a command is about.
 
     Args:
         given: the name of a ready model, a Python file, FILE.py:NAME for one of its variables, or a model
             file of OpenSim, .osim.
+        geometry: folders with its meshes.
     """
     from condyle import models
 
@@ -33,7 +34,7 @@ def system_of(given: str) -> System:
         return _named(names_of(Path(f"{file}.py")), Path(f"{file}.py"), name)
     path = Path(given)
     if path.suffix.lower() == ".osim":
-        return _osim(path)
+        return _osim(path, geometry)
     if path.suffix == ".py" or path.is_file():
         if path.suffix != ".py":
             raise DescriptionError(
@@ -155,12 +156,12 @@ def _named(names: dict[str, Any], file: Path, name: str) -> System:
     return names[name]  # type: ignore[no-any-return]
 
 
-def _osim(path: Path) -> System:
+def _osim(path: Path, geometry: Sequence[Path] = ()) -> System:
     """A model of OpenSim."""
     from condyle.opensim import read_osim
 
     check_file(path)
-    return read_osim(path)
+    return read_osim(path, geometry=geometry)
 
 
 def _line(error: Exception, file: Path) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from condyle.contact.solids import Box as Box
     from condyle.contact.solids import Cylinder as Cylinder
     from condyle.contact.solids import Ellipsoid as Ellipsoid
+    from condyle.contact.solids import Roller as Roller
     from condyle.contact.solids import Torus as Torus
     from condyle.contact.surfaces import HalfSpace as HalfSpace
     from condyle.contact.surfaces import Point as Point

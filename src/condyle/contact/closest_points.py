@@ -18,7 +18,7 @@ from condyle.contact.implicit_overlap import (
 )
 from condyle.contact.implicit_surface import Implicit
 from condyle.contact.materials import Rigid
-from condyle.contact.solids import Box, Cylinder, Ellipsoid, Torus
+from condyle.contact.solids import Box, Cylinder, Ellipsoid, Roller, Slice, Torus
 from condyle.contact.support_functions import plane_supported, supported_pair
 from condyle.contact.surfaces import ContactSurface, HalfSpace, Point, Sphere, SurfacePose, Touch
 from condyle.contact.terrain import HeightField, field_sphere
@@ -61,6 +61,31 @@ def plane_torus(a: HalfSpace, A: SurfacePose, b: Torus, B: SurfacePose) -> Touch
     cos = (ca.sumsqr(u[:2]) ** 4 + LEAST**8) ** 0.125
     curvature = R @ b.curvature(u, cos) @ R.T
     return Touch(x, n, lowest + (height - ca.dot(n, lowest)) * n, 2 / ca.trace(curvature), curvature)
+
+
+def plane_slice(a: HalfSpace, A: SurfacePose, b: Slice, B: SurfacePose) -> Touch:
+    """The lowest point of the circle, and a line as long as the slice is wide."""
+    n, height = a.plane(A)
+    R, p = b.frame(B)
+    radius, axis = sx(b.radius), R[:, 2]
+    down = -(n - ca.dot(n, axis) * axis)
+    sine = ca.sqrt(ca.fmax(ca.sumsqr(down), 1e-12))  # one that stands does not touch with its side
+    lowest = p + radius * down / sine
+    x = height - ca.dot(n, p) + radius * sine
+    return Touch(x, n, lowest + (height - ca.dot(n, lowest)) * n, radius, line=(radius, radius, sx(b.width)))
+
+
+def roller_slice(a: Roller, A: SurfacePose, b: Slice, B: SurfacePose) -> Touch:
+    """The slice's center and the nearest point of the roller's axis. Each roller's slices are half of the
+    contact of two."""
+    R, p = a.frame(A)
+    center = b.frame(B)[1]
+    half = sx(a.length) / 2
+    near = p + R[:, 2] * ca.fmax(ca.fmin(ca.dot(R[:, 2], center - p), half), -half)
+    distance, n = length_and_direction(center - near)
+    r_a, r_b = sx(a.radius), sx(b.radius)
+    line = r_a + r_b, ca.sqrt(r_a * r_b), sx(b.width) / 2
+    return Touch(r_a + r_b - distance, n, near + r_a * n, r_a * r_b / (r_a + r_b), line=line)
 
 
 def sphere_torus(a: Sphere, A: SurfacePose, b: Torus, B: SurfacePose) -> Touch:
@@ -138,6 +163,8 @@ PAIRS: dict[tuple[type, type], Callable[[Any, SurfacePose, Any, SurfacePose], To
     (Ellipsoid, Ellipsoid): supported_pair,
     (HalfSpace, Torus): plane_torus,
     (Sphere, Torus): sphere_torus,
+    (HalfSpace, Slice): plane_slice,
+    (Roller, Slice): roller_slice,
     (Sphere, Cylinder): sphere_cylinder,
     (HalfSpace, Cylinder): plane_supported,
     (Ellipsoid, Cylinder): supported_pair,
@@ -205,8 +232,14 @@ def check_pair(a: ContactSurface, b: ContactSurface, what: str) -> None:
             "points; system.add_contact(name, a, b) makes a contact for each"
         )
     if kinds not in PAIRS and kinds[::-1] not in PAIRS:
+        mine = Slice if kinds[0] is Roller else kinds[0]  # by which rollers touch
         known = sorted(
-            {other.__name__ for pair in PAIRS for one, other in (pair, pair[::-1]) if one is kinds[0]}
+            {
+                other.__name__.replace("Slice", "Roller")
+                for pair in PAIRS
+                for one, other in (pair, pair[::-1])
+                if one is mine
+            }
         )
         raise DescriptionError(
             f"{what}: no contact between {kinds[0].__name__} and {kinds[1].__name__}; "

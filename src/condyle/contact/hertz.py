@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 
 from condyle.arrays import SX
+from condyle.contact.line import line_patch
 
 if TYPE_CHECKING:
     from condyle.contact.surfaces import Touch
@@ -113,6 +114,8 @@ def hertz_factor(where: Touch) -> SX:
 
 def patch(where: Touch) -> SX:
     """Semi-axes of the contact ellipse [m], the larger one first: (27)."""
+    if where.line is not None:
+        return line_patch(where)
     x = ca.fmax(where.x, 0)
     if where.gap is None:
         a = ca.sqrt(where.R * x)

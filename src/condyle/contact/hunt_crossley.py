@@ -41,7 +41,9 @@ import numpy as np
 from condyle.arrays import SX
 from condyle.contact.closest_points import SOLVED, check_pair, check_yielding, touch
 from condyle.contact.hertz import hertz_factor
+from condyle.contact.line import line_force
 from condyle.contact.materials import COMBINED, MaterialPair, combined
+from condyle.contact.solids import Slice
 from condyle.contact.surfaces import (
     BodyPose,
     ContactSurface,
@@ -52,7 +54,7 @@ from condyle.contact.surfaces import (
     bare,
     directed,
 )
-from condyle.errors import warn
+from condyle.errors import DescriptionError, warn
 from condyle.forces.base import Law
 from condyle.laws.described import BodyName, Role, Station, quantity, sx
 from condyle.laws.factors import BodyFactors
@@ -230,7 +232,7 @@ class ContactLaw(Law):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HuntCrossley(ContactLaw):
-    """Contact of two surfaces after Hertz, Hunt and Crossley, with Stribeck friction: sherman2011 section
+    """Contact of two surfaces after Hertz, Hunt and Crossley, with Stribeck friction: sherman2011 (22), section
     5.1.
 
         f_Hz = 4/3 sigma sqrt(R) E* x^(3/2)                                                  (12)
@@ -271,6 +273,10 @@ class HuntCrossley(ContactLaw):
         options = ("rolling_resistance", "spin_friction", "smooth")
         object.__setattr__(self, "extras", frozenset(f for f in options if getattr(self, f) != 0))
         warn_of_smooth(self.a, self.b, self.smooth, what)
+        if self.smooth and any(isinstance(s, Slice) for s in (self.a, self.b)):
+            raise DescriptionError(
+                f"{what}: smooth: a cd.contact.Roller has no smooth face; leave smooth= out"
+            )
 
     @property
     def form(self) -> Hashable:
@@ -289,7 +295,11 @@ class HuntCrossley(ContactLaw):
         return MaterialPair.from_kept(self.material).s_1
 
     def _elastic(self, where: Touch, m: MaterialPair, smooth: bool = False) -> tuple[SX, SX]:
-        """f_Hz of (12) [N] and V of (17) [J]."""
+        """f_Hz of (12) [N] and V of (17) [J]; along lines those of line.py (59)."""
+        if where.line is not None:
+            x = (where.x + ca.sqrt(where.x**2 + DEPTH**2)) / 2 if smooth else where.x
+            f, V = line_force(where, m.E, ca.if_else(x > 0, x, 1))
+            return ca.if_else(x > 0, f, 0), ca.if_else(x > 0, V, 0)
         k = 4 / 3 * m.E * hertz_factor(where)
         if smooth or "smooth" in self.extras:
             delta2 = (sx(self.smooth) if "smooth" in self.extras else ca.SX(DEPTH)) ** 2

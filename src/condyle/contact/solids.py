@@ -202,6 +202,72 @@ class Cylinder(Framed):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Slice(Framed):
+    """A piece of a roller, about z of S: a circle, and how much of the line it stands for."""
+
+    half_widths: ClassVar = {"radius": 1.0}
+
+    radius: Length
+    width: Length
+    material: Folded
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Roller(Framed):
+    """A round cylinder about z of S whose side touches half-spaces and other rollers along a line, with the
+    force of Johnson's line contact, and moments where it is tilted: slices that do not know of each other.
+    Its ends do not touch: for what stands, or touches anything else, take a `Cylinder`. Rollers touch each
+    other while their axes are nearly parallel.
+
+    Args:
+        body: whose it is, or its name.
+        X: frame S on the body: a Transform, a 3-vector (its center) or None.
+        radius: [m], above 0.
+        length: [m], above 0.
+        material: a Material.
+        slices: how many points along the line, at Gauss's places, at least 1. Two or more resist tilting;
+            8 are right to 1e-12 where all of the line touches.
+        name: how groups call it.
+        cliques: names; surfaces that share one ignore each other in groups.
+    """
+
+    half_widths: ClassVar = {"radius": 1.0, "length": 0.5}
+    call_hints: ClassVar = Cylinder.call_hints
+    other_names = ("Wheel", "LineContact")
+
+    radius: Length
+    length: Length
+    material: Folded
+    slices: int = field(default=8, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.slices, (int, np.integer)) or isinstance(self.slices, bool) or self.slices < 1:
+            raise DescriptionError(f"Roller: slices must be a whole number, at least 1, got {self.slices!r}")
+
+    def drawn(self, size: float) -> list[Drawing]:
+        shape = shapes.Cylinder(numbers_at(self.radius), numbers_at(self.length) / 2)
+        return [Drawing(shape, self.X_BS)]
+
+    def curvature_at(self, n: Array) -> Array:
+        return _around_z(n)[0] / numbers_at(self.radius)
+
+    def pieces(self, other: ContactSurface) -> dict[str, ContactSurface]:
+        if not isinstance(other, (HalfSpace, Roller)) or not isinstance(self.made_of, Material):
+            return {}
+        R, p = placed(self.X)
+        places, weights = np.polynomial.legendre.leggauss(self.slices)
+        out: dict[str, ContactSurface] = {}
+        for k, (z, w) in enumerate(zip(places.tolist(), weights.tolist(), strict=True)):
+            at, label = p + R @ ca.vertcat(0, 0, z * sx(self.length) / 2), f"slice{k}"
+            X, width = Transform(R, at), w * self.length / 2
+            out[label] = Slice(
+                self.body, X, self.radius, width, self.made_of, name=label, cliques=self.cliques
+            )
+        return out
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Box(Framed):
     """A box with rounded edges. Against half-spaces, height fields and other boxes it is small spheres at its
     corners: edges of two boxes pass through each other, and a hill between the corners is not felt. Spheres

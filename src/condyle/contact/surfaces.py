@@ -326,6 +326,7 @@ class Touch:
         gap: curvature of the gap as a tensor [1/m]: of any three axes, shape (3, 3), then it maps n to zero,
             or of two across n, shape (2, 2); None where both principal curvatures are 1 / R by construction.
         solved: it comes from a solver, and is NaN where that finds nothing.
+        line: of contact along a line (line.py): C and rho of (58) and the length [m].
     """
 
     x: ca.SX
@@ -334,11 +335,12 @@ class Touch:
     R: ca.SX
     gap: ca.SX | None = None
     solved: bool = False
+    line: tuple[ca.SX, ca.SX, ca.SX] | None = None
 
     @property
     def flipped(self) -> Touch:
         """The same with a and b exchanged."""
-        return Touch(self.x, -self.n, self.Q - self.x * self.n, self.R, self.gap, self.solved)
+        return Touch(self.x, -self.n, self.Q - self.x * self.n, self.R, self.gap, self.solved, self.line)
 
     def at(self, s_1: SX) -> SX:
         """P of (8) [m]."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from condyle.studies.simulate import simulate
 from condyle.table import Table
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from condyle.table.plots import AxesLike, PlotOptions
 
 BETWEEN = np.array([0.113, 0.5, 0.887])
 """Where in an interval the error between points is measured (Gauss)."""
@@ -198,23 +198,26 @@ class Answer:
         drift = self.statistics["drift"] = dict(zip(system.coordinates, off.tolist(), strict=True))
         return replace(run, drift=drift)
 
-    def plot(self, *names: str, axes: Axes | None = None) -> Axes:
+    def plot(self, *names: str, **options: Unpack[PlotOptions]) -> AxesLike:
         """Draw variables over time.
 
         Args:
             names: coordinates, speeds, states and controls; all coordinates and controls if none is named.
-            axes: matplotlib's axes to draw on; new ones by default.
+            options: axes, width, path and degrees, as for `Table.plot`.
+
+        Returns:
+            matplotlib's axes; an array of them if there are several panels.
         """
-        columns: dict[str, Array] = {}
+        columns: dict[str, tuple[Array, str]] = {}
         for table in (self.motion, self.speeds, self.states, self.controls):
-            for name in table.names:
-                columns.setdefault(name if name not in columns else f"{name}_speed", table[name])
+            for name, unit in zip(table.names, table.units, strict=True):
+                columns.setdefault(name if name not in columns else f"{name}_speed", (table[name], unit))
         chosen = names or (*self.motion.names, *self.controls.names)
         for name in chosen:
             if name not in columns:
                 raise UnknownNameError("variable", name, columns, "answer.plot")
-        picked = np.column_stack([columns[name] for name in chosen])
-        return Table(self.times, list(chosen), picked).plot(axes=axes)
+        values, units = zip(*(columns[name] for name in chosen), strict=True)
+        return Table(self.times, list(chosen), np.column_stack(values), units).plot(**options)
 
     def largest_violations(self, count: int = 5) -> list[str]:
         """What is met least, in words: requirement, time, by how much."""

@@ -11,7 +11,7 @@ from condyle.dynamics.inertia import add, apply, rigid, shift_motion
 from condyle.dynamics.kinematics import Kinematics, Pair, accelerations
 from condyle.dynamics.rates import rates
 from condyle.dynamics.rnea import carried_on_speeds
-from condyle.errors import UnknownNameError
+from condyle.errors import DescriptionError, UnknownNameError
 from condyle.laws.described import owner, state_named
 from condyle.tree.tree import Tree
 
@@ -117,6 +117,16 @@ class TreeView:
         B = self._index(body)
         return ca.SX(3, 1) if B < 0 else self._bias(B)[0]
 
+    def reaction(self, body: str) -> SX:
+        raise DescriptionError(
+            f"s.reaction({body!r}): only forces may ask for reactions, and only those of a System"
+        )
+
+    def joint_motion(self, body: str) -> tuple[SX, SX, list[tuple[str, SX, SX]]]:
+        B = self._index(body)
+        speeds = [self.tree.speeds[k] for k in self.tree.speeds_of(B)]
+        return *self.kin.V_FM[B], [(name, *h) for name, h in zip(speeds, self.kin.H[B], strict=True)]
+
     def generalized_momentum(self) -> SX:
         """M u, shape (nu,): the momentum M_B V_B that each speed carries, along its hinge axis. Where
         mobilizers move with time by themselves, that motion is part of V_B."""
@@ -137,6 +147,12 @@ class TreeLoads:
         self.bodies: dict[int, Pair] = {}
         self.mobility: dict[int, ca.SX] = {}
         self._speeds = {name: k for k, name in enumerate(tree.speeds)}
+
+    def copy(self) -> TreeLoads:
+        """The same, to add to."""
+        other = TreeLoads(self.view)
+        other.bodies, other.mobility = dict(self.bodies), dict(self.mobility)
+        return other
 
     def _if_enabled(self, value: SX) -> SX:
         """The value, or zero: what a disabled force computes, be it NaN, does not matter."""

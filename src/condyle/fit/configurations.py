@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX, Array
 from condyle.model.model import description
-from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.tables.staged import build_function
 from condyle.records import dataclass
 from condyle.system.system import System
+
+if TYPE_CHECKING:
+    from condyle.model.symbols import Symbols
 
 _GROUND = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 """R by rows, then p."""
@@ -78,6 +81,9 @@ class Configurations:
             numbers: shape (T, k).
             size: of a value.
         """
+
+        from condyle.model.symbols import Symbols
+
         compiled = self.system.compiled
         model, key = compiled.model, ("residuals", code)
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
 from condyle.fit.configurations import Configurations
-from condyle.fit.gauss_newton import FLAT, FOUND, INFO, STATIONARY, UNFINISHED, VIOLATED
 from condyle.fit.goals import Goal
+from condyle.fit.layout import FLAT, FOUND, INFO, STATIONARY, UNFINISHED, VIOLATED
 from condyle.presentation import Block, cut, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
@@ -28,6 +28,9 @@ from condyle.system.system import System
 from condyle.system.variables import place, variable_names, variables
 from condyle.table import Table, distinct
 from condyle.tree import scales
+
+if TYPE_CHECKING:
+    from condyle.table.plots import AxesLike, PlotOptions
 
 KINDS = {
     FOUND: Status.FINISHED,
@@ -378,16 +381,16 @@ class Frames(States[State], Judged):
         """Residuals by the goals' names over time."""
         return Table(self.t, self.names, self.residuals, self.units, status=self.status)
 
-    def plot(self, *names: str, axes: Any = None) -> Any:
-        """Draw coordinates or residuals (all residuals, if none is named) over time; returns matplotlib's
-        axes."""
+    def plot(self, *names: str, **options: Unpack[PlotOptions]) -> AxesLike:
+        """Draw coordinates or residuals (all residuals, if none is named) over time; options and what is
+        returned are those of `Table.plot`."""
         coordinates = self.start.system.coordinates
         if names and all(name in coordinates for name in names):
-            return self.table().plot(*names, axes=axes)
+            return self.table().plot(*names, **options)
         for name in names:
             if name not in (*coordinates, *self.names):
                 raise UnknownNameError("coordinate or goal", name, (*coordinates, *self.names))
-        return self.residual_table().plot(*names, axes=axes)
+        return self.residual_table().plot(*names, **options)
 
 
 def _kept(array: Array) -> Array:

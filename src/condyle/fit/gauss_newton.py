@@ -53,15 +53,13 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX
-from condyle.fit.cost import HEAD
 from condyle.fit.kernels import FitExpressions
+from condyle.fit.layout import FLAT, FOUND, HEAD, INFO, STAY, UNFINISHED, VIOLATED
 from condyle.native.programs.nodes import Call, If, Ints, Node, Put, Scan, Stream, While, kernel
 from condyle.native.programs.program import Program
 from condyle.native.programs.slice_function import SliceFunction
 from condyle.spatial.algebra import all_of, any_of
 
-FOUND, VIOLATED, UNFINISHED, STATIONARY = 0, 1, 2, 3
-"""How a frame ended."""
 MU_FIRST = 1e-6
 """mu at the start of a frame."""
 MU_LEAST = (1e-9, 1e-6)
@@ -79,18 +77,13 @@ LARGEST_TURN = 1.0
 up."""
 REGULAR, LEAST_REGULAR = 1e-10, 1e-14
 """e over the largest diagonal element of Y, with goals and (6) without."""
-ROUNDING, FLAT = 1e-14, 10
-"""A gain below this part of the terms of the cost says nothing; so many steps in a row without gain are an
-end."""
+ROUNDING = 1e-14
+"""A gain below this part of the terms of the cost says nothing."""
 ITERATIONS, SLOW = 300, 8
 """Iterations of a frame: at most; and after how many curvature is learned (7)."""
 FALLS = 0.3
 """Curvature is not used if the cost falls to this part or less in a step: Gauss-Newton is then on its way to
 a zero residual."""
-BEFORE, OWN, STAY = 0, 1, 2
-"""Where a frame starts: at the end of the one before, at a pose of its own, or there without any step."""
-INFO = ("code", "iterations", "cost", "worst", "flat")
-"""What is written of each frame: the end, iterations, cost, largest |p|, the last steps without gain."""
 
 _SCALARS = (
     "zero",

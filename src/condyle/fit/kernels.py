@@ -27,9 +27,9 @@ from condyle.dynamics import inertia
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.kinematics import Kinematics
 from condyle.dynamics.row import NUMBER, RowField
-from condyle.fit.cost import GoalCost, Layout, point_masses
+from condyle.fit.cost import GoalCost, point_masses
 from condyle.fit.goals import Goal
-from condyle.model.layouts import prefers_loops
+from condyle.fit.layout import Layout, asks, body_of, has_loops
 from condyle.model.looped.draft import Draft, KernelDraft, StraightLine
 from condyle.model.looped.passes import at_rest, nothing
 from condyle.model.looped.tables import Looped, NewRows
@@ -47,35 +47,6 @@ _COST, _PULL, _STIFFNESS = (
     RowField[ca.SX](name="S"),
 )
 """Fields: the cost of all goals, in the root; gradient and Hessian of goals on a body's own coordinates."""
-
-
-def has_loops(model: Model, layout: Layout) -> bool:
-    """Whether loops are written for these goals, and are preferred."""
-
-    def simple(goal: Goal) -> bool:
-        if _asks(goal) != "pose":
-            return _asks(goal) == "coordinate"
-        placed = model.placed[_body(model, goal)]
-        return not isinstance(placed.R_MB, ca.SX) and not isinstance(placed.p_MB, ca.SX)
-
-    # visits.py goes along articulated bodies
-    tied = model.tree.shares and model.equations("position") > 0
-    return (
-        model.tree.nu > 0
-        and not tied
-        and all(simple(goals[0]) for goals in layout.blocks)
-        and prefers_loops(model, "mass_matrix")
-    )
-
-
-def _asks(goal: Goal) -> str:
-    """What its own class says that it asks for; a subclass may ask for more."""
-    return vars(type(goal)).get("looped", "")
-
-
-def _body(model: Model, goal: Goal) -> int:
-    """The body whose pose a goal asks for."""
-    return model.tree.body(str(vars(goal)["body"])).index
 
 
 def evaluate_in_loops(model: Model, layout: Layout) -> Sweep:
@@ -181,7 +152,7 @@ def _goals(looped: Looped, layout: Layout) -> None:
     model = looped.model
     blocks = [(goals[0], at) for goals, at in zip(layout.blocks, layout.slices, strict=True)]
     fresh, first = looped.fresh_type, len(looped.types)
-    of_poses = [(goal, at, _body(model, goal)) for goal, at in blocks if _asks(goal) == "pose"]
+    of_poses = [(goal, at, body_of(model, goal)) for goal, at in blocks if asks(goal) == "pose"]
     kinds = list(dict.fromkeys(type(goal) for goal, *_ in of_poses))
     if of_poses:
         types = np.array([fresh + kinds.index(type(goal)) for goal, _, _ in of_poses])
@@ -208,7 +179,7 @@ def _goals(looped: Looped, layout: Layout) -> None:
         body.F, body.P = inertia.add(body.F, cost.F), inertia.add_inertia(body.P, cost.P)
         d.root[_COST] += cost.value
     looped.extra_pass(kernels)
-    _line(looped, [(goal, at) for goal, at in blocks if _asks(goal) != "pose"], layout.size)
+    _line(looped, [(goal, at) for goal, at in blocks if asks(goal) != "pose"], layout.size)
 
 
 def _line(looped: Looped, blocks: Sequence[tuple[Goal, slice]], size: int) -> None:

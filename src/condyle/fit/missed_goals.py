@@ -17,8 +17,8 @@ import numpy as np
 
 from condyle.errors import warn
 from condyle.fit.frames import Frames
-from condyle.fit.gauss_newton import FOUND, INFO, STATIONARY
 from condyle.fit.goals import Goal
+from condyle.fit.layout import FOUND, INFO, STATIONARY
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.tree import scales

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from condyle.forces.external import ExternalWrench as ExternalWrench
     from condyle.forces.external import TimeSeries as TimeSeries
     from condyle.forces.gravity import Gravity as Gravity
+    from condyle.forces.joint_friction import JointFriction as JointFriction
     from condyle.forces.mobility import CoordinateLimitForce as CoordinateLimitForce
     from condyle.forces.mobility import GlobalDamper as GlobalDamper
     from condyle.forces.mobility import MobilityDamper as MobilityDamper

@@ -66,6 +66,11 @@ class Force(ExplainsCalls):
             f"{type(self).__name__} does not say what it exerts: it needs a method apply(s, loads)"
         )
 
+    @property
+    def reactions(self) -> tuple[str, ...]:
+        """Bodies whose joints' reactions the law asks for: `s.reaction`."""
+        return ()
+
     def potential(self, s: View) -> SX | None:
         """Potential energy [J], or None for a force that has none."""
         return None

@@ -25,10 +25,10 @@ from condyle.arguments import ExplainsCalls
 from condyle.arrays import SX, in_order
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.forces.base import Law
-from condyle.laws.ask import AskedState, answers, check_function, traced_law
+from condyle.laws.ask import AskedForces, AskedState, answers, check_function, traced_law
 from condyle.laws.described import body_name, known_body, speed_named
 from condyle.laws.factors import OWN_FUNCTION, BodyFactors
-from condyle.laws.leaves import Leaf
+from condyle.laws.leaves import Leaf, Reaction
 from condyle.laws.view import Loads, View
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
@@ -70,7 +70,7 @@ class Wrench(ExplainsCalls):
 class UserForce(Law):
     """A law from a user's function: the function itself is not pickled; what it computes is."""
 
-    function: Callable[[AskedState], object] | None
+    function: Callable[[AskedForces], object] | None
     law: Traced = field(init=False, repr=False)
     asks: tuple[Leaf, ...] = field(init=False, repr=False)
 
@@ -89,6 +89,10 @@ class UserForce(Law):
     def scaled(self, factors: BodyFactors) -> Self:
         factors.notes.append(OWN_FUNCTION)
         return self
+
+    @property
+    def reactions(self) -> tuple[str, ...]:
+        return tuple(ask.body for ask in self.asks if isinstance(ask, Reaction))
 
     def parameters(self) -> list[Parameter]:
         return [p for ask in self.asks for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
@@ -112,7 +116,8 @@ class Custom(UserForce):
             speeds (or the coordinates whose rates they are) to generalized forces [N m, N]. `s` has the
             accessors of a State: s.t, s.q("knee"), s.u("knee"), s.station_position("foot", p),
             s.station_velocity, s.body_pose, s.body_velocity, s.angular_velocity, s.parameter("c", 2.0),
-            s.input("wind", 0.0), s.discrete("gear", 1.0), s.z("activation"). cd.Parameters that the function
+            s.input("wind", 0.0), s.discrete("gear", 1.0), s.z("activation"), and s.reaction("foot"), what the
+            joint of a body exerts on it, found together with the accelerations. cd.Parameters that the function
             holds work too.
         states: the law's auxiliary states z with their initial values, {"activation": 0.05}. In a
             System they are called FORCE.STATE, "muscle.activation".
@@ -126,7 +131,7 @@ class Custom(UserForce):
     states: Mapping[str, float] | tuple[tuple[str, float], ...] = field(  # type: ignore[assignment]
         default=(), kw_only=True, repr=False
     )
-    zdot: Callable[[AskedState], object] | None = field(default=None, kw_only=True, repr=False)
+    zdot: Callable[[AskedForces], object] | None = field(default=None, kw_only=True, repr=False)
     group: str = field(default="external", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -135,7 +140,7 @@ class Custom(UserForce):
         object.__setattr__(self, "states", states)
         seen: list[tuple[tuple[str, str], ...]] = []
 
-        def both(s: AskedState) -> Any:
+        def both(s: AskedForces) -> Any:
             return self.function(s), self.zdot(s) if self.zdot is not None else {}  # type: ignore[misc]
 
         def flatten(result: Any) -> list[Any]:
@@ -150,7 +155,7 @@ class Custom(UserForce):
             return entries
 
         check_function(self.function, self.what)
-        law, asks = traced_law(both, self.what, flatten, source=self.function)
+        law, asks = traced_law(both, self.what, flatten, AskedForces, self.function)
         for name, value in (("law", law), ("asks", asks), ("targets", seen[0])):
             object.__setattr__(self, name, value)
 
@@ -283,7 +288,7 @@ class Potential(UserForce):
         super().__post_init__()
         law, asks = traced_law(self.function, self.what, self._one)
         for ask in asks:
-            if ask.level in ("velocity", "state"):
+            if ask.level in ("velocity", "state", "reaction"):
                 raise DescriptionError(
                     f"{self.what}: asks for {ask.labels()[0]}, but an energy depends on "
                     "positions only; for forces that depend on velocities use "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from condyle.constraints.solve.projection import project
-from condyle.errors import ConstraintError, ShapeError, SingularError
+from condyle.errors import ConstraintError, ConvergenceError, ShapeError, SingularError
 from condyle.integrate.manifold import Manifold
 from condyle.mobilizers import motion_at
 from condyle.model.explain import explain
@@ -78,6 +78,8 @@ def advice(
         if since <= h and (lost := place.unsolved()):
             kind = Status.CONTACT if lost.startswith("contact ") else Status.PATH
             return ended(kind, f"{lost}{f' ({_later(since)})' if since else ''}; {kind.advice}")
+        if since <= h and (lost := place.contradiction()):
+            return ended(Status.NOT_FINITE, f"{lost}{f' ({_later(since)})' if since else ''}")
         if since <= h and (first := place.not_finite()) is not None:
             return ended(
                 Status.NOT_FINITE, f"{first} is not finite {_later(since)}; {Status.NOT_FINITE.advice}"
@@ -146,8 +148,21 @@ class _Nearby:
             except SingularError as error:
                 return str(error).removeprefix(f"{operator}: ")
             # it names numbers that are not finite; see `violated`
-            except (ShapeError, ConstraintError):
+            except (ShapeError, ConstraintError, ConvergenceError):
                 continue
+        return ""
+
+    def contradiction(self) -> str:
+        """Which laws contradict the reactions that they ask for; empty if none does."""
+        if self.system.compiled.model.reaction_laws:
+            try:
+                self.system.compiled.function("forward_dynamics")(
+                    self.q, self.u, self.system.compiled.no_tau, self.tail
+                )
+            except ConvergenceError as error:
+                return str(error).removeprefix("forward_dynamics: ")
+            except (ShapeError, ConstraintError, SingularError):
+                pass
         return ""
 
     def nearly(self) -> str:

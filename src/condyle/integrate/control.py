@@ -21,6 +21,7 @@ import numpy as np
 
 from condyle.arrays import SX
 from condyle.integrate.integrators import Method
+from condyle.integrate.steps import FAILED
 from condyle.native.programs.nodes import Kernel, summed
 
 SHARE = 1 / 250
@@ -30,8 +31,6 @@ SMALLEST_STEP = 1e-13
 """A run ends where steps would have to be smaller than this part of the time reached or of one second."""
 JUDGED = "h h_try t err fixed size rejected evaluations doubt refused way"
 """Slices that the verdict on a step depends on; `size` is that of y_next, finite or not."""
-FAILED = 16.0
-"""The code of a run that no step is small enough for."""
 
 
 def squares(error: str, sizes: dict[str, int]) -> Kernel:

@@ -7,16 +7,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import Array, Entries, complaint, real, unusable, vector
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
-from condyle.integrate.advice import advice
 from condyle.integrate.integrators import Method
-from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.steps import StepRows, stacked
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
@@ -29,6 +27,12 @@ from condyle.system.states import Batch, States
 from condyle.system.system import System
 from condyle.system.variables import place, recorded, variable_names, variables
 from condyle.table import Table, distinct, titles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from condyle.integrate.interrupts.path_jumps import Jump
+    from condyle.table.plots import PlotOptions
 
 VARIED = ("t", "q", "u", "z", "inputs", "discrete", "parameters")
 COMMON = ("locked", "disabled")
@@ -345,6 +349,8 @@ class Ensemble(States[Trajectory], Judged):
         return tuple(self._status(i) for i in range(len(self)))
 
     def _status(self, i: int) -> Outcome:
+        from condyle.integrate.advice import advice
+
         if isinstance(self.kept, Runs):
             return self.kept.runs[i].status
         if self.finished[i]:
@@ -587,26 +593,29 @@ class Ensemble(States[Trajectory], Judged):
         """The table as a pandas DataFrame over member and time."""
         return self.table().to_pandas().astype({"member": int}).set_index("member", append=True).swaplevel()
 
-    def plot(self, name: str, axes: Any = None) -> Any:
+    def plot(self, name: str, **options: Unpack[PlotOptions]) -> Axes:
         """Draw one variable of all members over time.
 
         Args:
             name: of the variable.
-            axes: matplotlib's, to draw into; new ones by default.
+            options: axes, width, path and degrees, as for `Table.plot`.
 
         Returns:
-            Matplotlib's axes.
+            matplotlib's axes.
         """
-        import matplotlib.pyplot as plt
+        from condyle.table.plots import COLORS, labeled, on
+        from condyle.table.units import ANGULAR, DEGREE
 
         names, units = variables(self.system)
         k = place(self.system, name, names)
-        axes = plt.subplots()[1] if axes is None else axes
-        parts = [self._rows(i) for i in range(len(self))]
-        for rows in parts:
-            axes.plot(rows.t, rows.y[:, k], color="C0", alpha=max(0.05, 1 / np.sqrt(len(self))))
-        axes.set_xlabel("time [s]")
-        axes.set_ylabel(f"{name} [{units[k]}]" if units[k] else name)
+        turned = units[k] in ANGULAR and options.get("degrees", True)
+        factor, unit = (1 / DEGREE, units[k].replace("rad", "deg")) if turned else (1.0, units[k])
+        with on(**options) as axes:
+            for rows in [self._rows(i) for i in range(len(self))]:
+                alpha = max(0.05, 1 / np.sqrt(len(self)))
+                axes.plot(rows.t, factor * rows.y[:, k], color=COLORS[0], alpha=alpha, linewidth=1)
+            axes.set(xlabel="time [s]", ylabel=labeled(unit), title=name)
+            axes.margins(x=0)
         return axes
 
 

@@ -31,7 +31,7 @@ from condyle.system.system import System
 
 @dataclass(frozen=True, eq=False)
 class EquationsOfMotion:
-    """f and its parts.
+    """f and its parts: sherman2011 (1)-(3).
 
     Args:
         f: (t, y, p) -> ydot; p is what else a state holds: the tail after z. One straight line, or loops
@@ -263,7 +263,7 @@ class RightHandSide:
             first, given = self.sloped.looked_up((t, y, "p")), (t, y, "p", *self.sloped.more)
         x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
         ydot = ca.densify(main.call(x)[0])
-        if main.n_instructions() * _directions(ydot, x[1]) <= 4 * WHOLE:
+        if main.n_instructions() * count_directions(ydot, x[1]) <= 4 * WHOLE:
             matrix = ca.SX.eye(n) / (gamma * step) - ca.jacobian(ydot, x[1])
             results = [ca.vec(ca.densify(matrix)), ca.densify(ca.jacobian(ydot, x[0]))]
             whole = ca.Function("matrix", [*x, step], results, {"cse": True})
@@ -292,7 +292,7 @@ class RightHandSide:
         ]
 
 
-def _directions(f: SX, x: SX) -> int:
+def count_directions(f: SX, x: SX) -> int:
     """Of how many derivatives along directions a Jacobian is made: columns without common rows share one."""
     sparsity = ca.jacobian_sparsity(f, x)
     return int(min(sparsity.T.uni_coloring().size2(), sparsity.uni_coloring().size2()))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -22,7 +22,6 @@ from condyle.integrate.steps import replaced, unstacked
 from condyle.laws.ask import AskedState, answers, check_function, traced_law
 from condyle.laws.leaves import Leaf
 from condyle.model.model import description
-from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
@@ -30,6 +29,9 @@ from condyle.system.given import number, seconds
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.trace import Traced, is_truth
+
+if TYPE_CHECKING:
+    from condyle.model.symbols import Symbols
 
 DIRECTIONS = ("falling", "rising", "both")
 Action = Callable[[State], State | None]
@@ -208,6 +210,8 @@ class StateFunctions:
         return [ca.vertcat(*(law.apply(*answers(asks, view)) for _, law, asks in self.laws))]
 
     def _symbols(self) -> Symbols:
+        from condyle.model.symbols import Symbols
+
         return Symbols(self.model)
 
     def _build(self) -> ca.Function | Staged:

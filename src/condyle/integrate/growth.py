@@ -26,14 +26,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condyle.errors import ConvergenceError, DescriptionError
+from condyle.integrate.adjoint.blocks import Tasks
 from condyle.integrate.adjoint.gradients import RunDerivatives
-from condyle.integrate.adjoint.program import FORWARD, Tasks, carry
+from condyle.integrate.adjoint.program import carry
+from condyle.integrate.adjoint.slopes import FORWARD
 from condyle.integrate.ensemble import Members
 from condyle.integrate.ensemble_run import EnsembleRun
 from condyle.integrate.integrators import METHODS, Method
 from condyle.integrate.manifold import Manifold
+from condyle.integrate.native import native
 from condyle.integrate.run import Settings
-from condyle.integrate.step_loop import native
 from condyle.integrate.steps import replaced, stacked
 from condyle.native.machine.threads import thread_count
 from condyle.records import dataclass

@@ -5,23 +5,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condyle.integrate.advice import advice
-from condyle.integrate.control import FAILED
 from condyle.integrate.events import Event, Witnesses, later
 from condyle.integrate.integrators import Method
 from condyle.integrate.interrupts.base import ROWS, Cause, Interrupter, Interruption
-from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.rigid.impact import Impact
-from condyle.integrate.steps import ROW, StepBuffer, StepRows, replaced, stacked
+from condyle.integrate.steps import FAILED, ROW, StepBuffer, StepRows, replaced, stacked
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
 from condyle.native.programs.program import Program
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.state import State
+
+if TYPE_CHECKING:
+    from condyle.integrate.interrupts.path_jumps import Jump
+    from condyle.integrate.rigid.impact import Impact
 
 INTERVAL = 0.03
 """[s] after which native code comes back, so that Ctrl-C and progress work."""
@@ -64,7 +65,8 @@ class Run:
     def __post_init__(self) -> None:
         system, s = self.start.system, self.settings
         self.events, self.changes = list[Occurrence](), list[tuple[int, State]]()
-        self.jumps, self.impacts = list[Jump](), list[Impact]()
+        self.jumps: list[Jump] = []
+        self.impacts: list[Impact] = []
         self.causes = list[Cause]()
         self.ending: Cause | None = None
         self.tables = dict(self.tables)
@@ -216,6 +218,8 @@ class Run:
         )
 
     def _advice(self) -> Outcome:
+        from condyle.integrate.advice import advice
+
         ws = self.ws
         for each in self.interrupters:
             if (known := each.failure(self.state)) is not None:

@@ -23,8 +23,6 @@ is empty. The nodes of a step are the same; masks do the rest. What a member lea
                      caller empties now and then
     suspects         a row for each step in which a path may have jumped (path_jumps.py), in another log: the
                      member, t, y, f at the start of the step, t, y, f and what its output needs at its end
-
-`native` builds the program of a system and a method once; later it is found with the system or on disk.
 """
 
 from __future__ import annotations
@@ -37,15 +35,11 @@ import numpy as np
 
 from condyle.arrays import SX
 from condyle.integrate.control import JUDGED, SHARE, StepControl, blame, plan, size, squares, weighed
-from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
+from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.integrate.integrators.base import Method, MethodStep
 from condyle.integrate.interrupts.path_jumps import differs, some, unchanged
-from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.projection import Projector
 from condyle.integrate.steps import ROW, polynomial
-from condyle.model.layouts import prefers_looped_newton, prefers_loops
-from condyle.model.model import description
-from condyle.native.machine.jit import lane_width
 from condyle.native.programs.nodes import (
     Get,
     If,
@@ -59,9 +53,8 @@ from condyle.native.programs.nodes import (
     kernel,
     record_kernel,
 )
-from condyle.native.programs.program import Program, ProgramAndTables, cached_program
+from condyle.native.programs.program import Program
 from condyle.records import dataclass
-from condyle.system.system import System
 
 _SCALARS = [
     "t",
@@ -505,34 +498,3 @@ def ensemble_loop(
     return Program(
         [take, While("busy", body, "limit")], sizes, W=W, streams=streams, counts=("limit",)
     ), tables
-
-
-def native(system: System, method: Method, many: str = "") -> ProgramAndTables:
-    """The program, and the tables that it needs.
-
-    Args:
-        system: whose motion it computes.
-        method: by which it does.
-        many: what an ensemble keeps, "times" or "steps"; empty for a program for one state.
-    """
-    W = lane_width() if many else 1
-    key = ("simulate", method.text, *((many, W) if many else ()))
-    if key not in system.compiled.programs:
-        loops = prefers_loops(system.compiled.model, lanes=bool(many)), _along_tree(system, method)
-        text = f"simulate {method.text} {many} {W} {loops}\n{description(system.compiled.model)}"
-        system.compiled.programs[key] = cached_program(text, lambda: _build(system, method, many, W))
-    return system.compiled.programs[key]
-
-
-def _along_tree(system: System, method: Method) -> bool:
-    """Whether a method's equations are solved along the tree."""
-    return (
-        method.needs_jacobian
-        and not (method.needs_time_derivative and timed(system).names)
-        and prefers_looped_newton(system.compiled.model)
-    )
-
-
-def _build(system: System, method: Method, many: str, W: int) -> ProgramAndTables:
-    eq = equations(system, derivatives=method.needs_jacobian, W=W, newton=_along_tree(system, method))
-    return ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 ROW = "row."
 """Native programs call a stream of rows so and by its name: slices of their workspace have the plain names."""
+FAILED = 16.0
+"""The code of a run that no step is small enough for."""
 CAPACITY = 512
 """Rows of memory to begin with: more would come from the system, page by page."""
 

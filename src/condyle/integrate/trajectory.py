@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from condyle.arrays import Array
 from condyle.errors import ShapeError
 from condyle.integrate.interrupts.base import Cause
-from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.measure_history import history, measured
-from condyle.integrate.rigid.impact import Impact
 from condyle.integrate.steps import StepRows, replaced
 from condyle.presentation import Block, cut, number, rows_of, span
 from condyle.quality import Check, Judged
@@ -32,6 +29,9 @@ from condyle.trace.parameter import Expression
 
 if TYPE_CHECKING:
     from condyle.integrate.growth import Growth
+    from condyle.integrate.interrupts.path_jumps import Jump
+    from condyle.integrate.rigid.impact import Impact
+    from condyle.table.plots import AxesLike, PlotOptions
 
 FULL = 0.999
 """Activations above this count as saturated: they approach 1 asymptotically."""
@@ -275,6 +275,9 @@ class Trajectory(States[State], Judged):
 
     def part(self, i: np.ndarray, rows: StepRows) -> Trajectory:
         """Other rows of the same run, each at row i (m,) of these or after."""
+
+        from condyle.integrate.measure_history import history
+
         which, likes = self._which(i), (self.start, *(state for _, state in self.changes))
         start = self.start
         if len(i):
@@ -479,6 +482,9 @@ class Trajectory(States[State], Judged):
 
     def _history(self, name: str, t: np.ndarray | None) -> np.ndarray:
         """Columns of a measure that the whole run gives."""
+
+        from condyle.integrate.measure_history import measured
+
         run, rows = (self, self._steps) if self.within is None else self.within
         if t is not None:
             self.at(t)  # raises an error for times outside of the run
@@ -486,6 +492,9 @@ class Trajectory(States[State], Judged):
 
     def _recorded(self, t: Any = None, measures: bool = True) -> tuple[list[str], list[str], np.ndarray]:
         """Names, units and values of all that is known over time, at the steps or at times t (m,)."""
+
+        from condyle.integrate.measure_history import history
+
         names, units, values = self._variables(t)
         run = self if self.within is None else self.within[0]
         if not (measures and run.rows.whole and len(self)):
@@ -514,18 +523,19 @@ class Trajectory(States[State], Judged):
         """Discrete variables at rows i (m,) or after."""
         return self.tails(i)[:, self.system.compiled.model.tail["discrete"]]
 
-    def plot(self, *names: str, axes: Any = None) -> Any:
+    def plot(self, *names: str | Table, grid: str | None = None, **options: Unpack[PlotOptions]) -> AxesLike:
         """Draw variables over time, between steps too.
 
         Args:
-            names: of the variables; all by default.
-            axes: matplotlib's, to draw into; new ones by default.
+            names: of the variables, all by default; and Tables, as for `Table.plot`.
+            grid: as for `Table.plot`.
+            options: axes, width, path and degrees, as for `Table.plot`.
 
         Returns:
-            Matplotlib's axes.
+            matplotlib's axes; an array of them if there are several panels.
         """
         between = np.union1d(self.t, np.linspace(self.t[0], self.t[-1], DRAWN)) if self.rows.whole else None
-        return self.table(between).plot(*names, axes=axes)
+        return self.table(between).plot(*names, grid=grid, **options)
 
 
 def _short(t: np.ndarray) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, overload
+from typing import TYPE_CHECKING, ClassVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +20,9 @@ from condyle.presentation import Block, Display, cut, number, page, span
 from condyle.table import LENGTHS, Table, rows_in
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from pandas import DataFrame  # type: ignore[import-untyped]
+
+    from condyle.table.plots import AxesLike, PlotOptions
 
 _AXES = (
     ("_x", "_y", "_z"),
@@ -237,18 +238,18 @@ class Markers(ExplainsCalls, Display):
         """A pandas DataFrame over time, with columns NAME_x, NAME_y, NAME_z [m]."""
         return self.table().to_pandas()
 
-    def plot(self, *names: str, axes: Axes | None = None) -> Axes:
+    def plot(self, *names: str, **options: Unpack[PlotOptions]) -> AxesLike:
         """Draw coordinates of markers over time.
 
         Args:
             names: the markers to draw; all, if none is named.
-            axes: matplotlib's axes to draw on; new ones by default.
+            options: axes, width, path and degrees, as for `Table.plot`.
 
         Returns:
-            matplotlib's axes.
+            matplotlib's axes; an array of them if there are several panels.
         """
         chosen = [self.names[self._index(n)] for n in names] or self.names
-        return self.table().plot(*(f"{n}_{axis}" for n in chosen for axis in "xyz"), axes=axes)
+        return self.table().plot(*(f"{n}_{axis}" for n in chosen for axis in "xyz"), **options)
 
     def save(self, path: str | Path) -> None:
         """Write a file, every number to its last digit. It appears whole or not at all.
@@ -378,7 +379,7 @@ def read_markers(
 
     Args:
         path: .trc, .c3d (with ezc3d: `pip install "condyle[c3d]"`), an export of Vicon Nexus (.csv), Qualisys
-            (.tsv) or OptiTrack Motive (.csv), or a table with columns NAME_x, NAME_y, NAME_z, or NAME:X, NAME:Y,
+            (.tsv), OptiTrack Motive (.csv) or Visual3D (.txt, .tsv), or a table with columns NAME_x, NAME_y, NAME_z, or NAME:X, NAME:Y,
             NAME:Z (.csv, .npz, .sto, .mot) or cells of three numbers (.sto).
         units: "m", "cm" or "mm", of the positions in the file; by default those that it states. A file that
             does not say is refused.

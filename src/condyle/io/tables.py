@@ -10,15 +10,12 @@ from __future__ import annotations
 import csv
 import math
 import re
-import zlib
 from pathlib import Path
-from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
 from condyle.errors import DescriptionError, warn
 from condyle.files import existing
-from condyle.io.number_parser import plain_numbers
 from condyle.table import (
     LENGTHS,
     NUMBERED,
@@ -129,6 +126,9 @@ def _length(header: dict[str, str], names: list[str], path: Path) -> str:
 def _plain(path: Path, ending: str) -> tuple[dict[str, str], list[str], np.ndarray] | None:
     """Header, titles and numbers (rows, columns) of a file in which all is plain; None of any other, which is
     read line by line."""
+
+    from condyle.io.number_parser import plain_numbers
+
     if path.is_dir():
         return None
     text, start = path.read_bytes(), 0
@@ -394,6 +394,9 @@ def _degrees(header: dict[str, str], ending: str, path: Path) -> bool | None:
 
 
 def _numpy(path: Path, degrees: bool | None) -> Table:
+    import zlib
+    from zipfile import BadZipFile, ZipFile
+
     try:
         with ZipFile(path) as archive:
             whole, packed = sum(part.file_size for part in archive.infolist()), path.stat().st_size

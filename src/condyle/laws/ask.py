@@ -25,6 +25,7 @@ from condyle.laws.leaves import (
     GivenInput,
     GivenParameter,
     Leaf,
+    Reaction,
     Rotation,
     SpeedRate,
     SpeedValue,
@@ -127,6 +128,13 @@ class AskedState:
         """V_GB, shape (6,): angular, then linear velocity of the body's origin."""
         return np.concatenate([self.angular_velocity(body), self.station_velocity(body)])
 
+    def reaction(self, body: Any) -> NDArray[np.object_]:
+        """What the body's joint exerts on it: forces alone may ask (AskedForces)."""
+        raise TraceError(
+            f"s.reaction({body!r}): only cd.forces.Custom may ask for reactions: all else is "
+            "known before accelerations are; of a run, traj.reactions gives them at each row"
+        )
+
     def parameter(self, parameter: str, default: float | None = None) -> Any:
         """A parameter of the system; with a default it is made if it does not exist."""
         return self._answer(GivenParameter(name(parameter, "s.parameter"), _default(parameter, default)))[0]
@@ -150,6 +158,16 @@ class AskedState:
         raise UnknownNameError(
             "accessor of s", accessor, [n for n in dir(type(self)) if not n.startswith("_")]
         )
+
+
+class AskedForces(AskedState):
+    """The state and reactions of joints, as forces see them."""
+
+    def reaction(self, body: Any) -> NDArray[np.object_]:
+        """What the body's joint exerts on it at its frame M, shape (6,): moment [N m], then force [N], in
+        ground: all that the joint transmits, generalized forces on its own speeds too, as in
+        `system.reactions`. It is found together with the accelerations, under what the law itself exerts."""
+        return self._answer(Reaction(body_name(body, "s.reaction")))
 
 
 class AskedMotion(AskedState):

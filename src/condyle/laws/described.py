@@ -9,7 +9,7 @@ import hashlib
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from types import CodeType, ModuleType
 from typing import Annotated, Any, ClassVar, Self, get_type_hints
@@ -333,10 +333,14 @@ class Described(ExplainsCalls):
         for part in self.nested:
             part.check(tree)
 
+    def _fields(self) -> tuple[str, ...]:
+        kind: Any = type(self)
+        return _names(kind)
+
     def parameters(self) -> list[Parameter]:
         known = self.__dict__.get("_parameters")  # found once: it is frozen
         if known is None:
-            own = [p for f in fields(self) for e in _expressions(getattr(self, f.name)) for p in e.parameters]
+            own = [p for f in self._fields() for e in _expressions(getattr(self, f)) for p in e.parameters]
             known = self.__dict__["_parameters"] = own + [
                 p for part in self.nested for p in part.parameters()
             ]
@@ -369,7 +373,7 @@ class Described(ExplainsCalls):
     def description(self) -> str:
         known: str | None = self.__dict__.get("_description")
         if known is None:
-            values = ", ".join(f"{f.name}={text(getattr(self, f.name))}" for f in fields(self))
+            values = ", ".join([f"{f}={text(getattr(self, f))}" for f in self._fields()])
             known = self.__dict__["_description"] = f"{type(self).__name__}({values})"
         return known
 
@@ -406,7 +410,10 @@ class Described(ExplainsCalls):
         return replace(self, **new) if new else self
 
     def __getstate__(self) -> dict[str, Any]:
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        found = {f: self.__dict__[f] for f in ("_description",) if f in self.__dict__}
+        if self.__dict__.get("_parameters") == []:
+            found["_parameters"] = []
+        return {f: getattr(self, f) for f in self._fields()} | found
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.description() == other.description()  # type: ignore[attr-defined]
@@ -435,6 +442,12 @@ class Datum(Expression):
         return self.symbol
 
 
+@functools.lru_cache(maxsize=1024)
+def _names(kind: Any) -> tuple[str, ...]:
+    """Names of its fields."""
+    return tuple(f.name for f in fields(kind))
+
+
 def placed(X: Any) -> tuple[SX, SX]:
     """R and p of a kept frame as expressions."""
     R, p = X
@@ -443,6 +456,11 @@ def placed(X: Any) -> tuple[SX, SX]:
 
 def text(value: Any) -> str:
     """Text that determines a kept value exactly."""
+    kind = type(value)
+    if kind is float:
+        return repr(value)
+    if kind is tuple:
+        return f"({', '.join([repr(v) if type(v) is float else text(v) for v in value])})"
     if isinstance(value, Expression):
         return f"<{value.parameters!r} {value.text}>"
     if isinstance(value, Transform) and isinstance(value.R, np.ndarray):
@@ -454,13 +472,15 @@ def text(value: Any) -> str:
     return value.description() if hasattr(value, "description") else repr(value)
 
 
-def _expressions(value: Any) -> Iterator[Any]:
+def _expressions(value: Any) -> Sequence[Any]:
     """Expressions and functions in a kept value: what has `parameters`."""
+    kind = type(value)
+    if kind is float or kind is str:
+        return ()
     if isinstance(getattr(value, "parameters", None), tuple):
-        yield value
-    elif isinstance(value, tuple):
-        for v in value:
-            yield from _expressions(v)
+        return (value,)
+    many = value if isinstance(value, tuple) else ()
+    return [e for v in many if type(v) is not float for e in _expressions(v)]
 
 
 def _short(value: Any) -> str:

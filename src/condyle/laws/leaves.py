@@ -23,7 +23,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX
-from condyle.errors import UnknownNameError
+from condyle.errors import DescriptionError, UnknownNameError
 from condyle.laws.described import known_body, owner, speed_named, sx, text
 from condyle.laws.view import Loads, MovingView, View
 from condyle.native.tables.lookup import Closure, lookup_context
@@ -520,6 +520,26 @@ class AngularVelocity(_OfBody):
 
     def load(self, s: View, g: SX, loads: Loads) -> None:
         loads.add_torque(self.body, g)
+
+
+class Reaction(_OfBody):
+    """What the mobilizer exerts on the body at M, in ground: moment [N m], then force [N]. It follows from all
+    that acts, the law that asks included: condyle.model.reactions."""
+
+    size = 6
+    level = "reaction"
+
+    @property
+    def label(self) -> str:
+        return f"s.reaction({self.body!r})"
+
+    def check(self, tree: Tree, where: str) -> None:
+        known_body(tree, self.body, where)
+        if self.body == "ground":
+            raise DescriptionError(f"{where}: asks for {self.label}, but no joint carries ground")
+
+    def value(self, s: View) -> SX:
+        return s.reaction(self.body)
 
 
 class AngularAcceleration(_OfBody):

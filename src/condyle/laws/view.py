@@ -36,6 +36,13 @@ class View(Protocol):
     def generalized_momentum(self) -> SX:
         """M u, shape (nu,)."""
 
+    def reaction(self, body: str) -> SX:
+        """Moment and force of the body's mobilizer on it at M, shape (6,): only forces may ask for it."""
+
+    def joint_motion(self, body: str) -> tuple[SX, SX, list[tuple[str, SX, SX]]]:
+        """w_FM and v_FM of the body's mobilizer, in ground, and what each of its speeds adds to them per unit,
+        by the speed's name."""
+
     def state_variable(self, k: int) -> SX:
         """The law's own k-th auxiliary state z."""
 
@@ -114,6 +121,14 @@ class Blank:
 
     def generalized_momentum(self) -> SX:
         return ca.SX.sym("Mu", self.tree.nu)
+
+    def reaction(self, body: str) -> SX:
+        return ca.SX.sym("F", 6)
+
+    def joint_motion(self, body: str) -> tuple[SX, SX, list[tuple[str, SX, SX]]]:
+        w, v, h_w, h_v = (ca.SX.sym(name, 3) for name in ("w", "v", "h_w", "h_v"))
+        speeds = self.tree.speeds_of(self.tree.body(body).index)
+        return w, v, [(self.tree.speeds[k], h_w, h_v) for k in speeds]
 
 
 class LoadList:

@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 
 from condyle.arrays import SX
+from condyle.errors import DescriptionError
 from condyle.forces import Gravity
 from condyle.forces.base import Force, state_variables
 from condyle.laws.described import owner, state_named
@@ -67,6 +68,15 @@ class MaximalView:
     def mass_center(self, body: str) -> tuple[Any, SX]:
         mass, com, _ = self.tree.body(body).mass_expressions()
         return mass, com
+
+    def reaction(self, body: str) -> SX:
+        raise DescriptionError(
+            f"force {self.law!r} asks for the reaction of the joint of {body!r}: maximal coordinates do not solve "
+            "for forces that depend on reactions; use the System itself, or leave the force out"
+        )
+
+    def joint_motion(self, body: str) -> tuple[SX, SX, list[tuple[str, SX, SX]]]:
+        return self.reaction(body)  # type: ignore[return-value]  # which raises
 
     def generalized_momentum(self) -> SX:
         return self.symbols["momentum"]

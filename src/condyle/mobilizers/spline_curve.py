@@ -495,14 +495,15 @@ class CurveReport(Display):
         Returns:
             matplotlib's axes.
         """
-        import matplotlib.pyplot as plt
+        from condyle.table.plots import house_style, new_figure
 
-        axes = plt.subplots(2, 1, sharex=True)[1] if axes is None else axes
-        for ax, values, label in zip(
-            axes, (self.speed, self.hessian), ("|s| [m per unit]", "|ds| [m per unit$^2$]"), strict=True
-        ):
-            ax.plot(self.q, values)
-            ax.set_ylabel(label)
-            ax.set_ylim(bottom=0)
-        axes[-1].set_xlabel(self.coordinate)
+        with house_style():
+            axes = new_figure((7.2, 3.8)).subplots(2, 1, sharex=True) if axes is None else axes
+            for ax, values, label in zip(
+                axes, (self.speed, self.hessian), ("|s| [m per unit]", "|ds| [m per unit$^2$]"), strict=True
+            ):
+                ax.plot(self.q, values)
+                ax.set_ylabel(label)
+                ax.set_ylim(bottom=0)
+            axes[-1].set_xlabel(self.coordinate)
         return axes

@@ -21,7 +21,8 @@ udot, lambda held,
 Held speeds have d udot = d a, their prescribed accelerations; x is zero there. Then (1) and (3) are for d
 udot - d a, with M d a and G d a on their right-hand sides, and (2) and (4) gain (w - M x - G' mu) . d a;
 
-all else from automatic differentiation of the operators' expressions.
+all else, and all of systems with laws that ask for reactions, from automatic differentiation of the operators'
+expressions.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ VARIABLES = (
 def has_gradient(model: Model, name: str, wrt: Sequence[str]) -> bool:
     """Whether the vjp of an operator is the recursion of gradient.py."""
     held = any(b.motion is not None and b.motion.varies for b in model.tree.driven)
-    simple = model.tree.nu > 0 and not model.constraints and not held
+    simple = model.tree.nu > 0 and not (model.constraints or model.reaction_laws or held)
     return name == "forward_dynamics" and set(wrt) <= {"q", "u", "tau"} and simple
 
 
@@ -96,6 +97,7 @@ class OperatorDerivative:
         self.s = Symbols(model, direct="parameters" in wrt)
         self.which = {} if body is None else {"body": body}
         self.status: list[ca.SX] = []
+        self.by_hand = model.tree.nu > 0 and not model.reaction_laws  # (1)-(4)
 
     @property
     def arguments(self) -> list[SX]:
@@ -150,7 +152,7 @@ class OperatorDerivative:
     def jvp(self) -> ca.Function | Staged:
         """(arguments, one tangent a variable) -> derivative in their direction."""
         tangents = [ca.SX.sym(f"d_{name}", self.directions(name)) for name in self.wrt]
-        if self.name == "forward_dynamics" and self.model.tree.nu and self.model.constraints:
+        if self.by_hand and self.name == "forward_dynamics" and self.model.constraints:
             return self._constrained_jvp(tangents)
         y, dy = self.result(), ca.SX(0)
         for name, v in zip(self.wrt, tangents, strict=True):
@@ -161,7 +163,7 @@ class OperatorDerivative:
         """(arguments, cotangent of the result, tail) -> one cotangent a variable."""
         if has_gradient(self.model, self.name, self.wrt):
             return self._forward_gradient()
-        if self.name == "forward_dynamics" and self.model.tree.nu:
+        if self.by_hand and self.name == "forward_dynamics":
             return self._constrained_vjp() if self.model.constraints else self._forward_vjp()
         y = self.result()
         w = ca.SX.sym("cotangent", y.numel())
@@ -210,10 +212,10 @@ class OperatorDerivative:
 
     def jacobian(self) -> ca.Function | Staged | TreeSolve:
         """arguments -> d result/d variable, row by row, for each variable."""
-        if self.name == "forward_dynamics" and self.model.tree.nu and set(self.wrt) <= {"q", "u", "tau"}:
+        if self.by_hand and self.name == "forward_dynamics" and set(self.wrt) <= {"q", "u", "tau"}:
             return self._constrained_jacobian() if self.model.constraints else self._forward_jacobian()
         J = {}
-        if self.name == "inverse_dynamics" and {"q", "u"} & set(self.wrt):
+        if self.by_hand and self.name == "inverse_dynamics" and {"q", "u"} & set(self.wrt):
             s, kin = self.s, self.s.kinematics()
             A = accelerations(self.model.tree, kin, s["udot"], (ca.SX(3, 1), -s.gravity))
             J["q"], J["u"], _ = inverse_dynamics_derivatives(

@@ -45,7 +45,7 @@ def prefers_loops(
     The environment variable CONDYLE_LAYOUT says unrolled, looped or auto, the default.
     """
     wish, operator = settings.layout(), OPERATORS[name]
-    if wish == "unrolled" or operator.looped is None:
+    if wish == "unrolled" or operator.looped is None or model.reaction_laws:
         return False
 
     def find() -> list[float] | None:
@@ -59,7 +59,7 @@ def prefers_loops(
 
 def prefers_looped_jacobian(model: Model, lanes: bool = False) -> bool:
     """The same for the Jacobian of forward dynamics, where both are possible."""
-    if model.tree.shares:
+    if model.tree.shares or model.reaction_laws:
         return False
     if (wish := settings.layout()) != "auto":
         return wish == "looped"
@@ -79,6 +79,8 @@ def prefers_looped_newton(model: Model) -> bool:
     """Whether implicit steps solve their equations along the tree, where that is possible, in place of making
     and factoring a matrix."""
     if (wish := settings.layout()) == "unrolled" or (wish == "auto" and model.tree.nu < FEWEST_FOR_NEWTON):
+        return False
+    if model.reaction_laws:
         return False
     from condyle.model.looped.implicit import has_looped_newton
 

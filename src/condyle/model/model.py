@@ -108,6 +108,11 @@ class Model:
         return _instances(self.constraints, ("condyle.constraints.unilateral.base", "Unilateral"))
 
     @cached_property
+    def reaction_laws(self) -> dict[str, tuple[str, ...]]:
+        """Forces that ask for reactions of joints, by name, and the bodies of these joints."""
+        return {name: bodies for name, force in self.forces.items() if (bodies := force.reactions)}
+
+    @cached_property
     def has_friction(self) -> bool:
         """Whether some of them has friction."""
         return any(c.has_friction for c in self.unilateral.values())

@@ -15,7 +15,7 @@ from condyle.dynamics.kinematics import Kinematics, kinematics
 from condyle.dynamics.prescribed import Prescription
 from condyle.dynamics.view import TreeLoads, TreeView
 from condyle.forces.base import Force, state_variables
-from condyle.laws.leaves import ROWS
+from condyle.laws.leaves import ROWS, Reaction
 from condyle.model.model import Model
 from condyle.tree.body_constants import layout
 
@@ -36,6 +36,7 @@ class Symbols:
         self._kinematics: dict[Any, Kinematics] = {}
         # a view holds its kinematics, so that ids stay unique
         self._views: dict[int, TreeView] = {}
+        self._others: dict[int, TreeLoads] = {}  # of laws that ask for no reactions, where some do
         self.arguments = {name: ca.SX.sym(name, n) for name, n in model.sizes().items() if name != "tail"}
         part = {name: ca.SX.sym(name, s.stop - s.start) for name, s in model.tail.items()}
         self.arguments["parameters"] = part["parameters"] = tree.parameters.symbols
@@ -48,6 +49,7 @@ class Symbols:
         self.motions = Prescription(tree, self.t, self["q"], self["u"], enabled, part["lock"], part["held"])
         self.lock = self.motions.lock
         self.gravity = self.enabled[0] * model.gravity.g
+        self.unfound = ca.SX(0)
 
     def __getitem__(self, name: str) -> SX:
         return self.arguments[name]
@@ -71,7 +73,8 @@ class Symbols:
         """What laws see of it; made once, with the leaves that they ask for."""
         if id(kin) not in self._views:
             view = self._views[id(kin)] = TreeView(self.model.tree, kin, self.t, self["q"], self["u"])
-            view.plain, view.straight = self.plain, self.straight
+            view.plain = self.plain
+            view.straight = self.straight or bool(self.model.reaction_laws)  # which substitute in expressions
             view.enabled_contacts = {
                 force.description(): self.enabled[i]
                 for i, (name, force) in enumerate(self.model.forces.items())
@@ -83,7 +86,7 @@ class Symbols:
     def differentiable(self) -> Symbols:
         """The same arguments, kinematics and rows of solvers, for results that have derivatives."""
         other = copy(self)
-        other.plain, other._views = False, {}
+        other.plain, other._views, other._others = False, {}, {}
         for kin in self._kinematics.values():
             if id(kin) in self._views:
                 known = self.view(kin).known
@@ -100,9 +103,11 @@ class Symbols:
         view.z, view.law = ca.SX(0, 1), ""
 
     def free_accelerations(self, kin: Kinematics, tau: SX) -> tuple[SX, SX]:
-        """udot without constraints, and its status (aba.py (6))."""
-        loads, held = self.loads(kin), self.motions.held()
-        return forward_dynamics(self.model.tree, kin, tau, self.lock, self.gravity, loads, held)
+        """udot without constraints, and its status (aba.py (6)); 2 nu + 2 more where reactions that laws ask for
+        are not found (reactions.py (3))."""
+        loads, held = self.loads(kin, tau=tau), self.motions.held()
+        udot, status = forward_dynamics(self.model.tree, kin, tau, self.lock, self.gravity, loads, held)
+        return udot, status + ca.if_else(self.unfound, 2 * (self.model.tree.nu + 1), 0)
 
     def rows(self, kin: Kinematics) -> ConstraintEquations:
         """The constraints' equations."""
@@ -110,10 +115,36 @@ class Symbols:
             self.model.constraints, self.view(kin), self.enabled[len(self.model.forces) :]
         )
 
-    def loads(self, kin: Kinematics) -> TreeLoads:
-        """What all enabled forces exert, gravity only where it is taken back."""
-        loads = TreeLoads(self.view(kin))
-        for enabled, force in self.laws(loads.view):
+    def react(
+        self,
+        kin: Kinematics,
+        udot: SX | None = None,
+        tau: SX | None = None,
+        lambda_: SX | None = None,
+    ) -> TreeView:
+        """The view, which knows from here on all reactions that laws ask for: those at udot or, without it, those
+        of forward dynamics under tau."""
+        view, asked = self.view(kin), next(iter(self.model.reaction_laws.values()), ())
+        if asked and Reaction(asked[0]).text not in view.known:
+            from condyle.model.reactions import solve_reactions
+
+            self._others[id(kin)], self.unfound = solve_reactions(self, kin, udot, tau, lambda_)
+        return view
+
+    def loads(
+        self,
+        kin: Kinematics,
+        udot: SX | None = None,
+        tau: SX | None = None,
+        lambda_: SX | None = None,
+    ) -> TreeLoads:
+        """What all enabled forces exert, gravity only where it is taken back. udot, tau, lambda_: as in
+        `react`."""
+        view = self.react(kin, udot, tau, lambda_)
+        known = self._others.get(id(kin))
+        loads = TreeLoads(view) if known is None else known.copy()
+        for enabled, force in self.laws(view):
             loads.enabled = enabled
-            force.apply(loads.view, loads)
+            if known is None or force.reactions:
+                force.apply(view, loads)
         return loads

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, Unpack
 
 import casadi as ca
 import numpy as np
@@ -35,6 +35,8 @@ from condyle.trace.symbol import Operand
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from condyle.table.plots import PlotOptions
 
 Kind = TypeVar("Kind", bound=Operand)
 """Numbers, arrays, Symbols or expressions: what goes in comes out."""
@@ -90,20 +92,19 @@ class Curve(Described):
         """The curve at numbers, of the same shape."""
         return self._at("value", np.asarray(x, dtype=float))
 
-    def plot(self, between: tuple[float, float], *, axes: Axes | None = None) -> Axes:
+    def plot(self, between: tuple[float, float], **options: Unpack[PlotOptions]) -> Axes:
         """Draw the curve.
 
         Args:
             between: the first and the last x.
-            axes: of matplotlib, to draw on; new ones if left out.
+            options: axes, width and path, as for `Table.plot`.
         """
-        import matplotlib.pyplot as plt
+        from condyle.table.plots import on
 
-        axes = plt.subplots(layout="constrained")[1] if axes is None else axes
         x = np.linspace(*between, 400)
-        axes.plot(x, self(x))
-        axes.set(ylabel=type(self).__name__)
-        axes.grid(alpha=0.3)
+        with on(**options) as axes:
+            axes.plot(x, self(x))
+            axes.set(ylabel=type(self).__name__)
         return axes
 
     def _at(self, what: str, x: Any) -> Any:

@@ -214,12 +214,12 @@ def _unit(direction: Any) -> Any:
 # ---- all of them, written ----------------------------------------------------------------------------------
 
 INSTEAD = {
-    constraints.RigidContact: (
+    "RigidContact": (
         "; surfaces of a cd.contact.Material, with law=cd.contact.OpenSimHuntCrossley, are written"
     ),
-    constraints.Stop: "; a cd.forces.MobilityStop is written",
+    "Stop": "; a cd.forces.MobilityStop is written",
 }
-"""Forces that may take the place of constraints."""
+"""Forces that may take the place of constraints, by their classes, which are not loaded for it."""
 
 
 def write_constraints(to: Writing) -> list[Xml]:
@@ -236,7 +236,7 @@ def write_constraints(to: Writing) -> list[Xml]:
         if one is None:
             one = write(law, at[name], at[name].name(name))
             if one is None:
-                instead = next((words for kind, words in INSTEAD.items() if isinstance(law, kind)), "")
+                instead = next((INSTEAD[k.__name__] for k in type(law).__mro__ if k.__name__ in INSTEAD), "")
                 at[name].refuse(f"OpenSim has no constraint like {law!r}{instead}")
                 continue
             if name in system._off:

@@ -10,7 +10,7 @@ import numpy as np
 
 import condyle.shapes as shapes
 from condyle.errors import CondyleError, DescriptionError, warn
-from condyle.opensim import looked
+from condyle.opensim import geometry_folders, looked
 from condyle.opensim.document import inside
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
@@ -33,6 +33,8 @@ from condyle.tree.attached import Geometry
 FRAMES = ("Ground", "Body", "PhysicalOffsetFrame", "StationDefinedFrame")
 UPRIGHT = Transform([(1, 0, 0), (0, 0, 1), (0, -1, 0)])
 """OpenSim's cylinders are about y, ours about z."""
+ABOVE = 4
+"""How many folders above the model's may have one called Geometry."""
 
 
 # ---- markers -----------------------------------------------------------------------------------------------
@@ -148,13 +150,42 @@ def is_drawn(element: Element) -> bool:
 
 
 def mesh_file(reading: Reading, element: Element, name: str) -> Path:
-    """Where a file of a mesh is, as seen from the model's folder or from the folder Geometry there. Relative
-    names may lead out of them, as those that `write_osim` writes of meshes elsewhere do."""
+    """Where a file of a mesh is: in folders that the user named, in the model's folder, in Geometry there or in
+    a folder above, in `CONDYLE_GEOMETRY`, in an installation of OpenSim. The model's own names may lead out of its
+    folder by `..` only, as those that `write_osim` writes of meshes elsewhere do; links are followed in folders that
+    are named."""
     folder = reading.document.path.resolve().parent
-    if (relative := name.replace("\\", "/")).startswith("../"):
-        return Path(os.path.abspath(folder / relative))
-    places = [inside(folder, part, element) for part in (name, f"Geometry/{name}")]
-    return next((p for p in places if looked.is_file(p)), places[1])
+    relative = name.replace("\\", "/")
+    own = os.path.basename(relative)
+
+    def beneath(*folders: Path) -> list[Path]:
+        return [root / n for root in folders for n in dict.fromkeys((relative, own)) if _is_plain(n)]
+
+    # a link in a folder that nobody named leads nowhere: a model file must not read what is elsewhere
+    above = [p for up in folder.parents[:ABOVE] for p in beneath(up / "Geometry") if _is_own(p, up)]
+    elsewhere = [*above, *beneath(*geometry_folders.others())]
+    if named := next((p for p in beneath(*geometry_folders.first()) if looked.is_file(p)), None):
+        return named
+    if relative.startswith("../"):
+        place = Path(os.path.abspath(folder / relative))
+        return next((p for p in (place, *elsewhere) if looked.is_file(p)), place)
+    try:
+        places = [inside(folder, part, element) for part in (name, f"Geometry/{name}")]
+    except CondyleError:  # a path of another machine, or a link: a file of that name will do
+        if found := next((p for p in elsewhere if looked.is_file(p)), None):
+            return found
+        raise
+    return next((p for p in (*places, *elsewhere) if looked.is_file(p)), places[1])
+
+
+def _is_own(path: Path, folder: Path) -> bool:
+    """Whether a file is beneath a folder, all links followed."""
+    return path.resolve().is_relative_to(folder)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name stays beneath the folder that it is looked for in."""
+    return bool(name) and not name.startswith("/") and ":" not in name and ".." not in name.split("/")
 
 
 def _near(mesh: Path, folder: Path) -> str:

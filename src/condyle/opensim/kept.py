@@ -1,8 +1,8 @@
 """Models that have been read before: their parsed form is kept, in this process and in the cache on disk.
 
 An entry holds a System's parts and the elements of its files, pickled: the cache is a folder of ours alone, whose
-machine code is run as well. Its key has the content of every file that was given, where the model lies (meshes
-are found from there) and how it was read; the cache adds Condyle's sources. Whatever else was looked at while it
+machine code is run as well. Its key has the content of every file that was given, where the model lies, the folders
+for meshes elsewhere, and how it was read; the cache adds Condyle's sources. Whatever else was looked at while it
 was read, files inside files and whether meshes exist, is in the entry, and compared each time. So a file
 that is edited in place is read anew. A model that raises warnings while it is read is not kept, so that they
 come each time.
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import condyle.errors as errors
 from condyle.loading import collector_paused
 from condyle.native.machine import cache
-from condyle.opensim import looked
+from condyle.opensim import geometry_folders, looked
 from condyle.system.system import System
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ def read(
         return Kept(system, lambda: document)
     with contextlib.suppress(errors.CondyleError):  # the first use says so
         system._check_laws()  # once, not at each use
+        for law in system._laws():
+            law.description(), law.parameters()  # they are kept with it
         system._check_inertia()
     try:
         parts, elements = (pickle.dumps(x, 5) for x in (system._parts(), document))
@@ -73,7 +75,8 @@ def _key(path: str | Path, add: Sequence[str | Path], how: str) -> str:
     """Text that determines a model; empty where a file cannot be read."""
     try:
         files = [(os.path.basename(p), looked.content(p)) for p in (path, *add)]
-        return f"model {how}\n{os.path.realpath(path)}\n{files}" if all(d for _, d in files) else ""
+        folders = [*geometry_folders.first(), *geometry_folders.others()]
+        return f"model {how}\n{os.path.realpath(path)}\n{files}{folders}" if all(d for _, d in files) else ""
     except (OSError, TypeError, ValueError):
         return ""
 

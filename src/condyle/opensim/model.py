@@ -17,12 +17,11 @@ from condyle.forces.gravity import Gravity
 from condyle.loading import collector_paused
 from condyle.muscles import Muscle
 from condyle.opensim import (
+    geometry_folders,
     kept,
     muscles,  # noqa: F401  # its rows register themselves, as those of all below do
 )
-from condyle.opensim.bodies import read_tree
 from condyle.opensim.constraints import write_constraints
-from condyle.opensim.contact import as_obj
 from condyle.opensim.controllers import controlled, controllers
 from condyle.opensim.couplers import check_way, uncoupled
 from condyle.opensim.document import Document, add_sets, list_notes, read_document, read_set, warn_of_notes
@@ -57,6 +56,7 @@ def read_osim(
     couplers: str = "constraints",
     add: str | Path | Sequence[str | Path] = (),
     parameters: str | Sequence[str] | None = None,
+    geometry: str | Path | Sequence[str | Path] = (),
 ) -> System:
     """A System from a model file of OpenSim (.osim): bodies, joints, constraints, forces, muscles.
 
@@ -74,6 +74,9 @@ def read_osim(
             model's. A marker takes the place of the model's marker of that name.
         parameters: numbers that become Parameters, by names and patterns: ["*.mass",
             "BIClong.tendon_slack_length"]; "all" for every number: see `System.copy`.
+        geometry: folders with files of meshes, one or a list; they come first. Else meshes are looked for beside the
+            model, in `Geometry` there and above, in `CONDYLE_GEOMETRY` and in an installation of OpenSim. Bodies
+            whose meshes are not found have bones of our own, by their names.
 
     Returns:
         a System, not frozen: more may be added to it.
@@ -95,7 +98,8 @@ def read_osim(
         add_sets(document, [read_set(file) for file in files])
         return system_of(document, couplers), document
 
-    system = kept.read(path, files, couplers, make).system
+    with geometry_folders.named(geometry):
+        system = kept.read(path, files, couplers, make).system
     if strict and system.notes:
         raise DescriptionError(
             f"{Path(path).name}: not all is understood, which strict=True asks for:\n"
@@ -107,6 +111,9 @@ def read_osim(
 
 def system_of(document: Document, couplers: str = "constraints") -> System:
     """The System of a model file that has been parsed; without a warning."""
+
+    from condyle.opensim.bodies import read_tree
+
     model = document.object
     reading = Reading(document, System())
     reading.system = System(gravity=reading.numbers(model, "gravity", (0.0, -9.80665, 0.0), 3))
@@ -180,6 +187,8 @@ def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, flo
     to = Writing(system, parameters, path)
     model = as_model(to)
     for name, triangles in to.meshes.items():
+        from condyle.opensim.contact import as_obj
+
         with files.whole(path.parent / name, "wb") as file:
             file.write(as_obj(triangles))
     write_document(model, path)

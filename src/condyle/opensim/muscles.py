@@ -8,7 +8,6 @@ from typing import Any
 
 import condyle.muscles as muscles
 from condyle.muscles.muscle import STEEPEST, Muscle
-from condyle.muscles.simm import DEFAULTS, Exponential
 from condyle.opensim.controllers import control
 from condyle.opensim.element import Element
 from condyle.opensim.functions import FunctionField
@@ -89,6 +88,8 @@ class SimmCurve(FunctionField):
     """A curve of an older muscle; OpenSim's own are not written."""
 
     def write(self, m: Any, to: Writing) -> Properties:
+        from condyle.muscles.simm import DEFAULTS, Exponential
+
         curve = getattr(m, self.key)
         if isinstance(curve, Exponential) or curve == muscles.PythonCurve(DEFAULTS[self.key]):
             return {}

@@ -6,19 +6,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element as Xml
-from xml.etree.ElementTree import ElementTree, SubElement, indent
+from xml.etree.ElementTree import SubElement
 
 import numpy as np
 
 import condyle.files as files
-from condyle.contact.triangles import Triangles
 from condyle.spatial import euler_from_rotation, rotation_from_euler
 from condyle.system.system import System
 from condyle.trace import Symbol
 from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.body import Body
+
+if TYPE_CHECKING:
+    from condyle.contact.triangles import Triangles
 
 VERSION = "40600"
 FORBIDDEN = frozenset("\\/*+ \t\n\r")
@@ -59,6 +61,11 @@ def append(parent: Xml, key: str, value: Any) -> None:
 
 def text(value: Any) -> str:
     """A property as text; numbers read back to the last digit."""
+    kind = type(value)
+    if kind is str:
+        return str(value)
+    if kind is np.ndarray or kind is list or kind is tuple:
+        return " ".join([text(x) for x in (value.tolist() if kind is np.ndarray else value)])
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, (str, int)):
@@ -66,7 +73,7 @@ def text(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         value = float(value) + 0.0  # no -0.0
         return {"inf": "Inf", "-inf": "-Inf", "nan": "NaN"}.get(repr(value), repr(value))
-    return " ".join(map(text, value.tolist() if isinstance(value, np.ndarray) else value))
+    return " ".join(map(text, value))
 
 
 def object_set(kind: str, objects: Sequence[Xml], groups: Mapping[str, Sequence[str]] | None = None) -> Xml:
@@ -84,9 +91,28 @@ def write_document(content: Xml, path: Path) -> None:
     """A file with one object, which appears when all of it is written."""
     document = Xml("OpenSimDocument", {"Version": VERSION})
     document.append(content)
-    indent(document, "\t")
+    parts = ["<?xml version='1.0' encoding='UTF-8'?>\n"]
+    _serialize(document, "\n", parts.append)
     with files.whole(path, "wb") as file:
-        ElementTree(document).write(file, encoding="UTF-8", xml_declaration=True)
+        file.write("".join(parts).encode("UTF-8"))
+
+
+IN_TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+IN_QUOTES = IN_TEXT | str.maketrans({'"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#09;"})
+
+
+def _serialize(element: Xml, line: str, put: Callable[[str], None]) -> None:
+    """An element as ElementTree writes it after `indent`, in a third of the time. `line` begins its line."""
+    tag, text = element.tag, element.text or ""
+    attributes = "".join(f' {key}="{value.translate(IN_QUOTES)}"' for key, value in element.items())
+    if len(element):
+        put(f"<{tag}{attributes}>")
+        for child in element:
+            put(line + "\t")
+            _serialize(child, line + "\t", put)
+        put(f"{line}</{tag}>")
+    else:
+        put(f"<{tag}{attributes}>{text.translate(IN_TEXT)}</{tag}>" if text else f"<{tag}{attributes} />")
 
 
 # ---- one system --------------------------------------------------------------------------------------------
@@ -154,6 +180,8 @@ class Writing:
 
     def number(self, value: Any) -> Any:
         """A float, or an array, of what a law or a body keeps; Parameters have their values."""
+        if type(value) is float:
+            return value
         if isinstance(value, Symbol):
             value = Expression(value.sx, self.where)
         if isinstance(value, Expression):
@@ -214,6 +242,7 @@ class Writing:
 DIGITS = 15
 """Decimals of angles [rad] and of planes [m]: rotations and normals have no more."""
 ROUNDS = 10
+IDENTITY = np.eye(3)
 
 
 def settled(write: Callable[[Any], Any], read: Callable[[Any], Any], value: Any) -> Any:
@@ -230,6 +259,8 @@ def settled(write: Callable[[Any], Any], read: Callable[[Any], Any], value: Any)
 
 def angles(R: Any) -> Any:
     """Body-fixed x-y-z angles of a rotation [rad], shape (3,)."""
+    if np.array_equal(R, IDENTITY):
+        return np.zeros(3)
     return settled(lambda R: np.round(euler_from_rotation(R), DIGITS), rotation_from_euler, R)
 
 

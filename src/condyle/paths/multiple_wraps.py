@@ -16,6 +16,10 @@ with the derivatives of segment.py: Newton's method, two unknowns per gap, whate
 held while it iterates. At the end the rules are asked once more: if they now answer otherwise, the sweeps go
 on from there.
 
+Where no such way is found, as where surfaces reach into each other, the path goes over one surface less, the
+first of the list that it can. So there always is one; it goes through what it cannot go over, and where that
+begins its length jumps, which simulations report (interrupts/path_jumps.py).
+
 Derivatives never see this: span.py has the length as a function of y and x, and from (2) how x follows y.
 
 OpenSim also swaps the first two surfaces after the first sweep if the first is off the path and an end of the
@@ -160,6 +164,7 @@ class Chain:
             left=self.m,
             **{f"memory{k}": size for k, size in enumerate(memory)},
             plain=sum(map(len, pieces)),
+            most=1,
         )
         self.gap_points = GapPoints(self, memory)
 
@@ -228,6 +233,7 @@ class Chain:
                 "piece": ca.SX([pieces[0] for pieces in self.pieces]),
                 "L": -1,
                 "plain": plain,
+                "most": self.m,
             }
         )
 
@@ -244,7 +250,7 @@ class Chain:
         left, memory = ca.vertsplit(s["left"]), [s[f"memory{k}"] for k in range(self.m)]
         order, surfaces = before, self.surfaces(p)
         for k in range(self.m):
-            order, A, B = self.visit(p, k, order, rows, s["plain"])
+            order, A, B = self.visit(p, k, order, rows, s["plain"], s["most"])
             A, B = self.ends(p, k, A, B)
             # What is known, off the path or only to be checked is not solved again: ends that coincide.
             known = ca.logic_not(ca.sum1(ca.vertcat(A, B) != rows[k][WIDTH - 6 :]))
@@ -302,16 +308,25 @@ class Chain:
             "L": ca.if_else(checking, length, s["L"]),
             "plain": s["plain"],
         }
-        busy = ca.if_else(any_of(stuck, lost), np.nan, ca.logic_not(done))
-        return self.state.join(out), busy
+        # where no way leads over all, over one less; over none there always is one
+        fails = any_of(stuck, lost)
+        anew = self.state.split(self.nothing(s["plain"]))
+        for name in ("on", "piece", "prev", "rows", "W", "phase", "count", "returns"):
+            was = out[name]
+            out[name] = ca.if_else(fails, anew[name], was if isinstance(was, ca.SX) else ca.vertcat(*was))
+        out["most"] = s["most"] - fails
+        return self.state.join(out), any_of(fails, ca.logic_not(done))
 
     def _newton(self, needs: int) -> Solver:
         if "newton" not in vars(self):
             self.newton = self.gap_points.solver(needs)
         return self.newton
 
-    def visit(self, p: SX, k: int, order: Order, rows: Sequence[SX], plain: SX) -> tuple[Order, SX, SX]:
-        """The order after a visit of surface k, and the ends in ground of its part of the path."""
+    def visit(
+        self, p: SX, k: int, order: Order, rows: Sequence[SX], plain: SX, most: SX
+    ) -> tuple[Order, SX, SX]:
+        """The order after a visit of surface k, and the ends in ground of its part of the path; it has `most`
+        surfaces at most."""
         left, surface, first = order.without(k), self.surfaces(p)[k], sum(len(q) for q in self.pieces[:k])
         others = [j for j in range(self.m) if j != k and set(self.pieces[j]) & set(self.pieces[k])]
         touched = {j: self.touches(p, j, rows[j]) for j in others}
@@ -341,7 +356,8 @@ class Chain:
                     ca.if_else(better, new, old)
                     for new, old in ((cost, best), (i, piece), (after, prev), (a, A), (b, B))
                 )
-        return left.placed(k, best < np.inf, piece, prev), A, B
+        room = sum(left.on, ca.SX(0)) < most
+        return left.placed(k, all_of(best < np.inf, room), piece, prev), A, B
 
     def touches(self, p: SX, k: int, row: SX) -> tuple[SX, SX]:
         """Where the path touches and leaves surface k, in ground."""
@@ -402,7 +418,9 @@ class Chain:
         )
 
     def solver(self, needs: int) -> Solver:
-        return Solver.trace("path_chain", needs, self.start, self.step, self.finish, ROUNDS, idle=self.idle)
+        return Solver.trace(
+            "path_chain", needs, self.start, self.step, self.finish, ROUNDS * 4 * self.m, idle=self.idle
+        )
 
 
 class GapPoints:

@@ -14,6 +14,7 @@ from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
+from operator import is_
 from typing import Any, Self
 
 import casadi as ca
@@ -82,12 +83,16 @@ class Path(Described):
     def scaled(self, factors: BodyFactors) -> Self:
         """Points and surfaces move with their bodies, and surfaces grow with them."""
         points, wraps = (tuple(x.scaled(factors) for x in part) for part in (self.points, self.wraps))
-        if points == self.points and wraps == self.wraps:
+        if all(map(is_, (*points, *wraps), (*self.points, *self.wraps))):
             return self
         return replace(self, points=points, wraps=wraps)
 
     def parameters(self) -> list[Parameter]:
-        return [p for part in (*self.points, *self.wraps) for p in part.parameters()]
+        known = self.__dict__.get("_parameters")  # found once: it is frozen
+        if known is None:
+            known = [p for part in (*self.points, *self.wraps) for p in part.parameters()]
+            self.__dict__["_parameters"] = known
+        return [*known]
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
         for part in (*self.points, *self.wraps):
@@ -112,8 +117,10 @@ class Path(Described):
 
         return replace(self, wraps=tuple(map(copied, self.wraps))) if self.wraps else self
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"points": self.points, "wraps": self.wraps}
+    @property
+    def knows_every_order(self) -> bool:
+        """Whether `every_order` has third derivatives over all its surfaces."""
+        return all(w.surface.knows for w in self.wraps)
 
 
 def _several(what: str, given: Any) -> tuple[Any, ...]:
@@ -253,8 +260,10 @@ def _never(w: Wrap, a: Point, b: Point) -> bool:
     if not (a.fixed and b.fixed and a.body == b.body == w.body):
         return False
     R, p = placed(w.X_BS)
-    kind = w.surface.rule(R.T @ (sx(a.p) - p), R.T @ (sx(b.p) - p))[0]
-    rule = Closure("rule", [], [kind])
+    A, B = (R.T @ (sx(end.p) - p) for end in (a, b))
+    if (near := w.surface.near(A, B)).is_constant() and not float(near):
+        return True
+    rule = Closure("rule", [], [w.surface.rule(A, B)[0]])
     return not rule.outside.numel() and float(rule.at()[0].item()) == NONE
 
 

@@ -54,7 +54,6 @@ from condyle.laws.view import Loads, View
 from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up
 from condyle.paths.cylinder_sphere import MANDATORY, NONE, WRAPPED
-from condyle.paths.multiple_wraps import Chain
 from condyle.paths.points import Point, Wrap
 from condyle.paths.segment import Segment, cross, dot, inverse, length, norm
 from condyle.paths.wrap_surfaces import QUADRANTS, WIDTH, Surface
@@ -299,6 +298,9 @@ class Span(Twinned):
 
     def _chain(self, y: Sequence[SX], X: Sequence[SX], active: Sequence[SX]) -> SX:
         """What multiple_wraps.py finds."""
+
+        from condyle.paths.multiple_wraps import Chain
+
         frames = [self._surface(k, y) for k in range(len(self.wraps))]
         usable = [self._usable(k, i, active) for k, pieces in enumerate(self.pieces) for i in pieces]
         p = ca.vertcat(*X, *(ca.vertcat(ca.vec(R), o) for R, o in frames), *usable, self.values())

@@ -26,8 +26,6 @@ from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up
 from condyle.paths import cylinder_sphere
 from condyle.paths.cylinder_sphere import NONE
-from condyle.paths.ellipsoid_ends import EllipsoidEnds
-from condyle.paths.ellipsoid_halves import solvers
 from condyle.paths.ellipsoid_length import LeastLength, Resumed
 from condyle.paths.segment import ROW, Segment, dot, norm
 from condyle.records import dataclass
@@ -65,6 +63,7 @@ class Surface(Described):
     room = "paths."
     several: ClassVar[bool] = True  # may say WRAPPED beside MANDATORY
     every_order: ClassVar[bool] = False  # lengths have third derivatives too, where a surface knows them
+    knows: ClassVar[bool] = False  # third derivatives
     memory: ClassVar[int] = 0  # numbers from which a search for ends nearby goes on
 
     def __post_init__(self) -> None:
@@ -175,6 +174,8 @@ class Surface(Described):
 class _Round(Surface):
     """A surface whose geodesics have closed forms."""
 
+    knows = True
+
     def rule(self, A: SX, B: SX) -> tuple[SX, SX]:
         row = self.row(A, B)
         return row[0], row[1] - ca.sqrt(ca.fmax(dot(B - A, B - A), 0))
@@ -282,8 +283,8 @@ class Sphere(_Round):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ellipsoid(Surface):
-    """An ellipsoid that paths wrap over, about the origin of S, its axes along those of S. (`cd.Ellipsoid` is a
-    joint, `cd.contact.Ellipsoid` touches, `cd.shapes.Ellipsoid` is only drawn.)
+    """An ellipsoid that paths wrap over, about the origin of S, its axes along those of S: ruggiero2020 (26).
+    (`cd.Ellipsoid` is a joint, `cd.contact.Ellipsoid` touches, `cd.shapes.Ellipsoid` is only drawn.)
 
     Args:
         radii: half axes [m], shape (3,), positive. Parameters are not allowed: geodesics have no derivatives
@@ -324,6 +325,8 @@ class Ellipsoid(Surface):
         return x / np.linalg.norm(x / np.array(self.radii), axis=-1, keepdims=True)
 
     def rule(self, A: SX, B: SX) -> tuple[SX, SX]:
+        from condyle.paths.ellipsoid_ends import EllipsoidEnds
+
         return EllipsoidEnds(self.solver_input(A, B)).kind, ca.SX(0)
 
     def row(self, A: SX, B: SX) -> SX:
@@ -331,6 +334,9 @@ class Ellipsoid(Surface):
 
     def _searched(self, A: SX, B: SX) -> tuple[SX, SX]:
         """The row, and the memory."""
+
+        from condyle.paths.ellipsoid_halves import solvers
+
         p = self.solver_input(A, B)
         coarse, fine, _ = solvers()
         first = look_up(coarse, p)
@@ -340,11 +346,15 @@ class Ellipsoid(Surface):
         return ca.if_else(bad, float("nan"), found[:WIDTH]), memory
 
     def sketched(self, A: SX, B: SX) -> tuple[SX, SX, SX]:
+        from condyle.paths.ellipsoid_halves import solvers
+
         found = look_up(solvers()[0], self.solver_input(A, B))
         ok = all_of(found[0] != NONE, found[WIDTH])
         return found[:WIDTH], ca.logic_not(found[WIDTH]), ca.vertcat(ok, found[LeastLength.width : -1])
 
     def resumed(self, A: SX, B: SX, memory: SX, near: SX) -> tuple[SX, SX, SX]:
+        from condyle.paths.ellipsoid_halves import solvers
+
         go = all_of(near, memory[0])
         row, kept = self._searched(A, ca.if_else(go, A, B))
         found = look_up(solvers()[2], ca.vertcat(self.solver_input(A, B), memory[1:], go))

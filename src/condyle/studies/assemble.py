@@ -13,17 +13,14 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array, real
-from condyle.constraints.unilateral import Stop
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
-from condyle.fit.cost import Layout
 from condyle.fit.frames import Frames, frame_count
-from condyle.fit.gauss_newton import BEFORE, INFO, OWN, STAY, FitLoop
 from condyle.fit.goals import Coordinate, Goal
-from condyle.fit.kernels import expressions, has_loops
+from condyle.fit.layout import BEFORE, INFO, OWN, STAY, Layout, has_loops
 from condyle.fit.missed_goals import check_missed_goals
 from condyle.fit.observability import NormalMatrices
 from condyle.integrate.progress import check_progress, shown
-from condyle.integrate.rigid.contact_rows import in_few
+from condyle.loading import if_loaded
 from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import description
 from condyle.native.machine import lapack
@@ -103,11 +100,13 @@ def assemble(
             raise ShapeError(f"assemble: the target of goal {g.name!r} is NaN; leave the goal out")
     locks = {**state.locked, **system.compiled.tails.levels(locked)}
     run = lambda start, goals, t: _run(system, start, goals, locks, limits, accuracy, t, None)
-    frames = run(state, wanted or _stay(state), np.array([state.t])).check()
-    frames = check_missed_goals("assemble", frames, run) if wanted else frames
-    if frames.failures and wanted:
-        warn(f"assemble: {frames.failures[0]}", RuntimeWarning)
-    q, u = frames.q[0], state.u
+    q, u = state.q, state.u
+    if wanted or not _stands(state, limits, locks, _tolerance(accuracy)):
+        frames = run(state, wanted or _stay(state), np.array([state.t])).check()
+        frames = check_missed_goals("assemble", frames, run) if wanted else frames
+        if frames.failures and wanted:
+            warn(f"assemble: {frames.failures[0]}", RuntimeWarning)
+        q = frames.q[0]
     if system.constraints:
         q, u = system.project(
             q,
@@ -262,6 +261,17 @@ def checked(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
     return wanted
 
 
+def _stands(state: State, limits: Limits, locked: dict[str, Any], tolerance: float) -> bool:
+    """Whether a state satisfies the constraints and is within its limits: then it is the nearest itself."""
+    system = state.system
+    if not system.constraints or not system.nu or system.compiled.moves or locked != state.locked:
+        return False
+    rate_of = coordinates_of_speeds(system)
+    low, high = _stopped(state, *_limits(system, limits, rate_of), rate_of)
+    inside = (low <= state.q) & (state.q <= high)
+    return bool(inside.all() and (np.abs(state.constraints.errors()[0]) <= tolerance).all())
+
+
 def _stay(state: State) -> tuple[Goal, ...]:
     """Goals that keep every coordinate where it is, with the weights of projection."""
     weights = scales.weights(state.system.bodies)[0]
@@ -273,6 +283,8 @@ def _stay(state: State) -> tuple[Goal, ...]:
 
 def _tolerance(accuracy: float) -> float:
     """Tolerance of the constraints."""
+    if not 1e-12 <= number("assemble: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
+        raise DescriptionError(f"assemble: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
     return max(TIGHTER * accuracy, TIGHTEST)
 
 
@@ -289,8 +301,7 @@ def _run(
     starts: Array | None = None,
 ) -> Frames:
     """The native run for all frames: see `follow` and `follow_each`."""
-    if not 1e-12 <= number("assemble: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
-        raise DescriptionError(f"assemble: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
+    tolerance = _tolerance(accuracy)
     if not system.nu:
         raise DescriptionError("assemble: nothing moves here: no body has a coordinate")
     tree, start = (
@@ -309,7 +320,7 @@ def _run(
     at_end = (q0 >= high).astype(float) - (q0 <= low)
     ws["q"], ws["tail"], ws["low"], ws["high"] = q0, start.tail, low, high
     ws["active"] = np.where(of >= 0, at_end[of], 0.0)
-    ws["accuracy"], ws["tolerance"] = accuracy, _tolerance(accuracy)
+    ws["accuracy"], ws["tolerance"] = accuracy, tolerance
     q, info = np.zeros((T, system.nq)) if starts is None else np.array(starts), np.empty((T, len(INFO)))
     rows, normal = layout.rows(t), normal or NormalMatrices(np.zeros(0, dtype=np.intp))
     rows[normal.frames, 2] = np.arange(1, len(normal.frames) + 1)
@@ -328,9 +339,7 @@ def _run(
     done = int(ws["frame"][0])
     for array in (q, info, t):
         array.flags.writeable = False
-    return Frames(
-        start, goals, t[:done], q[:done], info[:done], layout.weights(rows[:done]), _tolerance(accuracy), T
-    )
+    return Frames(start, goals, t[:done], q[:done], info[:done], layout.weights(rows[:done]), tolerance, T)
 
 
 def _stopped(state: State, low: Array, high: Array, rate_of: Sequence[int]) -> tuple[Array, Array]:
@@ -339,7 +348,10 @@ def _stopped(state: State, low: Array, high: Array, rate_of: Sequence[int]) -> t
     values = dict(zip(system.parameters, state.parameters, strict=True))
     for name in system.constraints.unilateral:
         stop = system.constraint(name)
-        if isinstance(stop, Stop) and name not in state.disabled:
+        if (
+            isinstance(stop, if_loaded("condyle.constraints.unilateral.limits", "Stop"))
+            and name not in state.disabled
+        ):
             i, end = system.coordinates.index(stop.coordinate), stop.end(values)
             if i in rate_of and stop.lower is None:
                 high[i] = min(high[i], end)
@@ -359,6 +371,8 @@ def warn_of_violated(who: str, state: State, q: Array) -> None:
     system = state.system
     if not system.constraints.unilateral:
         return
+    from condyle.integrate.rigid.contact_rows import in_few
+
     q = np.atleast_2d(q)
     gap = in_few(
         system.compiled.function("unilateral_rows"),
@@ -444,6 +458,9 @@ def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Progra
         turning = _turning(system)
 
         def make() -> ProgramAndTables:
+            from condyle.fit.gauss_newton import FitLoop
+            from condyle.fit.kernels import expressions
+
             f, tail = expressions(model, layout), model.tail_size
             loop = FitLoop(f, system.nq, tail, layout.size, rate_of, turning)
             return loop.program, loop.tables

@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -46,6 +46,9 @@ from condyle.system.states import Batch
 from condyle.system.system import System
 from condyle.table import Table, save_all
 from condyle.tree.body import Body
+
+if TYPE_CHECKING:
+    from condyle.table.plots import AxesLike, PlotOptions
 
 VELOCITY = "velocity"
 UNEXPLAINED = 10.0
@@ -138,11 +141,14 @@ class InducedAccelerations(Display, Judged):
         return Table(self.total.time, self.causes, values, units, status=self.total.status)
 
     @with_call_hints(skip=1)
-    def plot(self, name: str, axes: Any = None) -> Any:
-        """Draw what contributes to one acceleration over time; returns matplotlib's axes."""
-        axes = self.of(name).plot(axes=axes)
-        axes.set_ylabel(f"{name} [{self.total.units[self.total.names.index(name)]}]")
-        return axes
+    def plot(self, name: str, **options: Unpack[PlotOptions]) -> AxesLike:
+        """Draw what contributes to one acceleration over time. Options and what is returned are those of
+        `Table.plot`."""
+        from condyle.table.plots import Source, draw, for_people
+
+        table = self.of(name)
+        shown = for_people(table) if options.get("degrees", True) else table
+        return draw([Source(table)], ylabel=f"{name} [{shown.units[0]}]", **options)
 
     def save(self, folder: str | Path, ending: str = "sto") -> list[Path]:
         """Write the contributions to each acceleration into a folder: SPEED.sto, a column per cause.
@@ -206,6 +212,11 @@ def induced_accelerations(
         CondyleError: invalid arguments.
     """
     check_system("induced_accelerations", system, "motion")
+    if laws := [*system.compiled.model.reaction_laws]:
+        raise DescriptionError(
+            f"induced_accelerations: force {laws[0]!r} asks for reactions of joints: it is no cause by itself, each "
+            "other one causes a part of it; leave it out: system.copy(forces={name: None})"
+        )
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
     groups = groups or (GROUPS if isinstance(motion, Trajectory) and forces is None else NOT_ACTUATED)
     tensions, speeds = prescribed_forces(moved, forces)

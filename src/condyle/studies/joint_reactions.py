@@ -33,6 +33,7 @@ COLUMNS = [(f"{kind}{axis}", unit) for kind, unit in (("f", "N"), ("m", "N m"), 
 
 @with_call_hints(
     {
+        "loads": "they are external_loads=[cd.ExternalLoad(...)]",
         "express_in_frame": "it is frame=",
         "on_body": "it is on=",
         "apply_on_bodies": "it is on=",

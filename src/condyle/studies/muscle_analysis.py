@@ -21,7 +21,6 @@ from condyle.records import dataclass
 from condyle.status import Outcome
 from condyle.studies.motion.motion import Motion
 from condyle.studies.path_slips import warn_of_path_slips
-from condyle.studies.prescribed_forces import at_times, warn_of_others
 from condyle.studies.study_system import study_system
 from condyle.system.failures import unsolved_frames, with_failures
 from condyle.system.given import check_system
@@ -214,6 +213,9 @@ def path_geometry(motion: Motion) -> tuple[Array, Array, Array]:
 
 def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> Array:
     """Reports (m, muscles, quantities) at given activations, with rigid tendons."""
+
+    from condyle.studies.prescribed_forces import at_times, warn_of_others
+
     system = motion.system
     if is_frame(activations):
         activations = Table.from_pandas(activations)

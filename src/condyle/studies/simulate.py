@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,18 +13,15 @@ from condyle.arrays import Array, Vector, real
 from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.integrate.ensemble import Ensemble, Members
-from condyle.integrate.ensemble_run import EachRun, EnsembleRun
 from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.integrators import METHODS, Method
 from condyle.integrate.interrupts.path_jumps import MOST
-from condyle.integrate.interrupts.samples import check_samples, samples
 from condyle.integrate.manifold import faint, violations
+from condyle.integrate.native import native
 from condyle.integrate.progress import reported
 from condyle.integrate.run import Run, Settings
-from condyle.integrate.step_loop import native
-from condyle.integrate.stepping.method import TimeStepping
 from condyle.integrate.trajectory import Trajectory
-from condyle.measures import SampleAndHold
+from condyle.loading import if_loaded
 from condyle.native.machine.threads import thread_count
 from condyle.plausible import ACROSS, ask, of_excitation
 from condyle.presentation import cut, numbers
@@ -43,6 +40,10 @@ from condyle.system.state import State
 from condyle.system.system import System
 from condyle.trace.parameter import Expression
 from condyle.tree import scales
+
+if TYPE_CHECKING:
+    from condyle.integrate.stepping.method import TimeStepping
+    from condyle.measures import SampleAndHold
 
 ELSEWHERE = {
     "dt": "a fixed step is step=, the longest one max_step=; times of your own: traj.at(times)",
@@ -171,7 +172,7 @@ def simulate(
         CondyleError: invalid arguments, or a state that violates constraints.
     """
     check_system("simulate", system)
-    if isinstance(integrator, TimeStepping):
+    if isinstance(integrator, if_loaded("condyle.integrate.stepping.method", "TimeStepping")):
         others: dict[str, Any] = {"max_step": max_step, "events": events, "keep": keep, "threads": threads}
         for name, value in others.items():
             if value is not None and not (name == "events" and not np.size(value)):
@@ -247,6 +248,8 @@ def simulate(
             found = Run(start[0], *native(system, method), method, settings).go()
             last = float(found.t[-1])
         else:
+            from condyle.integrate.ensemble_run import EachRun, EnsembleRun
+
             times, last = _times(keep, start, float(t_final)), float(t_final)
             if happening:
                 settings.witnesses = Witnesses(system, wanted)
@@ -310,6 +313,8 @@ def _samples(system: System, events: list[Event]) -> dict[str, SampleAndHold]:
     """The samples of a system; those that wait for an event have one."""
     if not system.measures:
         return {}
+    from condyle.integrate.interrupts.samples import check_samples, samples
+
     check_samples(system, [e.name for e in events])
     return samples(system)
 
@@ -450,6 +455,8 @@ def _method(integrator: Any) -> Method:
         return integrator
     if isinstance(integrator, str) and (found := METHODS.get(SCIPY.get(integrator, integrator))):
         return found
+    from condyle.integrate.stepping.method import TimeStepping
+
     if isinstance(integrator, type) and issubclass(integrator, Method | TimeStepping):
         raise DescriptionError(
             f"simulate: integrator is the class {integrator.__name__}; write brackets and "

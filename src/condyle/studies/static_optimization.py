@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from condyle.table import Table, save_all
 if TYPE_CHECKING:
     from condyle.fit.frames import Frames
     from condyle.integrate.trajectory import Trajectory
+    from condyle.table.plots import AxesLike, PlotOptions
 
 KKT = 1e-9
 """A frame with a larger residual did not converge."""
@@ -82,11 +83,12 @@ class StaticOptimization(Display):
     def _named(self, name: str) -> str:
         return f"result.activations[{name!r}] or result.forces[{name!r}]" if name in self.forces.names else ""
 
-    def plot(self, *names: str, axes: Any = None) -> Any:
-        """Draw activations (of all muscles, if none is named) over time; returns matplotlib's axes."""
-        axes = self.activations.plot(*names, axes=axes)
-        axes.set_ylabel("activation")
-        return axes
+    def plot(self, *names: str, **options: Unpack[PlotOptions]) -> AxesLike:
+        """Draw activations (of all muscles, if none is named) over time. Options and what is
+        returned are those of `Table.plot`."""
+        from condyle.table.plots import Source, draw
+
+        return draw([Source(self.activations)], names, ylabel="activation", **options)
 
     def save(self, folder: str | Path, ending: str = "sto") -> list[Path]:
         """Write its Tables into a folder: activations.sto, forces.sto, and those of controls, reserves and
@@ -136,6 +138,7 @@ class StaticOptimization(Display):
 
 @with_call_hints(
     {
+        "loads": "they are external_loads=[cd.ExternalLoad(...)]",
         "reserve": "they are reserves=1.0, or {coordinate: optimal force}",
         "use_muscle_physiology": "it is physiology=",
         "activation_exponent": "it is exponent=",

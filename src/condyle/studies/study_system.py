@@ -19,8 +19,8 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
-from condyle.errors import UnknownNameError, warn
-from condyle.forces.actuators import Actuator
+from condyle.errors import DescriptionError, UnknownNameError, warn
+from condyle.forces.actuators import Actuator, CoordinateActuator
 from condyle.forces.base import GROUPS, Force
 from condyle.forces.external import ExternalWrench
 from condyle.forces.path import PathLaw
@@ -225,6 +225,7 @@ def study_system(
     key = ("study system", frozenset(kept), pulled, loaded, constrained, law)
 
     def make() -> StudySystem:
+        _refuse_reactions(system, kept, pulled)
         silent = frozenset({"gravity"} - set(kept)) | _asked(system, kept) - set(kept)
         copy = system.copy()
         copy._forces = {name: force for name, force in copy._forces.items() if name in kept or name in silent}
@@ -239,6 +240,18 @@ def study_system(
         return StudySystem(copy, pulled, loaded, silent, _left_out(system, copy))
 
     return system.compiled.remembered(key, make)
+
+
+def _refuse_reactions(system: System, kept: Collection[str], pulled: Collection[str]) -> None:
+    """DescriptionError where a law that acts asks for reactions, to which forces that are left out contribute."""
+    asking = [name for name in system.compiled.model.reaction_laws if name in kept]
+    out = [name for name in system.forces if name not in kept and name not in pulled]
+    if asking and (out := [n for n in out if not isinstance(system.force(n), CoordinateActuator)]):
+        raise DescriptionError(
+            f"force {asking[0]!r} asks for reactions of joints, to which {out[0]!r}, which this study leaves out, "
+            "contributes. Leave the one that asks out too, system.copy(forces={name: None}), or give all forces: "
+            "cd.joint_reactions(..., forces=)"
+        )
 
 
 def _left_out(system: System, part: System) -> str:

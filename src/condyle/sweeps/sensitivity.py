@@ -20,6 +20,7 @@ scores, both are read off it:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,22 +87,25 @@ class Sensitivity(Display):
     def _repr_html_(self) -> str:
         return page(f"Sensitivity of {self.name}, by {self.estimator}", self._block())
 
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """A tornado: bars of the total indices, the largest on top, the first ones inside."""
-        import matplotlib.pyplot as plt
+    def plot(
+        self, axes: Axes | None = None, *, width: str | float = "page", path: str | Path | None = None
+    ) -> Axes:
+        """A tornado: bars of the total indices, the largest on top, the first ones inside. Arguments as of `Table.plot`."""
+        from condyle.table.plots import on
 
-        axes = plt.subplots()[1] if axes is None else axes
         order = np.argsort(self.total)
         y = np.arange(len(order))
-        for values, interval, height, label in (
-            (self.total, self.total_interval, 0.8, "with all others"),
-            (self.first, self.first_interval, 0.4, "alone"),
-        ):
-            error = np.abs(interval[order].T - values[order])
-            axes.barh(y, values[order], height, xerr=error, label=label)
-        axes.set_yticks(y, [self.quantities[k] for k in order])
-        axes.set_xlabel(f"share of the variance of {self.name}")
-        axes.legend()
+        with on(axes, width, path) as axes:
+            for values, interval, height, label in (
+                (self.total, self.total_interval, 0.8, "with all others"),
+                (self.first, self.first_interval, 0.4, "alone"),
+            ):
+                error = np.abs(interval[order].T - values[order])
+                axes.barh(y, values[order], height, xerr=error, label=label, error_kw={"linewidth": 0.9})
+            axes.set_yticks(y, [self.quantities[k] for k in order])
+            axes.grid(visible=False, axis="y")
+            axes.set_xlabel(f"share of the variance of {self.name}")
+            axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2)
         return axes
 
 

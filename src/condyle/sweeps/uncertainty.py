@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,14 @@ from condyle.presentation import Display, cut, page, span
 from condyle.records import dataclass
 from condyle.sweeps.executors import DaskClient, Pool
 from condyle.sweeps.parts import VALUE
+from condyle.sweeps.result import Sweep, indices
 from condyle.sweeps.sample import Member
 from condyle.sweeps.sensitivity import Sensitivity
-from condyle.sweeps.sweep import Sweep, indices, sweep
+from condyle.sweeps.sweep import sweep
 from condyle.table import Table
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from condyle.table.plots import AxesLike, PlotOptions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,21 +60,12 @@ class Band(Display):
             raise UnknownNameError("column", name, self.mean.names)
         return np.asarray(self.values[:, :, self.mean.names.index(name)])
 
-    def plot(self, *names: str, axes: Axes | None = None) -> Axes:
-        """Draw medians (of all columns, if none is named) over time, with bands from low to high."""
-        axes = self.median[list(names or self.mean.names)].plot(axes=axes)
-        for line, name in zip(
-            axes.get_lines()[-len(names or self.mean.names) :], names or self.mean.names, strict=True
-        ):
-            axes.fill_between(
-                self.mean.time,
-                self.low[name],
-                self.high[name],
-                color=line.get_color(),
-                alpha=0.25,
-                linewidth=0,
-            )
-        return axes
+    def plot(self, *names: str, **options: Unpack[PlotOptions]) -> AxesLike:
+        """Draw medians (of all columns, if none is named) over time, with bands from low to high. Options and what is
+        returned are those of `Table.plot`."""
+        from condyle.table.plots import Source, draw
+
+        return draw([Source(self.median, (self.low, self.high))], names, **options)
 
     def sensitivity(
         self, name: str, of: str | float = "peak", *, confidence: float = 0.95, resamples: int = 200

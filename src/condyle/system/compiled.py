@@ -24,7 +24,6 @@ from condyle.model.model import Model, description, equation_names
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.columns import generalized_forces
 from condyle.model.operators.record import Operator
-from condyle.model.time import TimeReader, time_readers
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.fastcall.builtin import DirectCall
 from condyle.system.tails import Tails, resting
@@ -35,6 +34,7 @@ T = TypeVar("T")
 
 if TYPE_CHECKING:
     from condyle.constraints.solve.projection import ProjectionProblem
+    from condyle.model.time import TimeReader
     from condyle.system import failures
 else:  # loaded where an answer fails
     failures = Deferred("condyle.system.failures")
@@ -168,12 +168,13 @@ class Compiled:
         if self._looked_at(name):
             parts = result if type(result) is tuple else (result,)
             if any(np.isnan(x).any() for x in parts):
+                failures.report_unfound_reactions(self, name, arguments, tail)
                 failures.report_unsolved(self, OPERATORS[name].label, arguments[0], np.asarray(tail), result)
         return result
 
     def _looked_at(self, name: str) -> bool:
         """Whether a result that is not a number may mean that a path is not found."""
-        return self.model.over_surfaces and OPERATORS[name].on_paths
+        return bool(self.model.over_surfaces or self.model.reaction_laws) and OPERATORS[name].on_paths
 
     def refusal(self, operator: Operator, label: str, tail: int = -1) -> Any:
         """What a kernel that ends with an operator's status does where that is not zero; None if it has none.
@@ -188,7 +189,7 @@ class Compiled:
                 return None
             case "parameters":
                 return self.model.parameter_check.refuse
-            case "accelerations" if self.model.constraints:
+            case "accelerations" if self.model.constraints or self.model.reaction_laws:
                 return partial(failures.refuse_accelerations, self.model, label, tail)
             case "rates":
                 return partial(failures.refuse_rates, self.model.tree, label)
@@ -383,6 +384,8 @@ class TimeDependence:
 
 
 def _readers(model: Model) -> dict[str, list[list[str]]]:
+    from condyle.model.time import time_readers
+
     found: dict[str, list[list[str]]] = {kind: [] for kind in ("joints", "forces", "constraints", "motions")}
     for reader in time_readers(model, stored=True):
         if _reads(reader) and (source := [reader.words, reader.switch]) not in found[reader.kind]:

@@ -29,7 +29,6 @@ from condyle.trace.parameter import Discrete
 from condyle.tree import scales
 from condyle.tree.attached import Geometry
 from condyle.tree.body import Body, Coordinate
-from condyle.tree.check import check_inertia
 from condyle.tree.prescribed import Prescribed
 
 if TYPE_CHECKING:
@@ -49,11 +48,24 @@ class Copies(Attachments):
             self._check_recorded("measure", self._measures)
             self._check_recorded("discrete variable", self.discrete)
             check_states(self._moving, [name for name, m in self._measures.items() if m.history])
+            self._check_reactions()
             compiled = Compiled(self._tree, self._moving, self._constraints, self._off)
             compiled.model.notes.get("speeds move inertia", self._check_inertia)
             self._compiled = compiled
             self._frozen = f"{why} at {_user_line()}"
         return self._compiled
+
+    def _check_reactions(self) -> None:
+        """Raise a clear error if a law asks for reactions of joints where impacts and contacts that open add to
+        them."""
+        one_way = if_loaded("condyle.constraints.unilateral.base", "Unilateral")
+        asking = [name for name, force in self._moving.items() if force.reactions]
+        found = [name for name, c in self._constraints.items() if one_way and isinstance(c, one_way)]
+        if asking and found:
+            raise DescriptionError(
+                f"force {asking[0]!r} asks for reactions of joints, but {found[0]!r} acts one way: what impacts and "
+                "contacts that slide add to reactions is not solved for. Use a compliant contact, or leave one out"
+            )
 
     def _check_laws(self) -> None:
         laws = self._laws()
@@ -63,6 +75,9 @@ class Copies(Attachments):
 
     def _check_inertia(self) -> bool:
         """Every speed moves some inertia, or an error says which does not."""
+
+        from condyle.tree.check import check_inertia
+
         if self._tree.checked < len(self._tree.bodies):
             check_inertia(self._tree)
             self._tree.checked = len(self._tree.bodies)

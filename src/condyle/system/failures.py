@@ -13,13 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.constraints.solve.equations import row_slices
-from condyle.constraints.solve.multipliers import ROUNDING, UNMET
-from condyle.errors import ConstraintError, ContactError, PathError, SingularError, warn
+from condyle.errors import ConstraintError, ContactError, ConvergenceError, PathError, SingularError, warn
 from condyle.mobilizers import motion_at
-from condyle.model.explain import explain
 from condyle.model.model import Model
-from condyle.model.symbols import Symbols
+from condyle.model.operators import OPERATORS
 from condyle.native.tables.lookup import lookup_context
 from condyle.native.tables.staged import Staged
 from condyle.presentation import cut
@@ -151,6 +148,19 @@ def refuse_accelerations(
         status: of each state, (..., 1).
     """
     tree, codes = model.tree, status[..., 0]
+    if (unfound := codes >= 2 * (tree.nu + 1)).any():
+        for result in results:
+            result[codes != 0] = np.nan
+        where = tuple(int(i[0]) for i in np.nonzero(unfound)) if unfound.ndim else ()
+        laws = ", ".join(map(repr, model.reaction_laws))
+        raise ConvergenceError(
+            f"{name}: no accelerations and reactions of joints agree with the laws that depend on these, {laws}"
+            f"{f' (state {where} of the batch)' if where else ''}: what they exert grows as fast as the reaction "
+            "that it causes, as friction does that holds itself. Check their numbers, such as coefficient and "
+            "radius of cd.forces.JointFriction",
+            None,
+            Status.NOT_FINITE,
+        )
     bad = codes == tree.nu + 1
     # a lost speed comes before
     lost = np.where(bad, 0, np.where(codes > tree.nu + 1, codes - tree.nu - 1, codes))
@@ -173,6 +183,12 @@ def refuse_accelerations(
             for result in results:
                 result[codes != 0] = np.nan
             raise ConstraintError(f"{name}: {words[0]}{which}. {words[1]}", words[2], None, results[0])
+
+
+def report_unfound_reactions(compiled: Compiled, name: str, arguments: tuple[Any, ...], tail: Any) -> None:
+    """ConvergenceError where a NaN comes from reactions that laws ask for."""
+    if compiled.model.reaction_laws and OPERATORS[name].arguments == ("q", "u", "tail"):
+        compiled.function("forward_dynamics")(*arguments, compiled.no_tau, tail)
 
 
 def refuse_undefined(model: Model, name: str, values: np.ndarray, levels: Sequence[str] = ()) -> NoReturn:
@@ -220,6 +236,11 @@ def unmet(
 ) -> tuple[str, str, dict[str, float]] | None:
     """Which constraints are unmet or not finite at one state, what to do, and amounts by equation; None if
     all are met, or if something else is not finite."""
+
+    from condyle.constraints.solve.equations import row_slices
+    from condyle.constraints.solve.multipliers import ROUNDING, UNMET
+    from condyle.model.explain import explain
+
     found = explain(model, q, u, tau, tail)
     if found.first is not None:
         broken = next((c for c in model.constraints if found.first.startswith(f"constraint {c!r}: ")), None)
@@ -267,6 +288,9 @@ _LOOK = "Check its equations for a root of a negative number or a division by ze
 def unsolved(compiled: Compiled, q: Array, tail: Array) -> tuple[str, str, tuple[str, ...]] | None:
     """Words, the name of a path or contact and of its surfaces, at one state q (nq,); None if all are
     found."""
+
+    from condyle.model.symbols import Symbols
+
     model = compiled.model
     if not model.over_surfaces or not np.isfinite(q).all():
         return None

@@ -137,8 +137,8 @@ def butterworth(table: Table, kind: str, cutoff: float | tuple[float, float], or
 
 
 def moving_mean(table: Table, window: float) -> Table:
-    """A Table whose rows are means of the rows around them, half a window before and half after; at the ends of what
-    there is. Angles that wrap go on.
+    """A Table whose rows are means of the rows at most half a window before or after them; at the ends of those
+    that exist. Angles that wrap go on.
 
     Args:
         table: columns over even times, without gaps.
@@ -147,10 +147,11 @@ def moving_mean(table: Table, window: float) -> Table:
     table = _whole("moving_mean", table)
     t, rate = _even("moving_mean", table.time)
     width = number("moving_mean: window", window, "a time [s]") * rate
-    half = round((width - 1) / 2)
-    if not (half >= 0 and width >= 1):
+    half = int(max(width, 0) / 2 + 1e-6)  # times are rounded
+    if not half:
         raise DescriptionError(
-            f"moving_mean: window = {window:g} s is shorter than the {1 / rate:.3g} s between two rows"
+            f"moving_mean: window = {window:g} s holds one row alone; rows are {1 / rate:.3g} s apart: give at least "
+            f"{2 / rate:.3g} s"
         )
     sums = np.concatenate([np.zeros((1, len(table.names))), np.cumsum(_continuous(table)[0], axis=0)])
     i = np.arange(len(t))

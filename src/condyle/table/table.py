@@ -20,11 +20,12 @@ from condyle.table.reshaped import Reshaped
 from condyle.table.rows import NUMBERED, TIME, disorder, last_rows, rows_in, seconds
 from condyle.table.titles import split_title, titles
 from condyle.table.units import scaled, si
-from condyle.table.writing import comma_separated, storage
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame  # type: ignore[import-untyped]
+
+    from condyle.table.plots import AxesLike
 
 
 def save_all(who: str, tables: Mapping[str, Table], folder: str | Path, ending: str) -> list[Path]:
@@ -441,24 +442,55 @@ class Table(Reshaped, ExplainsCalls, Display):
         named = units if isinstance(units, Mapping) else table.names if units is not None else ()
         return with_kept_units(table, frame.attrs.get("units"), named, degrees)
 
-    def plot(self, *names: str, axes: Axes | None = None) -> Axes:
-        """Draw columns over time.
+    def plot(
+        self,
+        *names: str | Table,
+        compare: Table | Sequence[Table] = (),
+        labels: Sequence[str] = ("this", "other"),
+        grid: str | None = None,
+        axes: Axes | None = None,
+        width: str | float = "page",
+        path: str | Path | None = None,
+        degrees: bool = True,
+    ) -> AxesLike:
+        """Draw columns over time, a panel per unit; of columns that both sides of a body have, left is solid and
+        right dashed.
+
+            angles.plot("knee_angle_r", "knee_angle_l", width="column", path="knee.pdf")
+            angles.plot(moments, powers, grid="joints x (angle, moment, power)")
 
         Args:
-            names: the columns to draw; all, if none is named.
-            axes: matplotlib's axes to draw on; new ones by default.
+            names: the columns to draw, all if none is named; and other Tables whose columns are drawn too.
+            compare: another Table with the same columns (or those of the other side), behind these; several, if several
+                are drawn.
+            labels: what the legend calls the two.
+            grid: "joints x (angle, moment, power)" for a row of panels per joint and a column per quantity, or
+                "(angle, moment, power) x joints"; velocity, acceleration and work are quantities too.
+            axes: matplotlib's axes to draw all on; a new figure by default.
+            width: of the figure: "column" or "page" of a journal (89 and 183 mm), or inches.
+            path: write a file too: .pdf or .svg, whose text stays text, or .png.
+            degrees: show radians as degrees.
 
         Returns:
-            matplotlib's axes.
+            matplotlib's axes; an array of them if there are several panels.
         """
-        import matplotlib.pyplot as plt
+        import condyle.table.plots as plots
 
-        axes = plt.subplots()[1] if axes is None else axes
-        for name in names or self.names:
-            axes.plot(self.time, self[name], label=self.titles[self.names.index(name)])
-        axes.set_xlabel(self.over)
-        axes.legend()
-        return axes
+        tables = [self, *(name for name in names if not isinstance(name, str))]
+        beside = [compare] if isinstance(compare, Table) else list(compare)
+        for table in (*tables[1:], *beside):
+            if not isinstance(table, Table):
+                raise DescriptionError(f"Table.plot: expected names of columns and Tables, got {table!r}")
+        return plots.draw(
+            [plots.Source(table, word=labels[0]) for table in tables],
+            [name for name in names if isinstance(name, str)],
+            others=[plots.Source(table, word=labels[1]) for table in beside],
+            grid=grid,
+            axes=axes,
+            width=width,
+            path=path,
+            degrees=degrees,
+        )
 
     def save(self, path: str | Path) -> None:
         """Write a file, every number to its last digit. It appears whole or not at all.
@@ -474,6 +506,9 @@ class Table(Reshaped, ExplainsCalls, Display):
             DescriptionError: a name with another ending, or in a folder that does not exist; times that go
                 forward and backward.
         """
+
+        from condyle.table.writing import comma_separated, storage
+
         if not isinstance(path, (str, Path)):
             raise DescriptionError(f"Table.save: expected the path of a file, got {path!r}")
         path = Path(path)

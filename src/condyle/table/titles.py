@@ -29,3 +29,22 @@ def _known_unit(title: str, bracket: str) -> tuple[str, str]:
     match = re.fullmatch(rf"(.*\S)\s*{bracket}", title)
     known = match and match[2] not in ("1", "A") and si(match[2])  # which number things
     return (match[1], match[2]) if match and known else (title, "")
+
+
+_OTHER = {"r": "l", "R": "L", "right": "left", "Right": "Left"}
+_OTHER |= {other: one for one, other in _OTHER.items()}
+_SIDE = re.compile(r"(?<![A-Za-z])(r|l|R|L|[Rr]ight|[Ll]eft)(?![A-Za-z])|^([RL])(?=[A-Z])")
+
+
+def mirrored(name: str) -> str:
+    """The same on the other side: knee_angle_r and knee_angle_l, r_force_y, R.Heel, RHEE and LHEE; others as they are."""
+    return _SIDE.sub(lambda m: _OTHER[m[0]], name, count=1)
+
+
+def side(name: str) -> tuple[str, str]:
+    """A name without its side, and the side: ("knee_angle", "right"); the name and "" if it has none."""
+    found = _SIDE.search(name)
+    if not found:
+        return name, ""
+    rest = re.sub(r"([_.: -])[_.: -]+", r"\1", name[: found.start()] + name[found.end() :]).strip("_.: -")
+    return rest or name, {"r": "right", "l": "left"}[found[0][0].lower()]

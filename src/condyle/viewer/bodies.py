@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from condyle.system.system import System
 from condyle.tree import scales
 from condyle.tree.body import Body
 from condyle.viewer.elements import COLORS, ShapeOnBody, body_numbers
+from condyle.viewer.joints import glyphs
 
 BONE, INERTIA = "#e6dac4", "#7fa6bf"
 IN_TURN = ("#5b8db8", "#d9a05b", "#6aa67c", "#c9736d", "#8f7fb5", "#a3936b", "#4f9ea3", "#b5799e")
@@ -49,8 +50,9 @@ def parts(system: System, touching: Iterable[ContactSurface] = ()) -> tuple[list
         ShapeOnBody("bodies", g.name, number[g.body], g.shape, g.X_BS, g.color or color[g.body], g.opacity)
         for g in geometry
     ]
+    centers = _joint_centers(system) if system.muscles and len(own) < len(system.bodies) else {}
     for body in system.bodies:
-        if body.name not in own and (bones := _bones(system, body, color[body.name])):
+        if body.name not in own and (bones := _bones(system, body, centers)):
             out += bones
         elif body.name not in own:
             out += _sticks(system, body, reach, color[body.name])
@@ -59,10 +61,53 @@ def parts(system: System, touching: Iterable[ContactSurface] = ()) -> tuple[list
             bob = _compact(body) and body.name not in through and not system.muscles
             shown = (bool(_ends(system, body)) and not bob) or body.name in meshed
             out += _inertia(body, reach, shown, color[body.name], most, seen)
+    out += _joints(system, reach)
     return out, _said(errors)
 
 
-def _bones(system: System, body: Body, color: str) -> list[ShapeOnBody]:
+def _joints(system: System, reach: float) -> list[ShapeOnBody]:
+    """What joints are, on the parents: in the default pose, since their axes may move."""
+    number, q, out = body_numbers(system), system.default("q"), []
+    for body in system.bodies:
+        if body.parent is not None:
+            found = glyphs(body.mobilizer, q[body.q], 0.0, 1.45 * _thickness(system, body, reach))
+            out += [
+                ShapeOnBody(
+                    "joints",
+                    body.name,
+                    number[body.parent.name],
+                    d.shape,
+                    body.X_PF @ d.X,
+                    COLORS["joints"],
+                    d.opacity,
+                )
+                for d in found
+            ]
+    return out
+
+
+def _thickness(system: System, body: Body, reach: float) -> float:
+    """Radius of the sticks of a body [m]."""
+    start = np.asarray(body.X_BM.p)
+    lengths = [0.08 * float(np.linalg.norm(end - start)) for end in _ends(system, body)]
+    return min([(0.009 if system.muscles else 0.02) * reach, *lengths])
+
+
+def _joint_centers(system: System) -> dict[str, Array]:
+    """Where bodies have their joints on their parents, in the default pose, by their names [m]: knees may move away
+    from the frame F that they are described in."""
+    X = system.body_poses(system.state().q)
+    out = {}
+    for b in system.bodies:
+        at = X.R[b.index] @ np.asarray(b.X_BM.p) + X.p[b.index]
+        if b.parent is None or b.parent.index < 0:
+            out[b.name] = at
+        else:
+            out[b.name] = X.R[b.parent.index].T @ (at - X.p[b.parent.index])
+    return out
+
+
+def _bones(system: System, body: Body, centers: Mapping[str, Array]) -> list[ShapeOnBody]:
     """Bones of a body of a person, by its name, between its joints; none for other bodies."""
     from condyle.shapes.bones import BONES, bone, bones_of
 
@@ -73,7 +118,7 @@ def _bones(system: System, body: Body, color: str) -> list[ShapeOnBody]:
         np.asarray(body.X_BM.p),
         body.name.lower().startswith("l_") or body.name.lower().endswith("_l"),
     )
-    carried = {b.name.lower(): np.asarray(b.X_PF.p) for b in system.bodies if b.parent is body}
+    carried = {b.name.lower(): centers[b.name] for b in system.bodies if b.parent is body}
     heads = [p for name, p in carried.items() if "patella" not in name]
     com, out = np.asarray(body.mass_properties.com, dtype=float), []
 
@@ -82,6 +127,8 @@ def _bones(system: System, body: Body, color: str) -> list[ShapeOnBody]:
 
     if names[0] == "pelvis":
         hips = [p for name, p in carried.items() if "femur" in name or "thigh" in name]
+        if len(hips) == 1 and abs(hips[0][2]) > 0.02:  # a model of one leg
+            hips.append(hips[0] * (1, 1, -1))
         if len(hips) != 2:
             return []
         put(
@@ -135,7 +182,10 @@ def _said(errors: list[str]) -> list[str]:
     if not errors:
         return []
     most = f"{len(errors)} shapes cannot be drawn; the first is: {errors[0]}" if errors[1:] else errors[0]
-    return [f"{most}. Bodies without a shape are sticks between their joints."]
+    return [
+        f"{most}. Bodies without a shape have bones of our own, by their names, or sticks between their joints. "
+        "Folders with meshes: geometry= of cd.read_osim, --geometry, or the variable CONDYLE_GEOMETRY."
+    ]
 
 
 def _ends(system: System, body: Body) -> list[Array]:
@@ -156,18 +206,11 @@ def _compact(body: Body) -> bool:
 
 
 def _sticks(system: System, body: Body, reach: float, color: str) -> list[ShapeOnBody]:
-    start, i = np.asarray(body.X_BM.p), body.index + 1
-    ends = _ends(system, body)
-    thick = 0.009 if system.muscles else 0.02
-    radius = min([thick * reach, *(0.08 * float(np.linalg.norm(end - start)) for end in ends)])
-    out = [ShapeOnBody("bodies", body.name, i, *capsule(start, end, radius), color) for end in ends]
-    if body.mobilizer.nu:
-        out.append(
-            ShapeOnBody(
-                "joints", body.name, i, shapes.Sphere(1.45 * radius), Transform(p=start), COLORS["joints"]
-            )
-        )
-    return out
+    start, radius = np.asarray(body.X_BM.p), _thickness(system, body, reach)
+    return [
+        ShapeOnBody("bodies", body.name, body.index + 1, *capsule(start, end, radius), color)
+        for end in _ends(system, body)
+    ]
 
 
 def _inertia(

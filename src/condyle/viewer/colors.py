@@ -1,7 +1,8 @@
-"""Columns over time and colors of muscles, for a scene."""
+"""Columns over time, as people read them, and colors of muscles, for a scene."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,80 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.presentation import cut
+from condyle.records import dataclass
+from condyle.system.system import System
 from condyle.table import Table, distinct, is_frame
+from condyle.tree.body import Body
 from condyle.viewer import marks, paths
 from condyle.viewer.layer import Layer
 
 PAINTS = {"activation": "", "force": "N"}
 """What muscles may be colored by, with its unit."""
+DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s^2": "deg/s^2"}
+"""Units that people read, for those of angles."""
+GROUPS = ("Joints", "Base", "Given", "Muscles", "Forces", "Marker errors", "Contacts", "Speeds", "States")
+"""Lists of columns, in their order; the base is what carries all else: its place and turn in ground."""
+
+
+def arranged(system: System, names: Sequence[str], units: Sequence[str], sources: Sequence[str]) -> Arranged:
+    """How columns are shown: joints before the place of the base, speeds late, angles in degrees.
+
+    Args:
+        names: of the columns.
+        units: theirs.
+        sources: the list of each, of GROUPS; "" for variables of the states.
+    """
+    group: dict[str, str] = {}
+    place: dict[str, int] = {}
+    for body in _by_chains(system):
+        place |= {c.name: len(place) + k for k, c in enumerate(body.coordinates)}
+        kinds = set(body.mobilizer.units)
+        base = body.parent is not None and body.parent.is_ground and "m" in kinds and len(kinds) > 1
+        group |= {c.name: "Base" if base else "Joints" for c in body.coordinates}
+        group |= {s: "Speeds" for s in body.speeds if s not in group}
+    found = [
+        source or group.get(name) or ("Speeds" if name.removesuffix("_speed") in group else "States")
+        for name, source in zip(names, sources, strict=True)
+    ]
+    order = sorted(range(len(names)), key=lambda k: (GROUPS.index(found[k]), place.get(names[k], 0)))
+    factors = np.array([180 / np.pi if units[k] in DEGREES else 1.0 for k in order])
+    return Arranged(
+        order, [found[k] for k in order], [DEGREES.get(units[k], units[k]) for k in order], factors
+    )
+
+
+def _by_chains(system: System) -> list[Body]:
+    """Bodies, each before what it carries, and one leg whole before the other."""
+    carried: dict[str, list[Body]] = {}
+    for body in system.bodies:
+        carried.setdefault(body.parent.name if body.parent else "", []).append(body)
+    out, left = [], [*reversed(carried.get("ground", []))]
+    while left:
+        out.append(body := left.pop())
+        left += reversed(carried.get(body.name, []))
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Arranged:
+    """Columns in the order of a page.
+
+    Attributes:
+        order: numbers of the columns.
+        groups: the list of each, of GROUPS.
+        units: of each.
+        factors: from the unit that it had, shape (columns,).
+    """
+
+    order: list[int]
+    groups: list[str]
+    units: list[str]
+    factors: Array
+
+    def values(self, x: Array) -> Array:
+        """Values (m, columns) in that order and in these units."""
+        out: Array = x[:, self.order] * self.factors
+        return out
 
 
 def columns_of(layer: Layer) -> tuple[Table, list[str]]:
@@ -72,13 +141,15 @@ def paint_of(
     lengths = _lengths(layer)
     if not layer.system.muscles:
         return ("", "", 1.0), None, lengths
+    forces: list[tuple[Table, list[str]]] = []
     if hasattr(color, "activations"):
+        forces = _forces(layer, getattr(color, "forces", None))
         color = color.activations
     if is_frame(color):
         color = Table.from_pandas(color)
     if isinstance(color, Table):
         paint, values, more = _painted(layer, lines, color)
-        return paint, values, more + lengths
+        return paint, values, more + forces + lengths
     if color is None:
         return ("", "", 1.0), None, lengths
     if not isinstance(color, str) or color not in PAINTS:
@@ -129,6 +200,15 @@ def _lengths(layer: Layer) -> list[tuple[Table, list[str]]]:
     if layer.good is not None:
         L = np.where(layer.good[:, None], L, np.nan)
     return [(Table(layer.t, [f"{name}.length" for name in names], L, ["m"] * len(names)), names)]
+
+
+def _forces(layer: Layer, forces: Any) -> list[tuple[Table, list[str]]]:
+    """Of muscles, beside their activations: what static optimization found."""
+    own = [name for name in layer.system.muscles if isinstance(forces, Table) and name in forces.names]
+    if not own:
+        return []
+    part = forces[own]
+    return [(Table(part.time, [f"{name}.force" for name in own], part.values, ["N"] * len(own)), own)]
 
 
 def _painted(

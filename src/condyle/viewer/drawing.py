@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.errors import DescriptionError
 from condyle.records import dataclass
-from condyle.viewer.page import VIEWS, coarser
+from condyle.viewer.page import Look, coarser, things
 from condyle.viewer.scene import Drawn, Scene
 
 REST, FULL, PLAIN, LIGAMENT, LIGHT, HEAVY = (
@@ -21,7 +20,6 @@ FINE = 260
 """Triangles of a shape."""
 ROOM = 1.16
 """How much wider a picture is than what is in it."""
-HIDDEN = ("inertias", "surfaces")
 
 
 @dataclass
@@ -41,16 +39,11 @@ class Camera:
     zoom: float
 
     @classmethod
-    def of(cls, scene: Scene, view: str, size: tuple[int, int]) -> Camera:
-        if view not in VIEWS:
-            raise DescriptionError(f"view: expected one of {', '.join(VIEWS)}, got {view!r}")
+    def of(cls, scene: Scene, look: Look, size: tuple[int, int]) -> Camera:
         up = scene.up
         front = np.array([0.0, 1, 0]) if abs(up[0]) > 0.5 else np.array([1.0, 0, 0])
         side = np.cross(front, up)
-        z = {"front": front, "side": side, "top": up - 1e-3 * front, "any": side + 0.75 * front + 0.42 * up}[
-            view
-        ]
-        z = z / np.linalg.norm(z)
+        z = look.toward(front, side, up)
         x = np.cross(up, z)
         x /= np.linalg.norm(x)
         axes = np.stack([x, np.cross(z, x), z])
@@ -64,7 +57,7 @@ class Camera:
             distance = max(float(need.max()), 0.2 * scene.size)
             flat = seen[:, :2] / (distance - seen[:, 2:])
             target = target + distance * (flat.min(axis=0) + flat.max(axis=0)) / 2 @ axes[:2]
-        return cls(target, axes, distance, size[1] / 2 / tall)
+        return cls(target, axes, distance / look.zoom, size[1] / 2 / tall)
 
     def project(self, points: Array) -> tuple[Array, Array]:
         """Points (..., 3) as pixels from the middle (..., 2), and their distance from the viewer (...)."""
@@ -94,21 +87,32 @@ class Paint:
 
 
 def figure_of(
-    scene: Scene, frame: int = 0, view: str = "any", size: tuple[int, int] = (1280, 720), dark: bool = False
+    scene: Scene,
+    frame: int = 0,
+    look: Look | None = None,
+    size: tuple[int, int] = (1280, 720),
+    dark: bool = False,
+    transparent: bool = False,
 ) -> Any:
     """A matplotlib Figure of one frame of the first layer, and of the others at the same time."""
     from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.figure import Figure
 
-    camera = Camera.of(scene, view, size)
+    look = look or Look()
+    kinds, names = look.named(scene)
+    camera = Camera.of(scene, look, size)
     figure = Figure(
-        figsize=(size[0] / 100, size[1] / 100), dpi=100, facecolor="#1c232b" if dark else "#f6f8f9"
+        figsize=(size[0] / 100, size[1] / 100),
+        dpi=100,
+        facecolor="none" if transparent else "#1c232b" if dark else "#f6f8f9",
     )
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(-size[0] / 2, size[0] / 2), ylim=(-size[1] / 2, size[1] / 2))
     axes.axis("off")
     t = scene.layers[0].t[frame]
-    axes.add_collection(LineCollection(_grid(scene, camera), colors="#7f93a8", linewidths=0.6, alpha=0.45))
+    if not transparent:
+        grid = LineCollection(_grid(scene, camera), colors="#7f93a8", linewidths=0.6, alpha=0.45)
+        axes.add_collection(grid)
     paint, lines = Paint(), []
     for k, d in enumerate(scene.layers):
         i = frame if k == 0 else int(np.clip(np.searchsorted(d.t, t - d.shift + 1e-9) - 1, 0, len(d.t) - 1))
@@ -122,6 +126,14 @@ def figure_of(
     edges = np.where(colors[:, 3:] >= 1, colors, 0.0)
     axes.add_collection(PolyCollection(corners, facecolors=colors, edgecolors=edges, linewidths=0.4))
     axes.add_collection(LineCollection(lines, colors="#8a6fc0", linewidths=1.0))
+    if look.labels:
+        d, i = scene.layers[0], _last_good(scene.layers[0], frame)
+        ink, back = ("#e9eef3", "#2a333d") if dark else ("#1d2833", "#fdfdfc")
+        box = {"facecolor": back, "edgecolor": "none", "alpha": 0.78, "pad": 1.5}
+        for kind, name, place in things(d, i):
+            if (kind in kinds or name in names) and np.isfinite(place).all():
+                (x, y), _ = camera.project(place + d.offset)
+                axes.text(x + 8, y, name.replace("_", " "), color=ink, fontsize=9, va="center", bbox=box)
     return figure
 
 
@@ -151,7 +163,7 @@ def _bodies(paint: Paint, d: Drawn, frame: int, camera: Camera, see: float) -> N
     light = np.array([0.25, 0.75, 0.6])
     light = light / np.linalg.norm(light)
     for part in d.parts:
-        if part.kind in HIDDEN:
+        if part.kind in d.hidden:
             continue
         vertices, triangles = part.shape.surface()
         if not len(triangles):

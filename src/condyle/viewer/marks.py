@@ -15,6 +15,7 @@ from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.motion import Motion
+from condyle.table import Table, distinct
 from condyle.viewer.layer import Layer
 
 
@@ -73,6 +74,31 @@ def _nearest(time: Array, values: Array, t: Array) -> Array:
     out = values[i].copy()
     out[np.abs(time[i] - t) > 1.01 * step + 1e-9] = np.nan
     return out
+
+
+def errors(seen: MeasuredMarkers | None, places: dict[str, Array], t: Array) -> list[tuple[Table, list[str]]]:
+    """How far markers of the model are from those that were measured, as columns: root mean square and
+    greatest of each frame, then each marker.
+
+    Args:
+        seen: what was measured.
+        places: of the model's markers in ground [m], shape (m, 3) each.
+        t: [s], shape (m,).
+    """
+    names = [] if seen is None else [name for name in seen.names if name in places]
+    if seen is None or not names:
+        return []
+    at = [seen.names.index(name) for name in names]
+    e = 1e3 * np.linalg.norm(
+        seen.positions[:, at] - np.stack([places[name] for name in names], axis=1), axis=2
+    )
+    known = np.isfinite(e)
+    some = np.where(known.any(axis=1), 1.0, np.nan)
+    rms = some * np.sqrt((np.where(known, e, 0.0) ** 2).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
+    most = some * np.where(known, e, 0.0).max(axis=1)
+    columns = ["markers.rms_error", "markers.max_error", *(f"{name}.error" for name in names)]
+    values = np.column_stack([rms, most, e])
+    return [(Table(t, distinct(columns), values, ["mm"] * len(columns)), ["markers"] * 2 + names)]
 
 
 # ---- arrows ------------------------------------------------------------------------------------------------
@@ -137,6 +163,16 @@ def arrows(given: Any, layer: Layer) -> list[Arrows]:
                 )
             )
     return out
+
+
+def columns_of_arrows(given: list[Arrows], t: Array) -> list[tuple[Table, list[str]]]:
+    """Components of forces that a user gave, in ground, as columns."""
+    if not given:
+        return []
+    columns = [f"{a.name}.{axis}" for a in given for axis in "xyz"]
+    values = np.concatenate([a.at(t)[:, 3:] for a in given], axis=1)
+    units = [a.unit for a in given for _ in range(3)]
+    return [(Table(t, distinct(columns), values, units), [a.name for a in given for _ in range(3)])]
 
 
 def _of_load(load: ExternalLoad, layer: Layer) -> Arrows:

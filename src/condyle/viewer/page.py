@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
@@ -18,11 +19,12 @@ import condyle.files as files
 import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
+from condyle.records import dataclass
 from condyle.spatial import quaternion_from_rotation
 from condyle.table import Table
 from condyle.viewer import encode
 from condyle.viewer.elements import ShapeOnBody
-from condyle.viewer.scene import Drawn, Scene
+from condyle.viewer.scene import Drawn, Scene, reach
 
 CLIENT = Path(__file__).parent / "client"
 INLINE = 2.4e6
@@ -34,6 +36,97 @@ TRIANGLES = 30_000
 """Of a mesh; one with more is made coarser."""
 VIEWS = ("any", "front", "side", "top")
 """Initial views of the camera."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """From where a scene is seen, and what is named in it.
+
+    Attributes:
+        view: "any", "front", "side" or "top": the direction, unless angles say another.
+        azimuth: of the camera about what is up [degrees]: 0 from the front, 90 from the side (the right), 180
+            from behind; None: as the view has it.
+        elevation: of the camera above level [degrees], from -90 to 90; None: as the view has it.
+        zoom: 1 sees all, 2 is twice as near.
+        labels: kinds of things (see LABELED) or their own names that are written beside them.
+    """
+
+    view: str = "any"
+    azimuth: float | None = None
+    elevation: float | None = None
+    zoom: float = 1.0
+    labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.view not in VIEWS:
+            raise DescriptionError(f"view: expected one of {', '.join(VIEWS)}, got {self.view!r}")
+        for name, low, high in (("azimuth", -360, 360), ("elevation", -90, 90), ("zoom", 0.01, 100)):
+            x: Any = getattr(self, name)
+            if x is None and name != "zoom":
+                continue
+            if isinstance(x, bool) or not isinstance(x, (int, float, np.number)) or not low <= x <= high:
+                unit = "" if name == "zoom" else " [degrees]"
+                raise DescriptionError(f"{name}: expected a number from {low} to {high}{unit}, got {x!r}")
+            object.__setattr__(self, name, float(x))
+        given: Any = self.labels
+        object.__setattr__(self, "labels", (given,) if isinstance(given, str) else tuple(given))
+
+    def named(self, scene: Scene) -> tuple[list[str], list[str]]:
+        """Kinds of which all names are written, and names beside them.
+
+        Raises:
+            UnknownNameError: a label that is neither a kind nor a name of the scene.
+        """
+        kinds = [x for x in self.labels if x in LABELED]
+        names = [x for x in self.labels if x not in LABELED]
+        known = [name for d in scene.layers for _, name, _ in things(d, 0)] if names else []
+        if unknown := [x for x in names if x not in known]:
+            raise UnknownNameError("label", unknown[0], [*LABELED, *known], "labels")
+        return kinds, names
+
+    def toward(self, front: Array, side: Array, up: Array) -> Array:
+        """Unit vector from what is seen to the camera."""
+        z = {"front": front, "side": side, "top": up - 1e-3 * front, "any": side + 0.75 * front + 0.42 * up}
+        d = z[self.view] / np.linalg.norm(z[self.view])
+        if self.azimuth is None and self.elevation is None:
+            return d
+        a = np.arctan2(d @ side, d @ front) if self.azimuth is None else np.radians(self.azimuth)
+        level = np.degrees(np.arcsin(np.clip(d @ up, -1, 1))) if self.elevation is None else self.elevation
+        e = np.radians(np.clip(level, -89.95, 89.95))
+        return np.cos(e) * (np.cos(a) * front + np.sin(a) * side) + np.sin(e) * up
+
+
+LABELED = ("bodies", "joints", "muscles", "markers", "forces")
+"""Kinds of things whose names can be written beside them."""
+
+
+def things(d: Drawn, frame: int) -> Iterator[tuple[str, str, Array]]:
+    """Kind, name and middle in ground [m] of what can be named, at one frame."""
+    seen = set()
+    for part in d.parts:
+        if part.kind in ("bodies", "joints") and (part.kind, part.name) not in seen:
+            seen.add((part.kind, part.name))
+            own = [p for p in d.parts if (p.kind, p.name) == (part.kind, part.name)]
+            corners = [p.shape.surface()[0] for p in own]
+            middles = [
+                p.X_BS.p + p.X_BS.R @ ((x.min(axis=0) + x.max(axis=0)) / 2 if len(x) else np.zeros(3))
+                for p, x in zip(own, corners, strict=True)
+            ]
+            yield (
+                part.kind,
+                part.name,
+                d.R[frame, part.body] @ np.mean(middles, axis=0) + d.p[frame, part.body],
+            )
+    for line in d.lines:
+        points = d.points(line, frame) - d.offset
+        yield "muscles", line.name, points[len(points) // 2]
+    for name, body, station in d.markers:
+        yield "markers", name, d.R[frame, body] @ station + d.p[frame, body]
+    for arrow in d.arrows:
+        x = arrow.at(d.t[frame : frame + 1])[0]
+        yield "forces", arrow.name, x[:3] if np.abs(np.nan_to_num(x[3:])).any() else np.full(3, np.nan)
+
+
 PLOTTED = 3
 """Columns that are plotted at first."""
 
@@ -95,7 +188,7 @@ class Page:
                 break
         name = html.escape(self.scene.title, quote=True)
         return (
-            f'<iframe title="{name}" sandbox="allow-scripts" loading="lazy" srcdoc="'
+            f'<iframe title="{name}" sandbox="allow-scripts allow-downloads" allow="fullscreen" loading="lazy" srcdoc="'
             f'{html.escape(text, quote=True)}" style="width:100%;height:{height}px;border:0;'
             'border-radius:8px"></iframe>'
         )
@@ -159,15 +252,15 @@ def page_of(
     scene: Scene,
     *,
     play: bool = True,
-    view: str = "any",
+    look: Look | None = None,
     panels: bool = True,
     plot: list[str] | None = None,
     bare: bool = False,
     live: dict[str, Any] | None = None,
 ) -> str:
     """The whole file; `live` has what a page controls whose states come from a server."""
-    if view not in VIEWS:
-        raise DescriptionError(f"view: expected one of {', '.join(VIEWS)}, got {view!r}")
+    look = look or Look()
+    kinds, own_names = look.named(scene)
     head = _head(scene) | ({"live": live} if live else {})
     blocks: list[str] = []
     notes: list[str] = []
@@ -185,7 +278,9 @@ def page_of(
         "meshes": meshes,
         "notes": list(dict.fromkeys(notes)),
         "play": play,
-        "view": view,
+        "view": look.view,
+        "camera": {"azimuth": look.azimuth, "elevation": look.elevation, "zoom": look.zoom},
+        "labels": {"kinds": kinds, "names": own_names} if look.labels else None,
         "panels": panels,
         "bare": bare,
         "plotted": _plotted(scene.layers[0]) if plot is None else list(plot),
@@ -203,7 +298,7 @@ def page_of(
 def _head(scene: Scene) -> dict[str, Any]:
     label, unit, high = scene.paint
     first = scene.layers[0]
-    near = max(_reach(d) for d in scene.layers)
+    near = max(reach(d) for d in scene.layers)
     middle = (scene.low + scene.high) / 2
     good = first.p[np.isfinite(first.p).reshape(len(first.t), -1).all(axis=1), 1:]
     # all of it walks away: the camera follows; a pendulum gets no farther than sqrt(8) of its length. A small
@@ -226,41 +321,27 @@ def _head(scene: Scene) -> dict[str, Any]:
         "near": near if goes else scene.size,
         "follow": goes,
         "paint": {"label": label, "unit": unit, "high": high},
-        "arrow_scale": scene.arrow_scale * (near / scene.size if goes else 1.0),
+        "arrow_scale": scene.arrow_scale * (near / scene.size if goes and len(first.bodies) == 2 else 1.0),
         "pressure": scene.pressure,
         "layers": [],
     }
 
 
-def _reach(d: Drawn) -> float:
-    """Radius of a ball around the bodies of one pose, of all frames the largest [m]."""
-    p = d.p[:, 1:]
-    if not p.shape[1]:
-        return 0.5
-    with np.errstate(invalid="ignore"):
-        far = np.linalg.norm(p - p.mean(axis=1, keepdims=True), axis=2).max(axis=1)
-    own = 0.0
-    for part in d.parts:
-        if part.body and part.kind != "surfaces" and not part.wide:
-            vertices = part.shape.surface()[0]
-            if len(vertices):
-                places = vertices @ part.X_BS.R.T + part.X_BS.p
-                own = max(own, float(np.linalg.norm(places, axis=1).max()))
-    return float(np.nanmax(far, initial=0.0)) + own or 0.5
-
-
 def _plotted(d: Drawn) -> list[str]:
-    """The first columns that move."""
+    """Of each joint the coordinate that moves most; then what else moves, in order."""
     if len(d.t) < 2:
         return []
     with np.errstate(invalid="ignore"):
-        moves = np.nanmax(d.columns.values, axis=0, initial=-np.inf) > np.nanmin(
+        span = np.nanmax(d.columns.values, axis=0, initial=-np.inf) - np.nanmin(
             d.columns.values, axis=0, initial=np.inf
         )
     quaternion = re.compile(r".*_q[wxyz]")  # not readable for a person
-    return [
-        name for name, m in zip(d.columns.names, moves, strict=True) if m and not quaternion.fullmatch(name)
-    ][:PLOTTED]
+    moves = [k for k, name in enumerate(d.columns.names) if span[k] > 0 and not quaternion.fullmatch(name)]
+    most: dict[str, int] = {}
+    for k in (k for k in moves if d.arranged.groups[k] == "Joints"):
+        if span[k] > span[most.setdefault(d.owners[k], k)]:
+            most[d.owners[k]] = k
+    return [d.columns.names[k] for k in dict.fromkeys([*most.values(), *moves])][:PLOTTED]
 
 
 def _layer(
@@ -276,12 +357,14 @@ def _layer(
         "offset": list(d.offset),
         "shift": d.shift,
         "ghost": i > 0,
+        "hidden": [*d.hidden, "frames"],
         "parts": [_part(part, meshes, known, notes) for part in d.parts],
         "lines": [
             {
                 "name": n.name,
                 "muscle": n.muscle,
                 "bodies": n.bodies,
+                "on": list(n.on),
                 "strength": n.strength,
                 "width": 0.35 + np.sqrt(n.strength / strongest) if scene.strength else 1.0,
             }
@@ -304,8 +387,10 @@ def _layer(
             for p in d.pressures
         ],
         "columns": [
-            {"name": name, "unit": "" if unit == "1" else unit, "of": of}
-            for name, unit, of in zip(d.columns.names, d.columns.units, d.owners, strict=True)
+            {"name": name, "unit": "" if unit == "1" else unit, "of": of, "group": group}
+            for name, unit, of, group in zip(
+                d.columns.names, d.columns.units, d.owners, d.arranged.groups, strict=True
+            )
         ],
     }
     length = LENGTH * min(scene.size, 1.0)

@@ -27,6 +27,7 @@ class PathLine:
         bodies: number of each point's body, ground is 0.
         points: in these bodies [m], shape (m, n, 3).
         strength: its greatest isometric force [N], 0 if it has none.
+        on: numbers of the bodies that it is fixed to or goes over.
     """
 
     name: str
@@ -34,6 +35,7 @@ class PathLine:
     bodies: list[int]
     points: Array
     strength: float
+    on: tuple[int, ...] = ()
 
 
 def lines(batch: Batch, R: Array, p: Array) -> list[PathLine]:
@@ -71,6 +73,7 @@ def lines(batch: Batch, R: Array, p: Array) -> list[PathLine]:
                 bodies.tolist(),
                 own,
                 numbers_at(getattr(law, "max_isometric_force", 0.0)),
+                tuple(sorted({number[owner] for owner in owners})),
             )
         )
     return out

@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,12 @@ from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError
 from condyle.viewer.drawing import figure_of
-from condyle.viewer.page import Page
+from condyle.viewer.page import Look, Page
 from condyle.viewer.scene import Scene
 from condyle.viewer.shown import scene_of
 
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ANIMATED = (".gif", ".webp")
 RENDERERS = ("auto", "browser", "matplotlib")
 FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 
@@ -46,7 +47,13 @@ def picture(
     t: float | None = None,
     size: tuple[int, int] = (1280, 720),
     view: str = "any",
+    azimuth: float | None = None,
+    elevation: float | None = None,
+    zoom: float = 1.0,
+    labels: str | Sequence[str] = (),
+    transparent: bool = False,
     dark: bool = False,
+    plot: list[str] | None = None,
     renderer: str = "auto",
     **options: object,
 ) -> Path:
@@ -58,7 +65,15 @@ def picture(
         t: time [s]; the first frame by default.
         size: width and height [pixels].
         view: "any", "front", "side" or "top".
+        azimuth: of the camera about what is up [degrees]: 0 from the front, 90 from the right side, 180 from
+            behind; by default that of the view.
+        elevation: of the camera above level [degrees], from -90 to 90; by default that of the view.
+        zoom: 1 sees all, 2 is twice as near.
+        labels: what has its name beside it: "bodies", "joints", "muscles", "markers", "forces", or names of
+            some of them.
+        transparent: nothing behind the things, and no grid.
         dark: on a dark ground.
+        plot: names of columns, of the motion or of `plots`, whose curves stand beside the scene; needs the browser.
         renderer: "browser" draws as the page does, for .png, where Chromium and playwright are installed;
             "matplotlib" works everywhere; "auto" uses the browser if possible.
         options: more of `cd.show`, such as motion, color, markers, arrows, compare, offset.
@@ -77,14 +92,15 @@ def picture(
     more: dict[str, Any] = options
     scene = scene_of(what, **more)
     frame = 0 if t is None else _frame(scene.layers[0].t, _time(t))
+    look = Look(view, azimuth, elevation, zoom, tuple([labels] if isinstance(labels, str) else labels))
     how = _renderer(renderer if path.suffix.lower() == ".png" or renderer == "browser" else "matplotlib")
     if path.suffix.lower() == ".svg":
         if how == "browser":
             raise DescriptionError("picture: a browser makes no .svg; leave renderer out")
         with files.whole(path, "wb") as file:
-            figure_of(scene, frame, view, _size(size), dark).savefig(file, format="svg")
+            figure_of(scene, frame, look, _size(size), dark, transparent).savefig(file, format="svg")
         return path
-    with _drawn(scene, [frame], view, _size(size), dark, how) as pictures:
+    with _drawn(scene, [frame], look, _size(size), dark, how, plot, transparent) as pictures:
         for data in pictures:
             with files.whole(path, "wb") as file:
                 file.write(data)
@@ -100,7 +116,12 @@ def movie(
     speed: float = 1.0,
     size: tuple[int, int] = (1280, 720),
     view: str = "any",
+    azimuth: float | None = None,
+    elevation: float | None = None,
+    zoom: float = 1.0,
+    labels: str | Sequence[str] = (),
     dark: bool = False,
+    plot: list[str] | None = None,
     renderer: str = "auto",
     **options: object,
 ) -> Path:
@@ -108,13 +129,18 @@ def movie(
 
     Args:
         what: a motion, as for `cd.show`.
-        path: ends in .mp4 (needs ffmpeg: `pip install "condyle[movies]"`), .gif, or .png for pictures with
-            numbers, NAME_0000.png, NAME_0001.png and on.
+        path: ends in .mp4 (needs ffmpeg: `pip install "condyle[movies]"`), .gif, .webp (a third as large), or
+            .png for pictures with numbers, NAME_0000.png, NAME_0001.png and on.
         rate: pictures per second.
         speed: 0.5 is half as fast as it was.
         size: width and height [pixels], even numbers for .mp4.
         view: "any", "front", "side" or "top".
+        azimuth: as for `cd.picture`, as are elevation, zoom and labels.
+        elevation: [degrees].
+        zoom: 2 is twice as near.
+        labels: what has its name beside it.
         dark: on a dark ground.
+        plot: as for `cd.picture`: curves whose cursor moves with the scene.
         renderer: as for `cd.picture`.
         options: more of `cd.show`.
 
@@ -126,11 +152,12 @@ def movie(
     """
     path = _path("movie", path)
     ending = path.suffix.lower()
-    if ending not in (".mp4", ".gif", ".png"):
-        raise DescriptionError(f"movie: {str(path)!r}: it ends in .mp4, .gif or .png")
+    if ending not in (".mp4", *ANIMATED, ".png"):
+        raise DescriptionError(f"movie: {str(path)!r}: it ends in .mp4, .gif, .webp or .png")
     for name, x in (("rate", rate), ("speed", speed)):
         if isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 < x < 1e4:
             raise DescriptionError(f"movie: {name}: expected a number above zero, got {x!r}")
+    look = Look(view, azimuth, elevation, zoom, tuple([labels] if isinstance(labels, str) else labels))
     ffmpeg = _ffmpeg() if ending == ".mp4" else ""
     more: dict[str, Any] = options
     scene = scene_of(what, **more)
@@ -138,11 +165,11 @@ def movie(
     count = max(1, round(float(times[-1] - times[0]) / speed * rate) + 1)
     wanted = times[0] + np.arange(count) * speed / rate
     frames = [int(i) for i in np.clip(np.searchsorted(times, wanted + 1e-9) - 1, 0, len(times) - 1)]
-    with _drawn(scene, frames, view, _size(size), dark, _renderer(renderer)) as pictures:
+    with _drawn(scene, frames, look, _size(size), dark, _renderer(renderer), plot) as pictures:
         if ending == ".png":
             return _numbered(path, pictures)
-        if ending == ".gif":
-            return _gif(path, pictures, rate)
+        if ending in ANIMATED:
+            return _animated(path, pictures, rate)
         return _mp4(path, pictures, rate, ffmpeg)
 
 
@@ -190,23 +217,37 @@ def _renderer(name: str) -> str:
 
 @contextlib.contextmanager
 def _drawn(
-    scene: Scene, frames: list[int], view: str, size: tuple[int, int], dark: bool, how: str
+    scene: Scene,
+    frames: list[int],
+    look: Look,
+    size: tuple[int, int],
+    dark: bool,
+    how: str,
+    plot: list[str] | None = None,
+    clear: bool = False,
 ) -> Iterator[Iterator[bytes]]:
     """PNG files of some frames, one after the other."""
     if how == "matplotlib":
-        yield (_png(figure_of(scene, frame, view, size, dark)) for frame in frames)
+        if plot:
+            raise DescriptionError(
+                "plot: curves beside the scene need the browser: leave renderer or plot out"
+            )
+        yield (_png(figure_of(scene, frame, look, size, dark, clear)) for frame in frames)
         return
     # in a thread of its own: where a loop of asyncio runs, as in notebooks, Playwright refuses to work
     with tempfile.TemporaryDirectory(prefix="condyle-") as folder, ThreadPoolExecutor(1) as thread:
-        page = Page(scene, play=False, view=view, panels=False, bare=True).save(Path(folder) / "page.html")
-        tab, close = thread.submit(_opened, page, size, dark).result()
+        page = Page(scene, play=False, look=look, panels=False, plot=plot or [], bare=True)
+        path = page.save(Path(folder) / "page.html")
+        tab, close = thread.submit(_opened, path, size, dark, bool(plot), clear).result()
         try:
-            yield (thread.submit(_shot, tab, frame).result() for frame in frames)
+            yield (thread.submit(_shot, tab, frame, clear).result() for frame in frames)
         finally:
             thread.submit(close).result()
 
 
-def _opened(page: Path, size: tuple[int, int], dark: bool) -> tuple[Any, Callable[[], None]]:
+def _opened(
+    page: Path, size: tuple[int, int], dark: bool, curves: bool, clear: bool
+) -> tuple[Any, Callable[[], None]]:
     """A page in a browser, and what closes both."""
     from playwright.sync_api import sync_playwright
 
@@ -218,8 +259,10 @@ def _opened(page: Path, size: tuple[int, int], dark: bool) -> tuple[Any, Callabl
             offline=True,
             color_scheme="dark" if dark else "light",
         ).new_page()
-        tab.goto(page.as_uri() + "#still")
+        tab.goto(page.as_uri() + ("#still&clear" if clear else "#still"))
         tab.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
+        if curves:
+            tab.evaluate("condyle.panel('plots', true)")
     except BaseException:
         playwright.stop()
         raise
@@ -231,9 +274,9 @@ def _opened(page: Path, size: tuple[int, int], dark: bool) -> tuple[Any, Callabl
     return tab, close
 
 
-def _shot(tab: Any, frame: int) -> bytes:
+def _shot(tab: Any, frame: int, clear: bool) -> bytes:
     tab.evaluate("(frame) => condyle.draw(frame)", frame)
-    return bytes(tab.screenshot())
+    return bytes(tab.screenshot(omit_background=clear))
 
 
 def _png(figure: Any) -> bytes:
@@ -253,18 +296,24 @@ def _numbered(path: Path, pictures: Iterator[bytes]) -> Path:
     return first
 
 
-def _gif(path: Path, pictures: Iterator[bytes], rate: float) -> Path:
+def _animated(path: Path, pictures: Iterator[bytes], rate: float) -> Path:
     from PIL import Image
 
-    images = [Image.open(io.BytesIO(data)).convert("RGB").quantize(128) for data in pictures]
+    first, *rest = (Image.open(io.BytesIO(data)).convert("RGB") for data in pictures)
+    options: dict[str, Any] = {"quality": 70, "method": 6}
+    if path.suffix.lower() == ".gif":
+        # one palette for all: what does not move is the same in each picture, and is kept once
+        few = first.quantize(128)
+        first, rest, options = few, [p.quantize(palette=few, dither=Image.Dither.NONE) for p in rest], {}
     with files.whole(path, "wb") as file:
-        images[0].save(
+        first.save(
             file,
-            format="GIF",
+            format=path.suffix[1:],
             save_all=True,
-            append_images=images[1:],
+            append_images=rest,
             duration=max(20, round(1000 / rate)),
             loop=0,
+            **options,
         )
     return path
 

@@ -11,6 +11,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.forces.gravity import Gravity
 from condyle.records import dataclass
+from condyle.shapes import Mesh
 from condyle.spatial import quaternion_from_rotation
 from condyle.system.system import System
 from condyle.table import Table, distinct, is_frame
@@ -18,7 +19,7 @@ from condyle.trace.parameter import Expression
 from condyle.tree import scales
 from condyle.viewer import contacts, marks, paths
 from condyle.viewer.bodies import parts
-from condyle.viewer.colors import columns_of, owners_of, paint_of, with_columns
+from condyle.viewer.colors import Arranged, arranged, columns_of, owners_of, paint_of, with_columns
 from condyle.viewer.contacts import Pressure, pressures, usual
 from condyle.viewer.elements import LinkOfBodies, ShapeOnBody, body_numbers, floor, shapes_and_links
 from condyle.viewer.layer import Layer, surfaces
@@ -26,9 +27,9 @@ from condyle.viewer.layer import Layer, surfaces
 SAMPLED = 200
 """Frames that say how large a scene is."""
 LONGEST = 0.6
-"""Of the size of the scene: an arrow of the usual size."""
-BLOW = 2.5
-"""Times what most arrows do not exceed: the largest that still has its full length."""
+"""Of the size of what moves: an arrow of the usual size."""
+USUAL = 0.95
+"""Quantile of the sizes of arrows that has this length."""
 
 
 @dataclass(eq=False)
@@ -52,10 +53,12 @@ class Drawn:
         pressures: on meshes that touch.
         columns: what can be plotted and read.
         owners: what each column is of: the name of a body, path or coordinate.
+        arranged: how the columns were made of those of the states.
         offset: of the whole in ground [m].
         shift: of the whole in time [s].
         notes: what a viewer should know.
         level: height of a floor that bodies touch [m], if there is one.
+        hidden: kinds of shapes that are not shown at first.
     """
 
     name: str
@@ -73,11 +76,13 @@ class Drawn:
     patches: list[contacts.Patch]
     columns: Table
     owners: list[str]
+    arranged: Arranged
     offset: tuple[float, float, float]
     notes: list[str] = field(default_factory=list)
     shift: float = 0.0
     pressures: list[Pressure] = field(default_factory=list)
     level: float | None = None
+    hidden: tuple[str, ...] = ("inertias", "surfaces")
 
     def quaternions(self) -> Array:
         """Of all bodies, (w, x, y, z), shape (m, B, 4), without jumps of sign."""
@@ -167,7 +172,9 @@ def draw(
             patch.points[~layer.good] = np.nan
     columns, owners = columns_of(layer)
     paint, values, more = paint_of(layer, lines, color)
-    more += [(touched, owners_of(touched))] if touched is not None else []
+    sources = [""] * len(owners)
+    tables: list[tuple[Any, list[str] | None, str]] = [(table, whose, "Muscles") for table, whose in more]
+    tables += [(touched, owners_of(touched), "Contacts")] if touched is not None else []
     if maps:
         peaks = Table(
             layer.t,
@@ -175,17 +182,29 @@ def draw(
             np.stack([p.values.max(axis=1) for p in maps], axis=1),
             ["Pa"] * len(maps),
         )
-        more.append((peaks, [p.name for p in maps]))
+        tables.append((peaks, [p.name for p in maps], "Contacts"))
+    seen = None if markers is None else marks.measured(markers, layer.t)
+    given = marks.arrows(arrows, layer)
+    tables += [(table, whose, "Forces") for table, whose in marks.columns_of_arrows(given, layer.t)]
+    number = body_numbers(system)
+    own = [system.marker(name) for name in system.markers]
+    places = {k.name: R[:, number[k.body]] @ k.station + p[:, number[k.body]] for k in own}
+    tables += [(table, whose, "Marker errors") for table, whose in marks.errors(seen, places, layer.t)]
     alone = isinstance(plots, Table) or is_frame(plots)
-    for table, whose in (*more, *((t, None) for t in ([plots] if alone else plots))):
+    tables += [(table, None, "Given") for table in ([plots] if alone else plots)]
+    for table, whose, source in tables:
         columns, owners = with_columns(columns, owners, table, whose, layer.t)
+        sources += [source] * (len(owners) - len(sources))
+    shown = arranged(system, columns.names, columns.units, sources)
+    columns = Table(
+        layer.t, [columns.names[k] for k in shown.order], shown.values(columns.values), shown.units
+    )
+    owners = [owners[k] for k in shown.order]
     reach = scales.reach(system.bodies) or 1.0
     touching = [surface for _, surface in surfaces(layer)]
     bodies, said = parts(system, touching)
     up = up_of(system)
     shapes, links = shapes_and_links(layer, reach, max(reach, _apart(p)), max(reach, 1.2 * _way(p)), up)
-    number = body_numbers(system)
-    own = [system.marker(name) for name in system.markers]
     drawn = Drawn(
         layer.name,
         layer.t,
@@ -197,16 +216,20 @@ def draw(
         values,
         links,
         [(k.name, number[k.body], k.station) for k in own],
-        None if markers is None else marks.measured(markers, layer.t),
-        [*marks.arrows(arrows, layer), *pushes],
+        seen,
+        [*given, *pushes],
         patches,
         columns,
         owners,
+        shown,
         tuple(map(float, offset)),  # type: ignore[arg-type]
         [*layer.notes, *said],
         pressures=maps,
         level=floor(touching, up),
     )
+    looks = {part.body for part in bodies if part.kind == "bodies" and isinstance(part.shape, Mesh)}
+    if 2 * len(looks) > len(system.bodies):  # bones say more than their joints
+        drawn.hidden += ("joints",)
     bad = ~np.isfinite(p).reshape(m, -1).all(axis=1)
     if bad.all():
         raise DescriptionError("show: no frame can be drawn: every pose has a number that is not finite")
@@ -242,7 +265,7 @@ def moving(layer: Layer, drawn: Drawn, color: str) -> tuple[Drawn, Array]:
     patches, arrows, touched = contacts.touching(layer, R)
     _, paint, more = paint_of(layer, drawn.lines, color)
     tables = [layer.table, *(table for table, _ in more), *([touched] if touched is not None else [])]
-    values = np.concatenate([table.values for table in tables], axis=1)
+    values = drawn.arranged.values(np.concatenate([table.values for table in tables], axis=1))
     return replace(drawn, t=layer.t, R=R, p=p, paint=paint, arrows=arrows, patches=patches), values
 
 
@@ -289,9 +312,28 @@ def scene(
         usual([p for d in drawn for p in d.pressures]),
         _outermost(np.concatenate(outer)) if outer else np.zeros((0, 3)),
     )
-    out.arrow_scale = LONGEST * out.size / largest if largest > 0 else 1.0
+    # of a walk a person's size, not the way; one thing alone is small beside where it goes
+    near = out.size if len(drawn[0].bodies) == 2 else min(out.size, max(reach(d) for d in drawn))
+    out.arrow_scale = LONGEST * near / largest if largest > 0 else 1.0
     out.outermost = _outermost(np.concatenate([out.outermost, *(_tips(d, out) for d in drawn)]))
     return out
+
+
+def reach(d: Drawn) -> float:
+    """Radius of a ball around the bodies of one pose, of all frames the largest [m]."""
+    p = d.p[:, 1:]
+    if not p.shape[1]:
+        return 0.5
+    with np.errstate(invalid="ignore"):
+        far = np.linalg.norm(p - p.mean(axis=1, keepdims=True), axis=2).max(axis=1)
+    own = 0.0
+    for part in d.parts:
+        if part.body and part.kind != "surfaces" and not part.wide:
+            vertices = part.shape.surface()[0]
+            if len(vertices):
+                places = vertices @ part.X_BS.R.T + part.X_BS.p
+                own = max(own, float(np.linalg.norm(places, axis=1).max()))
+    return float(np.nanmax(far, initial=0.0)) + own or 0.5
 
 
 def _tips(d: Drawn, scene: Scene) -> Array:
@@ -308,16 +350,16 @@ def _tips(d: Drawn, scene: Scene) -> Array:
 
 
 def _usual(sizes: Array) -> float:
-    """The largest of some sizes; where that is a short blow, BLOW times what most do not exceed."""
+    """What 95 of 100 sizes do not exceed: a short blow does not make all others small."""
     sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
-    return float(min(sizes.max(), BLOW * np.quantile(sizes, 0.9))) if len(sizes) else 0.0
+    return float(np.quantile(sizes, USUAL)) if len(sizes) else 0.0
 
 
 def _corners(d: Drawn, frames: Array) -> Array:
     """Corners of the boxes around all shapes, in ground [m], shape (k, 3)."""
     out = [d.p[frames][:, 1:].reshape(-1, 3)]
     for part in d.parts:
-        if part.wide or part.kind in ("surfaces", "inertias"):  # as wide as anything, or hidden at first
+        if part.wide or part.kind in d.hidden:  # as wide as anything, or hidden at first
             continue
         vertices = part.shape.surface()[0]
         vertices = vertices if len(vertices) else np.asarray(getattr(part.shape, "points", np.zeros((1, 3))))
@@ -340,14 +382,20 @@ def _outermost(points: Array) -> Array:
     return points[np.unique(np.argmax(points @ n.T, axis=0))]
 
 
-def up_of(system: System) -> Array:
-    """The axis nearest to where free fall does not go; y without gravity."""
+def gravity_of(system: System) -> Array:
+    """The acceleration of free fall [m/s^2], shape (3,); zero without gravity."""
     law: Any = system.force("gravity") if "gravity" in system.forces else None
     g = np.zeros(3)
     if isinstance(law, Gravity):
         given: Any = law.acceleration
         g = np.ravel(given.at() if isinstance(given, Expression) else given).astype(float)
-    if not np.isfinite(g).all() or not g.any():
+    return g if np.isfinite(g).all() else np.zeros(3)
+
+
+def up_of(system: System) -> Array:
+    """The axis nearest to where free fall does not go; y without gravity."""
+    g = gravity_of(system)
+    if not g.any():
         return np.array([0.0, 1.0, 0.0])
     out = np.zeros(3)
     axis = int(np.argmax(np.abs(g)))

@@ -19,7 +19,7 @@ from condyle.errors import DescriptionError, ShapeError
 from condyle.system.system import System
 from condyle.table import Table, is_frame
 from condyle.viewer.layer import MOST, layers
-from condyle.viewer.page import Page
+from condyle.viewer.page import Look, Page
 from condyle.viewer.scene import Scene, draw, scene
 
 
@@ -39,6 +39,7 @@ def show(
     *,
     motion: object = None,
     compare: object = None,
+    names: Sequence[str] | None = None,
     offset: ArrayLike | None = None,
     later: float = 0.0,
     color: object = "activation",
@@ -64,8 +65,12 @@ def show(
         path: of the file, ending in .html.
         motion: of a System: a Table of coordinates over time (`cd.read_table("walk.mot")`), or what has
             states of it.
-        compare: a second motion, pale, over the first: as `what`, or a Table of coordinates.
-        offset: of the second motion in ground [m], shape (3,); zero by default. The page can move it too.
+        compare: a second motion, pale, over the first: as `what`, or a Table of coordinates; or a list of
+            several.
+        names: what the motions are called in lists and plots, the first one and those to compare:
+            ["before", "after"].
+        offset: of the second motion in ground [m], shape (3,); zero by default. Each further one is moved by
+            as much again. The page can move them too.
         later: by how much the second motion is shown later [s], below zero earlier. The page can change it.
         color: of muscles: "activation" or "force", of a run; or a Table with a column per muscle, or the
             result of `cd.static_optimization`; None for one color.
@@ -92,6 +97,7 @@ def show(
             what,
             motion=motion,
             compare=compare,
+            names=names,
             offset=offset,
             later=later,
             color=color,
@@ -103,7 +109,7 @@ def show(
             frames=frames,
         ),
         play=play,
-        view=view,
+        look=Look(view),
         plot=plot,
     )
     if path is not None:
@@ -125,6 +131,7 @@ def scene_of(
     *,
     motion: object = None,
     compare: object = None,
+    names: Sequence[str] | None = None,
     offset: ArrayLike | None = None,
     later: float = 0.0,
     color: object = "activation",
@@ -147,20 +154,29 @@ def scene_of(
     drawn, paint = draw(first[0], color, markers, arrows, plots)
     out = [drawn, *(draw(layer, color)[0] for layer in first[1:])]
     if compare is not None:
-        table = isinstance(compare, Table) or is_frame(compare)
-        others = (
-            layers(first[0].system, compare, frames, "other")
-            if table
-            else layers(compare, None, frames, "other")
-        )
-        for layer in others:
-            out.append(draw(layer, None if isinstance(color, Table) else color, offset=shift)[0])
-            out[-1].shift = float(later)
+        for k, one in enumerate(compare if isinstance(compare, (list, tuple)) else [compare], 1):
+            table = isinstance(one, Table) or is_frame(one)
+            others = (
+                layers(first[0].system, one, frames, "other") if table else layers(one, None, frames, "other")
+            )
+            for layer in others:
+                moved = tuple(k * x for x in shift)
+                out.append(draw(layer, color if isinstance(color, str) else None, offset=moved)[0])
+                out[-1].shift = float(later)
     elif later:
         raise DescriptionError("show: later: it moves a second motion in time: give it as compare=")
     elif offset is not None and len(out) > 1:
         for k, d in enumerate(out):
             d.offset = tuple(k * x for x in shift)  # type: ignore[assignment]
+    if names is not None:
+        given = [names] if isinstance(names, str) else list(names)
+        if len(given) != len(out) or not all(isinstance(name, str) for name in given):
+            raise DescriptionError(
+                f"show: names: expected one text for each of {len(out)} motions, the first one and those of "
+                f"compare=, got {names!r}"
+            )
+        for d, name in zip(out, given, strict=True):
+            d.name = name
     for k, d in enumerate(out):  # names in lists differ
         if k and d.name in [other.name for other in out[:k]]:
             d.name = f"{d.name} {k + 1}"
@@ -168,7 +184,9 @@ def scene_of(
 
 
 def titled(system: System) -> str:
-    """What a page is called that has no title."""
+    """What a page is called that has no title: the model's own name, else that of its bodies."""
+    if own := system.about.get("name", ""):
+        return str(own)
     names = [b.name for b in system.bodies] or ["a system"]
     return " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more bodies"
 

@@ -29,7 +29,9 @@ def test_members(system: cd.System) -> None:
         for i in range(N):
             one = ens[i].jacobian(t=t)
             for name, x in one.items():
-                np.testing.assert_array_equal(J[name][i], x)  # the same machine code
+                np.testing.assert_allclose(
+                    J[name][i], x, rtol=1e-12, atol=1e-14
+                )  # by matrices, and along directions
                 expected = np.tensordot(w[i], x, axes=w[i].ndim)
                 np.testing.assert_allclose(g[name][i], expected, rtol=0, atol=1e-12)  # rounding
     v = {"u": [1.0, 2.0, 3.0], "parameters": {"m": 1.0}}

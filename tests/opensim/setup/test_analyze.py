@@ -196,3 +196,25 @@ def test_columns_as_asked_for_and_no_names(tmp_path):
     assert [p.name for p in files] == ["__pos_global.sto", "__vel_global.sto", "__acc_global.sto"]
     names = cd.read_table(files[0]).names
     assert [n.rpartition("_")[0] for n in names] == ["rod"] * 6 + ["center_of_mass"] * 3
+
+
+def test_speeds_from_a_file(tmp_path):
+    """Speeds are those of the file, not derivatives; a file that is too short is refused."""
+    motion = written(tmp_path)
+    names = "<speeds_file>speeds.sto</speeds_file><coordinates_file>"
+    kinematics = "<AnalysisSet><objects><Kinematics name='Kinematics'><on>true</on><in_degrees>false</in_degrees></Kinematics></objects></AnalysisSet>"
+    text = ANALYZE[: ANALYZE.index("<AnalysisSet>")] + kinematics + "</AnalyzeTool></OpenSimDocument>"
+    (tmp_path / "a.xml").write_text(text.replace("<coordinates_file>", names))
+    for column in ("angle_u", "angle"):
+        cd.Table(motion.time, [column], 0.5 + motion.time[:, None], degrees=False).save(
+            tmp_path / "speeds.sto"
+        )
+        run_setup(tmp_path / "a.xml")
+        found = cd.read_table(next((tmp_path / "out").glob("*Kinematics_u*")))
+        np.testing.assert_allclose(found["angle"], 0.5 + found.time, atol=1e-9)
+    short = cd.Table(motion.time[:-1], ["angle"], motion.time[:-1, None], degrees=False)
+    short.save(tmp_path / "speeds.sto")
+    with pytest.raises(
+        cd.errors.CondyleError, match=r"<speeds_file> goes from 0 to 0\.975 s, the coordinates"
+    ):
+        run_setup(tmp_path / "a.xml")

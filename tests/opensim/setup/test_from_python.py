@@ -27,6 +27,11 @@ def test_the_whole_way(folder):
     assert [m.name for m in call["measurements"]][:2] == ["pelvis", "torso"]
     scaled = cd.run(folder / "scale.xml")
     assert (folder / "subject.osim") in scaled.files
+    # the call places the markers too, as the tool does in a second step
+    for name in ("R.Heel", "Sternum"):
+        np.testing.assert_allclose(
+            call.run().system.marker(name).station, scaled.result.system.marker(name).station, atol=1e-12
+        )
     found = cd.run(folder / "ik.xml")
     angles = found.result.motion
     written = cd.read_table(folder / "walk_ik.mot")

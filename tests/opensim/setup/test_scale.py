@@ -116,3 +116,24 @@ def test_measurements_that_measure_nothing(tmp_path):
     place, check = scaled(SCALE[:placer] + SCALE[placer:].replace("true", "false", 1))
     assert place == -1.0
     assert "length is left out: top and tip are never seen together" in check
+
+
+def test_factors_by_hand(tmp_path):
+    """A Scale without <scales> leaves its segment; one that is not applied counts for nothing."""
+    written(tmp_path)
+    (tmp_path / "markers.xml").write_text(MARKERS)
+    text = SCALE[: SCALE.index("<MarkerPlacer>")] + "</ScaleTool></OpenSimDocument>"
+    text = text.replace("<scaling_order>measurements", "<scaling_order>manualScale")
+    cd.Markers([0.0, 1.0], ["top", "tip"], np.zeros((2, 2, 3))).save(tmp_path / "static.trc")
+    for scales, factors in (
+        ("", 1.0),
+        ("<scales>1 1.5 1</scales>", 1.5),
+        ("<apply>false</apply><scales>1 2 1</scales>", 1.0),
+    ):
+        objects = (
+            f"<ScaleSet><objects><Scale name='s'><segment>rod</segment>{scales}</Scale></objects></ScaleSet>"
+        )
+        (tmp_path / "scale.xml").write_text(text.replace("<marker_file>", objects + "<marker_file>", 1))
+        run_setup(tmp_path / "scale.xml")
+        scaled = cd.read_osim(tmp_path / "scaled.osim")
+        np.testing.assert_allclose(scaled.marker("tip").station, (0, -factors, 0), atol=1e-12)

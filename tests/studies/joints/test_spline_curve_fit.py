@@ -271,6 +271,8 @@ def test_cross_validation(knee):
     )
     table = fit.cross_validation
     assert table.names == ("n", "smoothing", "error", "median") and len(table) == 6 and table.over == "trial"
+    ratio = table["median"] / table["error"]  # of sizes of vectors that are normal in six or fewer directions
+    assert (ratio > 0.3).all() and (ratio < 1.0).all()
     best = int(table["error"].argmin())
     assert len(fit.mobilizer.frames.p) == table["n"][best]
     assert f"smoothing {table['smoothing'][best]:g}" in fit.report()

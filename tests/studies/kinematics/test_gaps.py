@@ -7,6 +7,7 @@ import pytest
 
 import condyle as cd
 from condyle.spatial import exp_so3
+from condyle.studies.kinematics.determined import CURVED, _between
 from tests.studies.kinematics.walker import T, motion, seen, walker
 
 
@@ -169,3 +170,14 @@ def test_a_length_that_cannot_be(value):
     system = walker()
     with pytest.raises(cd.errors.DescriptionError, match="fill_gaps"):
         cd.inverse_kinematics(system, seen(system, motion(system)), fill_gaps=value)
+
+
+@pytest.mark.parametrize(("a", "b", "near"), [(8, 11, 7), (3, 5, 3), (1, 2, 1)])
+def test_a_gap_is_filled_by_a_cubic_with_the_slopes_beside_it(a, b, near):
+    """Exact for parabolas where five frames are beside the gap, for lines everywhere."""
+    t = np.linspace(0.0, 1.0, 20) ** 1.1
+    blank = np.zeros(20, dtype=bool)
+    blank[a : b + 1] = True
+    x = 2 + 3 * t - 4 * t**2 * (near >= CURVED)
+    found = _between(t, np.where(blank, 99.0, x), blank, a, b)
+    np.testing.assert_allclose(found, x[a : b + 1], atol=1e-12)  # rounding

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from condyle.cli.app import app
+from condyle.cli.app import Commands, app
 
-cache_app = typer.Typer(help="The machine code kept on disk between runs.", no_args_is_help=True)
+cache_app = typer.Typer(
+    cls=Commands, help="The machine code kept on disk between runs.", no_args_is_help=True
+)
 app.add_typer(cache_app, name="cache")
 
 

@@ -44,9 +44,6 @@ def simulate(
     """
     from condyle.cli.simulate import simulate_file
 
-    status, written, code = simulate_file(
-        file, t_final, output, accuracy, integrator, rate, force, contact_forces
-    )
-    print(f"{file}: {status}; {', '.join(map(str, written))}")
+    code = simulate_file(file, t_final, output, accuracy, integrator, rate, force, contact_forces)
     if code:
         raise typer.Exit(code)

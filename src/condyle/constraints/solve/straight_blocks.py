@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, reduce
+from typing import TYPE_CHECKING
 
 import casadi as ca
 
 from condyle.arrays import SX
-from condyle.constraints.solve.looped_blocks import Rules
+
+if TYPE_CHECKING:
+    from condyle.constraints.solve.looped_blocks import Rules
 
 REGULAR = 1e-12
 """e_i of (3) over m Y_ii."""
@@ -77,6 +80,9 @@ def _doubts(own: SX, lengths: SX, e: SX, D: SX) -> SX:
 @lru_cache(maxsize=32)
 def rules(m: int) -> Rules:
     """The same for looped_blocks.py."""
+
+    from condyle.constraints.solve.looped_blocks import Rules
+
     own, lengths, e, D = (ca.SX.sym(name, m) for name in ("own", "lengths", "e", "D"))
     return Rules(
         ca.Function("scales", [own, lengths], [_scales(own, lengths)]),

@@ -18,9 +18,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import SX, Array, gaps, real
-from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.user import Holonomic
-from condyle.dynamics.view import TreeView
 from condyle.errors import DescriptionError, ShapeError
 from condyle.fit.configurations import Configurations
 from condyle.laws.ask import AskedState
@@ -30,6 +28,7 @@ from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
 if TYPE_CHECKING:
+    from condyle.dynamics.view import TreeView
     from condyle.fit.cost import GoalCost
     from condyle.system.system import System
 
@@ -290,6 +289,9 @@ class Goal(ExplainsCalls):
             view: the configuration.
             numbers: constants, then the target.
         """
+
+        from condyle.constraints.solve.equations import ConstraintEquations
+
         if self.law is None:
             raise TypeError(
                 f"{type(self).__name__} has no method residual(s), and none that does without: "

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arrays import SX, Array
-from condyle.dynamics.view import TreeView
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal
 from condyle.laws.described import name, owner
@@ -17,6 +16,9 @@ from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.tree import scales
 from condyle.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from condyle.dynamics.view import TreeView
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,7 +6,7 @@ where they coincide.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from condyle.arrays import SX, Array
 from condyle.dynamics.kinematics import frame_jacobian
-from condyle.dynamics.view import TreeView
 from condyle.errors import DescriptionError, ShapeError
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal, point
@@ -22,6 +21,9 @@ from condyle.laws.described import body_name, known_body
 from condyle.records import dataclass
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from condyle.dynamics.view import TreeView
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,8 +11,10 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
+from condyle.integrate.adjoint.blocks import Tasks
 from condyle.integrate.adjoint.gradients import RunDerivatives, cotangent_of, jacobian, jvp, tangent_of, vjp
-from condyle.integrate.adjoint.program import FORWARD, REVERSE, Tasks, carry
+from condyle.integrate.adjoint.program import carry
+from condyle.integrate.adjoint.slopes import FORWARD, REVERSE
 from condyle.integrate.ensemble import EnsembleSteps, Runs
 from condyle.status import Status
 
@@ -62,7 +64,15 @@ class EnsembleDerivatives:
         t, y, f = rows or (self.rows.t, self.rows.y, self.rows.f)
         which = np.repeat(np.arange(self.N), k)
         tasks = Tasks(
-            t, y, f, np.repeat(first, k), np.repeat(last, k), which, self.ens.members.tail, self.ens.manifold
+            t,
+            y,
+            f,
+            np.repeat(first, k),
+            np.repeat(last, k),
+            which,
+            self.ens.members.tail,
+            self.ens.manifold,
+            True,
         )
         out, out_p = carry(
             self.system,
@@ -128,7 +138,15 @@ class EnsembleDerivatives:
         for i in np.flatnonzero(last > first):
             a, b, which = (np.full(d.shape[1], x) for x in (first[i], last[i], i))
             tasks = Tasks(
-                self.rows.t, self.rows.y, self.rows.f, a, b, which, self.ens.members.tail, self.ens.manifold
+                self.rows.t,
+                self.rows.y,
+                self.rows.f,
+                a,
+                b,
+                which,
+                self.ens.members.tail,
+                self.ens.manifold,
+                True,
             )
             d[i], dp[i] = carry(self.system, self.rows.method, direction, tasks, d[i], dp[i], seeds, by_p)
         return d, dp

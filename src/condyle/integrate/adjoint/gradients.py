@@ -22,8 +22,10 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.constraints.solve.multipliers import LINES
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
-from condyle.integrate.adjoint.program import FORWARD, REVERSE, SeriesBars, Tasks, carry, wanted
+from condyle.integrate.adjoint.blocks import Tasks
+from condyle.integrate.adjoint.program import SeriesBars, carry
 from condyle.integrate.adjoint.saltation import Changes
+from condyle.integrate.adjoint.slopes import FORWARD, REVERSE, wanted
 from condyle.integrate.integrators.base import Method
 from condyle.integrate.steps import unstacked
 from condyle.records import dataclass
@@ -124,9 +126,13 @@ class RunDerivatives:
 
     def table_slope(self, tail: np.ndarray) -> Array:
         """d table/d parameters, (table, parameters)."""
-        symbols, meanings = self.model.tree.parameters.symbols, self.model.table[1]
-        J = ca.Function("table", [symbols], [ca.densify(ca.jacobian(meanings, symbols))])
-        return np.array(J(tail[self.model.tail["parameters"]]))
+
+        def made() -> ca.Function:
+            symbols, meanings = self.model.tree.parameters.symbols, self.model.table[1]
+            return ca.Function("table", [symbols], [ca.densify(ca.jacobian(meanings, symbols))])
+
+        slope = self.system.compiled.remembered("slope of the table", made)
+        return np.array(slope(tail[self.model.tail["parameters"]]))
 
     def p_directions(self, wrt: str) -> Array:
         """p' of each direction of inputs or parameters, (directions, p')."""

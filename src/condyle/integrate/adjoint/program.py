@@ -11,44 +11,26 @@ memory is that of the rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 
 import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.forces.external import TimeSeries, series_offsets
-from condyle.integrate.adjoint.slopes import OFFSETS, LoopedSlope, MapSlope, Slope
-from condyle.integrate.adjoint.tape import Rate, Recorded, Tape
+from condyle.integrate.adjoint.blocks import Blocks, Runner, Tasks, block_programs, numbered, step_tape
+from condyle.integrate.adjoint.slopes import FORWARD, OFFSETS, REVERSE, LoopedSlope, Slope, wanted
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
 from condyle.integrate.integrators.base import Method
 from condyle.integrate.integrators.explicit import Explicit
 from condyle.integrate.integrators.symplectic import SemiExplicitEuler
-from condyle.integrate.manifold import Manifold
 from condyle.integrate.step_loop import copy
 from condyle.model.model import Model, description
 from condyle.model.right_hand_side import right_hand_side
 from condyle.model.symbols import Symbols
 from condyle.native.machine.jit import lane_width
-from condyle.native.machine.threads import thread_count
 from condyle.native.programs.nodes import Get, If, Node, Put, Stream, Take, While, elementwise, kernel
 from condyle.native.programs.program import Program, ProgramAndTables, cached_program
-from condyle.records import dataclass
 from condyle.system.system import System
-
-FORWARD, REVERSE = "forward", "reverse"
-
-
-def wanted(model: Model) -> np.ndarray:
-    """Which numbers of p, the tail after z, runs are differentiated by: inputs, discrete variables, parameters and
-    their table."""
-    start = model.tail["inputs"].start
-    parts = [
-        np.arange(model.tail[x].start, model.tail[x].stop)
-        for x in ("inputs", "discrete", "parameters", "table")
-    ]
-    return np.concatenate(parts) - start
 
 
 def native(
@@ -96,18 +78,7 @@ def rows_loop(
     tables: dict[str, np.ndarray] = {}
     rhs = RightHandSide(eq, sizes, streams, tables)
     slope = Slope(eq, rhs, by) if looped is None else LoopedSlope(looped, eq, rhs, by, streams, tables, W)
-    recorded = Recorded()
-    step = method.step(eq, recorded, recorded, sizes)  # type: ignore[arg-type]
-    tape = Tape(slope, sizes, ["y", "p"] if by else ["y"])
-    tape.record([Rate("t", "y", "k0", known=True), *step.attempt])
-    found = eq.projection(0, derived=True)
-    if found is not None:
-        maps = [found.nearer] if found.tolerance is None else [found.nearer, found.along]
-        slopes = [
-            MapSlope(f, name, by, sizes, streams, tables)  # type: ignore[arg-type]
-            for f, name in zip(maps, ("nearer", "along"), strict=False)
-        ]
-        tape.project(slopes, "t_next", "y_next", None if found.tolerance is None else "tolerance")
+    tape = step_tape(method, eq, slope, sizes, streams, tables)
     reverse = direction == REVERSE
     if reverse:
         tape.bars["p"] = "dp"
@@ -179,28 +150,6 @@ def rows_loop(
     ), tables
 
 
-@dataclass(frozen=True, eq=False)
-class Tasks:
-    """Steps to go over: of each task those between its rows `first` and `last`.
-
-    Args:
-        t, y, f: the rows, shape (m,), (m, n), (m, n).
-        first, last: rows, shape (tasks,).
-        which: which tail holds, shape (tasks,).
-        tails: shape (.., k).
-        manifold: of the run.
-    """
-
-    t: np.ndarray
-    y: np.ndarray
-    f: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    which: np.ndarray
-    tails: np.ndarray
-    manifold: Manifold
-
-
 def carry(
     system: System,
     method: Method,
@@ -214,45 +163,31 @@ def carry(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Tangents d (tasks, n), dp (tasks, p') from the first to the last row of each task; or cotangents from the last
     to the first, with seeds (m, n) added at the rows before the last. `series` collects what falls to sampled series."""
-    count, (n, nq, nu) = len(d), (d.shape[1], system.nq, system.nu)
     by_p = by_p and bool(dp.shape[1])
-    W = 1 if count == 1 else lane_width()
     offsets = series is not None and bool(series.found)
-    program, tables = native(system, method, direction, by_p, W, offsets)
-    out, out_p = np.array(d, dtype=float), np.array(dp if by_p else dp[:, :0], dtype=float)
-    numbers = {"first": tasks.first, "last": tasks.last, "which": tasks.which}
+    columns = lane_width() if direction == FORWARD and len(d) > 1 else 1
+    blocks = None if tasks.lanes else block_programs(system, method, direction, by_p, columns, offsets)
+    p = tasks.tails[:, system.compiled.model.tail["inputs"].start :]
     streams = {
-        "queue": np.zeros((1, 1)),
         "row.t": tasks.t.reshape(-1, 1),
         "row.y": tasks.y,
         "row.f": tasks.f,
-        "row.seed": np.zeros((1, n)) if seeds is None else seeds,
-        **{f"task.{name}": np.array(x, dtype=float).reshape(-1, 1) for name, x in numbers.items()},
-        "task.d": out,
-        "task.dp": out_p,
-        "task.p": np.ascontiguousarray(tasks.tails[:, system.compiled.model.tail["inputs"].start :]),
-        **tables,
+        "row.seed": np.zeros((1, d.shape[1])) if seeds is None else seeds,
+        "task.p": np.ascontiguousarray(p),
     }
     if series is not None and offsets:
-        zeros = np.zeros((len(tasks.tails), series.width))
-        streams["task.p"] = np.hstack([streams["task.p"], zeros])
+        streams["task.p"] = np.hstack([p, np.zeros((len(p), series.width))])
         streams[OFFSETS] = np.zeros((len(tasks.t) * series.stages, 1 + series.width))
-    weights = np.zeros(n)
-    weights[nq : nq + nu] = tasks.manifold.weights
-    limit = int((tasks.last - tasks.first).sum()) + count + 1
-
-    def work() -> None:
-        ws = program.workspace()
-        ws["count"], ws["seeded"], ws["weights"] = count, float(seeds is not None), weights
-        ws["tolerance"] = tasks.manifold.tolerance
-        program.run(ws, streams, {"limit": limit})
-
-    threads = min(thread_count(), -(-count // W)) if limit > WORTH else 1
-    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
-        for done in [pool.submit(work) for _ in range(threads)] if pool else ():
-            done.result()
-        if not pool:
-            work()
+    weights = np.zeros(d.shape[1])
+    weights[system.nq : system.nq + system.nu] = tasks.manifold.weights
+    values = {"seeded": float(seeds is not None), "weights": weights, "tolerance": tasks.manifold.tolerance}
+    out, out_p = np.array(d, dtype=float), np.array(dp if by_p else dp[:, :0], dtype=float)
+    if blocks is None:
+        W = 1 if len(d) == 1 else lane_width()
+        run = Runner(*native(system, method, direction, by_p, W, offsets), streams, values)
+        run(numbered(tasks) | {"task.d": out, "task.dp": out_p}, len(d), tasks.steps + len(d) + 1)
+    else:
+        out, out_p = Blocks(*blocks, streams, values).carry(tasks, out, out_p, columns, direction == REVERSE)
     if not (np.isfinite(out).all() and np.isfinite(out_p).all()):
         raise DescriptionError(
             "derivatives of a run: some are not finite: a force has no slope somewhere, such as that of a norm where it "
@@ -317,7 +252,3 @@ class SeriesBars:
             f"inputs.{name}": x[:, 0] if x.shape[1] == 1 else x
             for name, x in zip(self.names, self.sums, strict=True)
         }
-
-
-WORTH = 20_000
-"""Steps from which on threads share them."""

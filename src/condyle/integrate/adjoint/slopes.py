@@ -29,6 +29,20 @@ LONG = 6000
 processor that fetches every instruction once takes six times as long for it."""
 
 
+FORWARD, REVERSE = "forward", "reverse"
+
+
+def wanted(model: Model) -> np.ndarray:
+    """Which numbers of p, the tail after z, runs are differentiated by: inputs, discrete variables, parameters and
+    their table."""
+    start = model.tail["inputs"].start
+    parts = [
+        np.arange(model.tail[x].start, model.tail[x].stop)
+        for x in ("inputs", "discrete", "parameters", "table")
+    ]
+    return np.concatenate(parts) - start
+
+
 class Slope:
     """f and its derivatives as kernels, each compiled once.
 
@@ -89,8 +103,20 @@ class Slope:
     def _tangents(self) -> list[SX]:
         return [ca.SX.sym("dy", self.n), ca.SX.sym("dp", self.np)]
 
+    def evaluated(
+        self, t: str, y: str, k: str, known: bool
+    ) -> tuple[list[Node], tuple[str, ...], list[Node]]:
+        """Nodes that find what derivatives of f at (t, y) need, the slices with all of that, and nodes that find f
+        itself, k, unless it is known."""
+        looked, rows = self.rows_at(t, y)
+        return looked, (t, y, "p", *rows), [] if known else [self.rhs(t, y, k, "f.unused")]
+
+    def again(self, k: str) -> tuple[str, ...]:
+        """What `along` gives beside a tangent."""
+        return (k,)
+
     @property
-    def dual(self) -> ca.Function:
+    def along(self) -> ca.Function:
         """(t, y, p, rows..., y', p') -> f, f_y y' + f_p p': (2)."""
 
         def make() -> tuple[list[SX], list[SX]]:

@@ -24,7 +24,7 @@ import casadi as ca
 from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.integrate.adjoint.slopes import OFFSETS, MapSlope, Slope
-from condyle.native.loops.elements import ElementSum, Elementwise
+from condyle.native.loops.elements import ElementSum, Elementwise, SideBySide
 from condyle.native.programs.nodes import Call, If, Ints, Kernel, Node, While, elementwise
 from condyle.records import dataclass
 
@@ -97,13 +97,15 @@ class Tape:
     Args:
         slope: f.
         sizes: of the slices, which gain those of the tape.
+        active: slices that have derivatives from the start.
+        columns: tangents side by side: each number of a tangent is so many.
 
     Attributes:
         tangents, bars: slices with tangents and cotangents, by the slice they belong to.
     """
 
-    def __init__(self, slope: Slope, sizes: dict[str, int], active: Iterable[str]) -> None:
-        self.slope, self.sizes, self.operations = slope, sizes, list[Operation]()
+    def __init__(self, slope: Slope, sizes: dict[str, int], active: Iterable[str], columns: int = 1) -> None:
+        self.slope, self.sizes, self.operations, self.columns = slope, sizes, list[Operation](), columns
         self.names: dict[str, str] = {}
         self.active, self.count = set(active), 0
         self.tangents: dict[str, str] = {}
@@ -130,8 +132,14 @@ class Tape:
 
     def tangent(self, name: str) -> str:
         if name not in self.tangents:
-            self.tangents[name] = self.new(f"{name}'", self.sizes[name])
+            self.tangents[name] = self.new(f"{name}'", self.sizes[name] * self.columns)
         return self.tangents[name]
+
+    def beside(self, f: Any, given: Sequence[str], tangents: Sequence[str], outs: Sequence[str]) -> Kernel:
+        """outs <- f(given, tangents), for each column of the tangents."""
+        if self.columns > 1:
+            f = SideBySide(f, self.columns, frozenset(range(len(given))))
+        return Kernel(f, (*given, *tangents), tuple(outs))
 
     def bar(self, name: str) -> tuple[str, bool]:
         """The cotangent of a slice, and whether something is in it already."""
@@ -249,22 +257,23 @@ class Tape:
             else []
         )
         made = ca.Function(f"d_{one.name()}"[:60], [*(x[k] for k in kept), *d], outs, {"cse": True})
-        slices = (*(ins[k] for k in kept), *given)
+        here = [ins[k] for k in kept]
         if not isinstance(f, Elementwise):
-            return Kernel(made, slices, tuple(results))
+            return self.beside(made, here, given, results)
         whole = frozenset(i for i, k in enumerate(kept) if k in f.whole)
-        return Kernel(Elementwise(made, f.n, whole), slices, tuple(results))
+        assert self.columns == 1 or len(whole) == len(kept)  # steps are linear in what has derivatives
+        return Kernel(Elementwise(made, f.n * self.columns, whole), (*here, *given), tuple(results))
 
     def _rate(self, node: Rate) -> None:
         t, y, slope = self.at(node.t), self.at(node.y), self.slope
         k = self.renamed(node.k) if not node.known else node.k
-        looked, rows = slope.rows_at(t, y)
+        looked, given, primal = slope.evaluated(t, y, k, node.known)
         self.active.add(k)
         place, self.rates = self.rates, self.rates + 1
-        given = (t, y, "p", *rows)
 
         def tangent() -> list[Node]:
-            return [Kernel(slope.dual, (*given, self.tangent(y), self.tangent("p")), (k, self.tangent(k)))]
+            d = (self.tangent(y), self.tangent("p"))
+            return [self.beside(slope.along, given, d, (*slope.again(k), self.tangent(k)))]
 
         def reverse() -> list[Node]:
             if k not in self.bars:
@@ -274,9 +283,8 @@ class Tape:
             nodes = slope.back(given, k, self.bars[k], out, pbar, (place, self.rates))
             return [*nodes, self._sum(back, out)] if known else nodes
 
-        primal: list[Node] = [] if node.known else [slope.rhs(t, y, k, "f.unused")]
-        self.operations.append(Operation((t, y), rows, looked, list, list))
-        self.operations.append(Operation((t, y, *rows), (k,), primal, tangent, reverse, dual=True))
+        self.operations.append(Operation((t, y), given, looked, list, list))
+        self.operations.append(Operation((t, y, *given), (k,), primal, tangent, reverse, dual=True))
 
     def _sum(self, into: str, other: str) -> Kernel:
         return elementwise(lambda a, b: a + b, [into, other], [into], self.sizes, self.sizes[into], "sum")
@@ -423,9 +431,8 @@ class Tape:
             d, nodes = self.tangent(start), list[Node]()
             before, out = d, self.tangent(end)
             for one, given in where:
-                nodes.append(
-                    Kernel(one.jvp, (*given, d, self.tangent("p")), (new := self.new(d, self.sizes[y]),))
-                )
+                new = self.new(d, self.sizes[y] * self.columns)
+                nodes.append(self.beside(one.jvp, given, (d, self.tangent("p")), (new,)))
                 d = new
             return chosen(self.slope._copy(before, out), [*nodes, self.slope._copy(d, out)])
 

@@ -22,17 +22,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import casadi as ca
 
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import SX
-from condyle.integrate.equations import EquationsOfMotion, RightHandSide
-from condyle.integrate.projection import Rate
 from condyle.laws.described import class_code
-from condyle.native.programs.nodes import Node
 from condyle.records import dataclass
+
+if TYPE_CHECKING:
+    from condyle.integrate.equations import EquationsOfMotion, RightHandSide
+    from condyle.integrate.projection import Rate
+    from condyle.native.programs.nodes import Node
 
 Weights = tuple[float, ...]
 

@@ -25,19 +25,20 @@ projection, events, ensembles and cache, where CVODES would call back for every 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX
 from condyle.errors import DescriptionError
-from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.integrate.integrators.base import Method, MethodStep, Weights
-from condyle.integrate.newton import TreeNewton
-from condyle.integrate.projection import Rate
-from condyle.native.programs.nodes import Call, If, Ints, Node, While, elementwise, kernel, summed
 from condyle.records import dataclass
+
+if TYPE_CHECKING:
+    from condyle.integrate.equations import EquationsOfMotion, RightHandSide
+    from condyle.integrate.projection import Rate
+    from condyle.native.programs.nodes import Node
 
 HIGHEST = 5
 ITERATIONS = 4
@@ -90,6 +91,9 @@ class BDF(Method):
     def step(
         self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
     ) -> MethodStep:
+        from condyle.integrate.newton import TreeNewton
+        from condyle.native.programs.nodes import Call, If, Ints, While, elementwise, kernel, summed
+
         n, leading, k = eq.n, max(eq.n, 1), np.arange(HIGHEST + 1)
         kappa = np.array([0.0, *self.kappa])
         alpha, error = (1 - kappa) * _GAMMA[:-1], kappa * _GAMMA[:-1] + 1 / (k + 1)  # (1), (3)

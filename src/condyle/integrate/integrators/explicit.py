@@ -27,19 +27,20 @@ about -s. Written as a tableau, it is one more Explicit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
-from numpy.polynomial import Chebyshev
 
 from condyle.arrays import SX
 from condyle.errors import DescriptionError
-from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.integrate.integrators.base import Method, MethodStep, Weights, combined, table
-from condyle.integrate.projection import Rate
-from condyle.native.programs.nodes import Node, elementwise, kernel
 from condyle.records import dataclass
+
+if TYPE_CHECKING:
+    from condyle.integrate.equations import EquationsOfMotion, RightHandSide
+    from condyle.integrate.projection import Rate
+    from condyle.native.programs.nodes import Node
 
 ROUNDING = 1e-12
 """Sums of published coefficients are right to this."""
@@ -135,6 +136,8 @@ class Explicit(Method):
     def step(
         self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
     ) -> MethodStep:
+        from condyle.native.programs.nodes import elementwise, kernel
+
         n, s, end, more = eq.n, len(self.A), self.first_same_as_last, len(self.more)
         k = [f"k{i}" for i in range(s + (end or bool(more)) + more)]
         sizes |= dict.fromkeys(k, n)
@@ -347,7 +350,11 @@ DAMPING = 2 / 13
 def chebyshev(name: str, stages: int) -> Explicit:
     """The Runge-Kutta-Chebyshev method of so many stages, 2 or more."""
     s, w_0 = stages, 1 + DAMPING / stages**2
-    T, T1, T2 = ([float(Chebyshev.basis(j).deriv(k)(w_0)) for j in range(s + 1)] for k in range(3))
+    T, T1, T2 = [1.0, w_0], [0.0, 1.0], [0.0, 0.0]  # of Chebyshev's polynomials, their slopes and curvatures
+    for j in range(1, s):
+        T.append(2 * w_0 * T[j] - T[j - 1])
+        T1.append(2 * T[j] + 2 * w_0 * T1[j] - T1[j - 1])
+        T2.append(4 * T1[j] + 2 * w_0 * T2[j] - T2[j - 1])
     w_1 = T1[s] / T2[s]  # (4)
     b = [1.0, 1 / w_0, *(T2[j] / T1[j] ** 2 for j in range(2, s + 1))]
     b[0] = b[2]

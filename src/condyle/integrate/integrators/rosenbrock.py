@@ -10,17 +10,18 @@ Stages are evaluated where they are, also near a loss of rank on the constraints
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import casadi as ca
 
 from condyle.arrays import SX
-from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.integrate.integrators.base import Method, MethodStep, Weights, combined, table
-from condyle.integrate.newton import TreeNewton
-from condyle.integrate.projection import Rate
-from condyle.native.programs.nodes import Call, Ints, Node, elementwise, kernel
 from condyle.records import dataclass
+
+if TYPE_CHECKING:
+    from condyle.integrate.equations import EquationsOfMotion, RightHandSide
+    from condyle.integrate.projection import Rate
+    from condyle.native.programs.nodes import Node
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +57,9 @@ class Rosenbrock(Method):
     def step(
         self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
     ) -> MethodStep:
+        from condyle.integrate.newton import TreeNewton
+        from condyle.native.programs.nodes import Call, Ints, elementwise, kernel
+
         n, s, leading = eq.n, len(self.A), max(eq.n, 1)
         u = [f"U{i}" for i in range(s)]
         sizes |= dict.fromkeys([*u, "f_t", "k_stage"], n) | {"jacobians": 1}

@@ -11,15 +11,18 @@ out.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX
-from condyle.integrate.equations import EquationsOfMotion, RightHandSide
 from condyle.integrate.integrators.base import Method, MethodStep
-from condyle.integrate.projection import Rate
-from condyle.native.programs.nodes import While, kernel
 from condyle.records import dataclass
+
+if TYPE_CHECKING:
+    from condyle.integrate.equations import EquationsOfMotion, RightHandSide
+    from condyle.integrate.projection import Rate
 
 CONVERGED, ROUNDS = 1e-14, 50
 """Implicit parts are iterated until nothing changes by more than this share of 1 + |y|, at most so many
@@ -37,6 +40,8 @@ class Verlet(Method):
     def step(
         self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
     ) -> MethodStep:
+        from condyle.native.programs.nodes import While, kernel
+
         n, nq, nu, qdot = eq.n, eq.nq, eq.nu, eq.qdot()
         sizes |= {"half": nu, "q_next": nq, "k_next": n, "turning": 1, "moving": 1, "loose": 1}
         q, u, t = ca.SX.sym("q", nq), ca.SX.sym("u", nu), ca.SX.sym("t")
@@ -114,6 +119,8 @@ class SemiExplicitEuler(Method):
     def step(
         self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
     ) -> MethodStep:
+        from condyle.native.programs.nodes import kernel
+
         nq, nu, qdot = eq.nq, eq.nu, eq.qdot()
 
         def advance(t: SX, y: SX, h: SX, k0: SX) -> SX:

@@ -39,9 +39,7 @@ from condyle.integrate.interrupts.base import ROWS, Cause, Interrupter, Interrup
 from condyle.integrate.steps import polynomial, unstacked
 from condyle.laws.view import View
 from condyle.model.model import Model, description
-from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import SIMD_FROM, NativeFunction
-from condyle.native.programs.nodes import If, Kernel, Node, Scan, kernel, record_kernel
 from condyle.native.programs.program import Workspace
 from condyle.native.tables.staged import Staged, build_function
 from condyle.paths.path import PathLength
@@ -54,6 +52,7 @@ if TYPE_CHECKING:
     from condyle.integrate.equations import EquationsOfMotion, RightHandSide
     from condyle.integrate.integrators.base import Method, MethodStep
     from condyle.integrate.run import Run
+    from condyle.native.programs.nodes import Node
 
 JUMP, SHARE = 1e-9, 1e-3
 """Lengths that change by less [m] do not jump; in runs, those that change by less than this part of the
@@ -326,6 +325,8 @@ class Branches:
         return system.compiled.programs["branches"]  # type: ignore[no-any-return]
 
     def _build(self) -> ca.Function | Staged:
+        from condyle.model.symbols import Symbols
+
         s = Symbols(self.model)
         view = s.view(s.kinematics())
         poses = [
@@ -571,6 +572,9 @@ def unchanged(
         rate: the slice with f at its end.
         sizes: of the slices.
     """
+
+    from condyle.native.programs.nodes import If, Kernel, Scan, kernel, record_kernel
+
     if eq.signature is None:
         return []
     n, k, spans = eq.n, eq.signature.numel_out(0), eq.signature.numel_out(1)

@@ -191,6 +191,11 @@ class _Stepping:
                 "TimeStepping: locked coordinates and prescribed motions are not supported: "
                 "weld the body, or use another integrator"
             )
+        if laws := [*system.compiled.model.reaction_laws]:
+            raise DescriptionError(
+                f"TimeStepping: force {laws[0]!r} asks for reactions of joints, which its impulses do not give; "
+                "use another integrator"
+            )
         if sampled := [*samples(system)]:
             raise DescriptionError(
                 f"TimeStepping: {sampled[0]!r} is sampled while a run goes on, which this "

@@ -48,7 +48,7 @@ def _ydot(s: Symbols) -> list[SX]:
 
 def _inverse_dynamics(s: Symbols) -> list[SX]:
     kin = s.kinematics()
-    return [rnea.inverse_dynamics(s.model.tree, kin, s["udot"], s.gravity, s.loads(kin))]
+    return [rnea.inverse_dynamics(s.model.tree, kin, s["udot"], s.gravity, s.loads(kin, s["udot"]))]
 
 
 def _mass_matrix(s: Symbols) -> list[SX]:
@@ -78,7 +78,7 @@ def _coriolis_forces(s: Symbols) -> list[SX]:
 
 def each_force(s: Symbols, kin: Kinematics) -> list[view.TreeLoads]:
     """Loads of each force by itself, gravity as weights."""
-    out, seen = [], s.view(kin)
+    out, seen = [], s.react(kin)
     for enabled, force in s.laws(seen):
         loads = view.TreeLoads(seen)
         loads.enabled = enabled
@@ -112,7 +112,7 @@ def _mobilizer_forces(
 ) -> tuple[Kinematics, view.TreeLoads, dict[int, Pair]]:
     """Kinematics, loads, those of constraints too if asked for, and F of every mobilizer."""
     kin = s.kinematics()
-    loads = s.loads(kin)
+    loads = s.loads(kin, s["udot"], lambda_=s["lambda_"] if constraints else None)
     if constraints:
         loads = s.rows(kin).loads(s["lambda_"], loads)
     return kin, loads, rnea.mobilizer_forces(s.model.tree, kin, s["udot"], s.gravity, loads)

@@ -27,7 +27,7 @@ def qdot(s: Symbols) -> tuple[SX, SX]:
 
 def zdot(s: Symbols) -> SX:
     """Rates of the auxiliary states of forces."""
-    view = s.view(s.kinematics())
+    view = s.react(s.kinematics())
     return column(
         ca.if_else(enabled, rate, 0) for enabled, force in s.laws(view) for rate in force.rates(view)
     )

@@ -2,6 +2,7 @@
 
     out[i] = f(x[i], ..., s)        Elementwise
     out = sum_i f(x[i], ..., s)     ElementSum
+    out[i] = f(x[i], ..., s)        SideBySide: as many elements as lanes, of functions of many numbers
 
 A slice of k n numbers is k vectors below each other, of which f takes and gives k numbers; what is `whole` is
 the same for all elements. One state takes the elements side by side in the lanes of a register; lanes of an
@@ -148,6 +149,18 @@ class ElementSum(Elementwise):
 
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         return [super().evaluate(arguments)[0].reshape(self.n, -1).sum(axis=0, keepdims=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide(Elementwise):
+    """The same for functions of many numbers and as many elements as a kernel has lanes: all at once, one state."""
+
+    def emit(self, module: Module, name: str, masked: bool = False) -> int:
+        with composite_kernel(module, self, name, masked) as (b, ins, outs, work):
+            assert b.lanes.W == 1
+            blocks = add_kernel(module.with_lanes(self.n), self.f, f"{name}.all", uniform=set(self.whole))
+            b.call(f"{name}.all", *ins, *outs, work)
+            return self.n * blocks
 
 
 def _side(b: Builder, n: int) -> int:

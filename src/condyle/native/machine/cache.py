@@ -28,7 +28,6 @@ import contextlib
 import functools
 import hashlib
 import json
-import logging
 import os
 import stat
 import time
@@ -53,7 +52,6 @@ _NO_LINKS_NO_WAITING = sum(
     getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 )
 _started = loading.STARTED
-_log = logging.getLogger(__name__)
 _count = {"hits": 0, "misses": 0}
 _warned: set[Path] = set()
 _known: dict[tuple[Path, int], tuple[int, int]] = {}
@@ -122,7 +120,7 @@ def loaded(key: str, load: Callable[[bytes, dict[str, Any]], T]) -> T | None:
         return load(*found)
     # whatever it is, it would come again at every start
     except Exception as error:
-        _log.debug("an entry cannot be loaded (%s: %s): removed", type(error).__name__, error)
+        _debug("an entry cannot be loaded (%s: %s): removed", type(error).__name__, error)
     if place := _place(key):
         files.remove(place[0] / (place[1] + _SUFFIX))
     _count["hits"] -= 1
@@ -278,7 +276,7 @@ def _read(directory: Path, digest: str) -> tuple[bytes, dict[str, Any]] | None:
         with os.fdopen(os.open(path, os.O_RDONLY | _NO_LINKS_NO_WAITING), "rb") as file:
             facts = os.fstat(file.fileno())
             if not stat.S_ISREG(facts.st_mode) or _stranger(facts):
-                _log.debug("%s is not a plain file of ours alone", path)
+                _debug("%s is not a plain file of ours alone", path)
                 return None
             data = file.read()
     except OSError:
@@ -286,7 +284,7 @@ def _read(directory: Path, digest: str) -> tuple[bytes, dict[str, Any]] | None:
     try:
         found = _open(data, digest)
     except (ValueError, KeyError, TypeError) as error:
-        _log.debug("%s is damaged (%s): removed", path, error)
+        _debug("%s is damaged (%s): removed", path, error)
         files.remove(path)
         return None
     with contextlib.suppress(OSError):
@@ -411,7 +409,7 @@ def _surroundings() -> str | None:
     now = time.time()
     for path, facts in sources:
         if facts is None or _started < facts.st_mtime <= now:
-            _log.debug("not used: %s has changed since this process started", path)
+            _debug("not used: %s has changed since this process started", path)
             return None
     digest = _digest(root, sources)
     return digest and f"{digest}\n{jit.package('casadi')}\n{jit.versions()}"
@@ -463,3 +461,9 @@ def _digest(root: str, sources: list[tuple[str, os.stat_result | None]]) -> str 
             if time.time() - used > _LONG:
                 files.remove(path)
     return made
+
+
+def _debug(text: str, *values: object) -> None:
+    import logging
+
+    logging.getLogger(__name__).debug(text, *values)

@@ -7,7 +7,6 @@ together.
 
 from __future__ import annotations
 
-import logging
 import sys
 import threading
 import time
@@ -50,6 +49,8 @@ def _say(what: str) -> None:
     global _waited
     _waited = 0.0
     text = f"compiling {what}, once for this model: the code is kept"
+    import logging
+
     logging.getLogger("condyle").info(text)
     seen = sys.stderr is not None and sys.stderr.isatty()
     if (seen or in_notebook()) and not _listeners:

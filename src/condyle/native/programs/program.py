@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -19,17 +19,23 @@ import numpy as np
 from condyle.errors import NativeError, ShapeError, UnknownNameError
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache, jit, lapack, notice
-from condyle.native.programs.check import check
-from condyle.native.programs.nodes import External, Node, Stream
-from condyle.native.programs.program_writer import BUDGET, HEADER, RESUME, STOP, ProgramWriter
 from condyle.native.straight.kernel_function import KernelFunction, sizes
-from condyle.native.straight.kernel_writer import add_kernel
 from condyle.native.tables.lookup import lookup_context
+
+if TYPE_CHECKING:
+    from condyle.native.programs.nodes import External, Node, Stream
+
+RESUME, BUDGET, STOP, HEADER, LINE = 0, 1, 2, 8, 8
+"""Words at the start of a workspace, how many there are, and numbers of a cache line."""
 
 
 def compile_kernel(f: KernelFunction, symbol: str, W: int = 1, contract: bool = True) -> External:
     """Compile f for W lanes under a symbol of its own, for use in several programs. A Composite writes all
     lanes."""
+
+    from condyle.native.programs.nodes import External
+    from condyle.native.straight.kernel_writer import add_kernel
+
     module, plain = Module(W, contract), isinstance(f, ca.Function)
     work = add_kernel(module, f, symbol, masked=plain and W > 1)
     inputs, outputs = sizes(f)
@@ -62,6 +68,10 @@ class Program:
         symbols: Mapping[str, int] | None = None,
         contract: bool = True,
     ) -> None:
+        from condyle.native.programs.check import check
+        from condyle.native.programs.nodes import Stream
+        from condyle.native.programs.program_writer import ProgramWriter
+
         sizes = {"status": 1} | dict(sizes)
         tables = {n: s if isinstance(s, Stream) else Stream(s) for n, s in (streams or {}).items()}
         rows, written = check(body, sizes, tables, counts, W, symbols or {})

@@ -42,11 +42,11 @@ from condyle.native.programs.nodes import (
     kernel_name,
     walk,
 )
+from condyle.native.programs.program import BUDGET, HEADER, LINE, RESUME, STOP
 from condyle.native.straight.kernel_function import Composite
 from condyle.native.straight.kernel_writer import add_kernel, kernel_arguments
 from condyle.records import dataclass
 
-RESUME, BUDGET, STOP, HEADER, LINE = 0, 1, 2, 8, 8
 # the kernels' scratch memory; where it is, is known at the end
 _WORK = "%work"
 
@@ -406,6 +406,8 @@ def add_row(module: Module, which: str) -> str:
     def write(name: str) -> None:
         with module.function(name, [*[POINTER] * 4, *[LONG] * 6]) as b:
             table, indices, array, status, rows, mask, size, row, element, side = b.arguments
+            if which == "put":
+                _put_all(b)
             with each_lane(b, mask) as lane:
                 inside, i = _row_number(b, b.at(indices, lane), status, rows, lane)
                 base = i * row + lane * side
@@ -415,6 +417,28 @@ def add_row(module: Module, which: str) -> str:
                     b.store(b.load(source, DOUBLE), target)
 
     return module.define(f"program.{which}", write)
+
+
+def _put_all(b: Builder) -> None:
+    """Where all lanes put rows of a shared table: a line of memory of each lane at a time, and then the function ends."""
+    table, indices, array, _, rows, mask, size, row, _, side = b.arguments
+    W = b.lanes.W
+    x, n = b.load(indices), b.spread(b.convert("sitofp", rows, DOUBLE))
+    inside = b.compare("oge", x, 0.0) & b.compare("olt", x, n)
+    full = b.compare("eq", b.convert("zext", b.as_bits(inside), LONG) & mask, (1 << W) - 1)
+    with b.when(full & b.compare("eq", side, 0)):
+        bases = [
+            b.at(table, b.convert("fptosi", b.load(b.at(indices, l), DOUBLE), LONG) * row) for l in range(W)
+        ]
+        whole = size & -LINE
+        with b.loop(whole, LINE) as j:
+            for l, base in enumerate(bases):
+                for i in range(LINE):
+                    b.store(b.load(b.at(array, (j + i) * W + l), DOUBLE), b.at(base, j + i))
+        with b.loop(size - whole) as k:
+            for l, base in enumerate(bases):
+                b.store(b.load(b.at(array, (whole + k) * W + l), DOUBLE), b.at(base, whole + k))
+        b.give()
 
 
 def add_row_of_one(module: Module, which: str, size: int) -> str:

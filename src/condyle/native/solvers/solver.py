@@ -37,7 +37,6 @@ from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, POINTER, Value, wide
 from condyle.native.straight.kernel_function import evaluate, identity, sizes
-from condyle.native.straight.kernel_writer import add_kernel
 from condyle.native.tables.linked import LinkedSource, link_source
 from condyle.native.tables.lookup import lookups_in
 from condyle.native.tables.staged import Staged
@@ -190,6 +189,9 @@ class Solver(LinkedSource):
 
     def _write(self, module: Module, symbol: str) -> int:
         """(1)"""
+
+        from condyle.native.straight.kernel_writer import add_kernel
+
         L, n, last = module.lanes, sizes(self.start)[1][0], self.width - 1
         masked = L.W > 1
         sums = self.term.numel_out(0) if self.term else 0
@@ -238,6 +240,9 @@ class Solver(LinkedSource):
         There are four sums, one after the other of the terms goes to each, and at last (0 + 1) + (2 + 3).
         One state thus takes four terms at a time, in the lanes of a register.
         """
+
+        from condyle.native.straight.kernel_writer import add_kernel
+
         assert self.term is not None
         W, alone, count, n = module.lanes.W, module.lanes.W == 1, len(self.table), self.term.numel_out(0)
         p, x, c, total = (

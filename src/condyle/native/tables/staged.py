@@ -22,7 +22,6 @@ from condyle.native.ir.module import Module
 from condyle.native.ir.values import POINTER, Value
 from condyle.native.machine import jit
 from condyle.native.straight.kernel_function import evaluate_columns
-from condyle.native.straight.kernel_writer import add_kernel, composite_kernel
 from condyle.native.tables.lookup import RowSource, lookup_levels, lookups_in, restore_gradient
 from condyle.native.tables.reuse import reuse_values
 from condyle.records import dataclass
@@ -95,6 +94,9 @@ class Staged:
     def emit(self, module: Module, name: str, uniform: Collection[int] = (), masked: bool = False) -> int:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs. `uniform`
         and `masked`: see add_kernel."""
+
+        from condyle.native.straight.kernel_writer import add_kernel, composite_kernel
+
         stages, main = self.shared
         size = sum(stages.outputs)
         works = (
@@ -143,6 +145,9 @@ class Stages:
 
     def emit(self, module: Module, name: str, uniform: Collection[int] = ()) -> int:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs."""
+
+        from condyle.native.straight.kernel_writer import composite_kernel
+
         W = module.lanes.W
         strategies = [
             [LookupStrategy(list(same), module) for _, same in groupby(tables, key=lambda table: table.text)]
@@ -281,6 +286,8 @@ class _IndexKernel:
     """
 
     def __init__(self, module: Module, f: ca.Function, name: str, uniform: Collection[int]) -> None:
+        from condyle.native.straight.kernel_writer import add_kernel
+
         self.name, self.W, self.size, self.computed = name, module.lanes.W, f.numel_out(0), 0
         self.tables: list[tuple[int, str, str, int]] = []  # source, its places, those of the indices, count
         found = _copies(f) if self.size >= MANY and not uniform else {}

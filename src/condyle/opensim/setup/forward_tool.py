@@ -13,7 +13,6 @@ from condyle.forces.external import ExternalWrench, TimeSeries
 from condyle.integrate.trajectory import Trajectory
 from condyle.muscles import Muscle
 from condyle.opensim.loads import labeled_loads
-from condyle.opensim.setup.analyze_tool import run_analyses
 from condyle.opensim.setup.controls import Control, controls_of, with_controls
 from condyle.opensim.setup.equilibrium import opensim_equilibrium
 from condyle.opensim.setup.file_columns import (
@@ -66,6 +65,8 @@ def run(setup: Setup) -> None:
     setup.report.judge(traj.quality)
     _write(setup, traj, controls)
     if any(setup.flag("on", True, e) for e in setup.objects("AnalysisSet")):
+        from condyle.opensim.setup.analyze_tool import run_analyses
+
         run_analyses(_trial(setup, traj, loads))
     setup.report.results.append(
         f"{len(traj) - 1} steps from {start:g} to {traj.t[-1]:g} s at the accuracy {accuracy:g}"

@@ -72,8 +72,9 @@ class SetupRun:
 
 def read_setup(path: str | Path) -> StudyCall:
     """The study of a setup file with its arguments, read but not run: a ScaleTool has `cd.scale` with its
-    MeasurementSet, an InverseKinematicsTool `cd.inverse_kinematics` with its weights. An AnalyzeTool has the study of
-    its first analysis, and a ScaleTool its scaling; `cd.run` runs all.
+    MeasurementSet and, where its MarkerPlacer reads the same markers, weights and pose of that; an
+    InverseKinematicsTool `cd.inverse_kinematics` with its weights. An AnalyzeTool has the study of its first
+    analysis; `cd.run` runs all.
 
     Args:
         path: an .xml file of an OpenSim tool, as for `condyle run`.

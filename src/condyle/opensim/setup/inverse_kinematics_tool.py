@@ -140,6 +140,8 @@ def coordinate_tasks(
     setup: Setup, tasks: list[Element], system: System, t: Array
 ) -> tuple[dict[str, Any], dict[str, float]]:
     """{coordinate: target values [rad, m]} and {coordinate: weight}."""
+    if all(task.tag != "IKCoordinateTask" for task in tasks):
+        return {}, {}
     start = dict(zip(system.coordinates, system.state().q, strict=True))
     targets: dict[str, Any] = {}
     weights: dict[str, float] = {}

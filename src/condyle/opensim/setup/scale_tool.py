@@ -46,7 +46,10 @@ def run(setup: Setup) -> None:
         wanted = {"mass": mass if mass > 0 else None, **_scaling(setup, scaler, system, markers)}
     else:
         setup.note("<ModelScaler> is not applied: the model keeps its sizes and masses")
-    plain: Scaling = setup.study("scaling", scale, system, markers, place_markers=False, **wanted)
+    placing = _in_one_call(setup, scaler, placer, system, markers) if setup.only_read else {}
+    plain: Scaling = setup.study(
+        "scaling", scale, system, markers, **{"place_markers": False, **wanted, **placing}
+    )
     setup.report.notes += [note for note in plain.notes if note not in setup.report.notes]
     setup.report.judge(plain.quality)
     if scaler is not None and scaled:
@@ -80,6 +83,21 @@ def scale_subject(path: Path, static: Path, mass: float | None) -> Scaling:
     system, markers = setup.system(maker, _marker_sets(setup, maker)), read_markers(static)
     plain = scale(system, markers, place_markers=False, mass=mass, **_scaling(setup, scaler, system, markers))
     return _placed(setup, placer, plain.system, markers)
+
+
+def _in_one_call(
+    setup: Setup, scaler: Element | None, placer: Element | None, system: System, markers: Markers | None
+) -> dict[str, Any]:
+    """What makes of a scaling one that also places markers, for `cd.read_setup`."""
+    if placer is None or not all(setup.flag(name, True, placer) for name in ("apply", "move_model_markers")):
+        return {}
+    if markers is None or setup.file("marker_file", placer) != setup.file("marker_file", scaler):
+        setup.note(
+            "<MarkerPlacer> reads another marker file than <ModelScaler>: this call places no markers; cd.run does"
+        )
+        return {}
+    options = _placing(setup, placer, system, markers)
+    return {"place_markers": True, "pose_time": options.pop("time"), **options}
 
 
 def _marker_sets(setup: Setup, maker: Element) -> list[Path]:
@@ -173,24 +191,23 @@ def _unseen(
     return ()
 
 
-def _placed(setup: Setup, placer: Element, system: System, static: Markers) -> Scaling:
+def _placing(setup: Setup, placer: Element, system: System, static: Markers) -> dict[str, Any]:
+    """Arguments of cd.scale from a <MarkerPlacer>."""
     tasks = setup.objects("IKTaskSet", placer)
-    weights = marker_weights(setup, tasks, system, static)
     targets, target_weights = coordinate_tasks(setup, tasks, system, static.time[:1])
     start, end = setup.numbers("time_range", (-np.inf, np.inf), placer)
-    time = (start, end) if np.isfinite([start, end]).all() else None
+    return {
+        "time": (start, end) if np.isfinite([start, end]).all() else None,
+        "weights": marker_weights(setup, tasks, system, static),
+        "coordinates": {n: float(np.ravel(v)[0]) for n, v in targets.items()} or None,
+        "coordinate_weights": target_weights or None,
+    }
+
+
+def _placed(setup: Setup, placer: Element, system: System, static: Markers) -> Scaling:
+    options = _placing(setup, placer, system, static)
     found: Scaling = setup.study(
-        "placing markers",
-        scale,
-        system,
-        static,
-        order=(),
-        time=time,
-        pose_time=time,
-        place_markers=True,
-        weights=weights,
-        coordinates={n: float(np.ravel(v)[0]) for n, v in targets.items()} or None,
-        coordinate_weights=target_weights or None,
+        "placing markers", scale, system, static, order=(), place_markers=True, **options
     )
     setup.report.notes += [note for note in found.notes if note not in setup.report.notes]
     return found

@@ -3,9 +3,9 @@ whose steps have none, the variational equation on the run's own polynomials.
 
 With x = (theta, u, z) of tangents.py, qdot = N u and udot, zdot of the system, a change obeys dxdot = A dx,
 
-    A = | C      1      0    |      C = N^+ (d(N u)/dq N - Ndot)                                           (1)
-        | udot_q udot_u udot_z |    udot and its derivatives exact, constraints included
-        | zdot_q zdot_u zdot_z |
+    A = [[C, 1, 0], [udot_q, udot_u, udot_z], [zdot_q, zdot_u, zdot_z]],   C = N^+ (d(N u)/dq N - Ndot)    (1)
+
+where udot and its derivatives are exact, constraints included.
 
 Each step is divided, and in each part of length h Gauss's collocation with three nodes c, matrix a and
 weights b gives, order 6,
@@ -32,7 +32,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError
 from condyle.integrate.adjoint.gradients import RunDerivatives
-from condyle.integrate.adjoint.program import FORWARD
+from condyle.integrate.adjoint.slopes import FORWARD
 from condyle.integrate.steps import replaced
 from condyle.integrate.trajectory import Trajectory
 from condyle.system.state import State

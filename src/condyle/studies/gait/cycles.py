@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +18,14 @@ from condyle.studies.gait.events import SIDES, GaitEvents, Stride
 from condyle.table import Table
 from condyle.table.reshaped import unit_factor
 from condyle.table.rows import CYCLE
+from condyle.table.titles import side as side_of
 from condyle.table.units import si
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from condyle.table.plots import Source
 
 BOOTSTRAP = 1000
 """Samples of strides for a bootstrap band."""
@@ -165,78 +168,74 @@ class GaitCycles(Display, ExplainsCalls):
 
     def plot(
         self,
-        *names: str,
+        *names: str | GaitCycles,
         band: str | None = "sd",
-        compare: GaitCycles | None = None,
+        compare: GaitCycles | Sequence[GaitCycles] = (),
         labels: tuple[str, str] | None = None,
+        grid: str | None = None,
         axes: Axes | Sequence[Axes] | None = None,
+        width: str | float = "page",
+        path: str | Path | None = None,
+        degrees: bool = True,
     ) -> Figure:
         """Means over the cycle with bands, a panel per column; the dotted line is toe-off.
 
         Args:
-            names: of the columns; all by default.
+            names: of the columns, all by default; with a grid, other GaitCycles too, such as those of moments.
             band: as for `band`, or None.
-            compare: others in the same panels, dashed; columns of the other side go by their own names.
+            compare: others in the same panels, in a second color; of cycles of the other foot, the columns of that side.
             labels: of the two; the sides by default.
+            grid: "joints x (angle, moment, power)", as for `Table.plot`.
             axes: matplotlib's, as many as columns; new ones by default.
+            width: of the figure: "column" or "page" of a journal (89 and 183 mm), or inches.
+            path: write a file too: .pdf or .svg, whose text stays text, or .png.
+            degrees: show radians as degrees.
         """
-        import matplotlib.pyplot as plt
+        import condyle.table.plots as plots
 
-        names = names or self.names
-        if axes is None:
-            rows = -(-len(names) // 3)
-            figure, grid = plt.subplots(
-                rows,
-                min(len(names), 3),
-                figsize=(3.2 * min(len(names), 3), 2.6 * rows),
-                squeeze=False,
-                layout="constrained",
+        every = (self, *(c for c in names if not isinstance(c, str)))
+        chosen = [name for name in names if isinstance(name, str)]
+        beside = [compare] if isinstance(compare, GaitCycles) else list(compare)
+        sides = [c.strides[0].side for c in (self, *beside)]
+        turned = sides[-1] != sides[0]
+        words = labels or (("these", "others"), (sides[0], sides[-1]))[turned]
+        ours = [c._drawn(band, words[0]).shown(None, degrees) for c in every]
+        theirs = [c._drawn(band, words[1], turned).shown(None, degrees) for c in beside]
+        if grid is not None:
+            rows = plots.grid_of(ours, theirs, grid, chosen)
+            return plots.paint(rows, width=width, path=path, each=True)[0, 0].figure  # type: ignore[no-any-return]
+        if len(every) > 1:
+            raise DescriptionError(
+                "GaitCycles.plot: several GaitCycles need grid='joints x (angle, moment, power)'"
             )
-            flat = list(grid.ravel())
-            for spare in flat[len(names) :]:
-                spare.set_axis_off()
-        else:
-            flat = list(np.atleast_1d(np.asarray(axes, dtype=object)))
-            figure = flat[0].figure
-        shown = [(self, "-", "C0"), *([(compare, "--", "C1")] if compare is not None else [])]
-        words = labels or tuple(c.strides[0].side for c, _, _ in shown)
-        for panel, name in zip(flat, names, strict=False):
-            for (cycles, line, color), word in zip(shown, words, strict=False):
-                own = name if name in cycles.names else mirrored(name)
-                if own not in cycles.names:
-                    raise UnknownNameError("column", name, cycles.names)
-                panel.plot(cycles.percent, cycles.mean[own], line, color=color, label=word)
-                if band and len(cycles) > (2 if band == "bootstrap" else 1):
-                    low, high = cycles.band(band)
-                    panel.fill_between(
-                        cycles.percent, low[own], high[own], color=color, alpha=0.2, linewidth=0
-                    )
-                if cycles.toe_off == cycles.toe_off:
-                    panel.axvline(cycles.toe_off, color=color, linestyle=":", linewidth=0.8)
-            unit = self.units[self.names.index(name)]
-            panel.set(title=name, xlim=(0, 100), ylabel=unit)
-            panel.spines[["top", "right"]].set_visible(False)
-        for panel in flat[max(len(names) - 3, 0) : len(names)]:
-            panel.set_xlabel("gait cycle [%]")
-        if len(shown) > 1:
-            flat[0].legend(frameon=False, fontsize="small")
-        return figure
+        (source,), panels = ours, list[plots.Panel]()
+        for name in chosen or self.names:
+            self[name]
+            other = theirs[0] if theirs else None
+            if other is not None and not other.theirs(name):
+                raise UnknownNameError("column", name, other.table.names)
+            label = side_of(name)[0] if other is not None and other.theirs(name) != name else name
+            unit = source.table.units[self.names.index(name)]
+            panels.append(plots.panel(source, other, {label: [name]}, ylabel=plots.labeled(unit)))
+        if axes is None:
+            count = min(len(panels), 3 if plots.inches(width) > plots.NARROW else 1)
+            panels += [plots.Panel((), panels[0].xlabel, "")] * (-len(panels) % count)
+            rows = [panels[k : k + count] for k in range(0, len(panels), count)]
+            return plots.paint(rows, width=width, path=path, each=True)[0, 0].figure  # type: ignore[no-any-return]
+        flat = np.atleast_1d(np.asarray(axes, dtype=object))
+        with plots.house_style():
+            for one, panel in zip(flat, panels, strict=False):
+                plots.fill(one, panel, "best")
+        plots.save(flat[0].figure, path)
+        return flat[0].figure  # type: ignore[no-any-return]
 
+    def _drawn(self, kind: str | None, word: str, turned: bool = False) -> Source:
+        """As a picture shows it."""
+        from condyle.table.plots import Source
 
-def mirrored(name: str) -> str:
-    """The same on the other side: knee_angle_r and knee_angle_l, r_force_y, R.Heel, RHEE and LHEE; others as they are."""
-    other = {
-        "r": "l",
-        "l": "r",
-        "R": "L",
-        "L": "R",
-        "right": "left",
-        "left": "right",
-        "Right": "Left",
-        "Left": "Right",
-    }
-    part = r"(?<![A-Za-z])(r|l|R|L|[Rr]ight|[Ll]eft)(?![A-Za-z])|^([RL])(?=[A-Z])"
-    return re.sub(part, lambda m: other[m[0]], name, count=1)
+        enough = kind and len(self) > (2 if kind == "bootstrap" else 1)
+        off = [self.toe_off] if self.toe_off == self.toe_off else []
+        return Source(self.mean, self.band(kind) if kind and enough else None, word, off, turned)
 
 
 @with_call_hints({"n": "it is points=", "normalize": "it is mass=, body_weight=, leg_length="})

@@ -496,8 +496,8 @@ class _Walk:
         for side in SIDES:
             height = self._smooth((self.heel[side] + self.toe[side]) / 2)[:, 2]
             speed = np.gradient(height, self.t)
-            low = self._smooth(self.heel[side])[:, 2]
-            low = low < low.min() + LOW * np.ptp(low)
+            heel = self._smooth(self.heel[side])[:, 2]
+            low = heel < heel.min() + LOW * np.ptp(heel)
             offs = times[side, "off"] = self._peaks(speed)
             falls = self._peaks(np.where(low, -speed, -speed.max()), 0.1, 0.05)
             between = np.searchsorted(offs, falls)  # the last one before the foot leaves the ground again

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -185,11 +186,13 @@ class JointFit(Display, Judged):
         s, ds = np.concatenate([w, v]), np.concatenate([dw, dv - np.cross(w, v)])
         return float(self.metric.norm(s)), float(self.metric.norm(ds))
 
-    def plot(self, figure: Any = None) -> Any:
+    def plot(self, figure: Any = None, *, width: str | float = "page", path: str | Path | None = None) -> Any:
         """Draw path, residuals, |s| and |ds|: over q for a joint with one coordinate, else over the frames.
 
         Args:
             figure: matplotlib's figure to draw on; a new one by default.
+            width: "column" or "page" of a journal, or inches.
+            path: write a file too, as for `Table.plot`.
 
         Returns:
             matplotlib's figure.
@@ -197,53 +200,60 @@ class JointFit(Display, Judged):
         if figure is not None and not hasattr(figure, "subplots"):
             raise DescriptionError(
                 f"JointFit.plot: expected a figure of matplotlib, got {figure!r}; to keep "
-                "the picture write fit.plot().savefig('fit.png')"
+                "the picture write fit.plot(path='fit.png')"
             )
-        import matplotlib.pyplot as plt
+        from condyle.table.plots import house_style, inches, new_figure, save
 
-        figure = plt.figure(figsize=(9, 8), layout="constrained") if figure is None else figure
-        (place, turn), (angle, distance), (speed, bend) = figure.subplots(3, 2)
-        rates, table = self.rates(), self.residuals
-        one = self.mobilizer.nq == 1
-        x = self.q.ravel() if one else table.time
-        label = table.titles[table.names.index(self.mobilizer.coordinate_names[0])] if one else "frame"
-        mark: dict[str, Any] = {"marker": ".", "linestyle": "none", "markersize": 3}
-        middle = Transform(self.frames.R[len(table) // 2], self.frames.p[len(table) // 2])
-        turned = np.degrees(log_so3(middle.R.T @ self.frames.R))
-        for axes, values in ((place, 1e3 * (self.frames.p - middle.p)), (turn, turned)):
-            for component, name in zip(values.T, "xyz"):
-                axes.plot(x, component, label=name, **mark)
-            axes.legend()
-        if one:
-            q = rates[self.mobilizer.coordinate_names[0]]
-            at = [motion_at(self.mobilizer, 0.0, [value], [0.0]) for value in q]
-            for axes, curve in (
-                (place, [1e3 * (np.ravel(X.p) - middle.p) for X in at]),
-                (turn, np.degrees(log_so3(middle.R.T @ np.array([X.R for X in at])))),
+        wide = inches(width)
+        with house_style():
+            figure = (
+                new_figure((wide, 0.85 * wide if wide > 5 else 2 * wide), path) if figure is None else figure
+            )
+            place, turn, angle, distance, speed, bend = figure.subplots(
+                *((3, 2) if wide > 5 else (6, 1))
+            ).ravel()
+            rates, table = self.rates(), self.residuals
+            one = self.mobilizer.nq == 1
+            x = self.q.ravel() if one else table.time
+            label = table.titles[table.names.index(self.mobilizer.coordinate_names[0])] if one else "frame"
+            mark: dict[str, Any] = {"marker": ".", "linestyle": "none", "markersize": 2.5}
+            middle = Transform(self.frames.R[len(table) // 2], self.frames.p[len(table) // 2])
+            turned = np.degrees(log_so3(middle.R.T @ self.frames.R))
+            for axes, values in ((place, 1e3 * (self.frames.p - middle.p)), (turn, turned)):
+                for component, name in zip(values.T, "xyz"):
+                    axes.plot(x, component, label=name, **mark)
+                axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+            if one:
+                q = rates[self.mobilizer.coordinate_names[0]]
+                at = [motion_at(self.mobilizer, 0.0, [value], [0.0]) for value in q]
+                for axes, curve in (
+                    (place, [1e3 * (np.ravel(X.p) - middle.p) for X in at]),
+                    (turn, np.degrees(log_so3(middle.R.T @ np.array([X.R for X in at])))),
+                ):
+                    axes.set_prop_cycle(None)
+                    axes.plot(q, curve, linewidth=1)
+            else:
+                q = rates.time
+            angle.plot(x, table["angle"], **mark)
+            distance.plot(x, table["distance"], **mark)
+            nu = self.mobilizer.nu
+            for axes, names in ((speed, rates.names[-2 * nu : -nu]), (bend, rates.names[-nu:])):
+                for name in names:
+                    axes.plot(q, rates[name], label=name)
+                axes.set_ylim(0, 1.1 * max(1e-12, *(rates[name].max() for name in names)))
+                if nu > 1:
+                    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+            for axes, title in (
+                (place, "position from the middle frame [mm]"),
+                (turn, "rotation vector from the middle frame [deg]"),
+                (angle, "residual angle [deg]"),
+                (distance, "residual distance [mm]"),
+                (speed, "Jacobian |s| [m per unit]"),
+                (bend, "Hessian |ds| [m per unit^2]"),
             ):
-                axes.set_prop_cycle(None)
-                axes.plot(q, curve, linewidth=1)
-        else:
-            q = rates.time
-        angle.plot(x, table["angle"], **mark)
-        distance.plot(x, table["distance"], **mark)
-        nu = self.mobilizer.nu
-        for axes, names in ((speed, rates.names[-2 * nu : -nu]), (bend, rates.names[-nu:])):
-            for name in names:
-                axes.plot(q, rates[name], label=name)
-            axes.set_ylim(0, 1.1 * max(1e-12, *(rates[name].max() for name in names)))
-            if nu > 1:
-                axes.legend()
-        for axes, title in (
-            (place, "position from the middle frame [mm]"),
-            (turn, "rotation vector from the middle frame [deg]"),
-            (angle, "residual angle [deg]"),
-            (distance, "residual distance [mm]"),
-            (speed, "Jacobian |s| [m per unit]"),
-            (bend, "Hessian |ds| [m per unit^2]"),
-        ):
-            axes.set_title(title, fontsize=10)
-            axes.set_xlabel(label if axes in (speed, bend) or one else "frame", fontsize=8)
+                axes.set_title(title)
+                axes.set_xlabel(label if axes in (speed, bend) or one else "frame")
+            save(figure, path)
         return figure
 
     def report(self) -> str:

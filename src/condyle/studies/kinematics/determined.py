@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arrays import Array
+from condyle.arrays import Array, distinct
 from condyle.fit.frames import Frames, _continuous
 from condyle.fit.missed_goals import reach
 from condyle.fit.observability import NormalMatrices, undetermined
@@ -85,14 +85,13 @@ def samples(tasks: Tasks) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         columns[:, : bits.shape[1]] = bits
         kinds = np.zeros(len(seen), dtype=np.intp)
         for word in columns.view(np.uint64).T:  # 64 of what was measured at a time
-            kinds = np.unique(
-                kinds * (1 + len(seen)) + np.unique(word, return_inverse=True)[1], return_inverse=True
-            )[1]
+            kinds = kinds * (1 + len(seen)) + np.searchsorted(distinct(word), word)
+            kinds = np.searchsorted(distinct(kinds), kinds)
     order = np.argsort(kinds, kind="stable")
     ends = np.searchsorted(kinds[order], np.arange(kinds.max() + 2))
     first, last = ends[:-1], ends[1:] - 1
     looks = [first, (first + last) // 2, last] if len(first) < MANY else [(first + last) // 2]
-    return kinds, np.unique(order[np.concatenate(looks)])
+    return kinds, distinct(order[np.concatenate(looks)])
 
 
 def _measured(tasks: Tasks) -> Mask:
@@ -125,7 +124,7 @@ def determine(
     system, T = frames.system, len(frames)
     nothing = np.zeros((T, system.nq), dtype=bool)
     lost, _ = _coordinates(frames, tasks, normal, normal.frames)
-    bad = np.unique(kinds[normal.frames[(normal.frames < T) & lost.any(axis=1)]])
+    bad = distinct(kinds[normal.frames[(normal.frames < T) & lost.any(axis=1)]])
     if not bad.size:
         return frames, Determined(nothing, nothing)
     rows = np.flatnonzero(np.isin(kinds[:T], bad))

@@ -28,7 +28,6 @@ from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.presentation import Block, Display, cut, page
 from condyle.records import dataclass
 from condyle.spatial import exp_so3, log_so3, rotation_from_quaternion, rotation_x, rotation_y, rotation_z
-from condyle.studies.joints.measured_frames import nearest_rotations
 from condyle.studies.kinematics.tasks import SensorTasks, times, weights_over
 from condyle.system.given import check_state, check_system
 from condyle.system.state import State
@@ -288,6 +287,9 @@ def _rows(t: Array, time: Any) -> NDArray[np.intp]:
 
 def _mean(t: Array, names: Sequence[str], R: Array, time: Any) -> Array:
     """The mean orientation of each sensor, (n, 3, 3): the rotation nearest to the sum of all."""
+
+    from condyle.studies.joints.measured_frames import nearest_rotations
+
     rows = R[_rows(t, time)]
     none = np.isnan(rows).all(axis=(0, 2, 3))
     if none.any():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from condyle.arrays import Array
 from condyle.errors import ConvergenceError, UnknownNameError
 from condyle.fit.configurations import Configurations
 from condyle.fit.frames import Frames
-from condyle.fit.gauss_newton import INFO
+from condyle.fit.layout import INFO
 from condyle.io.markers import Markers
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Check, Judged
@@ -30,6 +30,9 @@ from condyle.studies.kinematics.swaps import Swap
 from condyle.studies.kinematics.tasks import Tasks, near_names
 from condyle.system.system import System
 from condyle.table import Table
+
+if TYPE_CHECKING:
+    from condyle.table.plots import AxesLike, PlotOptions
 
 RMS, LARGEST = 0.02, 0.04
 """Errors of markers [m] that are allowed in a frame of a motion: root mean square, and largest."""
@@ -406,20 +409,21 @@ class InverseKinematics(Display, Judged):
             out.append(f"coordinates that some frames do not determine: {gap_text(self.gaps)}")
         return out + [str(swap) for swap in self.swaps]
 
-    def plot(self, *names: str, axes: Any = None) -> Any:
+    def plot(self, *names: str, **options: Unpack[PlotOptions]) -> AxesLike:
         """Plot the named coordinates, or the errors of the named markers or sensors, over time (without
-        names: RMS and largest error); returns matplotlib's axes."""
+        names: RMS and largest error, with their guidelines). Options and what is returned are those of
+        `Table.plot`."""
         if not names:
             if self.tasks.markers is None:
-                return self.orientation_errors.plot(axes=axes)
-            axes = self.totals.plot("marker_error_RMS", "marker_error_max", axes=axes)
-            axes.axhline(RMS, color="0.7", linestyle="--", linewidth=1)
-            axes.axhline(LARGEST, color="0.7", linestyle="--", linewidth=1)
-            axes.set_ylabel("error of markers [m]")
-            return axes
+                return self.orientation_errors.plot(**options)
+            from condyle.table.plots import Source, draw
+
+            guides = {"guideline of the RMS": RMS, "guideline of the largest": LARGEST}
+            table = self.totals[["marker_error_RMS", "marker_error_max"]]
+            return draw([Source(table)], ylabel="error of markers [m]", guides=guides, **options)
         for table in (self.motion, self.errors, self.orientation_errors):
             if all(name in table for name in names):
-                return table.plot(*names, axes=axes)
+                return table.plot(*names, **options)
         known = (*self.motion.names, *self.errors.names, *self.orientation_errors.names)
         for name in names:
             if name not in known:

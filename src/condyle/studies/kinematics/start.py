@@ -24,11 +24,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arrays import Array
+from condyle.arrays import Array, distinct, middle
 from condyle.errors import CondyleError
 from condyle.fit.configurations import Configurations
 from condyle.fit.frames import Frames
-from condyle.fit.gauss_newton import INFO, VIOLATED
+from condyle.fit.layout import INFO, VIOLATED
 from condyle.fit.missed_goals import FAR, GAIN, reach
 from condyle.spatial import Transform, exp_so3
 from condyle.studies.kinematics.tasks import Tasks
@@ -98,7 +98,8 @@ def solved_again(frames: Frames, tasks: Tasks, rows: NDArray[np.intp], solve_eac
     and the lower cost wins."""
     cost = frames.info[:, INFO.index("cost")]
     error = np.sqrt(2 * np.maximum(np.nan_to_num(cost, nan=np.inf), 0.0))
-    worse = error > max(MISSED, WORSE * float(np.quantile(error, BEST)))
+    best = np.sort(error)[int(BEST * (len(error) - 1))]
+    worse = error > max(MISSED, WORSE * float(best))
     if not worse.any():
         return frames
     good = np.flatnonzero(~worse)
@@ -276,11 +277,11 @@ def lies_along(state: State, tasks: Tasks) -> str:
     if tasks.markers is None or not isinstance(gravity, tuple) or not np.any(gravity):
         return ""
     up = -np.array(gravity) / np.linalg.norm(gravity)
-    some = np.unique(np.linspace(0, len(tasks.t) - 1, SOME).astype(int)).tolist()
+    some = distinct(np.linspace(0, len(tasks.t) - 1, SOME).astype(int)).tolist()
     turned = whole_rotations(state, tasks, some) @ up
     if not len(turned):
         return ""
-    along = np.median(turned, axis=0)
+    along = middle(turned)
     k = int(np.argmax(np.abs(along)))
     if abs(along[k]) < NEAR or along @ up > NEAR:
         return ""

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arrays import Array
+from condyle.arrays import Array, distinct, middle
 from condyle.fit.configurations import Configurations
 from condyle.fit.frames import Frames
 from condyle.fit.missed_goals import FAR as OFF
@@ -155,7 +155,7 @@ class _Search:
         bad = largest > self.far
         if not bad.any():
             return None
-        worse = largest > max(self.far, WORSE * float(np.median(largest)))
+        worse = largest > max(self.far, WORSE * float(middle(largest)))
         rows = np.flatnonzero(worse if worse.any() else bad)
         good = np.flatnonzero(~worse if worse.any() else ~bad)
         for i, order, q in self._candidates(rows, good, bool(worse.any())):
@@ -173,7 +173,7 @@ class _Search:
         self, rows: NDArray[np.intp], good: NDArray[np.intp], outliers: bool
     ) -> Iterator[tuple[int, Order, Array]]:
         """A frame, an exchange and the pose to start from, the likeliest first."""
-        n, some = self.y.shape[1], rows[np.unique(np.linspace(0, len(rows) - 1, SAMPLES).astype(int))]
+        n, some = self.y.shape[1], rows[distinct(np.linspace(0, len(rows) - 1, SAMPLES).astype(int))]
         near = some if not good.size else good[np.abs(good - some[:, None]).argmin(axis=1)]
         q = self.frames.q[near]
         yield from self._pairs(some, self.x[some], q)

@@ -20,7 +20,7 @@ import difflib
 import math
 from collections.abc import Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,10 +59,9 @@ from condyle.table.recordings import (
 from condyle.tree import scales
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from condyle.fit.frames import Frames
     from condyle.integrate.trajectory import Trajectory
+    from condyle.table.plots import AxesLike, PlotOptions
 
 
 NO_FRAMES = "there are no frames; was a time cut out that was not recorded?"
@@ -315,9 +314,12 @@ class Motion(ExplainsCalls, States[State]):
             degrees=False,
         )
 
-    def plot(self, *names: str, axes: Axes | None = None) -> Axes:
-        """Draw coordinates (all, if none is named) or speeds over time; returns matplotlib's axes."""
-        return self.table().plot(*(names or self.system.coordinates), axes=axes)
+    def plot(self, *names: str | Table, grid: str | None = None, **options: Unpack[PlotOptions]) -> AxesLike:
+        """Draw coordinates (all, if none is named) or speeds over time. Tables, grid, options and what is
+        returned are those of `Table.plot`."""
+        named = any(isinstance(name, str) for name in names)
+        table = self.table() if named else self.table()[list(self.system.coordinates)]
+        return table.plot(*names, grid=grid, **options)
 
     def _column(self, name: str) -> Array:
         n = self.system.nq + self.system.nu

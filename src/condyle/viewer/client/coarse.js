@@ -109,10 +109,11 @@ export class Copies {
 export class Crowd {
   /** solids: [{item, body, geometry}], each geometry in its own frame; material: cheap, with colors of corners */
   constructor(solids, material) {
-    const share = Math.floor(TRIANGLES / Math.max(solids.length, 1)), index = [];
+    const own = ({ index: i, attributes: { position } }) => (i ? i.count : position.count) / 3, index = [];
+    const share = TRIANGLES / Math.max(solids.reduce((n, { geometry }) => n + own(geometry), 0), 1);   // what has many keeps many: ribs stay ribs
     let count = 0;
     this.parts = solids.map(({ item, body, geometry }) => {
-      const g = coarser(geometry, Math.max(share, 60)), X = new Matrix4().compose(item.position, item.quaternion, item.scale), N = new Matrix3().setFromMatrix4(X);
+      const g = coarser(geometry, share >= 1 ? Infinity : Math.max(share * own(geometry), 60)), X = new Matrix4().compose(item.position, item.quaternion, item.scale), N = new Matrix3().setFromMatrix4(X);
       const position = g.attributes.position.clone().applyMatrix4(X).array, normal = g.attributes.normal.clone().applyNormalMatrix(N).array;
       const part = { item, body, position, normal, first: count, n: position.length / 3 };
       const corners = g.index ? g.index.array : Array.from({ length: part.n }, (_, i) => i);

@@ -123,6 +123,47 @@ export class Figure {
     if (kind === 'patches' && this.marks.patches) this.marks.patches.hidden = hidden;
   }
 
+  isShown(kind, name) { return this.root.visible && !this.hiddenNames[kind]?.has(name); }
+
+  /** The middle of something as it is drawn, in ground; null if it has none now. */
+  where(kind, name) {
+    const out = new Vector3(), { layer, values } = this, shift = this.root.position;
+    const line = layer.lines.findIndex((l) => l.name === name);
+    if ((kind === 'muscles' || kind === 'paths') && line >= 0) {
+      const first = layer.lines.slice(0, line).reduce((n, l) => n + l.bodies.length, 0), n = layer.lines[line].bodies.length, at = (i) => new Vector3().fromArray(this.look.world, 3 * (first + i));
+      let length = 0;
+      for (let i = 1; i < n; i++) length += at(i).distanceTo(at(i - 1));
+      for (let i = 1, left = length / 2; i < n; i++) { const d = at(i).distanceTo(at(i - 1)); if (d >= left && d > 0) return at(i - 1).lerp(at(i), left / d).add(shift); left -= d; }
+      return at(0).add(shift);
+    }
+    const given = (x, k, size) => { out.fromArray(x, size * k).add(shift); return Number.isFinite(out.x + out.y + out.z) ? out : null; };
+    if (kind === 'markers') return out.copy(this.marks.places[layer.markers.findIndex((m) => m.name === name)]).add(shift);
+    if (kind === 'measured' || kind === 'errors') return given(values.measured, layer.measured.indexOf(name), 3);
+    if (kind === 'forces' || kind === 'pushes') { const k = layer.arrows.findIndex((a) => a.name === name); return Math.hypot(...values.arrows.subarray(6 * k + 3, 6 * k + 6)) > 0 ? given(values.arrows, k, 6) : null; }
+    if (kind === 'patches') { const k = layer.patches.indexOf(name); return values.patches[9 * k + 3] || values.patches[9 * k + 4] || values.patches[9 * k + 5] ? given(values.patches, k, 9) : null; }
+    const own = this.items.filter((item) => item.userData.kind === kind && item.userData.name === name), v = new Vector3();
+    for (const item of own) { const { geometry: g } = item; if (!g.boundingBox) g.computeBoundingBox(); const node = this.nodes[item.userData.body]; out.add(g.boundingBox.getCenter(v).applyQuaternion(item.quaternion).add(item.position).applyQuaternion(node.quaternion).add(node.position)); }
+    if (own.length) return out.divideScalar(own.length).add(shift);
+    const link = layer.links.find((l) => l.kind === kind && l.name === name);
+    if (link) { for (const [body, p] of [[link.a, link.p_a], [link.b, link.p_b]]) out.add(v.fromArray(p).applyQuaternion(this.nodes[body].quaternion).add(this.nodes[body].position)); return out.multiplyScalar(0.5).add(shift); }
+    return this.place(kind, name);
+  }
+
+  /** What stays when something is alone: itself, and what it is fixed to or moves; {kind: names}. */
+  family(kind, name) {
+    const { layer } = this, keep = { [kind]: [name] };
+    if (kind === 'bodies') {
+      const parts = layer.parts.filter((p) => p.kind === 'bodies' && p.name === name), i = parts.length ? parts[0].body : layer.bodies.indexOf(name), on = (l) => l.on.includes(i);
+      keep.bodies = layer.parts.filter((p) => p.kind === 'bodies' && p.body === i).map((p) => p.name);
+      keep.joints = [layer.bodies[i]]; keep.markers = layer.markers.filter((m) => m.body === i).map((m) => m.name); keep.measured = keep.errors = keep.markers;
+      keep.muscles = layer.lines.filter((l) => l.muscle && on(l)).map((l) => l.name); keep.paths = layer.lines.filter((l) => !l.muscle && on(l)).map((l) => l.name);
+    } else if (kind === 'muscles' || kind === 'paths') {
+      const on = new Set(layer.lines.find((l) => l.name === name).on);
+      keep.bodies = layer.parts.filter((p) => p.kind === 'bodies' && on.has(p.body)).map((p) => p.name);
+    } else keep.bodies = null;
+    return keep;
+  }
+
   /** Where something is, in ground; null if it has no place of its own. */
   place(kind, name) {
     const node = this.nodes.find((n) => n.name === name);

@@ -1,20 +1,27 @@
 // The page: reads its numbers, builds the scene, and joins timeline, keys, plots and lists to it.
 import { Vector3 } from 'three';
 import { Figure } from './figure.js';
+import { Labels } from './labels.js';
 import { Live } from './live.js';
 import { Recording } from './numbers.js';
 import { buildColumns, buildTree } from './panel.js';
-import { lengthText, number, Plots, unitOf } from './plots.js';
+import { DASHES, lengthText, number, Plots, unitOf } from './plots.js';
+import { csv, download, movie, movies, picture } from './save.js';
 import { Stage } from './stage.js';
 
 const $ = (id) => document.getElementById(id);
 const head = JSON.parse($('head').textContent);
 const options = new URLSearchParams(location.hash.slice(1));
-const stage = new Stage($('scene'), head, options.has('plain'));
+const clear = options.has('clear');
+if (clear) document.documentElement.classList.add('clear');
+const stage = new Stage($('scene'), head, options.has('plain'), clear);
 const recordings = await Promise.all(head.layers.map((layer, i) => Recording.of(layer, i)));
 const figures = head.layers.map((layer) => new Figure(layer, head, stage));
 const plots = new Plots($('curves'), head.layers.map((layer, i) => ({ layer, recording: recordings[i] })), (t) => seek(t));
+const labels = new Labels($('labels'), figures, stage);
+stage.ondraw = () => labels.update();
 const main = recordings[0];
+const framed = parent !== window;                           // inside a report, whose curves have the same cursor
 const state = { t: plots.start, frame: -1, playing: false, speed: 1, loop: true, last: 0, arrows: head.arrow_scale, picked: null, told: 0, untold: 0 };
 
 // ---- time --------------------------------------------------------------------------------------------------
@@ -30,12 +37,15 @@ function show(frame, t = main.time[frame]) {
   });
   if (before) stage.followMove(before, stage.follow.middle(new Vector3()));
   stage.touch();
-  const now = performance.now();                            // changes of the page cost as much as a picture there
+  const now = performance.now();                            // changes of the page's texts cost as much as a picture there
+  plots.move(t, false); tellParent();                       // curves and pose are those of one frame
   const late = now - state.told;
   if (stage.slow && state.playing && !said.length && (late < 125 || (++state.untold < 4 && late < 500))) return;
   state.told = now; state.untold = 0;
   tell(said.join('. '));
 }
+
+function tellParent() { if (framed) parent.postMessage({ condyle: 'time', t: state.t, playing: state.playing }, '*'); }
 
 /** What the page says of the frame: numbers, cursors, what is picked. */
 function tell(bad = '') {
@@ -49,7 +59,7 @@ function tell(bad = '') {
 
 function seek(t) { state.t = Math.min(plots.end, Math.max(plots.start, t)); show(main.frameAt(state.t), main.frames > 1 ? state.t : plots.start); }
 
-function pause() { play(false); tell(); }
+function pause() { play(false); tell(); tellParent(); }
 
 function step(by) { play(false); show(Math.min(main.frames - 1, Math.max(0, state.frame + by))); }
 
@@ -78,11 +88,29 @@ function tick(now) {
 function pick(found) {
   state.picked = found;
   for (const figure of figures) figure === found?.figure ? figure.mark(found.kind, found.name) : figure.mark(null, null);
+  tree.mark(found?.kind, found?.name);
   $('card').hidden = !found;
-  if (found) {
-    card(found);
-  }
+  if (found) card(found);
   show(state.frame, state.t);
+}
+
+/** The next or the one before of the kind that is picked, of those that are shown. */
+function next(by) {
+  const figure = state.picked?.figure ?? figures[0], kind = state.picked?.kind ?? (figure.kinds().bodies ? 'bodies' : Object.keys(figure.kinds())[0]);
+  const names = (figure.kinds()[kind] ?? []).filter((name) => figure.isShown(kind, name)), i = names.indexOf(state.picked?.name);
+  if (names.length) pick({ figure, kind, name: names[(i < 0 ? (by > 0 ? 0 : names.length - 1) : i + by + names.length) % names.length] });
+}
+
+function center() {
+  const place = state.picked?.figure.where(state.picked.kind, state.picked.name);
+  if (place) stage.center(place);
+}
+
+/** What is picked, with what it is fixed to, and nothing else; again: all as it was. */
+function isolate() {
+  if (tree.isolated) tree.isolate(null);
+  else if (state.picked) tree.isolate(state.picked.figure.family(state.picked.kind, state.picked.name));
+  $('card-isolate').setAttribute('aria-pressed', tree.isolated);
 }
 
 function card({ figure, kind, name }) {
@@ -109,16 +137,14 @@ function card({ figure, kind, name }) {
   for (const c of rows) add(c.name.startsWith(`${name}.`) ? c.name.slice(name.length + 1) + (c.unit ? ` [${c.unit}]` : '') : c.name + (c.unit ? ` [${c.unit}]` : ''), () => number(figure.values.columns[c.i]), figure === figures[0] ? c.name : null);
   const arrow = figure.layer.arrows.findIndex((a) => a.name === name);
   if (arrow >= 0) add(`size [${figure.layer.arrows[arrow].unit}]`, () => number(Math.hypot(...figure.values.arrows.subarray(6 * arrow + 3, 6 * arrow + 6))));
-  const marker = figure.layer.measured.indexOf(name), own = figure.layer.markers.findIndex((m) => m.name === name);
   const patch = figure.layer.patches.indexOf(name);
   if (patch >= 0) add('patch, half axes [mm]', () => [3, 6].map((o) => number(1000 * Math.hypot(...figure.values.patches.subarray(9 * patch + o, 9 * patch + o + 3)))).join(', '));
-  if (marker >= 0 && own >= 0) add('error [mm]', () => number(1000 * figure.marks.places[own].distanceTo(new Vector3().fromArray(figure.values.measured, 3 * marker))));
 }
 
 function describe() { if (state.picked) for (const read of state.readers) read(); }
 
 // ---- controls ----------------------------------------------------------------------------------------------
-const toggles = buildTree($('tree'), figures, stage, () => show(state.frame, state.t));
+const tree = buildTree($('tree'), figures, stage, labels, () => show(state.frame, state.t), pick), { toggles } = tree;
 buildColumns($('choose'), plots);
 
 function panel(name, open = document.body.dataset[name] !== 'open') {
@@ -137,6 +163,35 @@ function follow(on) {
   $('follow').setAttribute('aria-pressed', on);
 }
 
+function full() {
+  if (document.fullscreenElement) document.exitFullscreen(); else document.documentElement.requestFullscreen?.();
+}
+
+// ---- files -------------------------------------------------------------------------------------------------
+const fileName = head.title.replace(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^_+|_+$/g, '') || 'scene';
+
+const SAVES = {
+  picture: async () => download(await picture(stage, labels), `${fileName}.png`),
+  movie: async () => {
+    const { loop, t, playing } = state, was = stage.scene.background, now = performance.now();
+    stage.scene.background = stage.back; state.loop = false;
+    const { blob, ending } = await movie(stage, () => new Promise((done) => {
+      seek(plots.start); play(true);
+      const watch = setInterval(() => {
+        $('saving').textContent = `recording: ${Math.round(100 * (state.t - plots.start) / (plots.end - plots.start || 1))} %`;
+        if (!state.playing) { clearInterval(watch); setTimeout(done, 100); }
+      }, 100);
+    }));
+    stage.scene.background = was; state.loop = loop; $('saving').textContent = '';
+    download(blob, `${fileName}.${ending}`);
+    seek(t); play(playing);
+    return performance.now() - now;
+  },
+  curves: () => download(csv(plots.layers, [...plots.plots.keys()]), `${fileName}.csv`),
+  columns: () => download(csv(plots.layers, plots.columns.map((c) => c.name)), `${fileName}_all.csv`),
+};
+for (const button of document.querySelectorAll('[data-save]')) button.onclick = () => { $('save-menu').hidePopover?.(); SAVES[button.dataset.save](); };
+
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 function speed(by) { state.speed = SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, SPEEDS.indexOf(state.speed) + by))]; $('speed').value = state.speed; }
 
@@ -146,10 +201,12 @@ const KEYS = {
   1: () => stage.view('any'), 2: () => stage.view('front'), 3: () => stage.view('side'), 4: () => stage.view('top'),
   b: () => toggles.bodies?.(), m: () => toggles.muscles?.(), w: () => toggles.surfaces?.(), k: () => toggles.markers?.(), x: () => toggles.frames?.(), g: () => toggles.grid(),
   f: () => follow(!stage.follow), d: () => theme(!state.dark), l: () => panel('things'), p: () => panel('plots'),
-  Escape: () => pick(null), '?': () => $('help').showModal(),
+  n: () => next(1), N: () => next(-1), c: center, i: isolate, t: () => tree.names(state.picked?.kind ?? 'bodies'), F: full, s: () => SAVES.picture(),
+  '+': () => plots.nearer(0.6), '-': () => plots.nearer(1 / 0.6), 0: () => plots.zoom(),
+  Escape: () => { if (tree.isolated) isolate(); pick(null); }, '?': () => $('help').showModal(),
 };
 addEventListener('keydown', (e) => {
-  const typing = e.target.matches?.('input[type=search], input[type=number], select') || $('help').open;
+  const typing = e.target.matches?.('input[type=search], input[type=number], input[type=text], select') || $('help').open;
   const own = e.target.matches?.('button, summary, input[type=checkbox]') && (e.key === ' ' || e.key === 'Enter');
   const sliding = e.target.matches?.('input[type=range]:not(#timeline)') && /^(Arrow|Home|End)/.test(e.key);
   if (typing || own || sliding || e.ctrlKey || e.metaKey || e.altKey || !KEYS[e.key]) return;
@@ -165,18 +222,31 @@ $('theme').onclick = () => theme(!state.dark);
 $('toggle-things').onclick = () => panel('things'); $('toggle-plots').onclick = () => panel('plots');
 $('help-open').onclick = () => $('help').showModal();
 $('card-close').onclick = () => pick(null);
+$('card-center').onclick = center; $('card-isolate').onclick = isolate;
+$('full').hidden = !document.fullscreenEnabled; $('full').onclick = full;
+$('zoom-in').onclick = KEYS['+']; $('zoom-out').onclick = KEYS['-']; $('zoom-all').onclick = KEYS[0];
+plots.onzoom = (zoomed) => { $('zoom-all').disabled = $('zoom-out').disabled = !zoomed; };
 for (const button of document.querySelectorAll('[data-view]')) button.onclick = () => stage.view(button.dataset.view);
 let down = null;
 $('scene').addEventListener('pointerdown', (e) => { down = [e.clientX, e.clientY]; });
+$('scene').addEventListener('dblclick', (e) => { const found = stage.pick(e.clientX, e.clientY, figures); if (found) stage.center(found.point); else stage.view(head.view, head.camera); });
 $('scene').addEventListener('pointerup', (e) => { if (down && Math.hypot(e.clientX - down[0], e.clientY - down[1]) < 5) pick(stage.pick(e.clientX, e.clientY, figures)); });
 
 // ---- what there is, and what not ---------------------------------------------------------------------------
 $('timeline').max = main.frames - 1;
 $('bar').hidden = main.frames < 2;
+if (stage.blind) head.notes.unshift('This browser has no WebGL, so that there is no picture: switch on hardware acceleration, or use another browser. Curves, values and files are there.');
 const more = head.notes.length > 1 ? ` (and ${head.notes.length - 1} more)` : '';
 $('notes').firstElementChild.textContent = head.notes.length ? head.notes[0] + more : '';
 $('notes').append(...head.notes.slice(1).map((text) => { const p = document.createElement('p'); p.textContent = text; return p; }));
 $('notes').hidden = !head.notes.length;
+document.querySelector('[data-save=movie]').hidden = main.frames < 2 || !movies();
+for (const name of ['curves', 'columns']) document.querySelector(`[data-save=${name}]`).hidden = !head.layers[0].columns.length;
+if (figures.length > 1) for (const [k, figure] of figures.entries()) {
+  const row = document.createElement('span'), svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  svg.innerHTML = `<line x1="1" y1="5" x2="27" y2="5" stroke-dasharray="${DASHES[k % DASHES.length].join(' ')}" stroke-linecap="butt"/>`; svg.setAttribute('viewBox', '0 0 28 10');
+  row.append(svg, figure.name); $('motions').append(row);
+}
 $('toggle-plots').hidden = main.frames < 2 || !head.layers[0].columns.length;
 $('paint').hidden = !head.layers.some((l) => l.painted);
 $('paint-label').textContent = head.paint.label; $('paint-high').textContent = `${number(head.paint.high)}${head.paint.unit ? ` ${head.paint.unit}` : ''}`;
@@ -207,17 +277,21 @@ theme(options.has('dark') ? options.get('dark') === '1' : matchMedia('(prefers-c
 const small = matchMedia('(max-width: 800px)').matches;
 panel('things', !small && head.panels && innerWidth > 900); panel('plots', !small && head.panels && innerWidth > 700 && !$('toggle-plots').hidden);
 for (const name of head.plotted) plots.add(name);
-stage.resize(); show(0); stage.view(options.get('view') ?? head.view); stage.draw(true);
+if (head.labels) { for (const kind of head.labels.kinds) tree.names(kind); labels.only(head.labels.names); }
+if (clear) toggles.grid();
+stage.resize(); show(0); stage.view(options.get('view') ?? head.view, head.camera); stage.draw(true);
 if (head.play && !options.has('still') && !matchMedia('(prefers-reduced-motion: reduce)').matches) play(true);
 requestAnimationFrame(tick);
 
+addEventListener('message', (e) => { if (framed && e.source === parent && e.data?.condyle === 'seek' && Number.isFinite(e.data.t)) { play(false); seek(e.data.t); } });
+
 // What tests, movies and a live source use.
 window.condyle = {
-  head, stage, figures, recordings, plots, state, show, seek, play, pick, theme, panel, follow, toggles,
+  head, stage, figures, recordings, plots, state, show, seek, play, pick, theme, panel, follow, toggles, tree, labels, next, center, isolate, saves: SAVES,
   /** Draw one frame at once, finely. */
   draw(frame) { show(frame); stage.draw(true); },
   at: (x, y) => { const found = stage.pick(x, y, figures); return found && { kind: found.kind, name: found.name, layer: found.figure.name }; },
   screen: (name, layer = 0) => stage.screen(figures[layer].place('bodies', name)),
 };
-if (head.live) new Live(window.condyle, head.live);
+if (head.live) window.live = new Live(window.condyle, head.live);
 document.documentElement.dataset.ready = 'yes';             // tests wait for html[data-ready]

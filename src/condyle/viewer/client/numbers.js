@@ -54,7 +54,7 @@ export class Channels {
   /** One channel over all frames. */
   column(c) {
     const r = this.row[c];
-    return r < 0 ? new Float32Array(this.frames).fill(this.offset[c]) : this.data.subarray(r * this.frames, (r + 1) * this.frames);
+    return r < 0 ? ((this.still ??= new Map()).get(c) ?? this.still.set(c, new Float32Array(this.frames).fill(this.offset[c])).get(c)) : this.data.subarray(r * this.frames, (r + 1) * this.frames);
   }
 }
 

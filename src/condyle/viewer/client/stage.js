@@ -19,14 +19,22 @@ function software() {
   return /swiftshader|llvmpipe|software|basic render/i.test(name);
 }
 
+/** One that draws nothing where a browser has no WebGL: curves and values are still there. */
+function renderer(canvas, options) {
+  try { return Object.assign(new WebGLRenderer({ canvas, ...options }), { isWebGLRenderer: true }); } catch {
+    return { shadowMap: {}, info: { render: { triangles: 0, calls: 0 } }, setSize() {}, setPixelRatio() {}, getPixelRatio: () => 1, render() {}, getContext: () => ({ isContextLost: () => false }), forceContextLoss() {}, forceContextRestore() {} };
+  }
+}
+
 export class Stage {
-  /** plain: never finer than while things move */
-  constructor(canvas, head, plain) {
-    this.head = head; this.canvas = canvas; this.plain = plain;
+  /** plain: never finer than while things move; clear: nothing behind the things */
+  constructor(canvas, head, plain, clear = false) {
+    this.head = head; this.canvas = canvas; this.plain = plain; this.clear = clear;
     this.slow = software();
     const parts = head.layers.reduce((n, layer) => n + layer.parts.length, 0);
     this.sides = parts > 400 ? 16 : parts > 120 ? 28 : 48; this.figures = [];
-    this.renderer = new WebGLRenderer({ canvas, antialias: !this.slow, alpha: !this.slow });
+    this.renderer = renderer(canvas, { antialias: !this.slow, alpha: clear || !this.slow });
+    this.blind = !this.renderer.isWebGLRenderer;
     this.renderer.shadowMap.enabled = true;
     this.scene = new Scene();
     this.up = new Vector3().fromArray(head.up);
@@ -136,9 +144,16 @@ export class Stage {
     return side.multiplyScalar(1).addScaledVector(front, 0.75).addScaledVector(up, 0.42);
   }
 
+  /** Toward the camera of a view: azimuth 0 is the front, 90 the side; elevation above level [degrees]. */
+  toward({ azimuth, elevation }, name) {
+    const { up } = this, d = this.side(name).normalize(), front = this.side('front'), side = this.side('side'), turn = Math.PI / 180;
+    const a = azimuth === null ? Math.atan2(d.dot(side), d.dot(front)) : azimuth * turn, e = elevation === null ? Math.asin(Math.min(1, Math.max(-1, d.dot(up)))) : Math.min(89.95, Math.max(-89.95, elevation)) * turn;
+    return new Vector3().addScaledVector(front, Math.cos(a) * Math.cos(e)).addScaledVector(side, Math.sin(a) * Math.cos(e)).addScaledVector(up, Math.sin(e));
+  }
+
   /** Look at the whole, or at one pose where a motion goes far, from a side. */
-  view(name) {
-    const { near, middle, outermost } = this.head, direction = this.side(name).normalize();
+  view(name, camera = null) {
+    const { near, middle, outermost } = this.head, direction = camera && (camera.azimuth !== null || camera.elevation !== null) ? this.toward(camera, name) : this.side(name).normalize();
     const target = this.follow ? this.follow.middle(new Vector3()) : new Vector3().fromArray(middle);
     const tall = Math.tan(this.camera.fov * Math.PI / 360), wide = tall * this.camera.aspect;
     const right = new Vector3().crossVectors(this.up, direction).normalize(), above = new Vector3().crossVectors(direction, right), c = new Vector3();
@@ -152,8 +167,15 @@ export class Stage {
       }
     }
     this.controls.target.copy(target);
-    this.camera.position.copy(target).addScaledVector(direction, distance);
+    this.camera.position.copy(target).addScaledVector(direction, distance / (camera?.zoom ?? 1));
     this.controls.update(); this.touch(); this.orient();
+  }
+
+  /** Turn about a point of ground from now on, and see it in the middle. */
+  center(p) {
+    const d = p.clone().sub(this.controls.target);
+    this.controls.target.add(d); this.camera.position.add(d);
+    this.controls.update(); this.touch();
   }
 
   theme(dark) {
@@ -161,7 +183,8 @@ export class Stage {
     this.fineGrid.material.color = line;
     if (this.roughGrid) { const { color } = this.roughGrid.geometry.attributes; this.fade.forEach((x, i) => { c.copy(back).lerp(line, 0.7 * x); color.setXYZ(i, c.r, c.g, c.b); }); color.needsUpdate = true; }
     this.plane.material.opacity = dark ? 0.45 : 0.2;
-    if (this.slow) this.scene.background = back;
+    this.back = back;
+    if (this.slow && !this.clear) this.scene.background = back;
     this.touch();
   }
 
@@ -194,13 +217,14 @@ export class Stage {
     const sharp = this.slow ? (fine ? 2 : 1) : Math.min(devicePixelRatio, 2);
     if (this.renderer.getPixelRatio() !== sharp) this.renderer.setPixelRatio(sharp);
     if (this.slow) {
-      this.sun.castShadow = fine; this.plane.visible = fine && this.grid.visible;
+      this.sun.castShadow = fine && !this.clear; this.plane.visible = fine && this.grid.visible && !this.clear;
       this.camera.layers.set(0); this.camera.layers.enable(fine ? FINE : COARSE);
     }
     for (const figure of this.figures) figure.form(fine || !this.slow);
     this.sun.target.position.copy(this.controls.target); this.sun.position.copy(this.controls.target).add(this.sun.offset);
     this.renderer.render(this.scene, this.camera);
     this.shown++; this.dirty = false; this.fine = fine || !this.slow;
+    this.ondraw?.();
   }
 
   /** Called once per animation frame. */
@@ -226,15 +250,18 @@ export class Stage {
     const solid = hits.find((hit) => (hit.object.material.opacity ?? 1) >= 0.9) ?? hits[0];
     if (!solid) return null;
     const { kind, kinds, name, names } = solid.object.userData, figure = figures.find((f) => f.root === rootOf(solid.object));
-    if (kind === 'tubes') { const line = figure.tubes.lineAt(solid.face); return { figure, kind: line.muscle ? 'muscles' : 'paths', name: line.name }; }
+    if (kind === 'tubes') { const line = figure.tubes.lineAt(solid.face); return { figure, kind: line.muscle ? 'muscles' : 'paths', name: line.name, point: solid.point }; }
     const i = solid.instanceId ?? Math.floor((solid.index ?? 0) / 2);
-    return { figure, kind: kinds ? kinds[i] : kind, name: names ? names[i] : name };
+    return { figure, kind: kinds ? kinds[i] : kind, name: names ? names[i] : name, point: solid.point };
   }
 
   /** Where a point of ground is in the window. */
-  screen(p) {
+  screen(p) { return this.spot(p).slice(0, 2); }
+
+  /** The same with its depth, below 1 before the camera. */
+  spot(p) {
     const r = this.canvas.getBoundingClientRect(), v = new Vector3().copy(p).project(this.camera);
-    return [r.left + (v.x + 1) / 2 * r.width, r.top + (1 - v.y) / 2 * r.height];
+    return [r.left + (v.x + 1) / 2 * r.width, r.top + (1 - v.y) / 2 * r.height, v.z];
   }
 }
 
