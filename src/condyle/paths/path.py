@@ -117,6 +117,9 @@ class Path(Described):
 
         return replace(self, wraps=tuple(map(copied, self.wraps))) if self.wraps else self
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"points": self.points, "wraps": self.wraps}
+
 
 def _several(what: str, given: Any) -> tuple[Any, ...]:
     """A list that a user gave."""
