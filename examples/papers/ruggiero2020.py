@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import condyle as cd
 from condyle.cli.demo import elbow
-from condyle.cli.steps import Steps
-from condyle.cli.study import CONFIGURATIONS, PAPER, Study, count, study
 from condyle.models.arm26 import BODIES as MASSES
 from condyle.models.arm26 import JOINTS
 from condyle.models.arm26 import SURFACES as WRAPPED
+from condyle.reports.analysis import CONFIGURATIONS, PAPER, Analysis
 from examples.papers.part import ROOT, Part, Table, new_figure
 
 BODIES = {"Humerus": "r_humerus", "Forearm": "r_ulna_radius_hand"}
@@ -114,8 +116,7 @@ def parts() -> Iterator[Part]:
     yield curves()
     motion = elbow(cd.models.arm26())
     names = (*CONFIGURATIONS, *PAPER)
-    with Steps(count(motion.system, names)) as steps:
-        found = study(motion, steps, configurations=names)
+    found = cd.analyze(motion.system, motion, configurations=names)
     yield from results(found)
     yield forward(found)
     yield rubbing(found)
@@ -161,14 +162,34 @@ TABLES = {
 }
 
 
-def results(found: Study) -> Iterator[Part]:
-    for frame, title in (
-        (0, "Fig. 8, 11: the arm at the start"),
-        (100, "Fig. 9, 11: the arm at the end"),
+def results(found: Analysis) -> Iterator[Part]:
+    pictures = [scene(found, frame) for frame in (0, 100)]
+    for title, image in zip(
+        ("Fig. 8: the arm at the start", "Fig. 9: the arm at the end"),
+        pictures,
+        strict=True,
     ):
-        yield Part(
-            title, ["Muscles, and the surfaces that they wrap."], drawn(found, frame)
-        )
+        figure = new_figure(6, 6)
+        axes = figure.subplots()
+        axes.imshow(image)
+        axes.set_axis_off()
+        text = "Muscles, the surfaces that they wrap, and mass centers, by <code>cd.picture</code>."
+        yield Part(title, [text], figure)
+    yield Part("Fig. 10: muscle paths", ["By their points, from the side."], paths(found))
+    figure = new_figure(8, 4)
+    for axes, image, when in zip(
+        figure.subplots(1, 2), pictures, ("start", "end"), strict=True
+    ):
+        axes.imshow(around_elbow(image))
+        axes.set(title=when)
+        axes.set_axis_off()
+    yield Part(
+        "Fig. 11: wraps at the elbow",
+        [
+            "The brachialis goes over the front of the cylinder, the triceps over its back."
+        ],
+        figure,
+    )
     for title, (name, factor, label) in TABLES.items():
         table = found.tables[name]
         figure = new_figure(6, 3)
@@ -198,30 +219,69 @@ def results(found: Study) -> Iterator[Part]:
     )
 
 
-def drawn(found: Study, frame: int) -> Any:
-    """The arm from the side, by its joints and muscle paths."""
-    system, q = found.motion.system, found.motion.q[frame]
-    figure = new_figure(5, 4)
-    axes = figure.subplots()
-    joints = [system.body_pose(q, body).p for body in BODIES.values()]
-    hand = system.station_position(q, "r_ulna_radius_hand", (0, -0.25, 0))
-    axes.plot(
-        *np.array([*joints, hand])[:, :2].T, "o-", color="0.6", linewidth=5, label="bones"
-    )
-    for name, points in system.path_points(q).items():
-        axes.plot(*points[:, :2].T, label=name, linewidth=1.2)
-    axes.set(
-        aspect="equal",
-        xlim=(-0.15, 0.3),
-        xlabel="x [m]",
-        ylabel="y [m]",
-        title=f"t = {found.motion.t[frame]:g} s",
-    )
+ELBOW = (0.9, 0.45, 0.1)
+"""Color of the cylinder there."""
+
+
+def scene(found: Analysis, frame: int) -> Any:
+    """A labeled picture of the arm, from the side."""
+    system, q = found.motion.system.copy(), found.motion.q[frame]
+    for name, body in BODIES.items():
+        center = system.body(body).mass_properties.com
+        system.add_marker(f"mass center, {name.lower()}", body, center)
+    named = {opensim: name for name, opensim in SURFACES.items()}
+    for muscle in system.muscles:
+        law: Any = system.force(muscle)
+        for wrap in law.path.wraps:
+            if (name := named.pop(wrap.name, None)) is None:
+                continue
+            R, p = (np.asarray(x, dtype=float) for x in wrap.X_BS)
+            X = cd.Transform(R.reshape(3, 3), p.reshape(3))
+            system.add_marker(name, wrap.body, X.p)
+            for part in wrap.surface.drawn(0.1):
+                place = system.body_pose(q, wrap.body) @ (X @ part.X if part.X else X)
+                color = ELBOW if name == "Elbow cylinder" else "teal"
+                system.add_geometry("ground", part.shape, place, color, 0.6, name)
+    with tempfile.TemporaryDirectory() as folder:
+        path = cd.picture(
+            system.state(q=q),
+            Path(folder) / "arm.png",
+            size=(1400, 1400),
+            view="side",
+            labels=("muscles", "markers"),
+            color=None,
+        )
+        return plt.imread(path)
+
+
+def paths(found: Analysis) -> Any:
+    """Joints and muscle paths at the start and at the end."""
+    system, figure = found.motion.system, new_figure(8, 4)
+    for axes, frame in zip(figure.subplots(1, 2), (0, 100), strict=True):
+        q = found.motion.q[frame]
+        joints = [system.body_pose(q, body).p for body in BODIES.values()]
+        hand = system.station_position(q, "r_ulna_radius_hand", (0, -0.25, 0))
+        bones = np.array([*joints, hand])[:, :2]
+        axes.plot(*bones.T, "o-", color="0.8", linewidth=5, label="bones")
+        for name, points in system.path_points(q).items():
+            axes.plot(*points[:, :2].T, label=name, linewidth=1.2)
+        title = f"t = {found.motion.t[frame]:g} s"
+        axes.set(
+            aspect="equal", xlim=(-0.15, 0.3), xlabel="x [m]", ylabel="y [m]", title=title
+        )
     axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
 
 
-def pulled(found: Study) -> cd.System:
+def around_elbow(image: Any, size: int = 260) -> Any:
+    """The part of a picture where the cylinder's color is."""
+    red, green, blue = np.moveaxis(image[..., :3], -1, 0)
+    y, x = np.nonzero((red > 0.5) & (red > 1.4 * green) & (green > 1.6 * blue))
+    y, x = int(np.median(y)), int(np.median(x))
+    return image[max(y - size, 0) : y + size, max(x - size, 0) : x + size]
+
+
+def pulled(found: Analysis) -> cd.System:
     """The arm, moved by the forces of static optimization as series over time."""
     plain = cd.models.arm26(muscle=None)
     muscles, reserves = found.tables["forces_paper"], found.tables["reserves_paper"]
@@ -238,13 +298,13 @@ def pulled(found: Study) -> cd.System:
     return plain
 
 
-def played(found: Study, system: cd.System) -> cd.Trajectory:
+def played(found: Analysis, system: cd.System) -> cd.Trajectory:
     motion = found.motion
     start = system.state(q=motion.q[0], u=motion.u[0])
     return cd.simulate(system, start, 1.0, accuracy=1e-8)
 
 
-def forward(found: Study) -> Part:
+def forward(found: Analysis) -> Part:
     """Forces of static optimization, played forward in time."""
     motion, plain = found.motion, pulled(found)
     run = played(found, plain)
@@ -264,7 +324,7 @@ RADII = {"r_humerus": 0.022, "r_ulna_radius_hand": 0.012}
 """Of the humeral head and of the trochlea [m], about."""
 
 
-def rubbing(found: Study) -> Part:
+def rubbing(found: Analysis) -> Part:
     """Friction from the loads of both joints, as the paper has in mind for later: what it adds to the driving
     moments of the motion, and the motion again, forward, with that."""
     motion, rows = found.motion, []
@@ -364,7 +424,8 @@ def in_vivo() -> Part:
             peaks.append(F.max())
         axes.axhline(theirs, color="0.5", linestyle="--", label="measured peak")
         axes.set(title=joint, xlabel="time [s]", ylabel="body weights")
-        axes.legend(fontsize="small")
+        if joint == "hip":
+            axes.legend(fontsize="small")
         rows.append([joint, *(f"{x:.1f}" for x in peaks), f"{theirs:g}", f"{who}"])
     return Part(
         title,

@@ -374,3 +374,19 @@ def test_smooth_faces_are_as_near_as_said() -> None:
     assert np.abs(F[:, 2] - sharp).max() < 1.5 * (0.05 + 0.05 + 0.025 + 0.05)
     far = np.abs(V[:, [0]] - [[-0.2, 0.2, 0.0, -0.05, 0.05, 0.071]]).min(axis=1) > 0.01
     assert np.abs(F[far, 2] - sharp[far]).max() < 0.02
+
+
+def test_a_slope_that_vanishes_elsewhere_is_not_divided_by() -> None:
+    """The end of a bar follows a slider along x: its slope over the angle is a cosine, steady at the default, zero when
+    the bar is upright. The bar turns through there."""
+    system = cd.System()
+    bar = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (0.1, 0.1, 0.1)}
+    system.add_body("bar", mobilizer=cd.Pin(), coordinates=cd.Coordinate("angle", -np.pi / 2), **bar)
+    height = cd.constraints.Holonomic(
+        lambda s: s.q("shift") ** 3 + s.q("shift") - np.sqrt(2) * s.station_position("bar", (1, 0, 0))[0]
+    )
+    slider = {"mass": 1.0, "com": (0, 0, 0), "inertia": (0, 0, 0)}
+    system.add_body("block", mobilizer=cd.Slider(), coordinates="shift", **slider)
+    system.add_constraint("follows", height)
+    problem = cd.Problem(system, duration=1.0)
+    assert not problem.dynamics.diagonal

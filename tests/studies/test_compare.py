@@ -59,6 +59,9 @@ def test_failures_and_bad_calls(pendulum):
     assert table.failures == {"bad": "below zero"}
     assert table["finished"].tolist() == [1, 0, 1]
     assert table["root error"][0] == -1 and np.isnan(table["root"][1])
+    with pytest.raises(ZeroDivisionError) as error:
+        cd.compare({"good": 4.0, "bad": 0.0}, lambda x: 1 / x)
+    assert "'bad'" in error.value.__notes__[0]
     with pytest.raises(cd.errors.DescriptionError, match="every alternative fails"):
         cd.compare({"bad": -1.0}, measure)
     with pytest.raises(cd.errors.UnknownNameError, match="goof"):

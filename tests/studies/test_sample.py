@@ -168,6 +168,11 @@ def test_bad_calls():
             cd.sample(system, kT=bad, n=10, seed=1)
     with pytest.raises(cd.errors.DescriptionError, match="n: expected a whole number"):
         cd.sample(system, kT=1.0, n=0, seed=1)
+    for seed in ("one", 1.5, -1, None):
+        with pytest.raises(cd.errors.DescriptionError, match="seed: expected a whole number"):
+            cd.sample(system, kT=1.0, n=10, seed=seed)
+    few = cd.sample(system, kT=5.0, n=40, seed=1, warmup=10)  # five chains of eight, that can be judged
+    assert few.chain.max() == 4 and all(np.isfinite(r) for r in few.rhat.values())
     with pytest.raises(cd.errors.ArgumentError, match="kT, in joules"):
         cd.sample(system, temperature=300, n=10, seed=1)
     pushed = heavy(cd.Pin(), X_BM=(0, 1, 0))

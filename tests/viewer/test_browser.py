@@ -401,3 +401,20 @@ def test_curves_and_pose_are_of_one_frame(opened: Opened, swing: Trajectory) -> 
         condyle.play(true); })"""
     worst, count = tab.evaluate(apart)
     assert count > 8 and worst < 1e-2  # pixels
+
+
+def test_a_browser_without_webgl(browser: Any, swing: Trajectory, tmp_path: Path) -> None:
+    """It has no picture, and says so; curves and values are there."""
+    page = cd.show(swing, tmp_path / "page.html", plot=["upper"])
+    assert page.path is not None
+    tab = browser.new_page()
+    script = "const own = HTMLCanvasElement.prototype.getContext; HTMLCanvasElement.prototype.getContext ="
+    script += "function (kind, ...rest) { return kind === '2d' ? own.call(this, kind, ...rest) : null; }"
+    tab.add_init_script(script)
+    tab.goto(page.path.as_uri() + "#still")
+    tab.wait_for_selector("html[data-ready]", state="attached", timeout=60_000)
+    assert "has no WebGL" in tab.locator("#notes summary").inner_text()
+    tab.evaluate("condyle.seek(1.0)")
+    said = float(tab.locator("#curves output").inner_text())
+    assert said == pytest.approx(np.degrees(swing(1.0)["upper"]), abs=0.2)  # a frame is 10 ms
+    tab.close()

@@ -97,6 +97,10 @@ def test_where_no_page_can_be(system):
         ({"do": "integrator", "value": "__import__"}, "integrator"),
         ({"do": "grab", "body": "ground", "station": [0, 0, 0], "target": [0, 0, 0]}, "body"),
         ({"do": "curve", "path": "x", "coordinate": "hip"}, "path"),
+        ({"do": "lock", "name": "knees", "on": True}, "knee"),
+        ({"do": "lock", "name": "knee", "on": 1}, "true or false"),
+        ({"do": "poses", "values": [0.1]}, "2 numbers"),
+        ({"do": "poses", "values": [0.1, None]}, "number between"),
     ],
 )
 def test_what_a_page_may_not_send_is_answered_and_changes_nothing(system, message, said):
@@ -251,3 +255,100 @@ def test_stop_does_not_wait_for_pages_that_do_not_answer(system, sent, monkeypat
         stopping.start()
         stopping.join(60)
         assert not stopping.is_alive()
+
+
+def thrown() -> cd.System:
+    """Two bodies that nothing holds."""
+    system = cd.System()
+    system.add_body("pelvis", mobilizer=cd.Planar(), mass=5, inertia=(0.1, 0.1, 0.1))
+    system.add_body("leg", "pelvis", cd.Pin(), X_BM=(0, 0.5, 0), mass=2, inertia=(0.1, 0.01, 0.1))
+    return system
+
+
+def test_locks_stay_in_runs_and_beside_sliders(system):
+    """A coordinate that is locked keeps its value while others move; a coupled one is refused by none."""
+    session = Session(thrown())
+    session.obey({"do": "pose", "name": "leg", "value": 0.7})
+    assert session.obey({"do": "lock", "name": "leg", "on": True}) is None
+    assert session.status()["locked"] == ["leg"] and session.controls()["coordinates"][-1]["held"]
+    end = cd.simulate(session.system, session.state.replace(u={"pelvis_rz": 1.0}), 0.5)[-1]
+    assert end["leg"] == pytest.approx(0.7, abs=1e-12) and end["pelvis_rz"] == pytest.approx(0.5, abs=1e-6)
+    session.obey({"do": "pose", "name": "leg", "value": 0.2})  # its own slider still moves it
+    assert session.state["leg"] == 0.2 and session.status()["locked"] == ["leg"]
+    session.obey({"do": "lock", "name": "leg", "on": False})
+    assert session.status()["locked"] == []
+    coupled_ = Session(system)
+    coupled_.obey({"do": "poses", "values": [0.1, 0.2]})
+    np.testing.assert_allclose(coupled_.state.q, [0.1, 0.2])
+
+
+def test_what_nothing_holds():
+    """It is said, and ends when it is held, tied, or stands on a floor."""
+    free = thrown()
+    session = Session(free)
+    assert session.loose == ["pelvis"] and session.status()["loose"] == ["pelvis"]
+    session.obey({"do": "hold", "on": True})
+    assert session.loose == [] and set(session.status()["locked"]) == {
+        "pelvis_rz",
+        "pelvis_tx",
+        "pelvis_ty",
+    }
+    tied = free.copy()
+    spring = cd.forces.TwoPointSpring("ground", (0, 1, 0), "pelvis", (0, 0, 0), 100.0, 0.5)
+    tied.add_force("spring", spring)
+    assert Session(tied).loose == [] and Session(coupled()).loose == []
+    weightless = cd.System(gravity=(0, 0, 0))
+    weightless.add_body("ball", mobilizer=cd.Free(), mass=1, inertia=(1, 1, 1))
+    assert Session(weightless).loose == []
+
+
+def test_a_floor_carries_what_stands_on_it():
+    """Its weight, when it has come to rest, and it stays above the floor."""
+    from condyle.viewer.footing import falls, with_floor
+
+    free = thrown()
+    state = free.state()
+    assert falls(state)
+    standing = with_floor(free, state)
+    assert Session(standing).loose == []
+    run = cd.simulate(standing, standing.state(q=state.q), 4.0)
+    end = run[-1]
+    forces = np.asarray(end.contacts.forces())
+    total = np.abs(forces.reshape(-1, 3).sum(axis=0))
+    assert total[1] == pytest.approx(7 * 9.80665, rel=0.05)  # it still rocks a little
+    lowest = -1.0  # of the leg, whose stick is 1 m long
+    for name in ("pelvis", "leg"):
+        assert end.station_position(name, (0, 0, 0))[1] > lowest - 0.05
+
+
+def test_a_page_that_nobody_sees_computes_nothing():
+    session = Session(thrown(), rate=50.0)
+    session.obey({"do": "play"})
+    run = session.run
+    assert run is not None
+    session.next()
+    session.obey({"do": "hide"})
+    assert session.run is None and not run._thread.is_alive()
+    session.changed.clear()
+    assert session.next(patience=0.05)[0] is None  # nothing to send
+    session.obey({"do": "hide"})
+    t = session.state.t
+    session.obey({"do": "see"})
+    assert session.run is not None and session.shown.t >= t
+    session.close()
+    session.obey({"do": "hide"})
+    session.obey({"do": "see"})
+    assert session.run is None  # it was not running
+
+
+def test_the_page_with_a_floor_is_made_when_asked_for(system):
+    from websockets.sync.client import connect
+
+    with LiveView(thrown()) as view:
+        assert list(view._pages) == [""]
+        status, page = asked(view.url + "floor/")
+        assert status == 200 and b"floor_pelvis_" in page
+        with connect(view.url.replace("http:", "ws:") + "floor/live") as talk:
+            assert len(talk.recv()) > 100
+    with LiveView(system) as view:  # held: there is none
+        assert asked(view.url + "floor/")[0] == 404

@@ -74,6 +74,9 @@ def compare(
         except CondyleError as error:
             rows.append(({}, {"finished": 0.0}))
             failures[name] = str(error)
+        except Exception as error:
+            error.add_note(f"compare called the measure with the alternative {name!r}.")
+            raise
     if len(failures) == len(names):
         raise DescriptionError(f"compare: every alternative fails; {names[0]!r}: {failures[names[0]]}")
     true = rows[names.index(str(reference)) if reference is not None else -1][0]

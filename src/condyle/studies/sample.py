@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 ACCEPT, ACCEPT_BOUND = 0.8, 0.9
 """Share of proposals that the step h aims at, without and with constraints: with them long steps do not come
 back."""
+LEAST = 8
+"""States of a chain that can be judged by halves."""
 CLOSED = 1e-11
 """Errors of constraints below this part of the lengths and angles of a system (1 m, 1 rad) are zero."""
 BACK = 1e-8
@@ -89,7 +91,7 @@ def sample(
         n: how many states.
         seed: of the random numbers.
         state: where all chains start, with its Parameters, inputs, locks and disabled forces.
-        chains: that run side by side, as lanes of one native batch.
+        chains: that run side by side, as lanes of one native batch; fewer where n has not eight states for each.
         steps: leapfrog steps between two states of a chain, on average.
         warmup: states of each chain that are thrown away; the size of the steps is found from them.
 
@@ -104,7 +106,9 @@ def sample(
     for name, value in (("n", n), ("chains", chains), ("steps", steps), ("warmup", warmup)):
         if not isinstance(value, (int, np.integer)) or value < (name != "warmup"):
             raise DescriptionError(f"sample: {name}: expected a whole number above zero, got {value!r}")
-    walk = _Walk(system, state, float(kT), min(int(chains), int(n)), seed)
+    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
+        raise DescriptionError(f"sample: seed: expected a whole number, zero or above, got {seed!r}")
+    walk = _Walk(system, state, float(kT), min(int(chains), max(int(n) // LEAST, 1)), int(seed))
     each = -(-int(n) // walk.chains)
     walk.warm(int(warmup), int(steps))
     q = np.empty((each, walk.chains, system.nq))
@@ -395,7 +399,7 @@ def _judge(x: Array) -> tuple[float, float]:
     """R-hat of halves of chains and effective sample size of x (chains, n), as in Gelman et al., Bayesian
     Data Analysis (2013), 11.4-11.5, with Geyer's initial monotone sequence."""
     half = x.shape[1] // 2
-    if half < 4:
+    if half < LEAST // 2:
         return math.nan, math.nan
     y = np.concatenate([x[:, :half], x[:, -half:]])
     m, k = y.shape

@@ -17,6 +17,7 @@ import socket
 import threading
 import weakref
 import webbrowser
+from functools import cached_property
 from http import HTTPStatus
 from typing import Any, Self
 
@@ -25,6 +26,7 @@ from condyle.errors import CondyleError, DescriptionError
 from condyle.system.given import check_system, number
 from condyle.system.state import State
 from condyle.system.system import System
+from condyle.viewer.footing import FLOOR, with_floor
 from condyle.viewer.page import page_of
 from condyle.viewer.session import Session
 from condyle.viewer.shown import titled
@@ -108,15 +110,33 @@ class LiveView:
         self._names = {"localhost", host.lower()}
         if host not in (LOOPBACK, "::1", "localhost"):
             self._names |= {name := socket.gethostname().lower(), f"{name}.local"}
-        live = {"path": f"/{self._token}/live", **self._session.controls()}
-        page = page_of(self._session.stream.scene(title or titled(system)), play=False, live=live)
-        self._page = page.encode()
+        self._title, self._making = title or titled(system), threading.Lock()
+        self._pages = {"": self._page_of("", self._session)}
         self._thread = threading.Thread(target=self._server.serve_forever, name="condyle-live", daemon=True)
         self._thread.start()
 
-    def _new(self) -> Session:
+    def _new(self, variant: str = "") -> Session:
+        """A session of the system, or of the system on a floor."""
         state, rate, delay = self._given
-        return Session(self.system, state, rate=rate, delay=delay)
+        system = self._standing if variant == FLOOR else self.system
+        return Session(system, state, rate=rate, delay=delay)
+
+    @cached_property
+    def _standing(self) -> System:
+        return with_floor(self.system, self._given[0] or self.system.state())
+
+    def _page_of(self, variant: str, session: Session) -> bytes:
+        home = f"/{self._token}/"
+        live = {"path": f"{home}{variant}{'/' if variant else ''}live", "floor": f"{home}{FLOOR}/"}
+        scene = session.stream.scene(self._title)
+        return page_of(scene, play=False, live=live | session.controls()).encode()
+
+    def _page(self, variant: str) -> bytes:
+        """Made when it is first asked for."""
+        with self._making:
+            if variant not in self._pages:
+                self._pages[variant] = self._page_of(variant, self._new(variant))
+            return self._pages[variant]
 
     # ---- requests ----------------------------------------------------------------------------------------
 
@@ -156,14 +176,19 @@ class LiveView:
         token, _, rest = request.path.lstrip("/").partition("/")
         if not secrets.compare_digest(token.encode(), self._token.encode()):
             return connection.respond(HTTPStatus.NOT_FOUND, "nothing here\n")
-        if rest == "live":
+        standing = bool(self._session.loose)
+        if rest == "live" or (rest == f"{FLOOR}/live" and standing):
             return None
-        if rest != "":
+        if rest != "" and not (rest == f"{FLOOR}/" and standing):
             return connection.respond(HTTPStatus.NOT_FOUND, "nothing here\n")
+        try:
+            page = self._page(rest.rstrip("/"))
+        except CondyleError as error:
+            return connection.respond(HTTPStatus.INTERNAL_SERVER_ERROR, f"{error}\n")
         out = connection.respond(HTTPStatus.OK, "")
         # 'self' is the websocket too, but not in older browsers; sources of a policy cannot be IPv6 addresses
         own = "" if "[" in hosts[0] else f" ws://{hosts[0]}"
-        out.body = self._page.replace(
+        out.body = page.replace(
             b"img-src data: blob:", f"img-src data: blob:; connect-src 'self'{own}".encode(), 1
         )
         for name, value in {
@@ -182,7 +207,8 @@ class LiveView:
         """One page, until it closes: orders come in, frames go out."""
         from websockets.exceptions import ConnectionClosed
 
-        session, ending, lock = self._new(), threading.Event(), threading.Lock()
+        variant = FLOOR if socket.request.path.endswith(f"/{FLOOR}/live") else ""
+        session, ending, lock = self._new(variant), threading.Event(), threading.Lock()
 
         def send() -> None:
             last = float("-inf")

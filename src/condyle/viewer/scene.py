@@ -382,14 +382,20 @@ def _outermost(points: Array) -> Array:
     return points[np.unique(np.argmax(points @ n.T, axis=0))]
 
 
-def up_of(system: System) -> Array:
-    """The axis nearest to where free fall does not go; y without gravity."""
+def gravity_of(system: System) -> Array:
+    """The acceleration of free fall [m/s^2], shape (3,); zero without gravity."""
     law: Any = system.force("gravity") if "gravity" in system.forces else None
     g = np.zeros(3)
     if isinstance(law, Gravity):
         given: Any = law.acceleration
         g = np.ravel(given.at() if isinstance(given, Expression) else given).astype(float)
-    if not np.isfinite(g).all() or not g.any():
+    return g if np.isfinite(g).all() else np.zeros(3)
+
+
+def up_of(system: System) -> Array:
+    """The axis nearest to where free fall does not go; y without gravity."""
+    g = gravity_of(system)
+    if not g.any():
         return np.array([0.0, 1.0, 0.0])
     out = np.zeros(3)
     axis = int(np.argmax(np.abs(g)))

@@ -17,7 +17,7 @@ from condyle.integrate.integrators import METHODS
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.tree import scales
-from condyle.viewer import hand
+from condyle.viewer import footing, hand
 from condyle.viewer.real_time import RealTime
 from condyle.viewer.stream import Stream
 
@@ -49,11 +49,18 @@ class Session:
         self.run: RealTime | None = None
         self.saved: list[dict[str, float]] = []
         self.said = ""
+        self.hidden = self.away = False
+        self.loose = footing.loose(self.state)
         self._lock = threading.RLock()  # orders come from another thread than frames go
         self.changed = threading.Event()
         self.changed.set()
         self._orders: dict[str, Callable[[Mapping[str, Any]], dict[str, Any] | None]] = {
             "pose": self._pose,
+            "poses": self._poses,
+            "lock": self._lock_coordinate,
+            "hold": self._hold,
+            "hide": self._hide,
+            "see": self._see,
             "parameter": self._parameter,
             "input": self._input,
             "play": self._play,
@@ -73,7 +80,6 @@ class Session:
     def controls(self) -> dict[str, Any]:
         """Sliders and choices, for the page."""
         s, units = self.system, scales.units(self.system.bodies)[0]
-        held = set(self.state.locked)
         coordinates = []
         for k, name in enumerate(s.coordinates):
             if units[k] != "1":  # components of quaternions are not readable for a person
@@ -85,7 +91,7 @@ class Session:
                         "low": low,
                         "high": high,
                         "value": float(self.state.q[k]),
-                        "held": name in held,
+                        "held": self._is_locked(k),
                     }
                 )
         own = self._inputs()
@@ -103,6 +109,7 @@ class Session:
             "paths": list(s.paths),
             "moves": bool(s.nq),
             "constrained": bool(s.constraints),
+            "loose": self.loose,
         }
 
     def _inputs(self) -> list[str]:
@@ -150,10 +157,61 @@ class Session:
             weights = scales.weights(self.system.bodies)[1].copy()
             weights[self._speed_of(k)] *= 1e3  # the others give way
             now = self.state.replace(q=q, u=u)
+            mine = self.system.speeds[self._speed_of(k)]
             q, u = self.system.project(
-                q, u, weights=weights, t=now.t, parameters=now.parameters, inputs=now.inputs, z=now.z
+                q,
+                u,
+                weights=weights,
+                t=now.t,
+                parameters=now.parameters,
+                inputs=now.inputs,
+                z=now.z,
+                locked={name: level for name, level in now.locked.items() if name != mine},
             )
         self.state = _balanced(self.state.replace(q=q, u=u))
+
+    def _poses(self, m: Mapping[str, Any]) -> None:
+        """All coordinates at once: a page that comes back has its pose still."""
+        values = m["values"]
+        if not isinstance(values, list) or len(values) != self.system.nq:
+            raise DescriptionError(f"{self.system.nq} numbers are needed, the page sent {str(values)[:40]!r}")
+        q = np.array([_number(x) for x in values])
+        self._stop()
+        self.state = _balanced(self.state.replace(q=q, u=np.zeros(self.system.nu)))
+
+    # ---- what stays --------------------------------------------------------------------------------------
+
+    def _is_locked(self, k: int) -> bool:
+        return self.system.speeds[self._speed_of(k)] in self.state.locked
+
+    def _lock_coordinate(self, m: Mapping[str, Any]) -> None:
+        k = _known("coordinate", m["name"], self.system.coordinates)
+        self._set_locks([self.system.speeds[self._speed_of(k)]], m["on"])
+
+    def _hold(self, m: Mapping[str, Any]) -> None:
+        """All of the bodies that nothing holds."""
+        names = {s for b in footing.bases(self.system) for s in self.system.speeds[b.u]}
+        self._set_locks(sorted(names), m["on"])
+
+    def _set_locks(self, speeds: list[str], on: Any) -> None:
+        if not isinstance(on, bool):
+            raise DescriptionError(f"on: true or false is needed, the page sent {str(on)[:40]!r}")
+        locked = {name: level for name, level in self.state.locked.items() if name not in speeds}
+        self._change(locked=locked | (dict.fromkeys(speeds, "position") if on else {}))
+        self.loose = footing.loose(self.state)
+
+    # ---- a page that nobody sees costs nothing ------------------------------------------------------------
+
+    def _hide(self, _: Mapping[str, Any]) -> None:
+        if not self.hidden:
+            self.hidden, self.away = True, self.run is not None
+            self._stop()
+
+    def _see(self, _: Mapping[str, Any]) -> None:
+        if self.hidden:
+            self.hidden = False
+            if self.away:
+                self._play({})
 
     def _speed_of(self, k: int) -> int:
         for b in self.system.bodies:
@@ -188,6 +246,7 @@ class Session:
                 integrator=self.integrator,
             )
             self.said = ""
+            self.loose = self.loose if self.loose and footing.falls(self.state) else []
             self.run.start()
 
     def _pause(self, _: Mapping[str, Any]) -> None:
@@ -268,9 +327,9 @@ class Session:
             self._stop()
             self._play({})
 
-    def next(self, patience: float = 1.0) -> tuple[bytes | None, dict[str, Any]]:
-        """The next frame, when it is due, and what the page should say; no frame if nothing changes for a
-        while."""
+    def next(self, patience: float | None = None) -> tuple[bytes | None, dict[str, Any]]:
+        """The next frame, when it is due, and what the page should say; no frame if nothing changes for so
+        long [s]. Without a run it waits until something changes, however long that takes."""
         run = self.run
         if run is None:
             if not self.changed.wait(patience):
@@ -296,6 +355,8 @@ class Session:
             "playing": run is not None,
             "said": self.said,
             "q": _plain(state.q),
+            "locked": [name for k, name in enumerate(self.system.coordinates) if self._is_locked(k)],
+            "loose": self.loose,
         }
         if run is not None:
             pace = run.pace
@@ -325,6 +386,8 @@ def _copied(system: System, state: State) -> State:
         discrete=state.discrete,
         parameters=dict(zip(state.system.parameters, state.parameters)),
         inputs=dict(zip(state.system.inputs, state.inputs)),
+        locked=dict(state.locked),
+        disabled=state.disabled,
     )
     return _balanced(out)
 

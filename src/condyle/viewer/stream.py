@@ -15,7 +15,7 @@ from condyle.paths.span import TOUCHED
 from condyle.system.state import State
 from condyle.viewer.layer import Layer, layers, of_state
 from condyle.viewer.paths import ALONG
-from condyle.viewer.scene import Drawn, Scene, draw, moving, scene
+from condyle.viewer.scene import LONGEST, Drawn, Scene, draw, gravity_of, moving, reach, scene
 
 ALONG_ARC = np.linspace(0.0, 1.0, ALONG)
 
@@ -46,7 +46,11 @@ class Stream:
 
     def scene(self, title: str) -> Scene:
         """The first picture."""
-        return scene([self.drawn], title, self.paint, self.system)
+        out = scene([self.drawn], title, self.paint, self.system)
+        weight = sum(b.mass for b in self.system.bodies) * float(np.linalg.norm(gravity_of(self.system)))
+        if self.drawn.arrows and weight > 0:  # forces of the first state say little
+            out.arrow_scale = LONGEST * min(out.size, reach(self.drawn)) / weight
+        return out
 
     def message(self, state: State) -> bytes:
         """Float32 numbers of a state."""

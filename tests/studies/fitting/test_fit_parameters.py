@@ -278,6 +278,10 @@ def test_bad_calls(swing):
         cd.fit_parameters(cd.models.arm26(muscle=None), run, ["mass"])
     with pytest.raises(cd.errors.DescriptionError, match="low < high"):
         cd.fit_parameters(system, run, ["mass"], bounds={"mass": (9, 10)})
+    with pytest.raises(cd.errors.DescriptionError, match="bounds: expected a dict"):
+        cd.fit_parameters(system, run, ["mass"], bounds=[(0, 1)])
+    with pytest.raises(cd.errors.DescriptionError, match=r"it is fit_parameters\(system, residuals"):
+        cd.fit_parameters(system, ["mass"], run)
     with pytest.raises(cd.errors.DescriptionError, match="is not sought"):
         cd.fit_parameters(system, run, ["mass"], bounds={"damping": (0, 1)})
     with pytest.raises(cd.errors.DescriptionError, match=r"one of cd\.residuals"):

@@ -393,7 +393,8 @@ class Accelerations:
 
 
 def constrained(rows: ConstraintEquations, udot0: SX, lock: SX, short: float = ROUNDING) -> Accelerations:
-    """From the accelerations without constraints (1). short: as in ConstraintBlocks.unmet."""
+    """From the accelerations without constraints (1), on the manifold of sherman2011 (4). short: as in
+    ConstraintBlocks.unmet."""
     found = Multipliers(rows, lock, derived=not rows.view.plain)
     met = found.meet(udot0, rows.bias())
     return Accelerations(met.x, met.lambda_, found.delicate, found.left(met, rows, udot0, short))

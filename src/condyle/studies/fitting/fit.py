@@ -61,6 +61,15 @@ def fit_parameters(
         DescriptionError: residuals that cannot be evaluated at the start; fewer of them than Parameters.
     """
     check_system("fit_parameters", system)
+    if callable(parameters) or isinstance(parameters, Residuals):
+        raise DescriptionError(
+            f"fit_parameters: parameters: expected names, got {parameters!r}; it is fit_parameters(system, residuals, "
+            "parameters)"
+        )
+    if bounds is not None and not isinstance(bounds, Mapping):
+        raise DescriptionError(
+            f"fit_parameters: bounds: expected a dict, as {{'mass': (0, None)}}, got {bounds!r}"
+        )
     names = [parameters] if isinstance(parameters, str) else list(parameters)
     for name in [*names, *(bounds or {}), *(start or {})]:
         if name not in system.parameters:

@@ -235,6 +235,7 @@ $('scene').addEventListener('pointerup', (e) => { if (down && Math.hypot(e.clien
 // ---- what there is, and what not ---------------------------------------------------------------------------
 $('timeline').max = main.frames - 1;
 $('bar').hidden = main.frames < 2;
+if (stage.blind) head.notes.unshift('This browser has no WebGL, so that there is no picture: switch on hardware acceleration, or use another browser. Curves, values and files are there.');
 const more = head.notes.length > 1 ? ` (and ${head.notes.length - 1} more)` : '';
 $('notes').firstElementChild.textContent = head.notes.length ? head.notes[0] + more : '';
 $('notes').append(...head.notes.slice(1).map((text) => { const p = document.createElement('p'); p.textContent = text; return p; }));
@@ -292,5 +293,5 @@ window.condyle = {
   at: (x, y) => { const found = stage.pick(x, y, figures); return found && { kind: found.kind, name: found.name, layer: found.figure.name }; },
   screen: (name, layer = 0) => stage.screen(figures[layer].place('bodies', name)),
 };
-if (head.live) new Live(window.condyle, head.live);
+if (head.live) window.live = new Live(window.condyle, head.live);
 document.documentElement.dataset.ready = 'yes';             // tests wait for html[data-ready]

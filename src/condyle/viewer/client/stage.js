@@ -19,6 +19,13 @@ function software() {
   return /swiftshader|llvmpipe|software|basic render/i.test(name);
 }
 
+/** One that draws nothing where a browser has no WebGL: curves and values are still there. */
+function renderer(canvas, options) {
+  try { return Object.assign(new WebGLRenderer({ canvas, ...options }), { isWebGLRenderer: true }); } catch {
+    return { shadowMap: {}, info: { render: { triangles: 0, calls: 0 } }, setSize() {}, setPixelRatio() {}, getPixelRatio: () => 1, render() {}, getContext: () => ({ isContextLost: () => false }), forceContextLoss() {}, forceContextRestore() {} };
+  }
+}
+
 export class Stage {
   /** plain: never finer than while things move; clear: nothing behind the things */
   constructor(canvas, head, plain, clear = false) {
@@ -26,7 +33,8 @@ export class Stage {
     this.slow = software();
     const parts = head.layers.reduce((n, layer) => n + layer.parts.length, 0);
     this.sides = parts > 400 ? 16 : parts > 120 ? 28 : 48; this.figures = [];
-    this.renderer = new WebGLRenderer({ canvas, antialias: !this.slow, alpha: clear || !this.slow });
+    this.renderer = renderer(canvas, { antialias: !this.slow, alpha: clear || !this.slow });
+    this.blind = !this.renderer.isWebGLRenderer;
     this.renderer.shadowMap.enabled = true;
     this.scene = new Scene();
     this.up = new Vector3().fromArray(head.up);
