@@ -55,6 +55,9 @@ def walk() -> None:
         plots=[curves],
         plot=list(shown),
         speed=0.5,
+        azimuth=85,
+        elevation=7,
+        zoom=1.1,
         size=(860, 410),
     )
 
