@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 REFERENCE = Path(__file__).parents[2] / "shared/reference/control"
-LIMITED = {"squat_predict_muscle": 3, "gait10_track_muscle": 3, "walk2d_track": 3}
+LIMITED = {"squat_predict_muscle": 3, "gait10_track_muscle": 3, "walk2d_track": 3, "walk2d_predict": 3}
 """Iterations after which Moco is stopped."""
 
 
@@ -92,11 +92,12 @@ def gait10(cd: Any, kind: str) -> Any:
     return problem, {"mesh": 25, "accuracy": 1e-6, "scheme": scheme}
 
 
-def walk2d(cd: Any) -> Any:
+def walk2d(cd: Any, goal: str = "track") -> Any:
     system = read(cd, "inputs/2D_gait.osim")
     with warnings.catch_warnings(action="ignore"):
         table = cd.read_table(REFERENCE / "moco/walk2d_track/gaitTracking_tracked_states.sto")
-    problem = cd.Problem(system, times=(0.0, 0.470089))
+    track = goal == "track"
+    problem = cd.Problem(system, **({"times": (0.0, 0.470089)} if track else {"duration": (0.4, 0.6)}))
     degree = np.pi / 180
     for name, (low, high) in {
         "pelvis_tilt": (-20, -10), "hip_flexion_l": (-10, 60), "hip_flexion_r": (-10, 60),
@@ -108,9 +109,15 @@ def walk2d(cd: Any) -> Any:
     problem.bound("pelvis_ty", (0.75, 1.25))
     problem.bound(problem.speeds, (-50, 50))
     problem.require(cd.goals.Periodic(mirror=("_r", "_l")))
-    problem.minimize(cd.goals.Follow(table), 1.0)
-    problem.minimize(cd.goals.Effort(), 10.0)
-    return problem, {"mesh": 50, "accuracy": 1e-4, "scheme": "radau-2", "iterations": 500}
+    options = {"mesh": 50, "accuracy": 1e-6, "scheme": "radau-2"}
+    if track:
+        problem.minimize(cd.goals.Follow(table), 1.0)
+        problem.minimize(cd.goals.Effort(), 10.0)
+        return problem, options
+    problem.require(cd.goals.MeanSpeed(1.2))
+    problem.minimize(cd.goals.Effort(exponent=3, per="pelvis_tx"), 10.0)
+    tracked, same = walk2d(cd)
+    return problem, {**options, "guess": cd.solve(tracked, **same)}
 
 
 PROBLEMS: dict[str, tuple[Callable[[Any], Any], float]] = {
@@ -122,6 +129,7 @@ PROBLEMS: dict[str, tuple[Callable[[Any], Any], float]] = {
     "gait10_track_torque": (lambda cd: gait10(cd, "torque"), 200),
     "gait10_track_muscle": (lambda cd: gait10(cd, "muscle"), 100),
     "walk2d_track": (walk2d, 60),
+    "walk2d_predict": (lambda cd: walk2d(cd, "predict"), 60),
 }
 """What makes each problem with the options of `solve`, and how many times faster than Moco it should be."""
 

@@ -66,13 +66,14 @@ def main(problem: str, folder: str, iterations: int) -> None:
     os.chdir(tempfile.mkdtemp())
     if problem.startswith("gait10"):
         study = tracking(osim, root / "inputs", problem.endswith("muscle"))
-    elif problem.startswith("walk2d"):
+    elif problem == "walk2d_track":
         study = walking(osim, root / "inputs")
     else:
-        study = osim.MocoStudy(str(root / "moco" / problem / "problem.omoco"))
+        place = "walk2d_predict_from_prototype" if problem == "walk2d_predict" else problem
+        study = osim.MocoStudy(str(root / "moco" / place / "problem.omoco"))
     solver = osim.MocoCasADiSolver.safeDownCast(study.updSolver())
     solver.set_verbosity(0)
-    if problem.startswith(("gait10", "walk2d")):
+    if problem.startswith("gait10") or problem == "walk2d_track":
         solver.set_optim_constraint_tolerance(1e-4)
         solver.set_optim_convergence_tolerance(1e-4)
         solver.resetProblem(study.updProblem())

@@ -16,10 +16,9 @@ from matplotlib.axes import Axes
 
 import condyle as cd
 from condyle.cli.demo import DATA, elbow
-from condyle.cli.figures import COLORS, DASHED
-from condyle.cli.report import referred
-from condyle.cli.steps import Steps
-from condyle.cli.study import Study, count, study
+from condyle.reports.analysis import Analysis
+from condyle.reports.report import referred
+from condyle.table.plots import COLORS, PALE
 
 OUT = Path(__file__).parent / "img" / "elbow.png"
 INK = "#20303c"
@@ -52,14 +51,16 @@ def walk() -> None:
         plots=[curves],
         plot=list(shown),
         speed=0.5,
+        azimuth=85,
+        elevation=7,
+        zoom=1.1,
         size=(860, 410),
     )
 
 
 def study_of_the_elbow() -> None:
     motion = elbow(cd.models.arm26())
-    with Steps(count(motion.system, ("active",))) as steps:
-        found = study(motion, steps, configurations=("active",))
+    found = cd.analyze(motion.system, motion, configurations=("active",))
     opensim = cd.read_table(DATA, degrees=False)
     figure = plt.figure(figsize=(10, 5.6), layout="constrained", facecolor="white")
     axes = figure.subplot_mosaic(
@@ -147,8 +148,8 @@ def curves(
             table.time, table[name], color=color, linewidth=2.4 - 0.2 * k, label=name
         )
         if other is not None:
-            axes.plot(other.time, other[name], color=color, **DASHED)
-    axes.plot([], [], color=INK, label="OpenSim", **DASHED)
+            axes.plot(other.time, other[name], color=color, **PALE)
+    axes.plot([], [], color=INK, label="OpenSim", **PALE)
     axes.set_ylabel(ylabel)
     axes.margins(x=0)
     axes.spines[["top", "right"]].set_visible(False)
@@ -157,7 +158,7 @@ def curves(
         axes.legend(frameon=False, fontsize=8)
 
 
-def arm(axes: Axes, found: Study) -> None:
+def arm(axes: Axes, found: Analysis) -> None:
     """Bones and muscles from the side, at some frames; muscles as broad as their forces."""
     motion, system = found.motion, found.motion.system
     for i, fade in zip(SHOWN, np.linspace(0.35, 1.0, len(SHOWN)), strict=True):

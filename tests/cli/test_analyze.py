@@ -40,6 +40,7 @@ def test_a_ready_model_moves_as_in_the_demo(tmp_path: Path) -> None:
     assert set(found) == {
         "kinematics",
         "moments",
+        "powers",
         "lengths",
         "fibers",
         "moment_arms",
@@ -67,6 +68,7 @@ def test_a_system_of_ones_own_without_muscles(tmp_path: Path) -> None:
         "report.html",
         "kinematics.csv",
         "moments.csv",
+        "powers.csv",
         "reactions.csv",
     }
     again = analyze("leg.py", "swing.csv", "--output", "out/here", cwd=tmp_path)
@@ -99,7 +101,8 @@ system.add_force("vasti", cd.muscles.Thelen2003(path, 500, 0.09, 0.3))
     assert re.search(r"largest reserve against its joint moment +[\d.]+ % +10 % +fail", done.stdout)
     page = (tmp_path / "bend-analysis" / "report.html").read_text(encoding="utf-8")
     assert "leaps from 35 to -35 mm" in page and "largest reserve against its joint moment" in page
-    assert "Joint loads: moments" in page
+    assert "Joint loads" in page and "<b>✕ fail</b>" in page  # the verdict is a word, not only a color
+    assert page.index('id="verdicts"') < page.index("<iframe")
 
 
 def test_external_loads(tmp_path: Path) -> None:

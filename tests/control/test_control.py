@@ -82,6 +82,16 @@ def test_least_time_of_a_mass(mass: cd.System) -> None:
     assert answer.objective == pytest.approx(answer.duration)
 
 
+def test_least_time_of_a_mass_as_in_moco(mass: cd.System) -> None:
+    """Moco 4.6, exact Hessian, tolerance 1e-11: 0.4000266695156. At 1e-8 its two Hessians are 7e-7 apart: the barrier of
+    IPOPT keeps 200 controls from their bounds."""
+    problem = sliding(mass, (0.05, 5.0), cd.goals.Duration())
+    options = {"mesh": 100, "scheme": "hermite-simpson", "guess": "bounds"}
+    answer = cd.solve(problem, accuracy=1e-11, **options)
+    # both to 1e-11 and 200 bounds
+    assert answer.objective == pytest.approx(0.4000266695156176, rel=1e-10)
+
+
 def test_mocos_double_pendulum(pendulum: cd.System) -> None:
     """Moco 4.6: 1342.2698298837815 at the same scheme, mesh, guess and tolerance; a warm start is quick."""
     problem = swing(pendulum)

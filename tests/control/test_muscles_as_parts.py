@@ -12,14 +12,15 @@ from condyle.control.guess import start
 from condyle.control.program import ControlProgram
 
 
-def limb() -> cd.System:
-    """Two pins and a slider before them; three alike muscles, over a cylinder, over a sphere and over both."""
+def limb(over: cd.paths.Surface | None = None) -> cd.System:
+    """Two pins and a slider before them; three alike muscles, over a cylinder (or another surface), over a sphere and
+    over both; and a spring over the cylinder."""
     system = cd.System()
     mass = {"mass": 1.0, "com": (0, -0.15, 0), "inertia": (0.01, 0.01, 0.01)}
     base = system.add_body("base", mobilizer=cd.Slider(), coordinates=("x",), **mass)
     upper = system.add_body("upper", base, cd.Pin(), coordinates=("hip",), **mass)
     lower = system.add_body("lower", upper, cd.Pin(), X_PF=(0, -0.3, 0), coordinates=("knee",), **mass)
-    cylinder = cd.paths.Wrap(cd.paths.Cylinder(0.04, 0.3), upper, (0, -0.3, 0))
+    cylinder = cd.paths.Wrap(over or cd.paths.Cylinder(0.04, 0.3), upper, (0, -0.3, 0))
     sphere = cd.paths.Wrap(cd.paths.Sphere(0.05), base, (0, 0, 0))
     numbers = {"max_isometric_force": 500.0, "optimal_fiber_length": 0.15}
     for name, slack, points, wraps in (
@@ -32,12 +33,19 @@ def limb() -> cd.System:
         tendon = "elastic" if name == "flexor" else "rigid"
         muscle = cd.muscles.DeGroote2016(path, tendon_slack_length=slack, **numbers, tendon=tendon)
         system.add_force(name, muscle)
+    if over is None:
+        ends = [(upper, (0.05, -0.05, 0)), (lower, (0.07, -0.1, 0.01))]
+        system.add_force("ligament", cd.forces.PathSpring(cd.paths.Path(ends, [cylinder]), 500.0, 0.1))
     return system
 
 
-@pytest.mark.parametrize("bend", [0.5, -0.6])
-def test_second_derivatives(bend: float) -> None:
-    problem = cd.Problem(limb(), duration=0.3)
+ELLIPSOID = cd.paths.Ellipsoid((0.04, 0.06, 0.05))
+
+
+@pytest.mark.parametrize(("bend", "over"), [(0.5, None), (-0.6, None), (0.5, ELLIPSOID)])
+def test_second_derivatives(bend: float, over: cd.paths.Surface | None) -> None:
+    """Lengths over ellipsoids have no third derivatives: differences stand in their place."""
+    problem = cd.Problem(limb(over), duration=0.3)
     problem.minimize(cd.goals.Effort())
     program = ControlProgram(problem, Mesh.even(scheme("radau-2"), 1), True)
     nlp, rng = program.program, np.random.default_rng(1)

@@ -15,6 +15,9 @@ from condyle.native.tables.lookup import Context, current_context, lookup_contex
 from condyle.native.tables.staged import build_function
 from condyle.records import dataclass
 
+STEP = 1e-5
+"""Of differences in place of second derivatives, of 1 or of the variable where that is larger."""
+WORDS = {"F": "values", "J": "first derivatives", "H": "second derivatives"}
 Expressions = Callable[[], tuple[SX, SX, SX, Context | None]]
 """Makes the symbols y and d and the expression F, and gives the trace that F was made in, if not this one."""
 
@@ -58,10 +61,20 @@ class PointFunction:
         y: size of y.
         d: size of d.
         hessian: second derivatives are needed.
+        known: the expressions have them; else they are differences of the first ones.
     """
 
-    def __init__(self, name: str, key: str, build: Expressions, y: int, d: int, hessian: bool = True) -> None:
-        self.name, self.key, self.y, self.d, self.hessian = name, key, y, d, hessian
+    def __init__(
+        self,
+        name: str,
+        key: str,
+        build: Expressions,
+        y: int,
+        d: int,
+        hessian: bool = True,
+        known: bool = True,
+    ) -> None:
+        self.name, self.key, self.y, self.d, self.hessian, self.known = name, key, y, d, hessian, known
         self._build = build
         self._derived: Derived | None = None
         self._kernels: dict[str, NativeFunction] = {}
@@ -72,7 +85,7 @@ class PointFunction:
         for kind, out in sizes.items():
             inputs = [("y", y), ("d", d)] + [("mu", self.pattern.size)] * (kind == "H")
             self._kernels[kind] = NativeFunction(
-                f"{name} {kind}",
+                f"{name}: {WORDS[kind]}",
                 lambda kind=kind: self._function(kind),  # type: ignore[misc]
                 key=f"{kind} {name}\n{key}",
                 inputs=inputs,
@@ -96,7 +109,23 @@ class PointFunction:
         """Entries of the Hessian of mu.F, shape (k, nnz)."""
         if not self.pattern.hessian.shape[1]:
             return np.zeros((len(y), 0))
-        return self._kernels["H"](y, d, mu, threads=1)
+        return self._kernels["H"](y, d, mu, threads=1) if self.known else self._differences(y, d, mu)
+
+    def _differences(self, y: Array, d: Array, mu: Array) -> Array:
+        """The same from the Jacobian at y +- STEP, one variable after the other."""
+        rows, columns = self.pattern.jacobian
+        into = np.equal.outer(columns, np.arange(self.y)).astype(float)
+        steps = STEP * np.maximum(1.0, np.abs(y))
+        H = np.zeros((len(y), self.y, self.y))
+        for k in range(self.y):
+            for sign in (1.0, -1.0):
+                moved = y.copy()
+                moved[:, k] += sign * steps[:, k]
+                H[:, k] += (
+                    sign * (self.jacobians(moved, d)[1] * mu[:, rows]) @ into / (2 * steps[:, k : k + 1])
+                )
+        i, j = self.pattern.hessian
+        return np.ascontiguousarray((H[:, i, j] + H[:, j, i]) / 2)
 
     # ---- expressions ---------------------------------------------------------------------------------------
 
@@ -110,13 +139,15 @@ class PointFunction:
                 mu = ca.SX.sym("mu", F.numel())
                 J = ca.jacobian(F, y)
                 H = ca.SX(y.numel(), y.numel())
-                if self.hessian:
+                if self.hessian and not self.known:
+                    H = ca.tril(ca.SX.ones(y.numel(), y.numel()))
+                elif self.hessian:
                     H = ca.tril(ca.jacobian(ca.jtimes(F, y, mu, True), y))
                 self._derived = Derived(y, d, mu, F, J, ca.sparsify(H), context)
         return self._derived
 
     def _pattern(self) -> Pattern:
-        key = f"pattern {self.name} {self.hessian}\n{self.key}"
+        key = f"pattern {self.name} {self.hessian} {self.known}\n{self.key}"
 
         def load(code: bytes, facts: Any) -> Pattern:
             sizes = facts["sizes"]

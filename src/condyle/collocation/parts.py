@@ -4,7 +4,8 @@
 
 y_k and d_k are some of y and d; S_k puts the values into rows of F. By the chain rule a Hessian is then the sum
 of small ones, and parts with the same operations on other numbers, such as the left and the right one, are one
-kind: derived and compiled once, and run side by side in lanes as if they were more points.
+kind: derived and compiled once, and run side by side in lanes as if they were more points. Where a part has no
+second derivatives, as a muscle over an ellipsoid, whose length has no third ones, they are differences of the first.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ from condyle.native.straight.instructions import Instructions, apply
 from condyle.native.tables.lookup import Closure, Context, lookup_context
 from condyle.records import dataclass
 
-Terms = Callable[[], tuple[SX, SX, Sequence[tuple[SX, Sequence[int]]], Context]]
-"""Makes the symbols y and d and all parts, expression and rows of F each, and gives their trace."""
+Part = tuple[SX, Sequence[int], bool]
+"""An expression, the rows of F that it is added to, and whether it has second derivatives."""
+Terms = Callable[[], tuple[SX, SX, Sequence[Part], Context]]
+"""Makes the symbols y and d and all parts, and gives their trace."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,29 +71,32 @@ def kinds(name: str, key: str, build: Terms, hessian: bool) -> list[Kind]:
             made.extend(_drafts(*build()))
         return made
 
-    def load(code: bytes, facts: Any) -> list[tuple[Array, ...]]:
+    def load(code: bytes, facts: Any) -> list[tuple[Any, ...]]:
         numbers, at, out = np.frombuffer(code), 0, []
-        for shapes in facts["shapes"]:
+        for shapes, known in zip(facts["shapes"], facts["known"], strict=True):
             arrays = []
             for shape in shapes:
                 size = int(np.prod(shape))
                 arrays.append(numbers[at : at + size].reshape(shape))
                 at += size
-            out.append(tuple(arrays))
+            out.append((*arrays, known))
         return out
 
     facts_key = f"parts {name}\n{key}"
     found = cache.loaded(facts_key, load)
     if found is None:
-        found = [draft.arrays for draft in drafts()]
-        code = b"".join(np.asarray(x, float).tobytes() for each in found for x in each)
-        cache.store(facts_key, code, {"shapes": [[list(x.shape) for x in each] for each in found]})
+        found = [(*draft.arrays, draft.first.known) for draft in drafts()]
+        code = b"".join(np.asarray(x, float).tobytes() for each in found for x in each[:-1])
+        facts = {"known": [each[-1] for each in found]}
+        cache.store(
+            facts_key, code, facts | {"shapes": [[list(x.shape) for x in each[:-1]] for each in found]}
+        )
     out = []
     for i, arrays in enumerate(found):
         y, d, rows = (x.astype(int) for x in (arrays[0], arrays[1], arrays[3]))
         function = PointFunction(
             f"{name} part {i + 1}", key, lambda i=i: drafts()[i].expressions(),  # type: ignore[misc]
-            y.shape[1], d.shape[1] + arrays[2].shape[1], hessian,
+            y.shape[1], d.shape[1] + arrays[2].shape[1], hessian, arrays[4],
         )  # fmt: skip
         out.append(Kind(function, y, d, arrays[2], rows))
     return out
@@ -99,7 +105,8 @@ def kinds(name: str, key: str, build: Terms, hessian: bool) -> list[Kind]:
 class _Member:
     """A part as operations on its own symbols, in the order in which these are in y and d."""
 
-    def __init__(self, expression: SX, rows: Sequence[int], place: dict[int, tuple[int, int]]) -> None:
+    def __init__(self, part: Part, place: dict[int, tuple[int, int]]) -> None:
+        expression, rows, self.known = part
         self.rows = list(rows)
         self.closure = Closure("part", [], [ca.densify(ca.vec(expression))])
         symbols = ca.vertsplit(self.closure.outside) if self.closure.outside.numel() else []
@@ -124,6 +131,7 @@ class _Member:
             tuple(code.outputs),
             tuple(tables),
             len(self.y),
+            self.known,
         )
 
 
@@ -167,7 +175,7 @@ class _Draft:
         return y, d, F, self.context
 
 
-def _drafts(y: SX, d: SX, parts: Sequence[tuple[SX, Sequence[int]]], context: Context) -> list[_Draft]:
+def _drafts(y: SX, d: SX, parts: Sequence[Part], context: Context) -> list[_Draft]:
     place = {
         s.element_hash(): (which, i)
         for which, x in enumerate((y, d))
@@ -175,7 +183,7 @@ def _drafts(y: SX, d: SX, parts: Sequence[tuple[SX, Sequence[int]]], context: Co
     }
     groups: dict[Any, list[_Member]] = {}
     with lookup_context(context):
-        for expression, rows in parts:
-            member = _Member(expression, rows, place)
+        for part in parts:
+            member = _Member(part, place)
             groups.setdefault(member.key, []).append(member)
     return [_Draft(members, context) for members in groups.values()]

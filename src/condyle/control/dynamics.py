@@ -21,7 +21,7 @@ algebraic variable, and the equilibrium of fiber and tendon a residual. Other la
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 import casadi as ca
@@ -60,8 +60,9 @@ TENDON_RATE = 10.0
 """One unit of the rate of that force [1/s]."""
 STEADY = 0.05
 """By how much the slope of a constraint over its dependent coordinate may change with the configuration."""
-SAMPLES = 12
-"""Places at which dependent coordinates are chosen."""
+SAMPLES, WIDE = 24, 2.0
+"""Places at which dependent coordinates are chosen, and how far they are from the default [rad, m]: a slope that is steady
+near it and vanishes elsewhere, as a cosine, is not enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +211,7 @@ class Dynamics:
             return [], True
         m, q, _ = self.model.equations("position"), *self.system.defaults()
         rng, free = np.random.default_rng(0), [k for k in self.coordinate_of if k not in self.driven]
-        spread = np.array([0.0 if i in self.held_coordinates else 0.3 for i in range(len(q))])
+        spread = np.array([0.0 if i in self.held_coordinates else WIDE for i in range(len(q))])
         places = q + spread * rng.uniform(-1, 1, (SAMPLES, len(q)))
         G = np.asarray(
             self.system.constraints.jacobian(
@@ -401,9 +402,10 @@ class Dynamics:
         given = self.motion is not None
         return f"{fixed} {self.held_speeds} {self.dependent} {self.diagonal} {given} {loads}"
 
-    def point(self, T: SX) -> tuple[Point, SX, SX, SX, SX, list[tuple[SX, list[int]]]]:
+    def point(self, T: SX) -> tuple[Point, SX, SX, SX, SX, list[tuple[SX, list[int], bool]]]:
         """The point, v, the numbers (held, t, constants), xdot, residuals, and what muscles add to residuals:
-        expressions with the numbers of the residuals (condyle.collocation.parts)."""
+        expressions with the numbers of the residuals, and whether they have second derivatives
+        (condyle.collocation.parts)."""
         model, tree = self.model, self.tree
         s = Symbols(model, direct=True, straight=True)
         q, u, a = s["q"], s["u"], s["udot"]
@@ -466,14 +468,14 @@ class Dynamics:
         )
         lengths = [ca.sumsqr(q[part]) - 1 for part in self.quaternions]
         r = ca.vertcat(e, equations, ca.SX(len(acting.residuals), 1), *lengths)
-        pulls: list[tuple[SX, list[int]]] = []
+        pulls: list[tuple[SX, list[int], bool]] = []
         for name, pull in acting.pulls.items():
             found = ca.sparsify(reduced(pull))
             where, values = list(found.sparsity().row()), [found.nz[:]]
             if name in acting.residuals:
                 where.append(len(own) + equations.numel() + list(acting.residuals).index(name))
                 values.append(acting.residuals[name])
-            pulls.append((ca.vertcat(*values), where))
+            pulls.append((ca.vertcat(*values), where, self.muscles[name].path.knows_every_order))
         inputs = tree.inputs.symbols
         v = ca.vertcat(
             self._pick(q, self.q_states), self._pick(u, self.u_states), z, inputs, corrections,
@@ -517,6 +519,8 @@ class Dynamics:
             own_z = z[start : start + len(force.states)]
             start += len(force.states)
             if name not in self.muscles:
+                if (path := getattr(force, "path", None)) is not None and path.wraps:
+                    force = replace(force, path=path.every_order)  # type: ignore[type-var]
                 force.apply(view, loads)
                 out.rates += [ca.if_else(enabled, x, 0) for x in force.rates(view)]
                 continue

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from condyle.arrays import Array
 from condyle.collocation.assembly import Assembly
 from condyle.errors import DescriptionError
 from condyle.files import whole
+from condyle.native.machine import notice
 from condyle.nlp import Bounds, Iterate, Iteration, Solution, ipopt
 from condyle.records import dataclass
 
@@ -31,6 +33,8 @@ AGAIN: dict[str, ipopt.Option] = {**ipopt.WARM, "mu_init": 0.1}
 """After another scale of the objective."""
 EVERY = 20.0
 """Seconds between two checkpoints."""
+WIDTH = 80
+"""Of the line of progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +139,23 @@ def optimize(
     )
 
 
+@contextmanager
+def said(show: bool) -> Iterator[None]:
+    """While it lasts the line of progress says what is compiled."""
+
+    def say(what: str) -> None:
+        sys.stderr.write(
+            f"\r{f'compiling {what}, once for this problem':<{WIDTH}}" if what else f"\r{'':<{WIDTH}}\r"
+        )
+        sys.stderr.flush()
+
+    stop = notice.listen(say) if show else lambda: None
+    try:
+        yield
+    finally:
+        stop()
+
+
 def kkt(nlp: Assembly, bounds: Bounds, s: Solution) -> tuple[float, float]:
     """Largest residual of the conditions of optimality, over the size of the multipliers, and largest
     violation of a requirement or bound, both as the program is scaled."""
@@ -163,10 +184,9 @@ class _Watch:
         if callable(settings.progress):
             settings.progress(step)
         elif settings.progress:
-            sys.stderr.write(
-                f"\r{self.count:4d}  objective {step.objective / self.nlp.r:.6g}  violation {step.violation:.1e}  "
-                f"optimality {step.optimality:.1e}  {time.monotonic() - self.begin:.1f} s   "
-            )
+            line = f"{self.count:4d}  objective {step.objective / self.nlp.r:.6g}  violation {step.violation:.1e}  "
+            line += f"optimality {step.optimality:.1e}  {time.monotonic() - self.begin:.1f} s"
+            sys.stderr.write(f"\r{line:<{WIDTH}}")
             sys.stderr.flush()
         if settings.checkpoint is not None and time.monotonic() - self.saved > EVERY:
             self.save(iterate(), max(min(step.violation, step.optimality, 1e-2), 1e-9))

@@ -18,7 +18,7 @@ from condyle.control.goals.base import Frames, MovementGoal
 from condyle.control.problem import Problem
 from condyle.errors import DescriptionError
 from condyle.forces.base import state_variables
-from condyle.native.machine import cache
+from condyle.native.machine import cache, notice
 from condyle.native.tables.lookup import Context, current_context, lookup_context
 from condyle.nlp import Bounds
 from condyle.records import dataclass
@@ -48,7 +48,7 @@ class _Expressions:
     shown: Any
     sizes: list[Sizes]
     context: Context
-    pulls: list[tuple[Any, list[int]]]
+    pulls: list[tuple[Any, list[int], bool]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,11 +150,11 @@ class ControlProgram:
             names = [name for name, _ in state_variables(dynamics.model.forces)]
             shown = ca.vertcat(ca.SX(0, 1), *(point.view.states[name] for name in names))
             F, start, end, shown, *each = dynamics.with_numbers(
-                point.symbols, [F, *ends, shown, *(x for x, _ in pulled)]
+                point.symbols, [F, *ends, shown, *(x for x, _, _ in pulled)]
             )
             pulls = [
-                (x, [len(dynamics.states) + i for i in rows])
-                for x, (_, rows) in zip(each, pulled, strict=True)
+                (x, [len(dynamics.states) + i for i in rows], known)
+                for x, (_, rows, known) in zip(each, pulled, strict=True)
             ]
             y = ca.vertcat(v, *([T] if problem.free else []), *parameters)
             d = ca.vertcat(numbers, *([] if problem.free else [T]), *own)
@@ -164,7 +164,8 @@ class ControlProgram:
         key = f"sizes {self.key}"
         found = cache.loaded(key, lambda code, facts: [Sizes(*x) for x in facts["sizes"]])
         if found is None:
-            found = self._expressions.sizes
+            with notice.compiling("control: equations"):
+                found = self._expressions.sizes
             each = [[s.integrand, s.path, s.start, s.end, s.value] for s in found]
             cache.store(key, b"", {"sizes": each})
         return found

@@ -16,7 +16,7 @@ from condyle.collocation.schemes import scheme as scheme_named
 from condyle.control.answer import Answer, PhasesAnswer, explanation
 from condyle.control.diagnosis import diagnose
 from condyle.control.guess import start
-from condyle.control.optimize import Settings, kkt, optimize
+from condyle.control.optimize import Settings, kkt, optimize, said
 from condyle.control.phases import JoinedProgram, Phases
 from condyle.control.problem import Problem
 from condyle.control.program import ControlProgram
@@ -164,7 +164,8 @@ def solve(
         None if checkpoint is None else Path(checkpoint),
     )
     interpolated = midpoint_controls == "interpolated"
-    answer = _on_meshes(problem, meshes, guesses, interpolated, settings)
+    with said(progress is True):
+        answer = _on_meshes(problem, meshes, guesses, interpolated, settings)
     while mesh_error is not None and answer.ok and answer.mesh_error > mesh_error:
         parts = answer.phases if isinstance(answer, PhasesAnswer) else [answer]
         order = kind.order if kind.steps > 1 else 2

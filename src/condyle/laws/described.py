@@ -410,10 +410,7 @@ class Described(ExplainsCalls):
         return replace(self, **new) if new else self
 
     def __getstate__(self) -> dict[str, Any]:
-        found = {f: self.__dict__[f] for f in ("_description",) if f in self.__dict__}
-        if self.__dict__.get("_parameters") == []:
-            found["_parameters"] = []
-        return {f: getattr(self, f) for f in self._fields()} | found
+        return {f: getattr(self, f) for f in self._fields()}
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.description() == other.description()  # type: ignore[attr-defined]

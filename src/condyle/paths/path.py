@@ -117,6 +117,14 @@ class Path(Described):
 
         return replace(self, wraps=tuple(map(copied, self.wraps))) if self.wraps else self
 
+    @property
+    def knows_every_order(self) -> bool:
+        """Whether `every_order` has third derivatives over all its surfaces."""
+        return all(w.surface.knows for w in self.wraps)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"points": self.points, "wraps": self.wraps}
+
 
 def _several(what: str, given: Any) -> tuple[Any, ...]:
     """A list that a user gave."""

@@ -63,6 +63,7 @@ class Surface(Described):
     room = "paths."
     several: ClassVar[bool] = True  # may say WRAPPED beside MANDATORY
     every_order: ClassVar[bool] = False  # lengths have third derivatives too, where a surface knows them
+    knows: ClassVar[bool] = False  # third derivatives
     memory: ClassVar[int] = 0  # numbers from which a search for ends nearby goes on
 
     def __post_init__(self) -> None:
@@ -173,6 +174,8 @@ class Surface(Described):
 class _Round(Surface):
     """A surface whose geodesics have closed forms."""
 
+    knows = True
+
     def rule(self, A: SX, B: SX) -> tuple[SX, SX]:
         row = self.row(A, B)
         return row[0], row[1] - ca.sqrt(ca.fmax(dot(B - A, B - A), 0))
@@ -280,8 +283,8 @@ class Sphere(_Round):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ellipsoid(Surface):
-    """An ellipsoid that paths wrap over, about the origin of S, its axes along those of S. (`cd.Ellipsoid` is a
-    joint, `cd.contact.Ellipsoid` touches, `cd.shapes.Ellipsoid` is only drawn.)
+    """An ellipsoid that paths wrap over, about the origin of S, its axes along those of S: ruggiero2020 (26).
+    (`cd.Ellipsoid` is a joint, `cd.contact.Ellipsoid` touches, `cd.shapes.Ellipsoid` is only drawn.)
 
     Args:
         radii: half axes [m], shape (3,), positive. Parameters are not allowed: geodesics have no derivatives

@@ -174,7 +174,7 @@ class Panel:
     def entries(self) -> list[tuple[str, str, Mapping[str, Any]]]:
         """Of the legend: word, color ("" is that of text) and look. One column needs none: its title says it."""
         own = {c.label: (c.label, c.color, {"linewidth": 1.8}) for c in self.curves if c.label}
-        colors = list(own.values()) if len(own) > 1 or not self.title else []
+        colors = [] if {side(label)[0] for label in own} <= {side(self.title)[0]} else list(own.values())
         return colors + [(word, look.get("color", ""), look) for word, look in self.looks.items()]
 
 
@@ -309,9 +309,9 @@ def panel(
                 looks[side(name)[1]] = RIGHT if look.keys() & RIGHT.keys() else {"linestyle": "-"}
             curves.append(_curve(source, name, label, color, look))
             if other is not None and (theirs := other.theirs(name)):
-                others.append(
-                    _curve(other, theirs, "", COLORS[1] if alone else color, look if alone else look | PALE)
-                )
+                shade, own = (COLORS[1], {"linewidth": 2.8}) if alone else (color, PALE)  # equal curves show
+                found = _curve(other, theirs, "", shade, look | own)
+                others.append(replace(found, name=f"{theirs} ({other.word or 'other'})"))
     marks = [(x, COLORS[0] if alone else "") for x in source.marks]
     if other is not None and others:
         marks += [(x, COLORS[1]) for x in other.marks] if alone else []
@@ -332,12 +332,16 @@ def _curve(source: Source, name: str, label: str, color: str, look: Mapping[str,
 
 
 def grid_of(
-    sources: Sequence[Source], others: Sequence[Source], text: str, names: Sequence[str] = ()
+    sources: Sequence[Source],
+    others: Sequence[Source],
+    text: str,
+    names: Sequence[str] = (),
+    required: bool = True,
 ) -> list[list[Panel]]:
     """Rows of panels: joints x (angle, moment, power), or (angle, moment, power) x joints.
 
     Raises:
-        DescriptionError: a text that is none of these; a quantity that no Table has.
+        DescriptionError: a text that is none of these; a quantity that no Table has, if they are required.
     """
     words = [w for w in re.split(r"[\s,()]+", text.replace("×", " x ")) if w] if isinstance(text, str) else []
     quantities = [w for w in words if w not in ("joints", "x")]
@@ -346,7 +350,7 @@ def grid_of(
         raise DescriptionError(
             f"plot: grid: expected 'joints x (angle, moment, power)' or '(angle, moment, power) x joints', got {text!r}"
         )
-    columns = [_column(word, sources, names) for word in quantities]
+    columns = [_column(word, sources, names, required) for word in quantities]
     beside = (
         [_column(word, others, (), required=False) for word in quantities]
         if others

@@ -18,6 +18,7 @@ import casadi as ca
 import numpy as np
 
 import condyle.settings as settings
+from condyle.errors import NativeError
 from condyle.integrate.adjoint.matrices import LANES, LONGEST, Matrices, TreeMatrices
 from condyle.integrate.adjoint.slopes import OFFSETS, REVERSE, MapSlope, Slope, wanted
 from condyle.integrate.adjoint.tape import Rate, Recorded, Tape, used_slices
@@ -31,7 +32,19 @@ from condyle.model.layouts import prefers_loops
 from condyle.model.model import Model, description
 from condyle.native.machine.jit import lane_width
 from condyle.native.machine.threads import thread_count
-from condyle.native.programs.nodes import Get, If, Node, Put, Stream, Take, While, elementwise, kernel, walk
+from condyle.native.programs.nodes import (
+    Get,
+    If,
+    LaneStatus,
+    Node,
+    Put,
+    Stream,
+    Take,
+    While,
+    elementwise,
+    kernel,
+    walk,
+)
 from condyle.native.programs.program import Program, ProgramAndTables, Workspace, cached_program
 from condyle.native.programs.slice_function import Loops
 from condyle.records import dataclass
@@ -109,9 +122,13 @@ def _build(
         return [node] if sizes[name] else []
 
     def program(body: Node, lanes: int) -> ProgramAndTables:
-        used = {x.stream for x, _ in walk(body) if isinstance(x, (Get, Put, Take))}
+        rows = [x for x, _ in walk(body) if isinstance(x, (Get, Put))]
+        used = {"queue", *(x.stream for x in rows)}
         mine = {name: stream for name, stream in streams.items() if name in used}
-        known = set().union(*used_slices(body), {"count", "base", "seeded", "weights", "tolerance"})
+        known = set().union(
+            *used_slices(body), ["count", "base", "seeded", "weights", "tolerance", "at", "task"]
+        )
+        known |= {x.status for x in rows}
         slices = {name: size for name, size in sizes.items() if name in known}
         made = Program(body, slices, W=lanes, streams=mine, counts=("limit",))
         return made, {name: table for name, table in tables.items() if name in used}
@@ -339,6 +356,8 @@ class Runner:
             if "base" in self.program.sizes:
                 ws["base"] = base
             self.program.run(ws, bound, {"limit": limit})
+            if ws["status"].any():
+                raise NativeError(f"derivatives of a run: {LaneStatus(int(ws['status'].max())).advice}")
 
         if threads == 1:
             work(self.workspaces[0])

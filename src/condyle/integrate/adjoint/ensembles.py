@@ -227,6 +227,7 @@ def of_ensemble(kind: str, ens: Ensemble, *given: Any) -> Any:
     else:
         names = run.one.names(given[0])
     times, shape = run.times(t)
+    run.one.check_memory(names, 1 if times is None else len(times), N)
     each = [run.directions(name) for name in names]
     if kind == "jvp":
         v = {name: tangent_of(run.system, name, tangents[name]) for name in names}

@@ -215,7 +215,7 @@ class SeriesBars:
             right_hand_side(s)
         self.found = [series for series, _ in found.values()]
         self.width = sum(len(series.values[0]) for series in self.found)
-        self.stages = len(method.A) if isinstance(method, Explicit) else 1
+        self.stages = 1 + (len(method.A) if isinstance(method, Explicit) else 1)  # and f at the end of a step
         self.sums = [np.zeros(np.shape(series.values)) for series in self.found]
         if self.found and not isinstance(method, (Explicit, SemiExplicitEuler)):
             raise DescriptionError(
