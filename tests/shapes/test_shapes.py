@@ -47,9 +47,8 @@ def test_a_tube_follows_its_points() -> None:
     assert {tuple(e) for e in edges} == {tuple(e) for e in edges[:, ::-1]}
     middles = vertices.reshape(-1, 8, 3).mean(axis=1)
     np.testing.assert_allclose(middles[::4], helix, atol=1e-12)
-    assert (
-        np.abs(np.linalg.norm(middles[:, :2], axis=1) - 1).max() < 0.01
-    )  # cubics between 30 points of 2 turns
+    off = np.abs(np.linalg.norm(middles[:, :2], axis=1) - 1)
+    assert off[4:-4].max() < 1e-3  # the pieces at the ends have one neighbor
 
 
 def test_lines_and_frames_have_no_surface() -> None:

@@ -188,8 +188,9 @@ class Tube(Shape):
             np.cos(turn)[:, None] * n[:, None] + np.sin(turn)[:, None] * np.cross(t, n)[:, None]
         )
         i, j = np.arange(len(x) - 1)[:, None] * SIDES, np.arange(SIDES)
-        k = (j + 1) % SIDES
-        walls = np.stack([i + j, i + k, i + SIDES + j, i + k, i + SIDES + k, i + SIDES + j], axis=-1)
+        next_ = (j + 1) % SIDES
+        quad = [i + j, i + next_, i + SIDES + j, i + next_, i + SIDES + next_, i + SIDES + j]
+        walls = np.stack(quad, axis=-1)
         fans, last = np.arange(1, SIDES - 1), (len(x) - 1) * SIDES
         ends = [np.stack([0 * fans, fans + 1, fans], 1), last + np.stack([0 * fans, fans, fans + 1], 1)]
         return rings.reshape(-1, 3), np.concatenate([walls.reshape(-1, 3), *ends])
