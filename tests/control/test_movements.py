@@ -162,7 +162,7 @@ def test_contact_forces_of_two_feet() -> None:
         problem.add_torques("l", "r")
     problem.add_torques(["l", "r"], bounds=(-200, 200))
     for name in ("l", "r"):
-        problem.bound(name, (0.09, 0.0999))  # it touches
+        problem.bound(name, (0.07, 0.0999))  # it touches
         problem.bound(f"{name}_speed", (-5, 5))
     problem.minimize(cd.goals.Effort(), 1e-6)
     problem.minimize(cd.goals.ContactForces(loads, axes="y", weights={"right": 3.0}), 1.0)

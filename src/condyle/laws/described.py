@@ -409,6 +409,12 @@ class Described(ExplainsCalls):
         new = {f: times(getattr(self, f), ratio) for f in self.proportional}
         return replace(self, **new) if new else self
 
+    def __copy__(self) -> Self:
+        """Its fields alone: whoever copies one changes it, and what was found of it holds no longer."""
+        other = object.__new__(type(self))
+        other.__dict__.update({f: getattr(self, f) for f in self._fields()})
+        return other
+
     def __getstate__(self) -> dict[str, Any]:
         return {f: getattr(self, f) for f in self._fields()}
 
