@@ -20,6 +20,8 @@ from tests.process import output
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
+BEFORE = re.compile(r"^<!-- before\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
+"""What a page needs that readers have: their files."""
 BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 
@@ -159,9 +161,10 @@ def test_code_runs(
     """The blocks of a page, one after the other. What a print shows is in the comment beside or below it;
     what the last ones of a block show may be in a block of text below, where a line of three dots stands for
     any lines."""
-    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    text = page.read_text(encoding="utf-8")
+    blocks = BLOCK.findall(text)
     script = tmp_path / "page.py"
-    script.write_text("\n".join(code for code, _ in blocks), encoding="utf-8")
+    script.write_text("\n".join([*BEFORE.findall(text), *(code for code, _ in blocks)]), encoding="utf-8")
     shown = []
     for code, text in blocks:
         beside = said(code)
@@ -191,6 +194,15 @@ def said(code: str) -> list[str | None]:
         comment = re.match(r" *# (.*)$", rest) if rest else re.match(r" *# (.*)$", below)
         found.append(comment[1] if comment else None)
     return found
+
+
+def test_cycles_of_three_trials_take_fifteen_lines() -> None:
+    """Knee moments per mass, with bands, left against right: a newcomer's first figure."""
+    page = (DOCS / "guide" / "gait.md").read_text(encoding="utf-8")
+    (program,) = re.findall(
+        r"<!-- program:begin -->\n```python\n(.*?)```\n<!-- program:end -->", page, re.DOTALL
+    )
+    assert len([line for line in program.splitlines() if line.strip()]) <= 15
 
 
 def test_code_is_narrow() -> None:

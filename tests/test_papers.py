@@ -68,6 +68,21 @@ def test_every_row_leads_somewhere(paper: str) -> None:
     assert missing == []
 
 
+CITED = r"((?:(?: and|,)? ?\(\d+[a-z]?\)(?:-\(\d+\))?)+)"
+
+
+@pytest.mark.parametrize("paper", NUMBERED)
+def test_code_and_theory_cite_every_equation(paper: str) -> None:
+    """By the paper's key and the number: `seth2010 (16), (17)`, `lee2008 (9)-(14)`."""
+    places = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs" / "theory").glob("*.md")]
+    text = " ".join(" ".join(path.read_text(encoding="utf-8").split()) for path in places)
+    found: set[int] = set()
+    for numbers in re.findall(paper + CITED, text):
+        for first, last in re.findall(r"\((\d+)[a-z]?\)(?:-\((\d+)\))?", numbers):
+            found |= set(range(int(first), int(last or first) + 1))
+    assert [k for k in range(1, NUMBERED[paper][0] + 1) if k not in found] == []
+
+
 def test_citation_names_the_papers() -> None:
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     for doi in re.findall(r"\[doi:(\S+)\]", PAGE):

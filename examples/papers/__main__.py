@@ -12,8 +12,8 @@ from pathlib import Path
 
 import matplotlib
 
-from condyle.cli.page import Section, page
 from condyle.files import whole
+from condyle.reports.page import Section, page
 from examples.papers import lee2008, ruggiero2020, seth2010, sherman2011
 from examples.papers.part import Part, figure_html
 

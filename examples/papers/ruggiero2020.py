@@ -12,11 +12,10 @@ import numpy as np
 
 import condyle as cd
 from condyle.cli.demo import elbow
-from condyle.cli.steps import Steps
-from condyle.cli.study import CONFIGURATIONS, PAPER, Study, count, study
 from condyle.models.arm26 import BODIES as MASSES
 from condyle.models.arm26 import JOINTS
 from condyle.models.arm26 import SURFACES as WRAPPED
+from condyle.reports.analysis import CONFIGURATIONS, PAPER, Analysis
 from examples.papers.part import ROOT, Part, Table, new_figure
 
 BODIES = {"Humerus": "r_humerus", "Forearm": "r_ulna_radius_hand"}
@@ -117,8 +116,7 @@ def parts() -> Iterator[Part]:
     yield curves()
     motion = elbow(cd.models.arm26())
     names = (*CONFIGURATIONS, *PAPER)
-    with Steps(count(motion.system, names)) as steps:
-        found = study(motion, steps, configurations=names)
+    found = cd.analyze(motion.system, motion, configurations=names)
     yield from results(found)
     yield forward(found)
     yield rubbing(found)
@@ -164,7 +162,7 @@ TABLES = {
 }
 
 
-def results(found: Study) -> Iterator[Part]:
+def results(found: Analysis) -> Iterator[Part]:
     pictures = [scene(found, frame) for frame in (0, 100)]
     for title, image in zip(
         ("Fig. 8: the arm at the start", "Fig. 9: the arm at the end"),
@@ -225,7 +223,7 @@ ELBOW = (0.9, 0.45, 0.1)
 """Color of the cylinder there."""
 
 
-def scene(found: Study, frame: int) -> Any:
+def scene(found: Analysis, frame: int) -> Any:
     """A labeled picture of the arm, from the side."""
     system, q = found.motion.system.copy(), found.motion.q[frame]
     for name, body in BODIES.items():
@@ -256,7 +254,7 @@ def scene(found: Study, frame: int) -> Any:
         return plt.imread(path)
 
 
-def paths(found: Study) -> Any:
+def paths(found: Analysis) -> Any:
     """Joints and muscle paths at the start and at the end."""
     system, figure = found.motion.system, new_figure(8, 4)
     for axes, frame in zip(figure.subplots(1, 2), (0, 100), strict=True):
@@ -283,7 +281,7 @@ def around_elbow(image: Any, size: int = 260) -> Any:
     return image[max(y - size, 0) : y + size, max(x - size, 0) : x + size]
 
 
-def pulled(found: Study) -> cd.System:
+def pulled(found: Analysis) -> cd.System:
     """The arm, moved by the forces of static optimization as series over time."""
     plain = cd.models.arm26(muscle=None)
     muscles, reserves = found.tables["forces_paper"], found.tables["reserves_paper"]
@@ -300,13 +298,13 @@ def pulled(found: Study) -> cd.System:
     return plain
 
 
-def played(found: Study, system: cd.System) -> cd.Trajectory:
+def played(found: Analysis, system: cd.System) -> cd.Trajectory:
     motion = found.motion
     start = system.state(q=motion.q[0], u=motion.u[0])
     return cd.simulate(system, start, 1.0, accuracy=1e-8)
 
 
-def forward(found: Study) -> Part:
+def forward(found: Analysis) -> Part:
     """Forces of static optimization, played forward in time."""
     motion, plain = found.motion, pulled(found)
     run = played(found, plain)
@@ -326,7 +324,7 @@ RADII = {"r_humerus": 0.022, "r_ulna_radius_hand": 0.012}
 """Of the humeral head and of the trochlea [m], about."""
 
 
-def rubbing(found: Study) -> Part:
+def rubbing(found: Analysis) -> Part:
     """Friction from the loads of both joints, as the paper has in mind for later: what it adds to the driving
     moments of the motion, and the motion again, forward, with that."""
     motion, rows = found.motion, []

@@ -61,6 +61,7 @@ from condyle.opensim import write_osim as write_osim
 from condyle.opensim.setup.from_python import read_setup as read_setup
 from condyle.opensim.setup.from_python import run as run
 from condyle.personal.personalize import personalize as personalize
+from condyle.reports.analysis import analyze as analyze
 from condyle.robots import read_mjcf as read_mjcf
 from condyle.robots import read_urdf as read_urdf
 from condyle.robots import write_mjcf as write_mjcf

@@ -320,6 +320,45 @@ def test_what_a_file_cannot_hold_is_refused(tmp_path):
         cd.Recording()
 
 
+def test_poses_of_segments(tmp_path):
+    """As Theia writes them: ROTATION:LABELS NAME_4X4, matrices 4 x 4 in the units of the points; a frame in which a
+    segment was not seen has zeros. Here z points up, and becomes y."""
+    ezc3d = pytest.importorskip("ezc3d", reason="ezc3d is not installed")
+    rng = np.random.default_rng(2)
+    angles = rng.uniform(-1, 1, (7, 2))
+    poses = np.zeros((4, 4, 2, 7))
+    for k in range(7):
+        for j in range(2):
+            c, s = np.cos(angles[k, j]), np.sin(angles[k, j])
+            poses[:3, :3, j, k] = [[c, -s, 0], [s, c, 0], [0, 0, 1]]
+            poses[:3, 3, j, k] = 100 * k, 50 * j, 900
+            poses[3, 3, j, k] = 1
+    poses[:, :, 1, 3] = 0
+    file = ezc3d.c3d()
+    file["parameters"]["POINT"]["UNITS"]["value"] = ["mm"]
+    file["parameters"]["POINT"]["RATE"]["value"] = [60.0]
+    file["parameters"]["POINT"]["LABELS"]["value"] = ["worldbody"]
+    file["data"]["points"] = np.ones((4, 1, 7))
+    file.add_parameter("ROTATION", "RATE", [60.0])
+    file.add_parameter("ROTATION", "LABELS", ["pelvis_4X4", "r_thigh_4X4"])
+    file["data"]["rotations"] = poses
+    file.write(str(tmp_path / "pose_filt_0.c3d"))
+    found = cd.read_c3d(tmp_path / "pose_filt_0.c3d", vertical="z")
+    assert list(found.segments) == ["pelvis", "r_thigh"] and "2 segments" in repr(found)
+    np.testing.assert_allclose(found.segment_time, np.arange(7) / 60, atol=1e-12)
+    X = found.segments["pelvis"]
+    np.testing.assert_allclose(X[:, 1, 3], 0.9, atol=1e-6)  # up, in meters; single precision
+    np.testing.assert_allclose(X[:, 1, 2], 1.0, atol=1e-6)  # the segment's z is vertical
+    assert (
+        np.isnan(found.segments["r_thigh"][3]).all() and np.isfinite(found.segments["r_thigh"][[2, 4]]).all()
+    )
+    points = found.segment_markers(0.2)
+    assert points.names[:4] == ("pelvis_o", "pelvis_x", "pelvis_y", "pelvis_z")
+    np.testing.assert_allclose(points["pelvis_z"] - points["pelvis_o"], [[0, 0.2, 0]] * 7, atol=1e-6)
+    across = (points["pelvis_x"] - points["pelvis_o"]) / 0.2
+    np.testing.assert_allclose(across, X[:, :3, 0], atol=1e-6)
+
+
 def test_a_start_that_is_not_zero_is_told(tmp_path):
     """A .c3d file has no clock of its own: half a second is lost, half a percent of a step is rounding."""
     positions = np.zeros((5, 1, 3))

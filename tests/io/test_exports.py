@@ -106,3 +106,29 @@ def test_what_cannot_be_read_is_named(tmp_path):
     (tmp_path / "b.csv").write_text(optitrack(PLACES).replace("Marker", "Bone"))
     with pytest.raises(cd.errors.DescriptionError, match="export markers too"):
         cd.read_markers(tmp_path / "b.csv")
+
+
+def visual3d(places: np.ndarray, time: bool = True) -> str:
+    signals = [("TIME", "FRAME_NUMBERS", "X")] * time + [(n, "TARGET", a) for n in NAMES for a in "XYZ"]
+    head = [["", *["walk.c3d"] * len(signals)]]
+    head += [["", *(s[k] for s in signals)] for k in (0, 1)]
+    head += [["", *["ORIGINAL"] * len(signals)], ["ITEM", *(s[2] for s in signals)]]
+    rows = [
+        [str(k + 1), *[f"{k / 100:.4f}"] * time, *(f"{x / 1e3:.7f}" for x in row.ravel())]
+        for k, row in enumerate(places)
+    ]
+    rows[2][-3:] = ["", "", ""]
+    return "\n".join("\t".join(cells) for cells in [*head, *rows])
+
+
+def test_visual3d(tmp_path):
+    """How results of Theia are exported as text."""
+    (tmp_path / "a.txt").write_text(visual3d(PLACES))
+    found = cd.read_markers(tmp_path / "a.txt")
+    assert found.names == NAMES and found.rate == pytest.approx(100)
+    expected = PLACES / 1e3
+    expected[2, 1] = np.nan
+    np.testing.assert_allclose(found.positions, expected, atol=1e-9)
+    (tmp_path / "b.tsv").write_text(visual3d(PLACES, time=False))
+    with pytest.raises(cd.errors.DescriptionError, match="signal TIME"):
+        cd.read_markers(tmp_path / "b.tsv")

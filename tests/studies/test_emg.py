@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.studies.gait.events import GaitEvents
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared/reference/control/inputs/emg.sto"
 rng = np.random.default_rng(0)
@@ -76,11 +77,59 @@ def test_beside_activations(found):
         found.compare(cd.Table(times, ["gastroc"], late[:, None]))
 
 
+def test_beside_activations_over_the_cycle(found, tmp_path):
+    """One call: strides of both, correlation and lag of an envelope that comes 50 ms late."""
+    times = np.linspace(0.0, 7.9, 791)
+    late = np.interp(times - 0.05, t, found.envelopes["soleus"])
+    events = GaitEvents({("right", "strike"): [0.2, 2.2, 4.2, 6.2], ("right", "off"): [1.4, 3.4, 5.4]})
+    both = found.beside(cd.Table(times, ["soleus_r"], late[:, None]), events, {"soleus": "soleus_r"})
+    assert len(both.emg) == len(both.activations) == 3
+    shifted = np.interp(both.emg.percent - 2.5, both.emg.percent, both.emg.mean["soleus_r"])
+    np.testing.assert_allclose(
+        both.activations.mean["soleus_r"][10:], shifted[10:], atol=0.01
+    )  # 2.5 % of 2 s
+    assert both.table["best"][0] == pytest.approx(1, abs=1e-6)
+    assert both.table["lag"][0] == pytest.approx(0.05, abs=1e-9)
+    figure = both.plot(path=tmp_path / "emg.svg")
+    assert "50 ms" in figure.axes[0].get_title(loc="left")
+    assert "mean correlation" in repr(both)
+
+
 @pytest.mark.skipif(not RECORDED.exists(), reason="the shared reference recordings are not here")
 def test_a_recording_of_envelopes():
     table = cd.read_table(RECORDED, degrees=False)
     found = cd.emg(table, band=None)
     np.testing.assert_allclose(found.envelopes.values.max(axis=0), 1)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not RECORDED.exists(), reason="the shared reference recordings are not here")
+@pytest.mark.filterwarnings("ignore")
+def test_recorded_emg_beside_static_optimization():
+    """Of the left leg of a walk: the EMG is that of the left muscles and of no others. Force plates saw one left
+    strike; the next follows from the right stride."""
+    folder = RECORDED.parent
+    model = cd.read_osim(folder / "subject_walk_armless_18musc.osim")
+    motion = cd.read_table(folder / "subject_walk_armless_coordinates.mot")
+    loads = cd.read_external_loads(folder / "subject_walk_armless_external_loads.xml")
+    events = cd.gait_events(loads)
+    stride = events.strides("right")[0]
+    events = events.added("left", "strike", events.strikes("left")[0] + stride.end - stride.start)
+    muscles = cd.static_optimization(model, motion, loads, reserves=50.0, lowpass=6)
+    recorded = cd.emg(cd.read_table(RECORDED, degrees=False), band=None)
+    bodies = ("soleus", "med_gas", "tib_ant", "semimem", "bifemsh", "vas_int", "rect_fem", "glut_max2")
+    left, right = (
+        recorded.beside(
+            muscles.activations,
+            events,
+            dict(zip(recorded.envelopes.names, (f"{name}_{s}" for name in bodies), strict=True)),
+            "left",
+        )
+        for s in "lr"
+    )
+    assert left.table["correlation"][0] > 0.9 and left.table["best"][0] > 0.97  # the soleus: 0.953, 0.982
+    assert abs(left.table["lag"][0]) < 0.05  # 0.02 s
+    assert left.table["correlation"].mean() > 0.6 > 0.2 > right.table["correlation"].mean()  # 0.66, -0.16
 
 
 def test_what_cannot_be():

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import condyle as cd
-from condyle.cli import report
 from condyle.cli.output import NewFolder, refuse_unwritable
 from condyle.cli.steps import Steps
-from condyle.cli.study import CONFIGURATIONS, count, study
 from condyle.cli.systems import system_of
 from condyle.cli.terminal import say, say_table
 from condyle.errors import DescriptionError
 from condyle.native.machine.ctrl_c import patient
 from condyle.opensim import read_external_loads
+from condyle.reports import report
+from condyle.reports.analysis import CONFIGURATIONS, Analysis, analyze, count
 from condyle.tree import scales
 
 
@@ -31,6 +31,8 @@ def run(
     degrees: bool | None,
     ending: str,
     force: bool,
+    compare: Path | None = None,
+    compare_loads: Path | None = None,
 ) -> bool:
     """Analyze a motion and write report and tables. Returns True if all frames have been solved.
 
@@ -44,34 +46,38 @@ def run(
         degrees: whether angles of the motion are in degrees; None asks the file.
         ending: of the tables.
         force: overwrite what is there.
+        compare: another motion, in the same report; its tables are in a folder of its name.
+        compare_loads: OpenSim's .xml of that one.
     """
+    if compare_loads is not None and compare is None:
+        raise DescriptionError("--compare-loads needs --compare, the motion that they belong to")
     with patient():
         refuse_unwritable(output, force)
-        table, notes = read_motion(file, degrees)
+        motions = [f for f in (file, compare) if f is not None]
+        read = [read_motion(f, degrees) for f in motions]
         system = system_of(model)
-        check_angles(system, table, file)
-        loads = read_external_loads(external_loads) if external_loads is not None else []
-        with warnings.catch_warnings(record=True, action="always") as told:
-            motion = cd.Motion.of(system, table, lowpass=lowpass)
-        notes += [str(w.message) for w in told]
         chosen = tuple(configurations or CONFIGURATIONS)
-        with Steps(count(system, chosen) + 1) as steps:
-            found = study(motion, steps, loads, chosen)
-            found.notes[:0] = notes
+        with Steps(len(read) * count(system, chosen) + 1) as steps:
+            given = zip(motions, (external_loads, compare_loads), read, strict=False)
+            every = [_analyzed(system, *one, lowpass, chosen, steps) for one in given]
+            found, other = every[0], every[1] if compare is not None else None
             with steps.step("report"), NewFolder(output, f"{file.stem}-analysis") as folder:
-                for name, result in found.tables.items():
-                    result.save(folder.path / f"{name}.{ending}")
-                lead = [
-                    f"{html.escape(model)} moves as in {html.escape(file.name)}: {len(motion)} frames "
-                    f"from {motion.t[0]:g} to {motion.t[-1]:g} s.",
-                    f"Made by Condyle {cd.__version__}, <code>condyle analyze</code>.",
-                ]
-                page = report.write(found, f"{file.name}: muscle forces and joint loads", lead, ending)
+                found.save(folder.path, ending)
+                title, labels = f"{file.name}: muscle forces and joint loads", (file.stem, "other")
+                lead = [f"{html.escape(Path(model).name)} moves as in {_said(file, found)}."]
+                if compare is not None and other is not None:
+                    (beside := folder.path / f"compared-{compare.stem}").mkdir(exist_ok=True)
+                    other.save(beside, ending)
+                    labels = distinct_labels(file, compare)
+                    title = f"{labels[0]} beside {labels[1]}: muscle forces and joint loads"
+                    lead.append(f"Beside it {_said(compare, other)}; both begin together here.")
+                lead.append(f"Made by Condyle {cd.__version__}, <code>condyle analyze</code>.")
+                page = report.write(found, title, lead, ending, compare=other, labels=labels)
                 (folder.path / "report.html").write_text(page, encoding="utf-8")
             seconds = steps.seconds
         for block in found.checked:
             say_table(block)
-        for text in found.notes:
+        for text in (*found.notes, *found.advice):
             say("note", text)
         for text in found.problems:
             say("FAILED", text)
@@ -81,7 +87,43 @@ def run(
             f"Done in {seconds:.1f} s. Open {folder.path / 'report.html'} in a browser; "
             f"{len(found.tables)} tables are beside it.",
         )
-        return not found.problems
+        return not any(one.problems for one in every)
+
+
+def _analyzed(
+    system: cd.System,
+    file: Path,
+    loads: Path | None,
+    read: tuple[cd.Table, list[str]],
+    lowpass: float | None,
+    configurations: Sequence[str],
+    steps: Steps,
+) -> Analysis:
+    """The study of one motion; what was odd about its file is among the notes."""
+    table, notes = read
+    check_angles(system, table, file)
+    with warnings.catch_warnings(record=True, action="always") as told:
+        motion = cd.Motion.of(system, table, lowpass=lowpass)
+    external = read_external_loads(loads) if loads is not None else None
+    found = analyze(system, motion, external, configurations=configurations, step=steps.step)
+    found.notes[:0] = [*notes, *(str(w.message) for w in told)]
+    return found
+
+
+def _said(file: Path, found: Analysis) -> str:
+    t = found.motion.t
+    return f"{html.escape(file.name)}: {len(t)} frames from {t[0]:g} to {t[-1]:g} s"
+
+
+def distinct_labels(one: Path, other: Path) -> tuple[str, str]:
+    """Names of two files, with their folders if they are the same."""
+    if one.stem != other.stem:
+        return one.stem, other.stem
+    return (
+        (f"{one.parent.name}/{one.stem}", f"{other.parent.name}/{other.stem}")
+        if one.parent.name != other.parent.name
+        else (one.stem, f"{other.stem} (compared)")
+    )
 
 
 def read_motion(file: Path, degrees: bool | None) -> tuple[cd.Table, list[str]]:

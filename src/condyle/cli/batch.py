@@ -20,13 +20,14 @@ import numpy as np
 import condyle as cd
 import condyle.files as files
 from condyle.cli.batch_trials import MEANS, Trial, Unit, run_unit, write_stacked
-from condyle.cli.figures import Figure
-from condyle.cli.page import Section, page
 from condyle.cli.terminal import say
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.native.machine.ctrl_c import patient
+from condyle.reports.figures import Figure
+from condyle.reports.page import Section, page
 from condyle.sweeps.result import Sweep
 from condyle.sweeps.store import counts
+from condyle.table.plots import Source, panels_of
 from condyle.table.rows import CYCLE
 
 COLUMNS = ("subject", "trial", "model", "mass", "static", "loads", "scale", "start", "end", "name")
@@ -370,28 +371,14 @@ def _group(output: Path, found: Sweep) -> list[Section]:
             output / "group" / name,
             {key: cd.Table(first.time, first.names, x, first.units, over=CYCLE) for key, x in parts.items()},
         )
-        groups: dict[str, list[str]] = {}
-        for column, unit in zip(first.names, first.units, strict=True):
-            groups.setdefault(unit, []).append(column)
-        at = {column: k for k, column in enumerate(first.names)}
-        figures = []
-        for unit, columns in groups.items():
-            k = [at[c] for c in columns]
-            factor, shown = (180 / np.pi, "degrees") if unit == "rad" else (1.0, unit)
-            means, low, high = (
-                cd.Table(first.time, columns, factor * x[:, k], over=CYCLE)
-                for x in (mean, mean - sd, mean + sd)
-            )
-            label = f"[{shown}]" if shown else ""
-            figures.append(
-                Figure(
-                    f"{TITLES[name]} {label}".strip(),
-                    means,
-                    f"{QUANTITY[name]} {label}".strip(),
-                    file=f"group/{name}.csv",
-                    band=(low, high),
-                )
-            )
+        means, low, high = (
+            cd.Table(first.time, first.names, x, first.units, over=CYCLE)
+            for x in (mean, mean - sd, mean + sd)
+        )
+        shown = Source(means, (low, high)).shown(None, True)
+        label = None if any(first.units) else QUANTITY[name]
+        panels = panels_of(shown, together=1 if len(first.names) > 3 else 0, ylabel=label)
+        figures = [Figure(TITLES[name], panels, files=[f"group/{name}.csv"], table=shown.table)]
         text = f"Means of {len(tables)} groups of trials, each from 0 to 100 % of its time, with bands of one standard deviation between them."
         sections.append(Section(TITLES[name], [text], figures))
     return sections

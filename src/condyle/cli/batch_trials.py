@@ -251,7 +251,7 @@ def _trial(unit: Unit, system: cd.System, trial: Trial, said: _Said) -> dict[str
 
 
 def _sizes(tables: Mapping[str, cd.Table]) -> dict[str, cd.Table]:
-    from condyle.cli.report import sizes
+    from condyle.reports.report import sizes
 
     return {name: sizes(table) for name, table in tables.items()}
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 
 import condyle as cd
-from condyle.cli import report
 from condyle.cli.output import NewFolder, refuse_unwritable
-from condyle.cli.page import Section
 from condyle.cli.steps import Steps
-from condyle.cli.study import CONFIGURATIONS, PAPER, Study, count, study
 from condyle.cli.terminal import say
 from condyle.native.machine.ctrl_c import patient
 from condyle.records import dataclass
+from condyle.reports import report
+from condyle.reports.analysis import CONFIGURATIONS, PAPER, Analysis, analyze, count
+from condyle.reports.page import Section
 from condyle.viewer.shown import has_screen
 
 DATA = Path(__file__).parent / "data" / "arm26_opensim.csv"
@@ -55,7 +55,7 @@ def _run(output: Path | None, ending: str, force: bool, open_: bool) -> bool:
     motion = elbow(cd.models.arm26())
     names = (*CONFIGURATIONS, *PAPER)
     with Steps(count(motion.system, names) + 1) as steps:
-        found = study(motion, steps, configurations=names)
+        found = analyze(motion.system, motion, configurations=names, step=steps.step)
         opensim = cd.read_table(DATA, degrees=False)
         rows = differences(found, opensim)
         with steps.step("report"), NewFolder(output, "condyle-demo") as folder:
@@ -156,7 +156,7 @@ COMPARED = (
 )
 
 
-def differences(found: Study, opensim: cd.Table) -> list[Difference]:
+def differences(found: Analysis, opensim: cd.Table) -> list[Difference]:
     """Our numbers beside OpenSim's, of each kind."""
     rows = []
     for name, what, unit, why in COMPARED:
@@ -174,7 +174,7 @@ CMC = (
 )
 
 
-def page(found: Study, opensim: cd.Table, rows: list[Difference], ending: str) -> str:
+def page(found: Analysis, opensim: cd.Table, rows: list[Difference], ending: str) -> str:
     """The report."""
     lead = [
         "The elbow bends from 0 to 90 degrees in one second while the shoulder stays. From this motion alone "

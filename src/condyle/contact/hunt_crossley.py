@@ -232,7 +232,7 @@ class ContactLaw(Law):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HuntCrossley(ContactLaw):
-    """Contact of two surfaces after Hertz, Hunt and Crossley, with Stribeck friction: sherman2011 section
+    """Contact of two surfaces after Hertz, Hunt and Crossley, with Stribeck friction: sherman2011 (22), section
     5.1.
 
         f_Hz = 4/3 sigma sqrt(R) E* x^(3/2)                                                  (12)

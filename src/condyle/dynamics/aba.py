@@ -1,7 +1,7 @@
 """Forward dynamics of a tree of mobilized bodies: the articulated-body algorithm, O(n).
 
 Frames and notation as in kinematics.py, inertias as in inertia.py. M udot = tau - h is solved in three passes
-(Featherstone 2008, chapter 7; Jain 2010, chapter 7; sherman2011, section 4). The first one finds the force
+(Featherstone 2008, chapter 7; Jain 2010, chapter 7; sherman2011, section 4; lee2008 (43), (44)). The first one finds the force
 that each body needs for its velocity, gravity and loads. After it no term depends on velocities.
 
 Equations

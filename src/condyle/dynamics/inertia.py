@@ -53,7 +53,7 @@ def _turned(R, I):
 
 @inlined
 def newton_euler(P, mass, p_c, w, A):
-    """Force that a rigid body needs to move with angular velocity w and acceleration A = (alpha, a):
+    """Force that a rigid body needs to move with angular velocity w and acceleration A = (alpha, a), lee2008 (7), (8):
     (I alpha + m p_c x a + w x I w,  m (a + alpha x p_c + w x (w x p_c)))."""
     (I, J, _), (alpha, a) = P, A
     n = add_cross(add_product(J @ a, I, alpha), w, I @ w)

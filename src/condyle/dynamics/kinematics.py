@@ -2,7 +2,7 @@
 
 Everything is expressed in ground G and taken about the origin of each body's frame M, so that shifting
 between bodies needs cross products only and nothing is ever rotated back (Simbody's choice; sherman2011
-section 4).
+section 4); in each body's own frame these are lee2008 (9)-(14).
 
 Notation
   P the parent's frame M (or ground), F the mobilizer's frame on the parent, M the body's own frame.

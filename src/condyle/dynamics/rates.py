@@ -19,7 +19,7 @@ from condyle.tree.tree import Tree
 
 
 def rates(mobilizer: Mobilizer, t: SX, q: SX, u: SX, f: SX) -> tuple[SX, SX]:
-    """N u of one mobilizer (1), and Ndot f (2)."""
+    """N u of one mobilizer (1), and Ndot f (2): sherman2011 (8), (9)."""
     s_t, s_q, s_u, s_f = (ca.SX.sym(name, x.numel()) for name, x in (("t", t), ("q", q), ("u", u), ("f", f)))
     qdot = motion(mobilizer, s_t, s_q, s_u).qdot
     turned = ca.jtimes(motion(mobilizer, s_t, s_q, s_f).qdot, s_q, qdot)

@@ -1,6 +1,6 @@
 """Inverse dynamics: the recursive Newton-Euler algorithm, O(n).
 
-Equations (frames and notation as in kinematics.py; A from there)
+Equations (frames and notation as in kinematics.py; A from there; lee2008 (15), (16))
   F = M A + gyroscopic - loads + sum over children shift(F_child, r_child)              (1)
   tau_k = h_k' F - loads_k,  summed over the bodies that speed k moves                  (2)
 F is what the mobilizer exerts on the body, at M's origin, in ground: the reaction, tau included. Gravity is

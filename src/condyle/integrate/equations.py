@@ -31,7 +31,7 @@ from condyle.system.system import System
 
 @dataclass(frozen=True, eq=False)
 class EquationsOfMotion:
-    """f and its parts.
+    """f and its parts: sherman2011 (1)-(3).
 
     Args:
         f: (t, y, p) -> ydot; p is what else a state holds: the tail after z. One straight line, or loops

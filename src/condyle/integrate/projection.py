@@ -80,7 +80,8 @@ class Projection:
 
 
 class Projector:
-    """Projection over slices of the step loop, whose `sizes`, `streams` and `tables` gain what it needs.
+    """Projection over slices of the step loop, whose `sizes`, `streams` and `tables` gain what it needs. Errors of
+    constraints are weighed by sherman2011 (7).
 
     Args:
         errors: the slices with the estimates of a step's error.

@@ -35,6 +35,8 @@ from condyle.table import LENGTHS, Table, distinct
 _PROCESS = Path(__file__).with_name("c3d_process.py")
 SECONDS, PER_MEGABYTE = 30.0, 2.0
 """So long a file may take to be read [s], and [s] for each megabyte."""
+TURNED = 1e-3
+"""How far a pose's rotation may be from one; single precision leaves 1e-6."""
 _MOMENTS = {"nm": 1.0, "n m": 1.0, "n.m": 1.0, "ncm": 1e2, "n.cm": 1e2, "nmm": 1e3, "n.mm": 1e3}
 
 
@@ -52,6 +54,9 @@ class Recording(ExplainsCalls, Display):
             ORIGIN, ...): how they are made of analog channels. Empty where a recording was not read.
         events: foot strikes and toe-offs that the file has, {("right", "strike"): times [s], ...}, of the same clock
             as the markers; `cd.gait_events(recording)` takes them.
+        segments: poses of segments that markerless systems (Theia) write, {name: matrices (T, 4, 4)}: rotation and place
+            [m] of the segment's frame in the laboratory, NaN where it was not seen.
+        segment_time: their times [s], shape (T,).
     """
 
     def __init__(
@@ -62,9 +67,29 @@ class Recording(ExplainsCalls, Display):
         corners: Array,
         platform: dict[str, Array] | None = None,
         events: dict[tuple[str, str], Array] | None = None,
+        segments: dict[str, Array] | None = None,
+        segment_time: Array | None = None,
     ) -> None:
+        self.segments, self.segment_time = (
+            segments or {},
+            np.zeros(0) if segment_time is None else segment_time,
+        )
         self.markers, self.force_plates, self.analog, self.corners = markers, force_plates, analog, corners
         self.platform, self.events = platform or {}, events or {}
+
+    def segment_markers(self, length: float = 0.1) -> Markers:
+        """Points of the segments as markers, for `cd.inverse_kinematics`: NAME_o at the origin of each, NAME_x, NAME_y and
+        NAME_z along its axes. A model follows them that has such markers on its bodies.
+
+        Args:
+            length: of the axes [m].
+        """
+        if not self.segments:
+            raise DescriptionError("Recording.segment_markers: the recording has no poses of segments")
+        names = [f"{name}_{end}" for name in self.segments for end in "oxyz"]
+        ends = np.vstack([np.zeros(3), length * np.eye(3)])
+        places = [X[:, None, :3, 3] + ends @ X[:, :3, :3].transpose(0, 2, 1) for X in self.segments.values()]
+        return Markers(self.segment_time, names, np.concatenate(places, axis=1), units="m")
 
     def save(self, path: str | Path) -> None:
         """Write a .c3d file: markers, analog channels, force plates. It appears whole or not at all.
@@ -83,8 +108,9 @@ class Recording(ExplainsCalls, Display):
         write_c3d(path, self.markers, self.analog, self.force_plates, self.corners, self.platform)
 
     def __repr__(self) -> str:
+        poses = f"{len(self.segments)} segments, " if self.segments else ""
         return (
-            f"Recording({len(self.corners)} force plates, {len(self.analog.names)} analog channels; "
+            f"Recording({poses}{len(self.corners)} force plates, {len(self.analog.names)} analog channels; "
             f"{self.markers!r})"
         )
 
@@ -157,7 +183,29 @@ def read_c3d(
         corners @ R.T,
         platform if count else None,
         _events(parts),
+        *_segments(parts, path.name, units, R),
     )
+
+
+def _segments(
+    parts: dict[str, Any], file: str, units: str | None, R: Array
+) -> tuple[dict[str, Array], Array]:
+    """Poses of segments, from the parameters ROTATION: matrices 4 x 4 with lengths as those of points."""
+    if "poses" not in parts:
+        return {}, np.zeros(0)
+    poses, rate = parts["poses"].astype(float), float(parts["pose_rate"])
+    unit = units or unit_of(str(parts["units"][0]) if len(parts["units"]) else "", f"{file}: POINT:UNITS")
+    if not unit or not 0 < rate < 1e9:
+        raise DescriptionError(
+            f"{file}: its ROTATION data has no units of length (units='mm' says them) or no rate"
+        )
+    spin = poses[..., :3, :3]
+    size = np.abs(spin @ spin.swapaxes(-1, -2) - np.eye(3)).max(axis=(-1, -2))
+    poses[~(size < TURNED)] = np.nan  # zeros, or NaN: not seen
+    poses[..., :3, :3] = R @ poses[..., :3, :3]
+    poses[..., :3, 3] = poses[..., :3, 3] @ R.T / LENGTHS[unit]
+    names = [str(n).removesuffix("_4X4").removesuffix("_4x4") for n in parts["pose_labels"]][: poses.shape[1]]
+    return dict(zip(distinct(names), poses.swapaxes(0, 1), strict=False)), np.arange(len(poses)) / rate
 
 
 def _events(parts: dict[str, Any]) -> dict[tuple[str, str], Array]:

@@ -46,6 +46,10 @@ def read(path: str) -> dict[str, np.ndarray]:
         "note": np.array(note),
         "others": np.concatenate([texts(points, group) for group in GROUPS]),
     }
+    rotation = file["parameters"].get("ROTATION", {})
+    if "LABELS" in rotation and (poses := np.asarray(file["data"].get("rotations", ()))).size:
+        out["poses"], out["pose_labels"] = poses.transpose(3, 2, 0, 1), texts(rotation, "LABELS")
+        out["pose_rate"] = first(rotation, "RATE")
     event = file["parameters"].get("EVENT", {})
     if "TIMES" in event:
         out["event_sides"], out["event_labels"] = texts(event, "CONTEXTS"), texts(event, "LABELS")

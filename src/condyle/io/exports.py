@@ -1,4 +1,5 @@
-"""Markers in the text exports of motion capture programs: Vicon Nexus (.csv), Qualisys (.tsv), OptiTrack Motive (.csv).
+"""Markers in the text exports of motion capture programs: Vicon Nexus (.csv), Qualisys (.tsv), OptiTrack Motive (.csv),
+and of Visual3D (.txt, .tsv), by which results of Theia are exported as text.
 
     Vicon       Trajectories / rate / names above each first of three columns, SUBJECT:NAME / Frame,Sub Frame,X,Y,Z,...
                 / mm,mm,...; other blocks (Devices, Joints) before or after it
@@ -6,6 +7,8 @@
                 frame and a time
     OptiTrack   Format Version,...,Export Frame Rate,...,Length Units,...; then Type, Name, ID, kind (Position) and axis
                 above the columns; Frame,Time first
+    Visual3D    five lines above the columns: file, name, type (TARGET, LANDMARK, LINK_MODEL_BASED, FRAME_NUMBERS, ...),
+                folder, ITEM and axis; places in m. The signal TIME has the times
 
 Lost markers are empty cells, or (0, 0, 0) in Qualisys' files.
 """
@@ -55,6 +58,8 @@ def read_export(path: Path) -> Exported | None:
     if "MARKER_NAMES" in head and "FREQUENCY" in head:
         return _qualisys(path, text)
     lines = head.splitlines()
+    if len(lines) > 4 and lines[4].split("\t")[0].strip().upper() == "ITEM":
+        return _visual3d(path, text)
     if lines and lines[0].startswith("Format Version"):
         return _optitrack(path, text)
     if any(line.split(",")[0].strip().lower() in ("trajectories", "model outputs") for line in lines[:400]):
@@ -182,3 +187,38 @@ def _optitrack(path: Path, text: str) -> Exported:
     full = np.array([(row + [np.nan] * width)[:width] for row in values])
     places = np.stack([full[:, at] for at in columns.values()], axis=1)
     return Exported(full[:, 1], tuple(columns), places, unit, rate)
+
+
+def _visual3d(path: Path, text: str) -> Exported:
+    rows = [line.rstrip("\r\n").split("\t") for line in text.splitlines()]
+    names, kinds, axes = ([cell.strip() for cell in rows[k]] for k in (1, 2, 4))
+    columns: dict[str, dict[str, int]] = {}
+    time = next((k for k, name in enumerate(names) if k and name.upper() == "TIME"), None)
+    for k in range(1, min(len(names), len(axes))):
+        if (
+            k != time
+            and axes[k].upper() in ("X", "Y", "Z")
+            and (k >= len(kinds) or kinds[k] != "FRAME_NUMBERS")
+        ):
+            columns.setdefault(names[k], {}).setdefault(axes[k].upper(), k)
+    places = {name: at for name, at in columns.items() if len(at) == 3}
+    if time is None or not places:
+        raise DescriptionError(
+            f"{path.name}: expected the signal TIME and signals with X, Y and Z; export TIME (FRAME_NUMBERS) beside "
+            "the landmarks"
+        )
+    full = [
+        _numbers(path, k, (row + [""] * len(names))[: len(names)])
+        for k, row in enumerate(rows[5:], 6)
+        if row and row[0].strip()
+    ]
+    values = np.array(full).reshape(len(full), len(names))
+    t = values[:, time]
+    rate = (len(t) - 1) / (t[-1] - t[0]) if len(t) > 1 and t[-1] > t[0] else np.nan
+    return Exported(
+        t,
+        tuple(places),
+        np.stack([values[:, [at[a] for a in "XYZ"]] for at in places.values()], axis=1),
+        "m",
+        rate,
+    )

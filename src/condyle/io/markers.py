@@ -379,7 +379,7 @@ def read_markers(
 
     Args:
         path: .trc, .c3d (with ezc3d: `pip install "condyle[c3d]"`), an export of Vicon Nexus (.csv), Qualisys
-            (.tsv) or OptiTrack Motive (.csv), or a table with columns NAME_x, NAME_y, NAME_z, or NAME:X, NAME:Y,
+            (.tsv), OptiTrack Motive (.csv) or Visual3D (.txt, .tsv), or a table with columns NAME_x, NAME_y, NAME_z, or NAME:X, NAME:Y,
             NAME:Z (.csv, .npz, .sto, .mot) or cells of three numbers (.sto).
         units: "m", "cm" or "mm", of the positions in the file; by default those that it states. A file that
             does not say is refused.

@@ -41,7 +41,7 @@ DENSE = 48
 
 
 class Freedom:
-    """(26) and (27) at one position.
+    """(26) and (27) at one position; what ruggiero2020 (3) counts.
 
     Args:
         K: shape (nv, nv), the last rows those of the drivers.

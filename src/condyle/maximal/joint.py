@@ -206,7 +206,7 @@ class FrameMotion:
 
 
 def frame_motion(x: SX, V: SX, on: JointFrame) -> FrameMotion:
-    """A frame that is fixed on a body with coordinates x and velocity V."""
+    """A frame that is fixed on a body with coordinates x and velocity V: ruggiero2020 (1), (2)."""
     R = rotation_from_quaternion(x[:4])
     r = R @ on.p
     e = quaternion_multiply(x[:4], quaternion_from_rotation(on.R))
@@ -227,7 +227,7 @@ def relative(F: FrameMotion, M: FrameMotion) -> PairMotion:
 
 class JointConstraint:
     """A mobilizer between two bodies as constraints, over x (14 + nq of its own) and V (12 + its own nu), in
-    ground.
+    ground. Their derivatives, ruggiero2020 (8)-(11), are automatic.
 
     Attributes:
         name: name of the body.

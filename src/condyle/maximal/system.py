@@ -168,7 +168,7 @@ class MaximalSystem:
     def position_constraints(
         self, x: ArrayLike, q: ArrayLike, **options: Unpack[Options]
     ) -> tuple[Array, Array]:
-        """C(x, t) = (Cr, Cs, Cb) (22) of ruggiero2020 (4), shape (nx,), and its Jacobian C_x, shape (nx, nx).
+        """C(x, t) = (Cr, Cs, Cb) (22), ruggiero2020 (4), (12)-(15), shape (nx,), and its Jacobian C_x, shape (nx, nx).
 
         Cr drives the coordinates to q, Cs are the joints, Cb keeps the bodies' quaternions at unit length.
         """

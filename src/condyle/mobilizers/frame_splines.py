@@ -170,7 +170,7 @@ class ScrewPath(NamedTuple):
 def along(
     x: Any, R: Any, p: Any, each: Sequence[Any], polynomials: Sequence[Sequence[Any]], rates: int = 2
 ) -> ScrewPath:
-    """G(x) = (R, p) exp(z_1 f_1(x)) exp(z_2 f_2(x)) ..., s and ds.
+    """G(x) = (R, p) exp(z_1 f_1(x)) exp(z_2 f_2(x)) ..., s and ds: lee2008 (6), (26) and appendix B.
 
     Args:
         x: the parameter: one symbol, or numbers (...).

@@ -169,7 +169,7 @@ class OrientationMobilizer(Mobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ball(OrientationMobilizer):
-    """A ball and socket: M turns freely about F's origin.
+    """A ball and socket: M turns freely about F's origin, seth2010 (8), (9).
 
     q: unit quaternion of M in F (w, x, y, z).   u: w_FM in F [rad/s].
 
@@ -308,7 +308,7 @@ class FreeLine(Mobilizer):
 @dataclass(frozen=True, eq=False, repr=False)
 class Ellipsoid(OrientationMobilizer):
     """A joint: a body whose frame M rides on an ellipsoid fixed in F while it turns: three rotations, translation
-    coupled to them. (Surfaces of this name are in `cd.contact` and `cd.paths`, a shape to draw in `cd.shapes`.)
+    coupled to them, seth2010 (11)-(14). (Surfaces of this name are in `cd.contact` and `cd.paths`, a shape to draw in `cd.shapes`.)
 
     q: unit quaternion of M in F (w, x, y, z).
     u: w_FM in F [rad/s].

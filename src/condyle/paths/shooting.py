@@ -1,6 +1,6 @@
 """Geodesics over any smooth surface f(x) = 0, f < 0 inside, with one unknown: the direction in which the path
-leaves A. ruggiero2020 (22), (23) integrate the same geodesic as the motion of a particle, from both ends, and find four
-unknowns by (24), (25): that both ends are tangents and both geodesics meet; here it is one.
+leaves A. ruggiero2020 (22)-(25) integrate the same geodesic as the motion of a particle, from both ends, and find four
+unknowns: both ends are tangents and both geodesics meet; here it is one.
 
 Half-planes about an axis k through A, one for each angle phi. In each, one line from A touches the surface:
 

@@ -283,8 +283,8 @@ class Sphere(_Round):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ellipsoid(Surface):
-    """An ellipsoid that paths wrap over, about the origin of S, its axes along those of S. (`cd.Ellipsoid` is a
-    joint, `cd.contact.Ellipsoid` touches, `cd.shapes.Ellipsoid` is only drawn.)
+    """An ellipsoid that paths wrap over, about the origin of S, its axes along those of S: ruggiero2020 (26).
+    (`cd.Ellipsoid` is a joint, `cd.contact.Ellipsoid` touches, `cd.shapes.Ellipsoid` is only drawn.)
 
     Args:
         radii: half axes [m], shape (3,), positive. Parameters are not allowed: geodesics have no derivatives

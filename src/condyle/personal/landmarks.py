@@ -80,7 +80,7 @@ class MarkerKinds:
 
     Attributes:
         kinds: "anatomical", "tracking", "loose" (a landmark of a segment that the model has no body for),
-            "unknown" or "given", by marker.
+            "doubtful" (a landmark by its name, but far from it), "unknown" or "given", by marker.
         sd: of its place along each axis of its body [m], by marker.
         left_out: markers that are not used, and why.
     """
@@ -88,6 +88,11 @@ class MarkerKinds:
     kinds: dict[str, str]
     sd: dict[str, float]
     left_out: dict[str, str]
+
+    def doubting(self, names: Iterable[str]) -> MarkerKinds:
+        """The same with some markers off their landmarks."""
+        new = dict.fromkeys(names, "doubtful")
+        return MarkerKinds(self.kinds | new, self.sd | dict.fromkeys(new, TRACKING), self.left_out)
 
 
 def marker_kinds(system: System, used: Sequence[str], given: Any = None) -> MarkerKinds:

@@ -65,6 +65,7 @@ class Fit:
         sd: skin motion along an axis [m].
         iterations: how many steps it took.
         converged: whether the last step was small.
+        skin: for how long the skin moves alike [s], what cameras add [m], how far it is elsewhere when standing [m].
     """
 
     q: Array
@@ -75,6 +76,7 @@ class Fit:
     sd: float
     iterations: int
     converged: bool
+    skin: tuple[float, ...] | None = None
 
 
 class MarkerFit:
@@ -175,70 +177,82 @@ class MarkerFit:
 
     def cost(self, q: Array, theta: Array, d: Array) -> float:
         """(2)."""
-        dt = theta - self.mean
-        return float(self.frame_costs(q, theta, d).sum()) + 0.5 * float(
-            dt @ self.precision @ dt + (self.d_precision * d.ravel() ** 2).sum()
-        )
+        return float(self.frame_costs(q, theta, d).sum()) + self.prior_cost(theta, d)
 
-    def frame_costs(self, q: Array, theta: Array, d: Array) -> Array:
-        """What each frame adds to (2), shape (T,); violated constraints cost much."""
-        e, dq = self.errors(q, theta, d)[0], q - self.q_mean
-        total = self.share * (e**2).sum(axis=(1, 2)) / self.sd**2 + (self.q_precision * dq**2).sum(axis=1)
+    def prior_cost(self, theta: Array, d: Array) -> float:
+        """The part of sizes and offsets of (2)."""
+        dt = theta - self.mean
+        return 0.5 * float(dt @ self.precision @ dt + (self.d_precision * d.ravel() ** 2).sum())
+
+    def pose_costs(self, q: Array, theta: Array) -> Array:
+        """The part of the priors of poses, shape (T,); violated constraints cost much."""
+        total = (self.q_precision * (q - self.q_mean) ** 2).sum(axis=1)
         if self.constrained:
             u, given = np.zeros((len(q), self.system.nu)), self.sized.parameters(np.exp(theta))
             total += 1e6 * (self.system.constraints.errors(q, u, parameters=given)[0] ** 2).sum(axis=1)
         return 0.5 * total
 
+    def frame_costs(self, q: Array, theta: Array, d: Array) -> Array:
+        """What each frame adds to (2), shape (T,)."""
+        e = self.errors(q, theta, d)[0]
+        return 0.5 * self.share * (e**2).sum(axis=(1, 2)) / self.sd**2 + self.pose_costs(q, theta)
+
     # ---- steps ---------------------------------------------------------------------------------------------
 
-    def blocks(self, q: Array, theta: Array, d: Array, damping: Any) -> tuple[Any, ...]:
-        """Weights (T, 3 M), e (T, 3 M), A (T, 3 M, k), B (T, 3 M, n), H (T, k, k), its gradient (T, k), E's part of
-        theta (T, k, n), and how y becomes du: Z, shift, slope of (4), or Nones without constraints."""
+    def reduced(self, q: Array, theta: Array, d: Array) -> tuple[Any, ...]:
+        """e (T, 3 M), A (T, 3 M, k), B (T, 3 M, n) after (4), and how y becomes du: Z, shift, slope; Nones without
+        constraints."""
         e, A, B = self.linear(q, theta, d)
         T, M, _, n = A.shape
-        w = np.repeat(self.seen * self.share[:, None] / self.sd**2, 3, axis=1)
         e, A, B = e.reshape(T, 3 * M), A.reshape(T, 3 * M, n), B.reshape(T, 3 * M, -1)
+        if not self.constrained:
+            return e, A, B, None, None, None
+        g, G, G_theta = self.constraint(q, theta)
+        Z, pinv = _null_space(G)
+        shift, slope = -(pinv @ g[..., None])[..., 0], -pinv @ G_theta  # (4)
+        return e + (A @ shift[..., None])[..., 0], A @ Z, B + A @ slope, Z, shift, slope
+
+    def pose_prior(self, q: Array, damping: Any, Z: Any, shift: Any, slope: Any) -> tuple[Any, Any, Any]:
+        """What priors of poses add to H (T, k, k), its gradient (T, k) and E (T, k, n)."""
+        T, n = len(q), len(self.free)
         Q = np.where(self.free, self.q_precision, 0.0) if self.plain else np.zeros((T, n))
         dq = np.where(Q > 0, q - self.q_mean, 0.0) if self.plain else np.zeros((T, n))
         held = Q + np.reshape(damping, (-1, 1)) + np.where(self.free, 1e-6, 1.0)
-        Z: Any = None
-        shift: Any = None
-        slope: Any = None
-        if self.constrained:
-            g, G, G_theta = self.constraint(q, theta)
-            Z, pinv = _null_space(G)
-            shift, slope = -(pinv @ g[..., None])[..., 0], -pinv @ G_theta  # (4)
-            e, B, A = e + (A @ shift[..., None])[..., 0], B + A @ slope, A @ Z
-        AW = np.swapaxes(A, 1, 2) * w[:, None]
-        H, grad, E = AW @ A, (AW @ e[..., None])[..., 0], AW @ B
         if Z is None:
-            i = np.arange(n)
-            H[:, i, i] += held
-            grad += Q * dq
-        else:
-            ZQ = np.swapaxes(Z, 1, 2) * held[:, None]
-            H += ZQ @ Z
-            grad += (ZQ @ (dq + shift)[..., None])[..., 0]
-            E += ZQ @ slope
-        return w, e, AW, B, H, grad, E, Z, shift, slope
+            H, i = np.zeros((T, n, n)), np.arange(n)
+            H[:, i, i] = held
+            return H, Q * dq, np.zeros((T, n, len(self.mean)))
+        ZQ = np.swapaxes(Z, 1, 2) * held[:, None]
+        return ZQ @ Z, (ZQ @ (dq + shift)[..., None])[..., 0], ZQ @ slope
+
+    def border_prior(self, theta: Array, d: Array) -> tuple[Array, Array]:
+        """What priors of sizes and offsets add to D, and its gradient."""
+        ns, N = len(theta), d.size
+        D, k = np.zeros((ns + N, ns + N)), ns + np.arange(N)
+        D[:ns, :ns], D[k, k] = self.precision, self.d_precision
+        return D, np.concatenate([self.precision @ (theta - self.mean), self.d_precision * d.ravel()])
+
+    def blocks(self, q: Array, theta: Array, d: Array, damping: Any) -> tuple[Any, ...]:
+        """Weights (T, 3 M), e (T, 3 M), A W (T, k, 3 M), B (T, 3 M, n), H (T, k, k), its gradient (T, k), E's part of
+        theta (T, k, n), and Z, shift, slope of `reduced`."""
+        e, A, B, Z, shift, slope = self.reduced(q, theta, d)
+        w = np.repeat(self.seen * self.share[:, None] / self.sd**2, 3, axis=1)
+        AW = np.swapaxes(A, 1, 2) * w[:, None]
+        H, grad, E = self.pose_prior(q, damping, Z, shift, slope)
+        return w, e, AW, B, H + AW @ A, grad + (AW @ e[..., None])[..., 0], E + AW @ B, Z, shift, slope
 
     def step(self, q: Array, theta: Array, d: Array, damping: float) -> tuple[Array, Array, Array, Array]:
         """du (T, nu), dtheta (n,), dd (M, 3) and the Schur complement (5)."""
         w, e, AW, B, H, grad, E, Z, shift, slope = self.blocks(q, theta, d, damping)
         ns, N = len(theta), w.shape[1]
         BW = B * w[..., None]
-        D = np.zeros((ns + N, ns + N))
-        D[:ns, :ns] = np.tensordot(BW, B, axes=((0, 1), (0, 1))) + self.precision
-        D[:ns, ns:] = -BW.sum(axis=0).T
+        D, right = self.border_prior(theta, d)
+        D[:ns, :ns] += np.tensordot(BW, B, axes=((0, 1), (0, 1)))
+        D[:ns, ns:] -= BW.sum(axis=0).T
         D[ns:, :ns] = D[:ns, ns:].T
         k = ns + np.arange(N)
-        D[k, k] = w.sum(axis=0) + self.d_precision
-        right = np.concatenate(
-            [
-                np.einsum("tki,tk->i", BW, e) + self.precision @ (theta - self.mean),
-                -(w * e).sum(axis=0) + self.d_precision * d.ravel(),
-            ]
-        )
+        D[k, k] += w.sum(axis=0)
+        right += np.concatenate([np.einsum("tki,tk->i", BW, e), -(w * e).sum(axis=0)])
         L = np.linalg.cholesky(H)
         X = np.linalg.solve(L, np.concatenate([E, -AW, grad[..., None]], axis=2))
         flat = X.reshape(-1, X.shape[-1])

@@ -17,11 +17,12 @@ from condyle.opensim import read_external_loads, read_osim
 from condyle.personal.anthropometry import role
 from condyle.personal.dynamics import find_masses
 from condyle.personal.followed import exchanged, follow, strays
-from condyle.personal.landmarks import marker_kinds, who_is_who
-from condyle.personal.marker_fit import UNSEEN, MarkerFit
+from condyle.personal.landmarks import MarkerKinds, marker_kinds, who_is_who
+from condyle.personal.marker_fit import UNSEEN, Fit, MarkerFit
 from condyle.personal.recordings import check_recordings, recordings
 from condyle.personal.result import Person
 from condyle.personal.sized_system import SizedSystem, prior_of, sized
+from condyle.personal.skin import SkinFit
 from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
@@ -40,6 +41,8 @@ STRANGER = 0.04
 """By how much the sizes of a trial may differ from those of the others, as a factor of the whole."""
 NEAR = 0.01
 """Places of markers that are better known than this [m] count alike when poses are first sought."""
+DOUBTFUL = 0.03
+"""A marker that sits so far from its landmark [m], four standard deviations, is not on it."""
 WIDE, FAR = 4.0, 0.4
 """Standard deviations of angles and lengths of coordinates without a range [rad, m]; of those with one it is twice
 the range: just enough to hold what no marker shows."""
@@ -209,6 +212,20 @@ def personalize(
             "with their sizes, but does not count for them",
             RuntimeWarning,
         )
+    doubtful = _doubtful(result, used, kinds, markers)
+    if doubtful:
+        told = cut(f"{n} by {1e3 * x:.0f} mm" for n, x in doubtful.items())
+        warn(
+            f"personalize: markers are off the landmarks of their names: {told}. Their places count as those of "
+            "clusters; does the model have these markers where you put them?",
+            RuntimeWarning,
+        )
+        kinds = kinds.doubting(doubtful)
+        fit = problem(y, static_ones, worth)
+        result = fit.solve(q)
+    result = SkinFit(
+        fit, [r.markers.time[rows] for r, rows in zip(found, picks, strict=True)], static_ones
+    ).solve(result)
     if not result.converged:
         warn(
             f"personalize: sizes were still changing after {result.iterations} steps; see .quality",
@@ -237,6 +254,16 @@ def personalize(
     return Person(
         one, prior, kinds, who, found, picks, fit, result, followed, mass, renamed, lost, strange, masses
     )
+
+
+def _doubtful(fit: Fit, used: list[str], kinds: MarkerKinds, given: Any) -> dict[str, float]:
+    """Markers on bone that sit far from where the model has them [m], but for those that the user named."""
+    at = dict(zip(used, np.linalg.norm(fit.d, axis=1), strict=True))
+    return {
+        n: float(x)
+        for n, x in at.items()
+        if x > DOUBTFUL and kinds.kinds[n] == "anatomical" and n not in (given or ())
+    }
 
 
 def _with_names(y: Array, used: list[str], names: Mapping[str, str]) -> Array:

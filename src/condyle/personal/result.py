@@ -258,7 +258,7 @@ class Person(Display, Judged):
         names = [r.name for r in self.recordings if not r.static]
         for name, rms in zip(names, self.rms, strict=True):
             yield Check(f"marker error RMS, {name}", 1e3 * rms, "mm", 1e3 * RMS, 4e3 * RMS, "", "")
-        bony = {n: self.moved[n] for n in self.moved if self.kinds.kinds[n] == "anatomical"}
+        bony = {n: self.moved[n] for n in self.moved if self.kinds.kinds[n] in ("anatomical", "doubtful")}
         if bony:
             far = max(bony, key=lambda n: bony[n])
             yield Check(

@@ -261,7 +261,7 @@ def shift_motion(V: Value, r: Value) -> Value:
 
 
 def shift_force(F: Value, r: Value) -> Value:
-    """(n + r x f, f): the same force with its moment taken about another point.
+    """(n + r x f, f): the same force with its moment taken about another point, lee2008 (5).
 
     Args:
         F: (n, f) [N m, N], shape (..., 6); n about the old point.
@@ -273,7 +273,7 @@ def shift_force(F: Value, r: Value) -> Value:
 
 
 def adjoint(X: Value) -> Value:
-    """Ad(X_FM) = [[R, 0], [[p]x R, R]], shape (..., 6, 6).
+    """Ad(X_FM) = [[R, 0], [[p]x R, R]], shape (..., 6, 6): lee2008 (1)-(3).
 
     Maps the spatial velocity of one rigid body from M to F, V_F = Ad V_M: V_M is taken at M's origin,
     expressed in M; V_F at F's origin, expressed in F. Forces go the other way, F_M = Ad' F_F.

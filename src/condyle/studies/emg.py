@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,9 +20,14 @@ from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.io.c3d import Recording
 from condyle.presentation import Display
 from condyle.records import dataclass
+from condyle.studies.gait.cycles import GaitCycles, gait_cycles
+from condyle.studies.gait.events import GaitEvents
 from condyle.table import Table
 from condyle.table.filters import filtered
 from condyle.table.reshaped import unit_factor
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LEAST = 0.01
 """Of the maximum, the least standard deviation at rest."""
@@ -91,16 +97,7 @@ class EMG(Display, ExplainsCalls):
             a Table with a row per channel (0, 1, ...): correlation without a lag, the best one, the lag of the
             activations behind the envelopes [s] at which it is, and the root mean square difference.
         """
-        pairs = dict(muscles or {n: n for n in self.envelopes.names if n in activations.names})
-        if not pairs:
-            raise DescriptionError(
-                "EMG.compare: no channel has the name of a muscle: muscles={channel: muscle} says which; channels "
-                f"{', '.join(self.envelopes.names[:8])}; muscles {', '.join(activations.names[:8])}"
-            )
-        for channel, muscle in pairs.items():
-            self.envelopes[channel]
-            if muscle not in activations.names:
-                raise UnknownNameError("muscle", muscle, activations.names)
+        pairs = self._pairs(activations, muscles)
         t = activations.time
         own = self.envelopes.time
         inside = (t >= own[0]) & (t <= own[-1])
@@ -126,6 +123,95 @@ class EMG(Display, ExplainsCalls):
             np.arange(len(rows)), ["correlation", "best", "lag", "rms"], rows, ["", "", "s", ""], over="trial",
             status=f"finished: {', '.join(pairs)}",
         )  # fmt: skip
+
+    def _pairs(self, activations: Table, muscles: Mapping[str, str] | None) -> dict[str, str]:
+        """Muscles by channel, all of which exist."""
+        pairs = dict(muscles or {n: n for n in self.envelopes.names if n in activations.names})
+        if not pairs:
+            raise DescriptionError(
+                "EMG.compare: no channel has the name of a muscle: muscles={channel: muscle} says which; channels "
+                f"{', '.join(self.envelopes.names[:8])}; muscles {', '.join(activations.names[:8])}"
+            )
+        for channel, muscle in pairs.items():
+            self.envelopes[channel]
+            if muscle not in activations.names:
+                raise UnknownNameError("muscle", muscle, activations.names)
+        return pairs
+
+    def beside(
+        self,
+        activations: Table,
+        events: GaitEvents,
+        muscles: Mapping[str, str] | None = None,
+        side: str = "right",
+        *,
+        longest: float = 0.2,
+    ) -> EMGBeside:
+        """Envelopes beside activations over the gait cycle, with correlation and lag: `.plot()`, `.table`.
+
+        Args:
+            activations: of `cd.static_optimization`, of the same clock.
+            events: `cd.gait_events(loads)` of the trial.
+            muscles: {channel: muscle}; channels with the name of a muscle by default.
+            side: whose strikes begin the cycles: that of the muscles.
+            longest: lag [s] up to which is looked for, as for `compare`.
+
+        Raises:
+            DescriptionError: no whole stride in which both were recorded, or no channel is a muscle's.
+        """
+        pairs = self._pairs(activations, muscles)
+        names = list(pairs.values())
+        recorded = self.envelopes[list(pairs)].rename(pairs)
+        low, high = max(recorded.time[0], activations.time[0]), min(recorded.time[-1], activations.time[-1])
+        measured, computed = (
+            gait_cycles(table[names].between(low, high), events, side) for table in (recorded, activations)
+        )
+        return EMGBeside(measured, computed, self.compare(activations, pairs, longest=longest))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EMGBeside(Display, ExplainsCalls):
+    """Envelopes and activations over the gait cycle, from `EMG.beside`.
+
+    Attributes:
+        emg: strides of the envelopes, with the names of the muscles.
+        activations: the same strides of the activations.
+        table: a row per muscle: correlation, the best one, the lag of the activations at which it is [s], and the root
+            mean square difference, as `EMG.compare` gives them, over all times.
+    """
+
+    emg: GaitCycles
+    activations: GaitCycles
+    table: Table
+
+    def plot(self, *names: str, **options: Any) -> Figure:
+        """A panel per muscle: EMG and activation, with correlation and lag above.
+
+        Args:
+            names: of muscles, all by default.
+            options: of `GaitCycles.plot`: band, width, path.
+        """
+        chosen = list(names) or list(self.emg.names)
+        path = options.pop("path", None)
+        figure = self.emg.plot(*chosen, compare=self.activations, labels=("EMG", "activation"), **options)
+        for axes, name in zip(figure.axes, chosen, strict=False):
+            row = self.emg.names.index(name)
+            r, best, lag = (self.table[column][row] for column in ("correlation", "best", "lag"))
+            axes.set_title(
+                f"{name}: r = {r:.2f}; {best:.2f} at {1000 * lag:.0f} ms", loc="left", fontsize="small"
+            )
+        if path is not None:
+            figure.savefig(path)
+        return figure
+
+    def __repr__(self) -> str:
+        mean = float(np.nanmean(self.table["correlation"]))
+        return (
+            f"EMGBeside({len(self.emg)} strides of {', '.join(self.emg.names)}; mean correlation {mean:.2f})"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self!r}</p>{self.table._repr_html_()}"
 
 
 def _correlation(a: Array, b: Array) -> float:

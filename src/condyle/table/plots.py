@@ -46,6 +46,8 @@ NARROW = 5.0
 """Below this width [in] legends are above their panels."""
 HEIGHT = 1.9
 """Of a panel [in]."""
+STEADY = 1e-5
+"""What varies by less than this part of its size is drawn as a straight line."""
 ENDINGS = (".pdf", ".svg", ".eps", ".png", ".jpg", ".tif")
 STYLE: dict[str, Any] = {
     "font.size": 8.5,
@@ -57,6 +59,7 @@ STYLE: dict[str, Any] = {
     "axes.linewidth": 0.7,
     "axes.grid": True,
     "axes.axisbelow": True,
+    "axes.formatter.useoffset": False,
     "grid.alpha": 0.25,
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.4,
@@ -174,7 +177,7 @@ class Panel:
     def entries(self) -> list[tuple[str, str, Mapping[str, Any]]]:
         """Of the legend: word, color ("" is that of text) and look. One column needs none: its title says it."""
         own = {c.label: (c.label, c.color, {"linewidth": 1.8}) for c in self.curves if c.label}
-        colors = list(own.values()) if len(own) > 1 or not self.title else []
+        colors = [] if {side(label)[0] for label in own} <= {side(self.title)[0]} else list(own.values())
         return colors + [(word, look.get("color", ""), look) for word, look in self.looks.items()]
 
 
@@ -302,16 +305,16 @@ def panel(
     looks: dict[str, dict[str, Any]] = {}
     for k, (label, names) in enumerate(pairs.items()):
         color = COLORS[k % len(COLORS)]
-        thin = {"linewidth": max(2.0 - 0.1 * k, 0.7)}  # equal curves show behind each other
+        thin = {"linewidth": max(1.7 - 0.08 * k, 0.7)}  # equal curves show behind each other
         for name in sorted(names, key=lambda n: side(n)[1]):
             look = thin | (RIGHT if len(names) > 1 and side(name)[1] == "right" else {})
             if len(names) > 1:
                 looks[side(name)[1]] = RIGHT if look.keys() & RIGHT.keys() else {"linestyle": "-"}
             curves.append(_curve(source, name, label, color, look))
             if other is not None and (theirs := other.theirs(name)):
-                others.append(
-                    _curve(other, theirs, "", COLORS[1] if alone else color, look if alone else look | PALE)
-                )
+                shade, own = (COLORS[1], {"linewidth": 2.8}) if alone else (color, PALE)  # equal curves show
+                found = _curve(other, theirs, "", shade, look | own)
+                others.append(replace(found, name=f"{theirs} ({other.word or 'other'})"))
     marks = [(x, COLORS[0] if alone else "") for x in source.marks]
     if other is not None and others:
         marks += [(x, COLORS[1]) for x in other.marks] if alone else []
@@ -332,12 +335,16 @@ def _curve(source: Source, name: str, label: str, color: str, look: Mapping[str,
 
 
 def grid_of(
-    sources: Sequence[Source], others: Sequence[Source], text: str, names: Sequence[str] = ()
+    sources: Sequence[Source],
+    others: Sequence[Source],
+    text: str,
+    names: Sequence[str] = (),
+    required: bool = True,
 ) -> list[list[Panel]]:
     """Rows of panels: joints x (angle, moment, power), or (angle, moment, power) x joints.
 
     Raises:
-        DescriptionError: a text that is none of these; a quantity that no Table has.
+        DescriptionError: a text that is none of these; a quantity that no Table has, if they are required.
     """
     words = [w for w in re.split(r"[\s,()]+", text.replace("×", " x ")) if w] if isinstance(text, str) else []
     quantities = [w for w in words if w not in ("joints", "x")]
@@ -346,7 +353,7 @@ def grid_of(
         raise DescriptionError(
             f"plot: grid: expected 'joints x (angle, moment, power)' or '(angle, moment, power) x joints', got {text!r}"
         )
-    columns = [_column(word, sources, names) for word in quantities]
+    columns = [_column(word, sources, names, required) for word in quantities]
     beside = (
         [_column(word, others, (), required=False) for word in quantities]
         if others
@@ -548,11 +555,15 @@ def new_figure(size: tuple[float, float], path: str | Path | None = None) -> Fig
 
 @contextmanager
 def on(
-    axes: Axes | None = None, width: str | float = "page", path: str | Path | None = None, **_: object
+    axes: Axes | None = None,
+    width: str | float = "page",
+    path: str | Path | None = None,
+    height: float = 2.8,
+    **_: object,
 ) -> Iterator[Axes]:
     """Axes to draw on in the house style, new ones if None; written to a file at the end, if there is a path."""
     with house_style():
-        axes = new_figure((inches(width), 2.8), path).subplots() if axes is None else axes
+        axes = new_figure((inches(width), height), path).subplots() if axes is None else axes
         yield axes
         save(axes.figure, path)
 
@@ -578,8 +589,14 @@ def fill(axes: Axes, panel: Panel, legend: str) -> None:
     spans = [c.x[[0, -1]] for c in panel.curves if len(c.x) > 1]
     if spans and np.min(spans) < np.max(spans):
         axes.set_xlim(np.min(spans), np.max(spans))
-    axes.set(xlabel=panel.xlabel, ylabel=panel.ylabel, title=panel.title)
+    known = np.concatenate([np.zeros(0), *(c.y[np.isfinite(c.y)] for c in panel.curves)])
+    if known.size and np.ptp(known) < STEADY * (
+        size := np.abs(known).max()
+    ):  # not rounding, as large as the axis
+        axes.set_ylim(known.min() - 0.1 * size, known.max() + 0.1 * size)
     entries = panel.entries if legend else []
+    axes.set(xlabel=panel.xlabel, ylabel=panel.ylabel)
+    axes.set_title(panel.title, pad=6.0 + (14.0 * -(-len(entries) // 2) if legend == "above" else 0.0))
     if entries:
         wheres: dict[str, dict[str, Any]] = {
             "right": {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)},

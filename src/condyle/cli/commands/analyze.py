@@ -51,6 +51,18 @@ def analyze(
             help="Filter the motion at this frequency; measured ones need it, 6 is usual for walking.",
         ),
     ] = None,
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            show_default=False,
+            help="Another motion of the same model: both are in one report, curve by curve.",
+        ),
+    ] = None,
+    compare_loads: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.xml", show_default=False, help="Measured forces of that one."),
+    ] = None,
     degrees: Degrees = None,
     format: Tables = Format.csv,
     force: Force = False,
@@ -69,5 +81,6 @@ def analyze(
     from condyle.cli.analyze import run
 
     chosen = [c.value for c in configuration] if configuration else None
-    if not run(model, motion, output, external_loads, chosen, lowpass, degrees, format.value, force):
+    given = (model, motion, output, external_loads, chosen, lowpass, degrees, format.value, force)
+    if not run(*given, compare, compare_loads):
         raise typer.Exit(1)

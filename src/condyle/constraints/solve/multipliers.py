@@ -154,6 +154,11 @@ class Pseudoinverse:
             self.factors.append(made)
             self._doubt(delicate)
 
+    @property
+    def loops(self) -> bool:
+        """Whether some blocks are solved in loops."""
+        return bool(self._loops)
+
     def _own(self, block: list[int]) -> SX:
         return ca.densify(self.Y[block, block])
 
@@ -393,7 +398,8 @@ class Accelerations:
 
 
 def constrained(rows: ConstraintEquations, udot0: SX, lock: SX, short: float = ROUNDING) -> Accelerations:
-    """From the accelerations without constraints (1). short: as in ConstraintBlocks.unmet."""
+    """From the accelerations without constraints (1), on the manifold of sherman2011 (4). short: as in
+    ConstraintBlocks.unmet."""
     found = Multipliers(rows, lock, derived=not rows.view.plain)
     met = found.meet(udot0, rows.bias())
     return Accelerations(met.x, met.lambda_, found.delicate, found.left(met, rows, udot0, short))

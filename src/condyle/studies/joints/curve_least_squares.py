@@ -303,7 +303,7 @@ def poses_of_rows(rows: Array) -> Transform:
 
 @cache
 def residual_kernel(k: int, exact: bool = True) -> NativeFunction:
-    """Kernel of r for order k.
+    """Kernel of r for order k: lee2008 (33)-(36).
 
     Inputs: G (12 k), Bt and its first derivative (2 (k - 1)), D (12), U's upper triangle (21), w (3): weight,
     scale of the Huber loss, share of (4) that is taken off. Outputs: r (6), M (3 k (6 k + 1)), g (6 k).
@@ -335,7 +335,7 @@ def residual_kernel(k: int, exact: bool = True) -> NativeFunction:
 
 @cache
 def hessian_kernel(k: int) -> NativeFunction:
-    """Kernel of h for order k.
+    """Kernel of h for order k: lee2008 (37)-(42).
 
     Inputs: G (12 k), Bt and its first two derivatives (3 (k - 1)), U's upper triangle (21), weight (1).
     Outputs: h (6), M (3 k (6 k + 1)), g (6 k).

@@ -1,0 +1,1 @@
+"""Reports: what a motion says, as one page that needs nothing else."""
