@@ -83,6 +83,10 @@ def test_legends_are_off_the_data():
         data, legend = axes.get_window_extent(), axes.get_legend().get_window_extent()
         assert legend.x0 >= data.x1 or legend.y0 >= data.y1
         assert legend.x1 <= axes.figure.bbox.x1 + 1 and legend.y1 <= axes.figure.bbox.y1 + 1
+        one = ANGLES.plot("knee_r", "knee_l", width=width)
+        one.figure.canvas.draw()
+        title = next(text for text in one.get_children() if getattr(text, "get_text", str)() == "knee")
+        assert not one.get_legend().get_window_extent().overlaps(title.get_window_extent())
 
 
 @pytest.mark.parametrize(("count", "panels"), [(1, 1), (12, 1), (13, 2), (80, 10)])

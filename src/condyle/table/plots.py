@@ -46,6 +46,8 @@ NARROW = 5.0
 """Below this width [in] legends are above their panels."""
 HEIGHT = 1.9
 """Of a panel [in]."""
+STEADY = 1e-5
+"""What varies by less than this part of its size is drawn as a straight line."""
 ENDINGS = (".pdf", ".svg", ".eps", ".png", ".jpg", ".tif")
 STYLE: dict[str, Any] = {
     "font.size": 8.5,
@@ -57,6 +59,7 @@ STYLE: dict[str, Any] = {
     "axes.linewidth": 0.7,
     "axes.grid": True,
     "axes.axisbelow": True,
+    "axes.formatter.useoffset": False,
     "grid.alpha": 0.25,
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.4,
@@ -302,7 +305,7 @@ def panel(
     looks: dict[str, dict[str, Any]] = {}
     for k, (label, names) in enumerate(pairs.items()):
         color = COLORS[k % len(COLORS)]
-        thin = {"linewidth": max(2.0 - 0.1 * k, 0.7)}  # equal curves show behind each other
+        thin = {"linewidth": max(1.7 - 0.08 * k, 0.7)}  # equal curves show behind each other
         for name in sorted(names, key=lambda n: side(n)[1]):
             look = thin | (RIGHT if len(names) > 1 and side(name)[1] == "right" else {})
             if len(names) > 1:
@@ -552,11 +555,15 @@ def new_figure(size: tuple[float, float], path: str | Path | None = None) -> Fig
 
 @contextmanager
 def on(
-    axes: Axes | None = None, width: str | float = "page", path: str | Path | None = None, **_: object
+    axes: Axes | None = None,
+    width: str | float = "page",
+    path: str | Path | None = None,
+    height: float = 2.8,
+    **_: object,
 ) -> Iterator[Axes]:
     """Axes to draw on in the house style, new ones if None; written to a file at the end, if there is a path."""
     with house_style():
-        axes = new_figure((inches(width), 2.8), path).subplots() if axes is None else axes
+        axes = new_figure((inches(width), height), path).subplots() if axes is None else axes
         yield axes
         save(axes.figure, path)
 
@@ -582,8 +589,14 @@ def fill(axes: Axes, panel: Panel, legend: str) -> None:
     spans = [c.x[[0, -1]] for c in panel.curves if len(c.x) > 1]
     if spans and np.min(spans) < np.max(spans):
         axes.set_xlim(np.min(spans), np.max(spans))
-    axes.set(xlabel=panel.xlabel, ylabel=panel.ylabel, title=panel.title)
+    known = np.concatenate([np.zeros(0), *(c.y[np.isfinite(c.y)] for c in panel.curves)])
+    if known.size and np.ptp(known) < STEADY * (
+        size := np.abs(known).max()
+    ):  # not rounding, as large as the axis
+        axes.set_ylim(known.min() - 0.1 * size, known.max() + 0.1 * size)
     entries = panel.entries if legend else []
+    axes.set(xlabel=panel.xlabel, ylabel=panel.ylabel)
+    axes.set_title(panel.title, pad=6.0 + (14.0 * -(-len(entries) // 2) if legend == "above" else 0.0))
     if entries:
         wheres: dict[str, dict[str, Any]] = {
             "right": {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)},

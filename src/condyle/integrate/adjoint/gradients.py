@@ -6,8 +6,8 @@ A run is a chain of steps and of changes between them (events). Each is differen
     dy_0 = (N dtheta, du, dz),   dp = (dinputs, dparameters, d table/d parameters dparameters)            (2)
 
 q is along the manifold: dq = N(q) dtheta, so that q has nu directions at the start; what is differentiated is y
-itself, with all its nq coordinates. A time between two rows is the end of a shorter step from the row before it,
-and y there changes with that time by f.
+itself, with all its nq coordinates. At a time between two rows y is the polynomial of the step there
+(integrators/base.py (1)), and it changes with that time by f.
 """
 
 from __future__ import annotations
@@ -270,13 +270,14 @@ class RunDerivatives:
     def between(
         self, direction: str, k: np.ndarray, t: np.ndarray, d: Array, dp: Array
     ) -> tuple[Array, Array]:
-        """The same, each over a step from a row k (m,) to a time t (m,) in the piece after it."""
+        """The same, each from a row k (m,) to a time t (m,) in the piece after it: of the polynomial there."""
         inside = t != self.rows.t[k]
         if not inside.any():
             return d, dp
         some, d, dp = np.flatnonzero(inside), d.copy(), dp.copy()
         here, twice = 2 * np.arange(len(some)), np.repeat(k[some], 2)
-        times = np.column_stack([self.rows.t[k[some]], t[some]]).ravel()
+        ends = np.array([self.rows.length(int(i)) for i in k[some]]) + self.rows.t[k[some]]
+        times = np.column_stack([self.rows.t[k[some]], ends]).ravel()
         tasks = Tasks(
             times,
             self.rows.y[twice],
@@ -286,6 +287,7 @@ class RunDerivatives:
             self.traj._which(k[some]),
             self.tails,
             self.traj.manifold,
+            x=np.repeat(t[some], 2),
         )
         d[some], dp[some] = self._carry(direction, tasks, d[some], dp[some])
         return d, dp
