@@ -29,10 +29,7 @@ __all__ = ["operator", "simulate"]
 def operator(
     system: System, name: str, *, body: str | None = None, **options: object
 ) -> Callable[..., torch.Tensor]:
-    """An operator of a System as a function of tensors.
-
-    Args:
-        system, name, body, options: as `condyle.jax.operator` takes them.
+    """An operator of a System as a function of tensors. Its arguments are those of `condyle.jax.operator`.
 
     Returns:
         f(q, u, ..., parameters=None, inputs=None, z=None, t=None), as that of `condyle.jax.operator`.
@@ -49,10 +46,8 @@ def simulate(
     accuracy: float = 1e-6,
     **options: object,
 ) -> Callable[..., torch.Tensor]:
-    """A run as a function of tensors, with the derivatives of the run as it was computed (`traj.vjp`).
-
-    Args:
-        system, state, t_final, t, accuracy, options: as `condyle.jax.simulate` takes them.
+    """A run as a function of tensors, with the derivatives of the run as it was computed (`traj.vjp`). Its arguments are
+    those of `condyle.jax.simulate`.
 
     Returns:
         f(q=None, u=None, *, z=None, parameters=None, inputs=None), as that of `condyle.jax.simulate`; leading
