@@ -29,7 +29,7 @@ __all__ = ["operator", "simulate"]
 def operator(
     system: System, name: str, *, body: str | None = None, **options: object
 ) -> Callable[..., torch.Tensor]:
-    """An operator of a System as a function of tensors. Its arguments are those of `condyle.jax.operator`.
+    """An operator of a System as a function of tensors. It takes what `condyle.jax.operator` takes.
 
     Returns:
         f(q, u, ..., parameters=None, inputs=None, z=None, t=None), as that of `condyle.jax.operator`.
@@ -46,8 +46,8 @@ def simulate(
     accuracy: float = 1e-6,
     **options: object,
 ) -> Callable[..., torch.Tensor]:
-    """A run as a function of tensors, with the derivatives of the run as it was computed (`traj.vjp`). Its arguments are
-    those of `condyle.jax.simulate`.
+    """A run as a function of tensors, with the derivatives of the run as it was computed (`traj.vjp`). It takes
+    what `condyle.jax.simulate` takes.
 
     Returns:
         f(q=None, u=None, *, z=None, parameters=None, inputs=None), as that of `condyle.jax.simulate`; leading
