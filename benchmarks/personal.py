@@ -146,7 +146,12 @@ def masses(model: cd.System, t: Any, q: Any, count: int, skin: float, first: int
         for roles in parts.values():
             of = [b for b in true.bodies if role(b.name) in roles]
             real = sum(b.mass for b in of)
-            off.append([100 * (sum(map(f, of)) / real - 1) for f in (lambda b, found=found: found[b.name].mass, share)])
+            off.append(
+                [
+                    100 * (sum(map(f, of)) / real - 1)
+                    for f in (lambda b, found=found: found[b.name].mass, share)
+                ]
+            )
         trunk = next(b for b in true.bodies if role(b.name) == "trunk")
         scaled = np.array(model.body(trunk.name).mass_properties.com) * person.factors[trunk.name]
         com = [
@@ -213,7 +218,7 @@ def main() -> None:
     parser.add_argument("--skin", type=float, nargs="*", default=[0.0, 5.0, 10.0], help="[mm]")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    model = cd.read_osim(given.model, add=given.markers if str(given.markers) != "-" else None)
+    model = cd.read_osim(given.model, add=[] if str(given.markers) == "-" else [given.markers])
     walk = cd.read_markers(given.walk)
     options = {
         "trials": walk,
