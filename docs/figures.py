@@ -135,6 +135,25 @@ def stood_up(v: Any) -> Any:
     return figure
 
 
+def muscle_curves(v: Any) -> Any:
+    l, names = np.linspace(0.5, 1.5, 101), ("Thelen's", "narrow", "measured")
+    systems = dict(zip(names, (v.usual, v.own, v.tabled), strict=True))
+    found = {
+        n: cd.static_optimization(s, v.motion, reserves=0.3) for n, s in systems.items()
+    }
+    return panels(
+        (
+            "active force",
+            {
+                n: (l, s.force("biceps").active_force_length.value(l))
+                for n, s in systems.items()
+            },
+        ),
+        ("activation", {n: (v.angle, f.activations["biceps"]) for n, f in found.items()}),
+        xlabel="fiber length / optimal length; elbow [rad]",
+    )
+
+
 FIGURES: dict[str, dict[str, Callable[[Any, Path], Any]]] = {
     "guide/gait": {
         "gait_knee": lambda v, path: v.sides[0].plot(
@@ -145,6 +164,7 @@ FIGURES: dict[str, dict[str, Callable[[Any, Path], Any]]] = {
         ),
         "gait_emg": lambda v, path: v.both.plot(width="column"),
     },
+    "guide/muscle_curve": {"muscle_curve": lambda v, path: muscle_curves(v)},
     "tutorial-gait": {
         "tutorial-gait-session": lambda v, path: skeleton(
             v.subject.system, path, motion=v.subject.motion, markers=v.walk, t=0.3

@@ -22,7 +22,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from textwrap import indent
@@ -224,10 +224,9 @@ def examples(names: str) -> str:
 def gallery(scenes: list[str]) -> str:
     """All examples, in the groups of docs/examples.md: a scene, or its picture where none was made."""
     page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
-    parts = []
-    for title, names in re.findall(
-        r"^## (.+)\n\n<!-- examples: (\S+) -->", page, re.MULTILINE
-    ):
+    groups = re.findall(r"^## (.+)\n\n<!-- examples: (\S+) -->", page, re.MULTILINE)
+    parts = [thumbnails(names.split(",") for _, names in groups)]
+    for title, names in groups:
         parts.append(f"## {title}")
         for name in names.split(","):
             source = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
@@ -243,6 +242,17 @@ def gallery(scenes: list[str]) -> str:
                 parts.append(f"![{name}](img/{picture.name})")
     parts.append('<script src="scenes.js"></script>')
     return "\n\n".join(parts)
+
+
+def thumbnails(groups: Iterable[list[str]]) -> str:
+    """Small pictures of all examples, which lead to the scenes below."""
+    cards = [
+        f'<a href="#{name}"><img src="img/thumbnails/{name}.webp" alt="" loading="lazy">{name}</a>'
+        for names in groups
+        for name in names
+        if (ROOT / "docs" / "img" / "thumbnails" / f"{name}.webp").exists()
+    ]
+    return f'<div class="thumbnails">{"".join(cards)}</div>'
 
 
 DIRECTIVES: dict[str, Callable[[str], str]] = {

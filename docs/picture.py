@@ -1,14 +1,18 @@
-"""Pictures of README and of the home page: `python docs/picture.py [walk] [elbow] [scene]`, all by default.
+"""Pictures of README and of the home page: `python docs/picture.py [walk] [elbow] [scene] [plots] [report]`, all by default.
 
 walk    docs/img/walk.webp: a skeleton walks, with the ground's forces, muscles and curves
 elbow   docs/img/elbow.png: the study of `condyle demo` beside OpenSim's
 scene   docs/img/scene.png: the page of its scene, as Chromium shows it
+plots   docs/img/plot_*.png: pictures of docs/guide/plots.md
+report  docs/img/report.png: the report of a trial, as Chromium shows it
 """
 
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -191,7 +195,72 @@ def arm(axes: Axes, found: Analysis) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-DRAWN = {"walk": walk, "elbow": study_of_the_elbow, "scene": scene}
+def subject_walks() -> tuple[Any, cd.Motion, list[cd.ExternalLoad]]:
+    """A made-up subject, its motion and the ground's forces."""
+    made = cd.models.synthetic_subject(duration=2.2)
+    t, ground = made.motion.time, made.ground_reactions
+    motion = cd.Motion(made.system, t, made.motion.values, made.u, made.udot)
+    return (
+        made,
+        motion,
+        [
+            cd.ExternalLoad(f"foot_{s}", ground, f"{s}_force_", f"{s}_point_")
+            for s in "rl"
+        ],
+    )
+
+
+def plots() -> None:
+    made, motion, loads = subject_walks()
+    moments = cd.inverse_dynamics(made.system, motion, loads)
+    powers = cd.joint_powers(made.system, motion, moments)
+    motion.plot(path=OUT.with_name("plot_motion.png"))
+    moments.plot(
+        "knee_angle_r",
+        "knee_angle_l",
+        width="column",
+        path=OUT.with_name("plot_column.png"),
+    )
+    angles = motion.table()[list(made.system.coordinates)]
+    columns = [
+        f"{j}_{s}" for j in ("hip_flexion", "knee_angle", "ankle_angle") for s in "lr"
+    ]
+    text = "joints x (angle, moment, power)"
+    path = OUT.with_name("plot_grid.png")
+    angles.plot(moments, powers, *columns, grid=text, path=path)
+
+
+def report() -> None:
+    """The top of the page, and where its joints begin."""
+    from playwright.sync_api import sync_playwright
+
+    from condyle.viewer.pictures import FLAGS, chromium
+
+    made, motion, loads = subject_walks()
+    found = cd.analyze(made.system, motion, loads, configurations=["active", "passive"])
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        path = Path(folder) / "walk.html"
+        found.report(path, title="A walk: muscle forces and joint loads")
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        tab = browser.new_page(viewport={"width": 1280, "height": 1500})
+        tab.goto(path.as_uri())
+        ready = tab.frame_locator("iframe").locator("html[data-ready]")
+        ready.wait_for(state="attached", timeout=60_000)
+        tab.evaluate(
+            "s = document.querySelector('#clock input'); s.value = 0.55; s.dispatchEvent(new Event('input'))"
+        )
+        tab.wait_for_timeout(3000)
+        tab.screenshot(path=OUT.with_name("report.png"))
+        browser.close()
+
+
+DRAWN = {
+    "walk": walk,
+    "elbow": study_of_the_elbow,
+    "scene": scene,
+    "plots": plots,
+    "report": report,
+}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or DRAWN:

@@ -1,4 +1,5 @@
-"""The examples as scenes: `python docs/scenes.py FOLDER [NAME ...]` runs them and writes a page each.
+"""The examples as scenes: `python docs/scenes.py FOLDER [NAME ...]` runs them and writes a page each;
+`python docs/scenes.py --thumbnails [NAME ...]` writes docs/img/thumbnails/NAME.webp of them too, as Chromium shows them.
 
 The documentation's gallery has them all: building it makes those that are older than their example, which
 takes a minute or two the first time. CONDYLE_SCENES names the ones to make, or is `off`.
@@ -73,6 +74,39 @@ def main(folder: str, *names: str) -> None:
         made(known[name], out)
 
 
+def thumbnails(*names: str) -> None:
+    """Small pictures of the scenes, for the first part of the gallery."""
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    from condyle.viewer.pictures import FLAGS, chromium
+
+    out, scenes = (
+        EXAMPLES.parent / "docs" / "img" / "thumbnails",
+        EXAMPLES.parent / ".scenes",
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    scenes.mkdir(exist_ok=True)
+    known = {path.stem: path for path in sorted(EXAMPLES.glob("*.py"))}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        tab = browser.new_context(viewport={"width": 640, "height": 470}).new_page()
+        for name in names or known:
+            tab.goto(made(known[name], scenes).as_uri() + "#still")
+            tab.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
+            tab.add_style_tag(content="#notes, #compass, #legend, #bad { display: none }")
+            tab.evaluate(
+                "condyle.panel('things', false); condyle.panel('plots', false);"
+                "condyle.draw(Math.floor(0.35 * condyle.head.layers[0].frames))"
+            )
+            tab.wait_for_timeout(200)
+            picture = Image.open(io.BytesIO(tab.locator("#stage").screenshot()))
+            picture.convert("RGB").resize((320, 190)).save(
+                out / f"{name}.webp", quality=80, method=6
+            )
+        browser.close()
+
+
 def made(example: Path, folder: Path) -> Path:
     """The page of an example, which is run unless its page is newer than it and the viewer."""
     page = folder / f"{example.stem}.html"
@@ -135,4 +169,7 @@ def scene(variables: dict[str, Any], name: str) -> Page:
 
 
 if __name__ == "__main__":
-    main(*(sys.argv[1:] or ["scenes"]))
+    if sys.argv[1:2] == ["--thumbnails"]:
+        thumbnails(*sys.argv[2:])
+    else:
+        main(*(sys.argv[1:] or ["scenes"]))

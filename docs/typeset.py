@@ -228,6 +228,9 @@ def is_words(piece: str) -> bool:
 
 def latex(piece: str) -> str:
     """A piece of a line as LaTeX."""
+    label, colon, rest = piece.partition(": ")
+    if colon and is_words(label) and not is_words(rest):  # "power of a force: sum F' V"
+        return f"{_words(label + ': ')} {_formula(rest)}"
     if not is_words(piece):
         return _formula(piece)
     parts, last = [], 0

@@ -36,3 +36,18 @@ def test_pictures_ask_for_what_examples_have(drawn: ast.FunctionDef) -> None:
     }
     assert asked and asked <= bound(ast.parse((ROOT / "examples" / f"{drawn.name}.py").read_text()))
     assert (ROOT / "docs" / "img" / f"{drawn.name}.png").exists()
+
+
+def test_every_figure_of_a_page_has_its_drawing() -> None:
+    """docs/figures.py names the page and the file; each page of it shows them."""
+    tree = ast.parse((ROOT / "docs" / "figures.py").read_text(encoding="utf-8"))
+    (drawn,) = (
+        n.value for n in tree.body if isinstance(n, ast.AnnAssign) and ast.unparse(n.target) == "FIGURES"
+    )
+    assert isinstance(drawn, ast.Dict)
+    for page, names in zip(drawn.keys, drawn.values, strict=True):
+        assert isinstance(page, ast.Constant) and isinstance(names, ast.Dict)
+        text = (ROOT / "docs" / f"{page.value}.md").read_text(encoding="utf-8")
+        for name in names.keys:
+            assert isinstance(name, ast.Constant)
+            assert f"img/{name.value}.png)" in text and (ROOT / "docs" / "img" / f"{name.value}.png").exists()

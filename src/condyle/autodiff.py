@@ -22,6 +22,7 @@ from condyle.mobilizers import Mobilizer
 from condyle.status import Status
 from condyle.studies.simulate import simulate
 from condyle.system.derivatives import derivable
+from condyle.system.given import check_state
 from condyle.system.state import State
 from condyle.system.system import System
 
@@ -117,6 +118,7 @@ class RunMap:
     """A run as a function of plain arrays: y = (q, u, z) at its end, or at some times.
 
     Args:
+        system: what moves.
         state: where it starts; what is not given as an argument stays as it is there.
         t_final: where it ends [s].
         t: times [s], shape (T,); the end, if None.
@@ -129,7 +131,10 @@ class RunMap:
 
     required, positional = 0, 2
 
-    def __init__(self, state: State, t_final: float, t: Any, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, system: System, state: State, t_final: float, t: Any, options: Mapping[str, Any]
+    ) -> None:
+        check_state("simulate", system, state)
         self.system, self.state, self.t_final, self.options = state.system, state, t_final, dict(options)
         self.names = ("q", "u", "z", "parameters", "inputs")
         self.sizes = {n: len(self.system.compiled.entries[n].names) for n in self.names}
@@ -257,3 +262,11 @@ def check_sizes(what: str, shapes: Mapping[str, Sequence[int]], sizes: Mapping[s
         raise ShapeError(
             f"{what}: leading dimensions differ: { ({n: tuple(s) for n, s in shapes.items()}) }"
         ) from None
+
+
+def no_second(module: str, gradient: str) -> str:
+    """Why derivatives of derivatives raise an error."""
+    return (
+        f"{module}: derivatives of derivatives are not supported; take differences of {gradient}, or the expressions "
+        "themselves from system.casadi(...)"
+    )

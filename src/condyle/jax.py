@@ -23,8 +23,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from numpy.typing import ArrayLike
 
-from condyle.autodiff import OperatorMap, RunMap, check_sizes, named
-from condyle.system.given import check_state
+from condyle.autodiff import OperatorMap, RunMap, check_sizes, named, no_second
 from condyle.system.state import State
 from condyle.system.system import System
 
@@ -83,8 +82,7 @@ def simulate(
     Raises:
         DescriptionError: a state of another system; a run that has no derivative says why when it is asked for.
     """
-    check_state("simulate", system, state)
-    run = RunMap(state, t_final, t, {"accuracy": accuracy, **options})
+    run = RunMap(system, state, t_final, t, {"accuracy": accuracy, **options})
     return _as_function(run, "condyle.jax.simulate(...)")
 
 
@@ -212,10 +210,7 @@ def _summed(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _no_second(primitive: Primitive, *_: Any, **__: Any) -> Any:
-    raise NotImplementedError(
-        "condyle.jax: derivatives of derivatives are not supported; take differences of jax.grad, or "
-        "the expressions themselves from system.casadi(...)"
-    )
+    raise NotImplementedError(no_second("condyle.jax", "jax.grad"))
 
 
 ad.primitive_jvps[value_p] = _value_jvp

@@ -18,10 +18,8 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
-from torch.autograd.function import once_differentiable
 
-from condyle.autodiff import OperatorMap, RunMap, check_sizes, named
-from condyle.system.given import check_state
+from condyle.autodiff import OperatorMap, RunMap, check_sizes, named, no_second
 from condyle.system.state import State
 from condyle.system.system import System
 
@@ -31,19 +29,10 @@ __all__ = ["operator", "simulate"]
 def operator(
     system: System, name: str, *, body: str | None = None, **options: object
 ) -> Callable[..., torch.Tensor]:
-    """An operator of a System as a function of tensors.
-
-    Args:
-        system: it is frozen by this.
-        name: an operator with derivatives, such as "forward_dynamics" or "path_lengths".
-        body: of which body, for operators that answer for one, such as "body_pose".
-        options: discrete, locked, disabled, threads: as in the operator, the same in all calls.
+    """An operator of a System as a function of tensors. It takes what `condyle.jax.operator` takes.
 
     Returns:
         f(q, u, ..., parameters=None, inputs=None, z=None, t=None), as that of `condyle.jax.operator`.
-
-    Raises:
-        UnknownNameError: no such operator, or it has no derivatives.
     """
     return _as_function(OperatorMap(system, name, body, options), f"condyle.torch.operator({name!r})")
 
@@ -57,26 +46,14 @@ def simulate(
     accuracy: float = 1e-6,
     **options: object,
 ) -> Callable[..., torch.Tensor]:
-    """A run as a function of where it starts and of what holds in it, with the derivatives of the run as it was
-    computed (`traj.vjp`).
-
-    Args:
-        system: what moves.
-        state: where it starts; whatever is not given as an argument stays as it is here.
-        t_final: when the run ends [s].
-        t: times at which it is asked for [s], shape (T,); its end, if left out.
-        accuracy: of the run.
-        options: of `cd.simulate`, such as integrator and step.
+    """A run as a function of tensors, with the derivatives of the run as it was computed (`traj.vjp`). It takes
+    what `condyle.jax.simulate` takes.
 
     Returns:
-        f(q=None, u=None, *, z=None, parameters=None, inputs=None): q, u, z side by side at the end, (..., n), or
-            at the times, (..., T, n). Leading dimensions, and torch.func.vmap, are members of one ensemble.
-
-    Raises:
-        DescriptionError: a state of another system; a run that has no derivative says why when it is asked for.
+        f(q=None, u=None, *, z=None, parameters=None, inputs=None), as that of `condyle.jax.simulate`; leading
+            dimensions, and torch.func.vmap, are members of one ensemble.
     """
-    check_state("simulate", system, state)
-    run = RunMap(state, t_final, t, {"accuracy": accuracy, **options})
+    run = RunMap(system, state, t_final, t, {"accuracy": accuracy, **options})
     return _as_function(run, "condyle.torch.simulate(...)")
 
 
@@ -111,6 +88,19 @@ def _back(array: np.ndarray, shape: tuple[int, ...], like: torch.Tensor) -> torc
     return torch.from_numpy(whole).to(dtype=like.dtype, device=like.device)
 
 
+class _Once(torch.autograd.Function):
+    """What has no derivative of its own."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None: ...
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        raise NotImplementedError(no_second("condyle.torch", "torch.func.grad"))
+
+    jvp = backward
+
+
 class _Value(torch.autograd.Function):
     """The value; its leading dimensions are those of its arguments."""
 
@@ -126,7 +116,6 @@ class _Value(torch.autograd.Function):
         ctx.save_for_forward(*tensors)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, w: torch.Tensor) -> Any:  # type: ignore[override]
         tensors = ctx.saved_tensors
         wrt = tuple(n for n, need in zip(ctx.names, ctx.needs_input_grad[2:], strict=True) if need)
@@ -144,7 +133,7 @@ class _Value(torch.autograd.Function):
         return _Value.apply(map_, names, *_leading(info, in_dims[2:], tensors)), 0
 
 
-class _Gradient(torch.autograd.Function):
+class _Gradient(_Once):
     """The transpose of the derivative: gradients of sum(w * value)."""
 
     @staticmethod
@@ -155,15 +144,12 @@ class _Gradient(torch.autograd.Function):
         return tuple(_back(x, (*lead, map_.sizes[n]), w) for n, x in zip(wrt, found, strict=True))
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None: ...
-
-    @staticmethod
     def vmap(info: Any, in_dims: Any, map_: Any, names: Any, wrt: Any, *tensors: Any) -> Any:
         out = _Gradient.apply(map_, names, wrt, *_leading(info, in_dims[3:], tensors))
         return out, (0,) * len(out)
 
 
-class _Direction(torch.autograd.Function):
+class _Direction(_Once):
     """The derivative in a direction."""
 
     @staticmethod
@@ -171,9 +157,6 @@ class _Direction(torch.autograd.Function):
         primals, tangents = tensors[: len(names)], tensors[len(names) :]
         out = map_.jvp(_hosts(names, primals), _hosts(wrt, tangents))
         return _back(out, (*primals[0].shape[:-1], *map_.shape), primals[0])
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None: ...
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, map_: Any, names: Any, wrt: Any, *tensors: Any) -> Any:

@@ -98,3 +98,18 @@ def test_bad_calls():
         f(given["q"], given["u"], parameter=given["parameters"])
     out = f(given["q"].float().detach(), given["u"].float().detach())
     assert out.dtype == torch.float32
+
+
+@pytest.mark.parametrize("outer", ["grad", "jacfwd"])
+@pytest.mark.parametrize("inner", ["grad", "jacfwd"])
+def test_second_derivatives_are_refused(outer, inner):
+    """In whatever order they are taken; and those of `backward`."""
+    f, given = function("energy"), arguments()
+    u = torch.tensor(given["u"], requires_grad=True)
+    F = lambda u: f(**{**given, "u": u}).sum()
+    D = {"grad": torch.func.grad, "jacfwd": torch.func.jacfwd}
+    with pytest.raises(NotImplementedError, match=r"condyle\.torch: derivatives of derivatives"):
+        D[outer](lambda u: D[inner](F)(u).sum())(u.detach())
+    (g,) = torch.autograd.grad(F(u), u, create_graph=True)
+    with pytest.raises(NotImplementedError, match="derivatives of derivatives"):
+        g.sum().backward()

@@ -170,3 +170,21 @@ def test_mistakes_are_one_line(case: str, tmp_path: Path) -> None:
     assert words in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert {p.name for p in tmp_path.iterdir()} == set(texts)
+
+
+def test_two_motions_are_one_report(tmp_path: Path) -> None:
+    """The second moves twice as far; its tables are in a folder of its own."""
+    (tmp_path / "leg.py").write_text(ROD)
+    (tmp_path / "swing.csv").write_text(MOTION)
+    (tmp_path / "far.csv").write_text(
+        "time,hip [deg]\n" + "".join(f"{1 + 0.05 * k},{k * k / 5}\n" for k in range(20))
+    )
+    done = analyze("leg.py", "swing.csv", "--compare", "far.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder = tmp_path / "swing-analysis"
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "swing beside far" in page and (folder / "compared-far" / "moments.csv").is_file()
+    # peaks of the angle [deg], their difference
+    assert "hip, coordinate [deg]</th><td>36.1</td><td>72.2</td><td>36.1</td><td>" in page
+    wrong = analyze("leg.py", "swing.csv", "--compare-loads", "push.xml", cwd=tmp_path)
+    assert wrong.returncode != 0 and "--compare" in wrong.stderr

@@ -143,6 +143,37 @@ def test_contact_replayed_and_followed(hopper: cd.System) -> None:
     assert second.terms["ContactForces"] == pytest.approx(term, rel=1e-2)
 
 
+def test_contact_forces_of_two_feet() -> None:
+    """Each load is compared with the contacts of its own body, by its own weight."""
+    system, soft = cd.System(gravity=(0, -9.81, 0)), cd.contact.Material(modulus=1e5, dissipation=0.5)
+    floor = cd.contact.HalfSpace(system.ground, (0, 1, 0), 0.0, soft)
+    for name in ("left", "right"):
+        system.add_body(name, mobilizer=cd.Slider("y"), mass=2.0, inertia=(0, 0, 0), coordinates=(name[0],))
+        system.add_contact(f"{name} floor", floor, cd.contact.Sphere(name, (0, 0, 0), 0.1, soft))
+    t = np.linspace(0, 0.1, 11)
+    loads = [
+        cd.ExternalLoad(
+            name, cd.Table(t, ["x", "y", "z"], np.outer(np.ones(11), [0, f, 0])), force=("x", "y", "z")
+        )
+        for name, f in (("left", 15.0), ("right", 30.0))
+    ]
+    problem = cd.Problem(system, duration=0.1)
+    with pytest.raises(cd.errors.DescriptionError, match="several names are a list"):
+        problem.add_torques("l", "r")
+    problem.add_torques(["l", "r"], bounds=(-200, 200))
+    for name in ("l", "r"):
+        problem.bound(name, (0.07, 0.0999))  # it touches
+        problem.bound(f"{name}_speed", (-5, 5))
+    problem.minimize(cd.goals.Effort(), 1e-6)
+    problem.minimize(cd.goals.ContactForces(loads, axes="y", weights={"right": 3.0}), 1.0)
+    answer = cd.solve(problem, mesh=8)
+    q, u = answer.motion.values, answer.speeds.values
+    force = -system.inverse_dynamics(q, u, np.zeros_like(u), disabled=["gravity"])
+    off = (force - [15.0, 30.0]) ** 2 @ [1.0, 3.0] / (4 * 9.81) ** 2
+    assert answer.terms["ContactForces"] == pytest.approx(weights(answer) @ off, rel=1e-2, abs=1e-6)
+    assert abs(force[4] - [15.0, 30.0]).max() < 3.0  # effort keeps them a little from it
+
+
 def test_a_given_motion_and_loads(mass: cd.System) -> None:
     """Forces that explain a motion against a measured load: m a - f."""
     t = np.linspace(0, 1, 101)

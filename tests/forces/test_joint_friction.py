@@ -282,6 +282,7 @@ def test_a_run_and_its_derivatives():
     expected = central(end, np.zeros(2), 1e-2)
     np.testing.assert_allclose(J["q"][:2, 0], expected[:, 0], rtol=1e-4)  # of the run, over the step
     np.testing.assert_allclose(J["parameters"][:2, 0], expected[:, 1], rtol=1e-4)
+    assert 0.1 < traj.growth().overall < 100  # it is found at all
     for method in ("rodas", "bdf", "verlet", "rkc"):
         other = cd.simulate(system, system.state(q=[1.0, 0.5]), 1.0, accuracy=1e-6, integrator=method)
         np.testing.assert_allclose(other.q[-1], traj.q[-1], atol=1e-4)  # ten times the accuracy, and growth

@@ -294,7 +294,7 @@ def test_what_cannot_be(given, options, words):
         cd.simulate(pendulum(), given, 1.0, **options)
     system = pendulum()
     with pytest.raises(cd.errors.CondyleError, match=r"for many states"):
-        cd.simulate(system, system.state(), 1.0, keep="steps")
+        cd.simulate(system, system.state(), 1.0, threads=2)
     with pytest.raises(cd.errors.CondyleError, match="the state belongs to another system"):
         cd.simulate(system, [pendulum().state()], 1.0)
     with pytest.raises(cd.errors.CondyleError, match="state 1 of 2 belongs to another system"):

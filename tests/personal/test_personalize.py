@@ -53,3 +53,14 @@ def test_written_and_read_again(person, tmp_path):
         assert np.abs(a - c).max() < 1e-9  # digits of the file
     for n in again.markers:
         assert np.allclose(again.marker(n).station, person.stations[n], atol=1e-9)
+
+
+def test_pictures(person):
+    """Sizes and offsets beside their priors."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    axes = person.sizes.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(person.sizes.names)
+    assert len(person.offsets.plot(width="column").get_legend().get_texts()) == 4  # x, y, z, prior
+    matplotlib.pyplot.close("all")

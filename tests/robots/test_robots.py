@@ -8,8 +8,10 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 
 import condyle as cd
+from condyle.robots.robot_file import _mesh_moments, resolved
 from tests.robots.files import mjcf, urdf
 
 EPS = 1e-10
@@ -319,3 +321,37 @@ def test_what_is_not_understood_is_noted(tmp_path):
     with pytest.raises(cd.errors.DescriptionError, match="hinges and slides"):
         cd.write_urdf(ball, tmp_path / "ball.urdf")
     assert not (tmp_path / "ball.urdf").exists()
+
+
+def test_what_a_mesh_encloses():
+    """A block away from the origin, and a tetrahedron: volume, center and inertia by closed forms."""
+    corners = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+    triangles = ConvexHull(corners).simplices
+    for k, (a, b, c) in enumerate(triangles):  # outward
+        if np.cross(corners[b] - corners[a], corners[c] - corners[a]) @ (corners[a] - 0.5) < 0:
+            triangles[k] = a, c, b
+    sides, at = np.array([0.2, 0.3, 0.5]), np.array([1.0, -2.0, 0.7])
+    volume, center, about = _mesh_moments(at + corners * sides, triangles)
+    np.testing.assert_allclose(volume, sides.prod(), rtol=1e-12)
+    np.testing.assert_allclose(center, at + sides / 2, rtol=1e-12)
+    J = sides.prod() / 12 * ((sides**2).sum() - sides**2)
+    np.testing.assert_allclose(about, np.diag(J), atol=1e-12)  # sums of terms of 0.2
+    corner = np.vstack([np.zeros(3), np.eye(3)]) + at
+    volume, center, about = _mesh_moments(corner, np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]))
+    np.testing.assert_allclose([volume, *center - at], [1 / 6, 0.25, 0.25, 0.25], rtol=1e-12)
+    np.testing.assert_allclose(about, np.eye(3) / 80 + (np.ones((3, 3)) - np.eye(3)) / 480, atol=1e-12)
+
+
+def test_where_meshes_of_packages_are(tmp_path):
+    """In the folder that the caller names, in a parent of that name, beside a parent, else beside the file."""
+    folder = tmp_path / "arm_description" / "urdf"
+    (tmp_path / "hand").mkdir()
+    folder.mkdir(parents=True)
+    for name, packages, place in (
+        ("package://arm_description/a.stl", None, "arm_description/a.stl"),
+        ("package://hand/meshes/b.stl", None, "hand/meshes/b.stl"),
+        ("package://hand/b.stl", {"hand": tmp_path / "other"}, "other/b.stl"),
+        ("package://none/b.stl", None, "arm_description/urdf/b.stl"),
+        ("file://c.stl", None, "arm_description/urdf/c.stl"),
+    ):
+        assert resolved(name, [folder], packages) == tmp_path / place

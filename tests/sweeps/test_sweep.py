@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -97,6 +97,30 @@ def test_batched_chunks_that_fail_are_split():
 
     found = cd.sweep(work, MEMBERS, chunk=16, retries=0)
     assert [f.member for f in found.failures] == [11] and found.table["value"][12] == 2 * MEMBERS["a"][12]
+
+
+class Loses(Executor):
+    """An executor that loses the first tasks."""
+
+    def __init__(self, lost):
+        self.lost, self.sent = lost, 0
+
+    def submit(self, fn, /, *args, **options):
+        future = Future()
+        self.sent += 1
+        if self.sent <= self.lost:
+            future.set_exception(OSError("no route to host"))
+        else:
+            future.set_result(fn(*args, **options))
+        return future
+
+
+@pytest.mark.parametrize(("lost", "failed"), [(2, 0), (3, 0), (99, 4)])
+def test_tasks_that_are_lost_are_sent_again(lost, failed):
+    """Twice as they are; after that in halves, until each member is alone."""
+    found = cd.sweep(works.square, MEMBERS[:4], executor=Loses(lost), chunk=4, retries=1)
+    assert [f.attempts for f in found.failures] == [2] * failed
+    assert all("no route to host" in f.reason for f in found.failures) and found._done.sum() == 4 - failed
 
 
 def test_processes_that_die(tmp_path):

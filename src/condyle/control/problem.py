@@ -236,7 +236,16 @@ class Problem(ExplainsCalls):
                 raise UnknownNameError("coordinate", name, system.coordinates, "add_torques")
             system.add_force(
                 f"{name}_torque",
-                CoordinateActuator(name, float(force), min_control=low, max_control=high),
+                CoordinateActuator(
+                    name,
+                    number(
+                        f"add_torques: optimal force of {name!r}",
+                        force,
+                        "a force or moment; several names are a list",
+                    ),
+                    min_control=low,
+                    max_control=high,
+                ),
             )
         self._replace(system)
         return tuple(f"{name}_torque" for name in forces)

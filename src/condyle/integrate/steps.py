@@ -94,6 +94,10 @@ class StepRows:
         more = [self.more[i + 1, k] for k in range(self.more.shape[1])]
         return np.asarray(polynomial((self.y[i], self.f[i], end, f_end), h, x, more, self.method.hermite))
 
+    def length(self, i: int) -> float:
+        """Of the step that begins at row i [s], as the method took it."""
+        return self.cuts[i][0] if i in self.cuts else float(self.t[i + 1] - self.t[i])
+
     def some(self, here: Any) -> StepRows:
         """Rows by a slice or by places, all steps among them."""
         return StepRows(self.t[here], self.y[here], self.f[here], self.more[here], self.method)

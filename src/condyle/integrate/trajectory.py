@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from condyle.integrate.growth import Growth
     from condyle.integrate.interrupts.path_jumps import Jump
     from condyle.integrate.rigid.impact import Impact
+    from condyle.integrate.run import Settings
     from condyle.table.plots import AxesLike, PlotOptions
 
 FULL = 0.999
@@ -104,9 +105,23 @@ class Trajectory(States[State], Judged):
     causes: tuple[Cause, ...] = field(default=(), repr=False)  # of the changes
     ending: Cause | None = field(default=None, repr=False)
     drift: Mapping[str, float] = field(default_factory=dict, repr=False)
+    again: Settings | None = field(default=None, repr=False)  # how a run in pieces (pieces.py) was made
 
     plumbing = frozenset(
-        {"rows", "manifold", "changes", "y", "called", "part", "row", "tails", "within", "causes", "ending"}
+        {
+            "rows",
+            "manifold",
+            "changes",
+            "y",
+            "called",
+            "part",
+            "row",
+            "tails",
+            "within",
+            "causes",
+            "ending",
+            "again",
+        }
     )
     called, _item, _study = "traj", "step", "simulate"
     elsewhere = States.elsewhere | {
@@ -298,6 +313,7 @@ class Trajectory(States[State], Judged):
             within=within,
             causes=causes,
             ending=ending,
+            again=None,
         )
 
     def _state(self, i: int, t: float, y: np.ndarray) -> State:
@@ -408,8 +424,7 @@ class Trajectory(States[State], Judged):
     def jvp(
         self, tangents: Mapping[str, ArrayLike | Mapping[str, float]], t: ArrayLike | None = None
     ) -> NDArray[np.float64]:
-        """The derivative of y = (q, u, z) in one direction, shape (..., n); it takes about twice the time of the
-        run.
+        """The derivative of y = (q, u, z) in one direction, shape (..., n); in about the time of the run.
 
         Args:
             tangents: {"parameters": dp, "u": du, ...}, arrays or {name: number}; see `jacobian`.
@@ -428,7 +443,7 @@ class Trajectory(States[State], Judged):
         t: ArrayLike | None = None,
         wrt: str | Sequence[str] = ("q", "u", "z", "parameters"),
     ) -> dict[str, NDArray[np.float64]]:
-        """Gradients of sum(w * y(t)), in about three times the time of the run, whatever their number.
+        """Gradients of sum(w * y(t)), in about the time of the run, whatever their number.
 
         Args:
             w: weights of y = (q, u, z) at each time, shape (..., n).

@@ -409,11 +409,14 @@ class Described(ExplainsCalls):
         new = {f: times(getattr(self, f), ratio) for f in self.proportional}
         return replace(self, **new) if new else self
 
+    def __copy__(self) -> Self:
+        """Its fields alone: whoever copies one changes it, and what was found of it holds no longer."""
+        other = object.__new__(type(self))
+        other.__dict__.update({f: getattr(self, f) for f in self._fields()})
+        return other
+
     def __getstate__(self) -> dict[str, Any]:
-        found = {f: self.__dict__[f] for f in ("_description",) if f in self.__dict__}
-        if self.__dict__.get("_parameters") == []:
-            found["_parameters"] = []
-        return {f: getattr(self, f) for f in self._fields()} | found
+        return {f: getattr(self, f) for f in self._fields()}
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.description() == other.description()  # type: ignore[attr-defined]

@@ -80,8 +80,6 @@ def prefers_looped_newton(model: Model) -> bool:
     and factoring a matrix."""
     if (wish := settings.layout()) == "unrolled" or (wish == "auto" and model.tree.nu < FEWEST_FOR_NEWTON):
         return False
-    if model.reaction_laws:
-        return False
     from condyle.model.looped.implicit import has_looped_newton
 
     return has_looped_newton(model)

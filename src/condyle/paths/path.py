@@ -122,6 +122,9 @@ class Path(Described):
         """Whether `every_order` has third derivatives over all its surfaces."""
         return all(w.surface.knows for w in self.wraps)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"points": self.points, "wraps": self.wraps}
+
 
 def _several(what: str, given: Any) -> tuple[Any, ...]:
     """A list that a user gave."""

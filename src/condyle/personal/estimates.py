@@ -16,6 +16,7 @@ from condyle.presentation import Block, Display, page
 from condyle.records import dataclass
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from pandas import DataFrame  # type: ignore[import-untyped]
 
 
@@ -85,6 +86,31 @@ class Estimates(Display):
             else:
                 columns |= {f"{label}_{a}": x[:, k] for k, a in enumerate("xyz")}
         return pandas.DataFrame(columns, index=list(self.names))
+
+    def plot(
+        self, axes: Axes | None = None, *, width: str | float = "page", path: str | Path | None = None
+    ) -> Axes:
+        """Draw estimates with two standard deviations to each side, before gray bars of the prior's; of places their
+        three axes. Arguments as of `Table.plot`."""
+        from condyle.table.plots import on
+
+        sd = np.array([self.sd[n] for n in self.names])
+        y, columns = np.arange(len(self.names)), self.values.reshape(len(self), -1).T
+        with on(axes, width, path, 0.8 + 0.2 * len(self)) as axes:
+            for k, x in enumerate(columns):
+                mean, wide = (v.reshape(len(self), -1)[:, k] for v in (self.prior, self.prior_sd))
+                at = y + 0.25 * (k - (len(columns) - 1) / 2)
+                gray: dict[str, Any] = {"color": "0.5", "alpha": 0.25, "label": None if k else "prior"}
+                axes.barh(at, 4 * wide, 0.7 / len(columns), mean - 2 * wide, **gray)
+                error = 2 * sd.reshape(len(self), -1)[:, k]
+                label = "xyz"[k] if len(columns) > 1 else "estimate"
+                axes.errorbar(x, at, xerr=error, fmt="o", markersize=3, elinewidth=1.2, label=label)
+            axes.grid(visible=False, axis="y")
+            axes.set_yticks(y, list(self.names))
+            axes.set_ylim(len(self) - 0.5, -0.5)
+            axes.set_xlabel(f"{self.what} [{self.unit}]" if self.unit else f"{self.what} (factors)")
+            axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4)
+        return axes
 
     def save(self, path: str | Path) -> None:
         """Write a .csv file: name, then what `to_pandas` has."""

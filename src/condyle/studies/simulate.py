@@ -17,6 +17,7 @@ from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.integrators import METHODS, Method
 from condyle.integrate.interrupts.path_jumps import MOST
 from condyle.integrate.manifold import faint, violations
+from condyle.integrate.measure_history import history
 from condyle.integrate.native import native
 from condyle.integrate.progress import reported
 from condyle.integrate.run import Run, Settings
@@ -89,6 +90,7 @@ def simulate(
     events: Event | Sequence[Event] = (),
     weights: Vector | None = None,
     progress: bool | Callable[[float], object] = False,
+    keep: str | ArrayLike | None = None,
 ) -> Trajectory: ...
 @overload
 def simulate(
@@ -162,7 +164,8 @@ def simulate(
         progress: True shows a bar; a function is called a few times per second with the share of time or
             members done.
         keep: with many states, what to keep of each motion: "ends", "steps", or times [s], shape (T,), that
-            all pass.
+            all pass. Of one state every step is kept; of a run of millions of steps, without events, keep
+            times: it goes from one to the next, and derivatives run each piece again.
         threads: with many states, how many to use; all cores by default.
 
     Returns:
@@ -212,7 +215,8 @@ def simulate(
         )
     w = error_weights("simulate", system, weights)
     wanted = _events(events)
-    every_step = alone or (isinstance(keep, str) and keep == "steps")
+    steps = isinstance(keep, str) and keep == "steps"
+    every_step = steps or (alone and keep is None)
     row = 8 * (2 * n + 1) * len(start) * every_step
     for name, value, size in (
         ("step", step, row),
@@ -220,10 +224,8 @@ def simulate(
         *((f"Event({e.name}): every", e.every, BYTES_PER_EVENT) for e in wanted),
     ):
         check_step(f"simulate: {name}", value, min(first, t_final), max(first, t_final), size)
-    if alone and (keep is not None or threads is not None):
-        raise DescriptionError(
-            "simulate: keep= and threads= are for many states; traj.at(times) has one at any times"
-        )
+    if alone and threads is not None:
+        raise DescriptionError("simulate: threads= is for many states; a run of one takes one step at a time")
     happening = [*(e.name for e in wanted), *_samples(system, wanted), *system.constraints.unilateral]
     if happening and t_final < latest:
         raise DescriptionError(
@@ -244,7 +246,19 @@ def simulate(
     )
     try:
         found: Trajectory | Ensemble
-        if alone:
+        if alone and not every_step:
+            from condyle.integrate.pieces import run_in_pieces
+
+            if happening or history(system):
+                raise DescriptionError(
+                    f"simulate: keep= of one state is for runs without events, and {[*happening, *history(system)][0]!r} "
+                    "asks for all steps; leave keep= out, and take traj.at(times)"
+                )
+            times = _times(keep, start, float(t_final))
+            assert times is not None
+            found = run_in_pieces(start[0], native(system, method), method, settings, times)
+            last = float(found.t[-1])
+        elif alone:
             found = Run(start[0], *native(system, method), method, settings).go()
             last = float(found.t[-1])
         else:

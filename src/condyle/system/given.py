@@ -99,6 +99,14 @@ def check_step(name: str, value: float | None, start: float, end: float, row: in
         )
 
 
+def check_memory(what: str, bytes: float, remedy: str) -> None:
+    """Results that this machine has the memory for, or words on what to do."""
+    if bytes > (memory := _memory()):
+        raise DescriptionError(
+            f"{what}: that takes {bytes / 1e9:.3g} GB and this machine has {memory / 1e9:.3g}; {remedy}"
+        )
+
+
 def _memory() -> float:
     """Memory of this machine [bytes]; infinite where it is unknown."""
     try:

@@ -44,8 +44,13 @@ WIDTHS = {"column": 3.5, "page": 7.2}
 """Of a figure in a journal [in]: 89 and 183 mm."""
 NARROW = 5.0
 """Below this width [in] legends are above their panels."""
+LONG = 36
+"""Legends of longer names are above their panels too, and one below the other if longer than half of it; of names
+that are longer still they are smaller."""
 HEIGHT = 1.9
 """Of a panel [in]."""
+STEADY = 1e-5
+"""What varies by less than this part of its size is drawn as a straight line."""
 ENDINGS = (".pdf", ".svg", ".eps", ".png", ".jpg", ".tif")
 STYLE: dict[str, Any] = {
     "font.size": 8.5,
@@ -57,6 +62,7 @@ STYLE: dict[str, Any] = {
     "axes.linewidth": 0.7,
     "axes.grid": True,
     "axes.axisbelow": True,
+    "axes.formatter.useoffset": False,
     "grid.alpha": 0.25,
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.4,
@@ -302,7 +308,7 @@ def panel(
     looks: dict[str, dict[str, Any]] = {}
     for k, (label, names) in enumerate(pairs.items()):
         color = COLORS[k % len(COLORS)]
-        thin = {"linewidth": max(2.0 - 0.1 * k, 0.7)}  # equal curves show behind each other
+        thin = {"linewidth": max(1.7 - 0.08 * k, 0.7)}  # equal curves show behind each other
         for name in sorted(names, key=lambda n: side(n)[1]):
             look = thin | (RIGHT if len(names) > 1 and side(name)[1] == "right" else {})
             if len(names) > 1:
@@ -505,7 +511,9 @@ def paint(
         entries = list(
             {(word, color, *look.items()): (word, color, look) for word, color, look in entries}.values()
         )
-        above = [0 if each or wide >= NARROW else -(-len(p.entries) // 2) for row in rows for p in row[:1]]
+        longest = max((len(entry[0]) for row in rows for p in row for entry in p.entries), default=0)
+        high = not each and (wide < NARROW or longest > LONG)
+        above = [-(-len(p.entries) // _abreast(p.entries)) if high else 0 for row in rows for p in row[:1]]
         tall = sum(height * (0.8 if each else 1.0) + 0.17 * n for n in above) + 0.35 + 0.25 * bool(entries)
         figure = new_figure((wide, max(tall, 2.6 if len(rows) == 1 and not each else 0)), path)
         sharex = len({p.xlabel for row in rows for p in row}) == 1
@@ -519,7 +527,7 @@ def paint(
                 fill(
                     cell,
                     p if last else replace(p, xlabel=""),
-                    "" if each else "above" if wide < NARROW else "right",
+                    "" if each else "above" if high else "right",
                 )
         if entries:
             handles = [_handle(*entry) for entry in entries]
@@ -552,11 +560,15 @@ def new_figure(size: tuple[float, float], path: str | Path | None = None) -> Fig
 
 @contextmanager
 def on(
-    axes: Axes | None = None, width: str | float = "page", path: str | Path | None = None, **_: object
+    axes: Axes | None = None,
+    width: str | float = "page",
+    path: str | Path | None = None,
+    height: float = 2.8,
+    **_: object,
 ) -> Iterator[Axes]:
     """Axes to draw on in the house style, new ones if None; written to a file at the end, if there is a path."""
     with house_style():
-        axes = new_figure((inches(width), 2.8), path).subplots() if axes is None else axes
+        axes = new_figure((inches(width), height), path).subplots() if axes is None else axes
         yield axes
         save(axes.figure, path)
 
@@ -582,14 +594,37 @@ def fill(axes: Axes, panel: Panel, legend: str) -> None:
     spans = [c.x[[0, -1]] for c in panel.curves if len(c.x) > 1]
     if spans and np.min(spans) < np.max(spans):
         axes.set_xlim(np.min(spans), np.max(spans))
-    axes.set(xlabel=panel.xlabel, ylabel=panel.ylabel, title=panel.title)
+    known = np.concatenate([np.zeros(0), *(c.y[np.isfinite(c.y)] for c in panel.curves)])
+    if known.size and np.ptp(known) < STEADY * (
+        size := np.abs(known).max()
+    ):  # not rounding, as large as the axis
+        axes.set_ylim(known.min() - 0.1 * size, known.max() + 0.1 * size)
     entries = panel.entries if legend else []
+    axes.set(xlabel=panel.xlabel, ylabel=panel.ylabel)
+    axes.set_title(
+        panel.title, pad=6.0 + (14.0 * -(-len(entries) // _abreast(entries)) if legend == "above" else 0.0)
+    )
     if entries:
         wheres: dict[str, dict[str, Any]] = {
             "right": {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)},
-            "above": {"loc": "lower left", "bbox_to_anchor": (0.0, 1.02), "ncols": 2, "columnspacing": 1.0},
+            "above": {"loc": "lower left", "bbox_to_anchor": (0.0, 1.02), "ncols": _abreast(entries)},
         }
-        axes.legend(handles=[_handle(*entry) for entry in entries], **wheres.get(legend, {"loc": "best"}))
+        longest, room = (
+            max(len(entry[0]) for entry in entries),
+            72 * axes.figure.bbox.width / axes.figure.dpi - 70,
+        )
+        size = (
+            STYLE["legend.fontsize"]
+            if longest <= LONG
+            else min(STYLE["legend.fontsize"], room / (0.6 * longest))
+        )
+        handles = [_handle(*entry) for entry in entries]
+        axes.legend(handles=handles, fontsize=size, **wheres.get(legend, {"loc": "best"}))
+
+
+def _abreast(entries: Sequence[tuple[str, str, Mapping[str, Any]]]) -> int:
+    """How many of a legend above its panel are side by side."""
+    return 2 if max((len(entry[0]) for entry in entries), default=0) <= LONG // 2 else 1
 
 
 def _handle(word: str, color: str, look: Mapping[str, Any]) -> Any:

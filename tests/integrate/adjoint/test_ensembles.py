@@ -62,6 +62,10 @@ def test_bad_input(system: cd.System) -> None:
     traj = cd.simulate(system, system.state(), 0.1)
     with pytest.raises(UnknownNameError, match="did you mean 'parameters'"):
         traj.jacobian(wrt=("q", "parameter"))
+    with pytest.raises(ShapeError, match=r"u: expected 3 finite numbers.*got 'x'"):
+        traj.jvp({"u": "x"})
+    with pytest.raises(DescriptionError, match=r"jvp: parameters: m"):
+        traj.jvp({"parameters": {"m": "heavy"}})
     with pytest.raises(DescriptionError, match="each variable once"):
         traj.jacobian(wrt=("q", "q"))
     with pytest.raises(ShapeError, match=r"shape \(7,\)"):
@@ -81,3 +85,19 @@ def test_bad_input(system: cd.System) -> None:
     if not failed.finished:
         with pytest.raises(DescriptionError, match="did not reach its end"):
             failed.vjp(np.ones(2))
+
+
+def test_words_before_memory_is_gone(system: cd.System, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jacobians that this machine could not hold."""
+    import condyle.system.given as given
+
+    ens = cd.simulate(system, {"u": np.ones((3, 3))}, 0.1, keep="steps")
+    monkeypatch.setattr(given, "_memory", lambda: 1e4)
+    t = np.linspace(0, 0.1, 20)
+    with pytest.raises(DescriptionError, match=r"7 columns at 20 times: that takes .* fewer times"):
+        ens[0].jacobian(t=t)
+    with pytest.raises(
+        DescriptionError, match=r"7 columns of 3 members at 20 times: that takes .*\(ens\[i:j\]\)"
+    ):
+        ens.jacobian(t=t)
+    assert ens[0].vjp(np.ones(7))["u"].shape == (3,)

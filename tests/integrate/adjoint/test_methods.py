@@ -50,3 +50,23 @@ def test_every_method(pendulum: cd.System, method: str) -> None:
     for name in START:
         np.testing.assert_allclose(g[name], w @ J[name], rtol=0, atol=1e-13)  # rounding of forty steps
     np.testing.assert_allclose(traj.jvp(v), sum(J[name] @ x for name, x in v.items()), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("method", ["verlet", "merson", "dormand-prince", "dormand-prince-8", "rodas"])
+def test_between_steps(pendulum: cd.System, method: str) -> None:
+    """Derivatives of what traj.at gives there: of polynomials, not of shorter steps."""
+    traj, t, w = run(pendulum, method), np.array([0.0013, 0.1, 0.1121]), np.cos(np.arange(12)).reshape(3, 4)
+    J = traj.jacobian(wrt="u", t=t)["u"]
+    u = START["u"]
+    columns = [slope(lambda e, d=d: run(pendulum, method, u=u + e * d).at(t), H) for d in np.eye(2)]
+    assert relative(J, np.stack(columns, axis=-1)) < TOLERANCE
+    np.testing.assert_allclose(traj.vjp(w, t=t, wrt="u")["u"], np.tensordot(w, J, 2), rtol=0, atol=1e-13)
+    ens = cd.simulate(
+        pendulum,
+        {k: np.tile(x, (3, 1)) for k, x in START.items()},
+        0.2,
+        integrator=method,
+        step=STEP,
+        keep="steps",
+    )
+    np.testing.assert_allclose(ens.jacobian(wrt="u", t=t)["u"][1], J, rtol=0, atol=1e-13)

@@ -24,13 +24,14 @@ def run(motor: np.ndarray, push: np.ndarray, integrator: str = "dormand-prince-8
     return cd.simulate(system, system.state(q=[0.3, 0.2]), 0.9, accuracy=1e-10, integrator=integrator)
 
 
-def test_knots() -> None:
-    traj = run(MOTOR, PUSH)
+@pytest.mark.parametrize("method", ["dormand-prince-8", "dormand-prince", "merson"])
+def test_knots(method: str) -> None:
+    traj = run(MOTOR, PUSH, method)
     g = traj.vjp(W, wrt=("q", "inputs"))
     assert g["inputs"].shape == (1,) and g["inputs.motor"].shape == (6,) and g["inputs.push"].shape == (6, 3)
     np.testing.assert_allclose(g["inputs"][0], W @ traj.jacobian(wrt="inputs")["inputs"][:, 0], rtol=1e-12)
     d, D = RNG.normal(size=6), RNG.normal(size=(6, 3))
-    ends = {e: run(MOTOR + e * d, PUSH + e * D).y[-1] @ W for e in (-0.1, -0.05, 0.05, 0.1)}
+    ends = {e: run(MOTOR + e * d, PUSH + e * D, method).y[-1] @ W for e in (-0.1, -0.05, 0.05, 0.1)}
     slope = (4 * (ends[0.05] - ends[-0.05]) / 0.1 - (ends[0.1] - ends[-0.1]) / 0.2) / 3
     total = g["inputs.motor"] @ d + (g["inputs.push"] * D).sum()
     np.testing.assert_allclose(total, slope, rtol=1e-7)  # of order 4 at 0.05

@@ -186,3 +186,18 @@ def test_methods_without_derivatives() -> None:
     stepping = cd.integrators.TimeStepping()
     with pytest.raises(DescriptionError, match="TimeStepping"):
         cd.simulate(ball, ball.state(q={"b_ty": 0.2}), 0.01, step=1e-3, integrator=stepping).vjp(np.ones(13))
+
+
+def test_an_activation_that_rests_is_named() -> None:
+    """Of both slopes there, the derivative by the excitation is that of falling: 1 / 0.05 s, not 1 / 0.015 s."""
+    system = cd.System()
+    system.add_body("a", mobilizer=cd.Slider(), mass=1.0)
+    line = cd.paths.Path([("ground", (-0.3, 0, 0)), ("a", (0, 0, 0))])
+    muscle = cd.muscles.Millard2012(line, 1.0, 0.2, 0.1, tendon="rigid", excitation=cd.Input("e", 0.5))
+    system.add_force("m", muscle)
+    start = lambda a: system.state(z=[a], inputs=[0.5])
+    with pytest.warns(RuntimeWarning, match="m: the activation equals the excitation at the start"):
+        J = cd.simulate(system, start(0.5), 0.01, step=0.001).jacobian(wrt="inputs")["inputs"]
+    rate = (0.5 + 1.5 * 0.5) / muscle.deactivation_time_constant
+    np.testing.assert_allclose(J[2, 0], 1 - np.exp(-rate * 0.01), rtol=1e-6)  # the error of ten steps
+    cd.simulate(system, start(0.4), 0.01, step=0.001).jacobian()  # no warning

@@ -154,6 +154,11 @@ class Pseudoinverse:
             self.factors.append(made)
             self._doubt(delicate)
 
+    @property
+    def loops(self) -> bool:
+        """Whether some blocks are solved in loops."""
+        return bool(self._loops)
+
     def _own(self, block: list[int]) -> SX:
         return ca.densify(self.Y[block, block])
 

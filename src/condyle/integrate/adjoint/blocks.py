@@ -18,6 +18,8 @@ import casadi as ca
 import numpy as np
 
 import condyle.settings as settings
+from condyle.arrays import SX
+from condyle.errors import NativeError
 from condyle.integrate.adjoint.matrices import LANES, LONGEST, Matrices, TreeMatrices
 from condyle.integrate.adjoint.slopes import OFFSETS, REVERSE, MapSlope, Slope, wanted
 from condyle.integrate.adjoint.tape import Rate, Recorded, Tape, used_slices
@@ -27,11 +29,24 @@ from condyle.integrate.integrators.explicit import Explicit
 from condyle.integrate.integrators.symplectic import SemiExplicitEuler
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.step_loop import copy
+from condyle.integrate.steps import polynomial
 from condyle.model.layouts import prefers_loops
 from condyle.model.model import Model, description
 from condyle.native.machine.jit import lane_width
 from condyle.native.machine.threads import thread_count
-from condyle.native.programs.nodes import Get, If, Node, Put, Stream, Take, While, elementwise, kernel, walk
+from condyle.native.programs.nodes import (
+    Get,
+    If,
+    LaneStatus,
+    Node,
+    Put,
+    Stream,
+    Take,
+    While,
+    elementwise,
+    kernel,
+    walk,
+)
 from condyle.native.programs.program import Program, ProgramAndTables, Workspace, cached_program
 from condyle.native.programs.slice_function import Loops
 from condyle.records import dataclass
@@ -51,6 +66,7 @@ def _build(
     W: int,
     columns: int,
     looped: Model | None,
+    between: bool = False,
 ) -> tuple[ProgramAndTables, ProgramAndTables]:
     """The program of all steps of a block, for W lanes, and that of one step after the other, for so many tangents side
     by side; each with its tables. looped: the model, if its matrices come from loops over bodies."""
@@ -66,15 +82,15 @@ def _build(
     streams, tables = dict[str, Stream](), dict[str, np.ndarray]()
     rhs = RightHandSide(eq, sizes, streams, tables)
     slope = Matrices(eq, rhs, by) if looped is None else TreeMatrices(looped, eq, rhs, by, streams, tables, W)
-    tape = step_tape(method, eq, slope, sizes, streams, tables, columns)
+    tape, last = step_tape(method, eq, slope, sizes, streams, tables, columns, between)
     if reverse:
         tape.bars["p"] = "dp"
-        nodes = tape.reverse_nodes("y_next", "d", ["y", "p"])
+        nodes = tape.reverse_nodes(last, "d", ["y", "p"])
         result = tape.bars["y"]
     else:
         tape.tangents |= {"y": "d", "p": "dp"}
-        nodes = tape.tangent_nodes("y_next")
-        result = tape.tangents[tape.at("y_next")]
+        nodes = tape.tangent_nodes(last)
+        result = tape.tangents[tape.at(last)]
     side_by_side, in_order, moving = list[Node](), list[Node](), {"d", "dp", "row", "at"}
     for node in nodes:
         reads, writes = used_slices(node)
@@ -86,6 +102,7 @@ def _build(
         Get("row.t", "row", "t"),
         Get("row.y", "row", "y"),
         Get("row.f", "row", "k0"),
+        *([Get("row.x", "row", "t_x")] if between else []),
         kernel(lambda t, end: (end - t, ca.SX(1), ca.SX(0)), "t t_next", "h_try one zero", sizes, "length"),
     ]
     kept = sorted(used_slices(in_order)[0] & used_slices([*start, *side_by_side])[1])
@@ -96,6 +113,7 @@ def _build(
         "row.y": n,
         "row.f": n,
         "row.which": 1,
+        "row.x": 1,
         "row.seed": n,
         "task.p": eq.parameters,
     }
@@ -109,9 +127,13 @@ def _build(
         return [node] if sizes[name] else []
 
     def program(body: Node, lanes: int) -> ProgramAndTables:
-        used = {x.stream for x, _ in walk(body) if isinstance(x, (Get, Put, Take))}
+        rows = [x for x, _ in walk(body) if isinstance(x, (Get, Put))]
+        used = {"queue", *(x.stream for x in rows)}
         mine = {name: stream for name, stream in streams.items() if name in used}
-        known = set().union(*used_slices(body), {"count", "base", "seeded", "weights", "tolerance"})
+        known = set().union(
+            *used_slices(body), ["count", "base", "seeded", "weights", "tolerance", "at", "task"]
+        )
+        known |= {x.status for x in rows}
         slices = {name: size for name, size in sizes.items() if name in known}
         made = Program(body, slices, W=lanes, streams=mine, counts=("limit",))
         return made, {name: table for name, table in tables.items() if name in used}
@@ -174,25 +196,50 @@ def step_tape(
     streams: dict[str, Stream],
     tables: dict[str, np.ndarray],
     columns: int = 1,
-) -> Tape:
-    """A step of a method with its projection, recorded."""
+    between: bool = False,
+) -> tuple[Tape, str]:
+    """A step of a method with its projection, recorded, and the slice that it ends with; `between`: with y at a time
+    t_x in it, by the method's polynomial, projected too."""
     recorded = Recorded()
     step = method.step(eq, recorded, recorded, sizes)  # type: ignore[arg-type]
     tape = Tape(slope, sizes, ["y", "p"] if slope.np else ["y"], columns)
     tape.record([Rate("t", "y", "k0", known=True), *step.attempt])
-    found = eq.projection(0, derived=True)
+    found, slopes = eq.projection(0, derived=True), list[MapSlope]()
     if found is not None:
         maps = [found.nearer] if found.tolerance is None else [found.nearer, found.along]
         slopes = [
             MapSlope(f, name, slope.wanted, sizes, streams, tables)  # type: ignore[arg-type]
             for f, name in zip(maps, ("nearer", "along"), strict=False)
         ]
-        tape.project(slopes, "t_next", "y_next", None if found.tolerance is None else "tolerance")
-    return tape
+    sizes |= {"t_x": 1, "y_x": eq.n, "f_end": eq.n, "dense": step.dense * eq.n}
+
+    def project(t: str, y: str) -> None:
+        if found is not None:
+            tape.project(slopes, t, y, None if found.tolerance is None else "tolerance")
+
+    project("t_next", "y_next")
+    if not between:
+        return tape, "y_next"
+
+    def inside(t: SX, t_x: SX, h: SX, y: SX, f: SX, y_end: SX, f_end: SX, *more: SX) -> SX:
+        vectors = ca.vertsplit(more[0]) if more else []
+        return polynomial((y, f, y_end, f_end), h, (t_x - t) / h, vectors, method.hermite)
+
+    ins = ["t", "t_x", "h_try", "y", "k0", "y_next", "f_end", *["dense"] * bool(step.dense)]
+    tape.record([Rate("t_next", "y_next", "f_end"), *step.accepted])
+    tape.record(elementwise(inside, ins, "y_x", sizes, eq.n, "inside"))
+    project("t_x", "y_x")
+    return tape, "y_x"
 
 
 def block_programs(
-    system: System, method: Method, direction: str, by_p: bool, columns: int, offsets: bool
+    system: System,
+    method: Method,
+    direction: str,
+    by_p: bool,
+    columns: int,
+    offsets: bool,
+    between: bool = False,
 ) -> tuple[ProgramAndTables, ProgramAndTables] | None:
     """The programs of both passes for so many tangents side by side; None where derivatives along a direction take less
     time than matrices would."""
@@ -206,7 +253,7 @@ def block_programs(
     )
     if not layout:
         return None
-    key = f"{direction} of blocks {method.text} {name} {W} {columns}"
+    key = f"{direction} of blocks {method.text} {name} {W} {columns} {between}"
 
     def find() -> tuple[ProgramAndTables, ProgramAndTables]:
         made = list[tuple[ProgramAndTables, ProgramAndTables]]()
@@ -215,7 +262,7 @@ def block_programs(
             if not made:
                 loops = model if layout == LOOPED else None
                 eq = equations(system, derivatives=loops is None, W=W, offsets=offsets)
-                made.append(_build(method, eq, direction == REVERSE, by.tolist(), W, columns, loops))
+                made.append(_build(method, eq, direction == REVERSE, by.tolist(), W, columns, loops, between))
             return made[0][k]
 
         text = f"{key} {layout}\n{description(model)}"
@@ -265,6 +312,7 @@ class Tasks:
         tails: shape (.., k).
         manifold: of the run.
         lanes: tasks of different rows, to be taken side by side: members of an ensemble.
+        x: times inside of the steps that begin at the rows, shape (m,), where y is wanted; their ends if None.
     """
 
     t: np.ndarray
@@ -276,6 +324,7 @@ class Tasks:
     tails: np.ndarray
     manifold: Manifold
     lanes: bool = False
+    x: np.ndarray | None = None
 
     @property
     def steps(self) -> int:
@@ -339,6 +388,8 @@ class Runner:
             if "base" in self.program.sizes:
                 ws["base"] = base
             self.program.run(ws, bound, {"limit": limit})
+            if ws["status"].any():
+                raise NativeError(f"derivatives of a run: {LaneStatus(int(ws['status'].max())).advice}")
 
         if threads == 1:
             work(self.workspaces[0])

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError, TraceError
-from condyle.integrate.adjoint.gradients import DEFAULT, RunDerivatives
+from condyle.integrate.adjoint.gradients import DEFAULT, RunDerivatives, derivatives_of
 from condyle.integrate.adjoint.saltation import StateSlopes
 from condyle.integrate.steps import unstacked
 from condyle.integrate.trajectory import Trajectory
@@ -188,7 +188,7 @@ def gradient(
     """
     if not isinstance(traj, Trajectory):
         raise DescriptionError(f"gradient: expected a run as cd.simulate gives it, got {type(traj).__name__}")
-    run, asked = RunDerivatives("gradient", traj), AskedRun(traj)
+    run, asked = derivatives_of("gradient", traj), AskedRun(traj)
     names = run.names(wrt, ("q", "u", "z", "inputs", "parameters"))
     if not callable(cost):
         raise DescriptionError(f"gradient: cost: expected a function of the run, got {cost!r}")

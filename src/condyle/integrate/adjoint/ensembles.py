@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from condyle.integrate.ensemble import Ensemble
 
 
+SHORT = 1e-6
+"""A step [s] for members that are at a row already: nothing of it is used."""
+
+
 class EnsembleDerivatives:
     """The derivatives of all members.
 
@@ -61,7 +65,7 @@ class EnsembleDerivatives:
     ) -> tuple[Array, Array]:  # fmt: skip
         """d (N, k, n), dp (N, k, p') of each member between rows (N,)."""
         k = d.shape[1]
-        t, y, f = rows or (self.rows.t, self.rows.y, self.rows.f)
+        t, y, f, x = rows or (self.rows.t, self.rows.y, self.rows.f, None)
         which = np.repeat(np.arange(self.N), k)
         tasks = Tasks(
             t,
@@ -73,6 +77,7 @@ class EnsembleDerivatives:
             self.ens.members.tail,
             self.ens.manifold,
             True,
+            x,
         )
         out, out_p = carry(
             self.system,
@@ -89,14 +94,14 @@ class EnsembleDerivatives:
     def between(
         self, direction: str, row: np.ndarray, t: float, d: Array, dp: Array, by_p: bool
     ) -> tuple[Array, Array]:
-        """The same over a step from rows (N,) to a time."""
+        """The same from rows (N,) to a time in the steps that begin there."""
         if (self.rows.t[row] == t).all():
             return d, dp
-        twice, here = np.repeat(row, 2), 2 * np.arange(self.N)
-        times = np.column_stack([self.rows.t[row], np.full(self.N, t)]).ravel()
-        ends = here + (times[1::2] != times[::2])
-        rows = times, self.rows.y[twice], self.rows.f[twice]
-        moving = ends > here
+        twice, here, start = np.repeat(row, 2), 2 * np.arange(self.N), self.rows.t[row]
+        moving = start != t
+        ends = np.where(moving, self.rows.t[np.minimum(row + 1, self.begin[1:] - 1)], start + SHORT)
+        times, x = np.column_stack([start, ends]).ravel(), np.repeat(np.where(moving, t, start), 2)
+        rows = times, self.rows.y[twice], self.rows.f[twice], x
         new, new_p = self.carry(direction, here, here + 1, d, dp, by_p, rows=rows)
         return np.where(moving[:, None, None], new, d), np.where(moving[:, None, None], new_p, dp)
 
@@ -227,6 +232,7 @@ def of_ensemble(kind: str, ens: Ensemble, *given: Any) -> Any:
     else:
         names = run.one.names(given[0])
     times, shape = run.times(t)
+    run.one.check_memory(names, 1 if times is None else len(times), N)
     each = [run.directions(name) for name in names]
     if kind == "jvp":
         v = {name: tangent_of(run.system, name, tangents[name]) for name in names}

@@ -6,8 +6,8 @@ A run is a chain of steps and of changes between them (events). Each is differen
     dy_0 = (N dtheta, du, dz),   dp = (dinputs, dparameters, d table/d parameters dparameters)            (2)
 
 q is along the manifold: dq = N(q) dtheta, so that q has nu directions at the start; what is differentiated is y
-itself, with all its nq coordinates. A time between two rows is the end of a shorter step from the row before it,
-and y there changes with that time by f.
+itself, with all its nq coordinates. At a time between two rows y is the polynomial of the step there
+(integrators/base.py (1)), and it changes with that time by f.
 """
 
 from __future__ import annotations
@@ -20,17 +20,21 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.constraints.solve.multipliers import LINES
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.constraints.solve.multipliers import LINES, Multipliers
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.integrate.adjoint.blocks import Tasks
 from condyle.integrate.adjoint.program import SeriesBars, carry
 from condyle.integrate.adjoint.saltation import Changes
 from condyle.integrate.adjoint.slopes import FORWARD, REVERSE, wanted
 from condyle.integrate.integrators.base import Method
+from condyle.integrate.pieces import piece_of
 from condyle.integrate.steps import unstacked
+from condyle.model.symbols import Symbols
+from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.status import Status
 from condyle.system.derivatives import check_shares
+from condyle.system.given import check_memory, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.variables import variable_names
@@ -41,6 +45,8 @@ if TYPE_CHECKING:
 VARIABLES = ("q", "u", "z", "inputs", "parameters", "t")
 """What runs are differentiated by: the start, what holds, and the time at which y is taken."""
 DEFAULT = ("q", "u", "z", "parameters")
+REST = 1e-12
+"""Rates of activations that rest [1/s]: rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,13 +97,13 @@ class RunDerivatives:
                 f"{what}: {method.name!r} keeps differences of earlier steps, which have no derivative here; run with "
                 "'rodas5p' for stiff systems, or with 'dormand-prince'"
             )
-        second = self.model.over_surfaces or any(c.size > LINES for c in self.model.constraints.values())
-        if method.needs_jacobian and second:
+        if method.needs_jacobian and (self.model.over_surfaces or self._loops_over_constraints()):
             raise DescriptionError(
                 f"{what}: steps of {method.name!r} contain the Jacobian, whose derivative is not known for paths over "
-                "surfaces, contacts that are solved for, and many constraints; run with 'dormand-prince', 'rkc' or 'verlet'"
+                "surfaces, contacts that are solved for, and more than twelve coupled equations of constraints; run with "
+                "'dormand-prince', 'rkc' or 'verlet'"
             )
-        if not traj.rows.whole and len(traj) > 1:
+        if not traj.rows.whole and len(traj) > 1 and traj.again is None:
             raise DescriptionError(
                 f"{what}: rows are left out of this trajectory; ask the whole run, or a part of it as traj[i:j]"
             )
@@ -108,6 +114,37 @@ class RunDerivatives:
             rows = np.array([0, *(row for row, _ in traj.changes)])
             args = unstacked(self.model, traj.tails(rows), traj.t[rows], traj.y[rows])
             check_shares(self.system.compiled, what, "ydot", *args)
+        self._warn_of_kinks()
+
+    def _loops_over_constraints(self) -> bool:
+        """Whether some constraints are coupled with so many others that loops solve them."""
+
+        def find() -> bool:
+            s = Symbols(self.model)
+            return Multipliers(s.rows(s.kinematics()), s.lock).loops
+
+        many = sum(c.size for c in self.model.constraints.values()) > LINES
+        return many and self.system.compiled.remembered("loops over constraints", find)
+
+    def _warn_of_kinks(self) -> None:
+        """Name muscles whose activation starts where its rate has a slope on either side, as Thelen's has where
+        excitation equals activation."""
+        if not self.system.muscles:
+            return
+        from condyle.muscles.muscle import Muscle
+
+        names = variable_names(self.system)
+        state = {n: names.index(f"{n}.activation") for n in self.system.muscles if f"{n}.activation" in names}
+        plain = Muscle.activation_rate
+        kinked = [n for n in state if getattr(type(self.system.force(n)), "activation_rate", None) is plain]
+        rest = [n for n in kinked if abs(self.rows.f[0, state[n]]) <= REST]
+        if rest:
+            warn(
+                f"{self.what}: {cut(rest, 3)}: the activation equals the excitation at the start, where its rate has another "
+                "slope for rising than for falling activation; derivatives are those of falling. Start from another "
+                "activation, or take cd.muscles.DeGroote2016, whose activation is smooth",
+                RuntimeWarning,
+            )
 
     # --- parts of p
 
@@ -157,6 +194,18 @@ class RunDerivatives:
             return out
         here = slice(nq, nq + nu) if wrt == "u" else slice(nq + nu, n)
         return np.eye(n)[here]
+
+    def check_memory(self, names: Sequence[str], times: int, members: int = 1) -> None:
+        """Raise an error if this machine cannot hold the derivatives of so many members at so many times."""
+        count = {"q": self.nu, "u": self.nu, "z": self.n - self.nq - self.nu, "t": 1}
+        count |= {name: part.stop - part.start for name, part in self.parts.items()}
+        k = sum(count[name] for name in names)
+        size = 8.0 * members * k * (self.n * (2 * times + 1) + len(self.wanted))
+        many = f" of {members} members" * (members > 1)
+        what = f"{self.what}: {k} columns{many} at {times} time{'s' * (times > 1)}"
+        check_memory(
+            what, size, "ask for fewer times, variables or members (ens[i:j]), or for a gradient by vjp"
+        )
 
     def directions(self, wrt: str) -> tuple[Array, Array]:
         """y' and p' of each direction of a variable."""
@@ -221,13 +270,14 @@ class RunDerivatives:
     def between(
         self, direction: str, k: np.ndarray, t: np.ndarray, d: Array, dp: Array
     ) -> tuple[Array, Array]:
-        """The same, each over a step from a row k (m,) to a time t (m,) in the piece after it."""
+        """The same, each from a row k (m,) to a time t (m,) in the piece after it: of the polynomial there."""
         inside = t != self.rows.t[k]
         if not inside.any():
             return d, dp
         some, d, dp = np.flatnonzero(inside), d.copy(), dp.copy()
         here, twice = 2 * np.arange(len(some)), np.repeat(k[some], 2)
-        times = np.column_stack([self.rows.t[k[some]], t[some]]).ravel()
+        ends = np.array([self.rows.length(int(i)) for i in k[some]]) + self.rows.t[k[some]]
+        times = np.column_stack([self.rows.t[k[some]], ends]).ravel()
         tasks = Tasks(
             times,
             self.rows.y[twice],
@@ -237,6 +287,7 @@ class RunDerivatives:
             self.traj._which(k[some]),
             self.tails,
             self.traj.manifold,
+            x=np.repeat(t[some], 2),
         )
         d[some], dp[some] = self._carry(direction, tasks, d[some], dp[some])
         return d, dp
@@ -323,10 +374,47 @@ class RunDerivatives:
         return self.ydot(times, self.traj.at(times), self.traj.tails(k))
 
 
+class DerivativesInPieces(RunDerivatives):
+    """The derivatives of a run of which some times were kept (pieces.py): one piece after the other, each run again."""
+
+    def _piece(self, i: int) -> RunDerivatives:
+        piece = RunDerivatives(self.what, piece_of(self.traj, i))
+        piece.by_p, piece.series = self.by_p, self.series
+        return piece
+
+    def _warn_of_kinks(self) -> None:
+        """The first piece does."""
+
+    def forward(self, d: Array, dp: Array, times: np.ndarray, to_end: bool = False) -> Array:
+        at, out = self.traj.row(times), np.empty((len(times), *d.shape))
+        for i in range(int(at.max()) + 1):
+            out[at == i] = d
+            if i < at.max():
+                piece = self._piece(i)
+                d = piece.forward(d, dp, piece.traj.t[-1:])[0]
+        return out
+
+    def reverse(self, w: Array, times: np.ndarray, to_end: bool = False) -> tuple[Array, Array]:
+        at, y, p = self.traj.row(times), np.zeros((1, self.n)), np.zeros(len(self.wanted))
+        for i in reversed(range(int(at.max()) + 1)):
+            if i < at.max():
+                piece = self._piece(i)
+                d, m = piece.reverse(y, piece.traj.t[-1:])
+                y, p = d[None], p + m
+            y = y + w[at == i].sum(axis=0)
+        return y[0], p
+
+
+def derivatives_of(what: str, traj: Trajectory) -> RunDerivatives:
+    """The derivatives of a run."""
+    return (RunDerivatives if traj.again is None else DerivativesInPieces)(what, traj)
+
+
 def jacobian(traj: Trajectory, wrt: Any, t: Any) -> dict[str, Array]:
     """See Trajectory.jacobian."""
-    run = RunDerivatives("jacobian", traj)
+    run = derivatives_of("jacobian", traj)
     names, (times, shape) = run.names(wrt), run.times(t)
+    run.check_memory(names, len(times))
     each = [run.directions(name) for name in names]
     d, dp = (np.concatenate([x[k] for x in each]) for k in (0, 1))
     dy = run.forward(d, dp, times, t is None) if len(d) else np.empty((len(times), 0, run.n))
@@ -341,7 +429,7 @@ def jacobian(traj: Trajectory, wrt: Any, t: Any) -> dict[str, Array]:
 
 def jvp(traj: Trajectory, tangents: Any, t: Any) -> Array:
     """See Trajectory.jvp."""
-    run = RunDerivatives("jvp", traj)
+    run = derivatives_of("jvp", traj)
     if not isinstance(tangents, Mapping) or not tangents:
         raise DescriptionError(
             f"jvp: expected directions by variable, such as {{'parameters': dp}}, got {tangents!r}"
@@ -363,7 +451,7 @@ def jvp(traj: Trajectory, tangents: Any, t: Any) -> Array:
 
 def vjp(traj: Trajectory, w: Any, t: Any, wrt: Any) -> dict[str, Array]:
     """See Trajectory.vjp."""
-    run = RunDerivatives("vjp", traj)
+    run = derivatives_of("vjp", traj)
     names, (times, shape) = run.names(wrt), run.times(t)
     run.by_p = bool({"parameters", "inputs"} & set(names)) or bool(traj.changes)
     w = cotangent_of(run.system, w, shape, run.n)
@@ -396,9 +484,12 @@ def tangent_of(system: System, name: str, given: Any) -> Array:
         for key, value in given.items():
             if key not in labels:
                 raise UnknownNameError(f"direction of {name}", key, labels, "jvp")
-            out[list(labels).index(key)] = float(value)
-        return out
-    x = np.atleast_1d(np.asarray(given, dtype=float))
+            out[list(labels).index(key)] = number(f"jvp: {name}: {key}", value, "one finite number")
+        given = out
+    try:
+        x = np.atleast_1d(np.asarray(given, dtype=float))
+    except (TypeError, ValueError):
+        x = np.empty((0, 0))
     if x.shape != (len(labels),) or not np.isfinite(x).all():
         raise ShapeError(
             f"jvp: {name}: expected {len(labels)} finite numbers, one for each of {list(labels)}, got {given!r}"

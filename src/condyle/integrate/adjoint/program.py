@@ -34,30 +34,37 @@ from condyle.system.system import System
 
 
 def native(
-    system: System, method: Method, direction: str, by_p: bool, W: int, offsets: bool = False
+    system: System,
+    method: Method,
+    direction: str,
+    by_p: bool,
+    W: int,
+    offsets: bool = False,
+    between: bool = False,
 ) -> ProgramAndTables:
-    """The program of a direction, for W lanes; by_p: with derivatives by p; offsets: and by sampled series."""
-    key = ("derivative of a run", method.text, direction, by_p, W, offsets)
+    """The program of a direction, for W lanes; by_p: with derivatives by p; offsets: and by sampled series; between: of
+    y inside of a step."""
+    key = ("derivative of a run", method.text, direction, by_p, W, offsets, between)
     if key not in system.compiled.programs:
-        text = (
-            f"derivative {method.text} {direction} {by_p} {W} {offsets}\n{description(system.compiled.model)}"
-        )
+        text = f"derivative {method.text} {direction} {by_p} {W} {offsets} {between}\n{description(system.compiled.model)}"
         system.compiled.programs[key] = cached_program(
-            text, lambda: _build(system, method, direction, by_p, W, offsets)
+            text, lambda: _build(system, method, direction, by_p, W, offsets, between)
         )
     return system.compiled.programs[key]
 
 
 def _build(
-    system: System, method: Method, direction: str, by_p: bool, W: int, offsets: bool
+    system: System, method: Method, direction: str, by_p: bool, W: int, offsets: bool, between: bool
 ) -> ProgramAndTables:
     model = system.compiled.model
     by = wanted(model) if by_p else np.zeros(0, int)
     if direction == REVERSE and not method.needs_jacobian and not offsets:
         eq = equations(system, W=W)
         if LoopedSlope.fits(model, eq, W > 1):
-            return rows_loop(method, eq, direction, by, W, model)
-    return rows_loop(method, equations(system, derivatives=True, W=W, offsets=offsets), direction, by, W)
+            return rows_loop(method, eq, direction, by, W, model, between)
+    return rows_loop(
+        method, equations(system, derivatives=True, W=W, offsets=offsets), direction, by, W, None, between
+    )
 
 
 def rows_loop(
@@ -67,6 +74,7 @@ def rows_loop(
     by: Sequence[int] | np.ndarray,
     W: int,
     looped: Model | None = None,
+    between: bool = False,
 ) -> ProgramAndTables:
     """The program, and the tables of its right-hand side. looped: the model, where its derivatives are loops."""
     n, by = eq.n, [int(k) for k in by]
@@ -78,17 +86,17 @@ def rows_loop(
     tables: dict[str, np.ndarray] = {}
     rhs = RightHandSide(eq, sizes, streams, tables)
     slope = Slope(eq, rhs, by) if looped is None else LoopedSlope(looped, eq, rhs, by, streams, tables, W)
-    tape = step_tape(method, eq, slope, sizes, streams, tables)
+    tape, last = step_tape(method, eq, slope, sizes, streams, tables, 1, between)
     reverse = direction == REVERSE
     if reverse:
         tape.bars["p"] = "dp"
-        nodes = tape.reverse_nodes("y_next", "d", ["y", "p"])
+        nodes = tape.reverse_nodes(last, "d", ["y", "p"])
         result = tape.bars["y"]
     else:
         tape.tangents |= {"y": "d", "p": "dp"}
-        nodes = tape.tangent_nodes("y_next")
-        result = tape.tangents[tape.at("y_next")]
-    shared = {"t": 1, "y": n, "f": n, "seed": n}
+        nodes = tape.tangent_nodes(last)
+        result = tape.tangents[tape.at(last)]
+    shared = {"t": 1, "y": n, "f": n, "seed": n} | ({"x": 1} if between else {})
     if eq.series:
         shared |= {"offsets": sizes["offsets"]}
     shared |= {
@@ -131,6 +139,7 @@ def rows_loop(
         Get("row.t", "row", "t"),
         Get("row.y", "row", "y"),
         Get("row.f", "row", "k0"),
+        *([Get("row.x", "row", "t_x")] if between else []),
         kernel(
             lambda t, t_next: (t_next - t, ca.SX(1), ca.SX(0)), "t t_next", "h_try one zero", sizes, "length"
         ),
@@ -166,7 +175,11 @@ def carry(
     by_p = by_p and bool(dp.shape[1])
     offsets = series is not None and bool(series.found)
     columns = lane_width() if direction == FORWARD and len(d) > 1 else 1
-    blocks = None if tasks.lanes else block_programs(system, method, direction, by_p, columns, offsets)
+    blocks = (
+        None
+        if tasks.lanes
+        else block_programs(system, method, direction, by_p, columns, offsets, tasks.x is not None)
+    )
     p = tasks.tails[:, system.compiled.model.tail["inputs"].start :]
     streams = {
         "row.t": tasks.t.reshape(-1, 1),
@@ -175,6 +188,8 @@ def carry(
         "row.seed": np.zeros((1, d.shape[1])) if seeds is None else seeds,
         "task.p": np.ascontiguousarray(p),
     }
+    if tasks.x is not None:
+        streams["row.x"] = tasks.x.reshape(-1, 1)
     if series is not None and offsets:
         streams["task.p"] = np.hstack([p, np.zeros((len(p), series.width))])
         streams[OFFSETS] = np.zeros((len(tasks.t) * series.stages, 1 + series.width))
@@ -184,7 +199,9 @@ def carry(
     out, out_p = np.array(d, dtype=float), np.array(dp if by_p else dp[:, :0], dtype=float)
     if blocks is None:
         W = 1 if len(d) == 1 else lane_width()
-        run = Runner(*native(system, method, direction, by_p, W, offsets), streams, values)
+        run = Runner(
+            *native(system, method, direction, by_p, W, offsets, tasks.x is not None), streams, values
+        )
         run(numbered(tasks) | {"task.d": out, "task.dp": out_p}, len(d), tasks.steps + len(d) + 1)
     else:
         out, out_p = Blocks(*blocks, streams, values).carry(tasks, out, out_p, columns, direction == REVERSE)
@@ -215,7 +232,7 @@ class SeriesBars:
             right_hand_side(s)
         self.found = [series for series, _ in found.values()]
         self.width = sum(len(series.values[0]) for series in self.found)
-        self.stages = len(method.A) if isinstance(method, Explicit) else 1
+        self.stages = 1 + (len(method.A) if isinstance(method, Explicit) else 1)  # and f at the end of a step
         self.sums = [np.zeros(np.shape(series.values)) for series in self.found]
         if self.found and not isinstance(method, (Explicit, SemiExplicitEuler)):
             raise DescriptionError(

@@ -197,7 +197,11 @@ def _along_paths(paths: PathRows) -> None:
 def has_looped_gradient(model: Model, wrt: Sequence[str]) -> bool:
     """Whether all that is asked for is here: with respect to auxiliary states those of laws along paths."""
     kinds = path_kinds(model)
-    if model.tree.shares or any(asks_for_state(law) for kind in kinds for _, law in kind.members):
+    if (
+        model.tree.shares
+        or model.reaction_laws
+        or any(asks_for_state(law) for kind in kinds for _, law in kind.members)
+    ):
         return False
     own = sum(len(law.states) for kind in kinds for _, law in kind.members)
     return set(wrt) <= {"q", "u", "tau", "z"} and ("z" not in wrt or own == model.nz)

@@ -69,6 +69,8 @@ def has_looped_newton(model: Model) -> bool:
     tree = model.tree
     if model.constraints or tree.shares or tree.driven or model.nz or not tree.nu or path_kinds(model):
         return False
+    if model.reaction_laws:
+        return False
     if any(b.mobilizer.nq > b.mobilizer.nu + 1 for b in tree.bodies):
         return False
     tabled = set[int]()
