@@ -65,6 +65,26 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
     return {path: Page(path) for path in out.rglob("*.html") if path.parent.name != "scenes"}
 
 
+def test_axe_finds_no_serious_fault(site: dict[Path, Page]) -> None:
+    """On pages of each kind, light and dark."""
+    from tests import axe
+
+    text, chromium = axe.source(), axe.browser_path()
+    from playwright.sync_api import sync_playwright
+
+    wanted = ("index", "gallery", "draw", "studies", "papers", "trust", "tutorial-gait", "control")
+    found = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=axe.FLAGS)
+        for scheme in ("light", "dark"):
+            tab = browser.new_context(color_scheme=scheme, bypass_csp=True).new_page()  # type: ignore[arg-type]
+            for path in (path for path in site if path.stem in wanted):
+                tab.goto(path.as_uri())
+                found += [f"{scheme} {path.name}: {fault}" for fault in axe.faults(tab, text)]
+        browser.close()
+    assert found == []
+
+
 def test_every_page_is_built(site: dict[Path, Page]) -> None:
     built = {path.stem for path in site}
     assert {page.stem for page in PAGES} <= built

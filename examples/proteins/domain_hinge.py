@@ -31,6 +31,7 @@ from scipy.spatial.transform import Rotation
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Mobilizer, SplineCurve, Weld, compose
+from condyle.shapes import Tube
 from condyle.spatial import Transform, exp_se3, log_se3, quaternion_from_rotation
 from condyle.system.system import System
 
@@ -39,6 +40,8 @@ NM = 0.1
 STILL = 1e-6, 1e-7
 """A turn [rad] and a shift [nm] below which nothing moves: structure files have three decimals of an
 angstrom."""
+TUBE, APART = 0.12, 0.45
+"""Radius of a backbone as it is drawn, and how far alpha carbons that follow each other may be apart [nm]."""
 
 OF_PROTEINS = ("H", "D", "C", "N", "O", "S", "Se", "P")
 """Elements of residues."""
@@ -211,10 +214,34 @@ def domain_hinge(
             com=center[body],
             inertia=_inertia(atoms[body] - center[body], masses[body]),
         )
+        for k, piece in enumerate(_backbone(one, moves, body == "mobile")):
+            color = "#3b7dd8" if body == "mobile" else "#5a9e6f"
+            system.add_geometry(
+                body, Tube(piece, TUBE), name=f"{body} {k + 1}", color=color
+            )
     point = c + n * (n @ (center["mobile"] - c))
     return DomainHinge(
         system, mobilizer, X, angle, h, n, point, (rms, left), atoms, masses
     )
+
+
+def _backbone(
+    structure: dict[tuple[int, str], Any], moves: Sequence[Range], mobile: bool
+) -> list[NDArray[np.float64]]:
+    """Alpha carbons of a domain [nm], one array (n, 3) for each stretch of neighbors along the chain."""
+    pieces: list[list[NDArray[np.float64]]] = []
+    before = False
+    for key, residue in structure.items():
+        place = _alpha(residue) if _within(key, moves) == mobile else None
+        near = (
+            place is not None
+            and before
+            and np.linalg.norm(place - pieces[-1][-1]) < APART
+        )
+        if place is not None:
+            pieces[-1].append(place) if near else pieces.append([place])
+        before = place is not None
+    return [np.array(piece) for piece in pieces if len(piece) > 1]
 
 
 # ---- structures

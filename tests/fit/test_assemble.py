@@ -215,6 +215,23 @@ def test_the_nearest_is_nearer_than_newton_ends():
     )
 
 
+def test_a_state_that_satisfies_its_constraints_is_the_nearest_itself():
+    """No program is made for it; arguments are checked all the same, and limits still move it."""
+    system = arm()
+    system.add_constraint(
+        "coupler", cd.constraints.CoordinateCoupler(lambda a, b: b - a / 2, ("shoulder", "elbow"))
+    )
+    here = system.state(q=[0.4, 0.2])
+    np.testing.assert_array_equal(cd.assemble(system, here).q, here.q)
+    assert not any(key[0] == "assemble" for key in system.compiled.programs if isinstance(key, tuple))
+    with pytest.raises(cd.errors.DescriptionError, match="accuracy"):
+        cd.assemble(system, here, accuracy=2.0)
+    moved = cd.assemble(system, here, limits={"shoulder": (-1.0, 0.3)}).q
+    np.testing.assert_allclose(moved, [0.3, 0.15], rtol=0, atol=NEAR)
+    off = cd.assemble(system, system.state(q=[0.4, 0.3])).q
+    np.testing.assert_allclose(off[1], 0.5 * off[0], rtol=0, atol=NEAR)
+
+
 def test_redundant_constraints_change_nothing():
     once, twice = (
         rig("Ball", "Rod", **more) for more in ({}, {"again": EVERY["Ball"], "third": EVERY["Ball"]})

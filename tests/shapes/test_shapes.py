@@ -34,6 +34,23 @@ def test_surfaces_close_and_face_outward(shape: cd.shapes.Shape, expected: float
     assert volume(vertices, triangles) <= expected * (1 + 1e-12)
 
 
+def test_a_tube_follows_its_points() -> None:
+    """Straight: the volume of a prism of eight sides. Bent: closed, and every point is in its middle."""
+    prism = 8 / 2 * np.sin(2 * np.pi / 8) * 0.1**2
+    assert volume(*cd.shapes.Tube([(0, 0, 0), (1, 2, 2)], 0.1).surface()) == pytest.approx(
+        3 * prism, rel=1e-9
+    )
+    t = np.linspace(0, 4 * np.pi, 30)
+    helix = np.stack([np.cos(t), np.sin(t), 0.2 * t], axis=1)
+    vertices, triangles = cd.shapes.Tube(helix, 0.05).surface()
+    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    assert {tuple(e) for e in edges} == {tuple(e) for e in edges[:, ::-1]}
+    middles = vertices.reshape(-1, 8, 3).mean(axis=1)
+    np.testing.assert_allclose(middles[::4], helix, atol=1e-12)
+    off = np.abs(np.linalg.norm(middles[:, :2], axis=1) - 1)
+    assert off[4:-4].max() < 1e-3  # the pieces at the ends have one neighbor
+
+
 def test_lines_and_frames_have_no_surface() -> None:
     for shape in (cd.shapes.Line([(0, 0, 0), (1, 0, 0)]), cd.shapes.Frame(0.1)):
         assert [len(x) for x in shape.surface()] == [0, 0]
@@ -48,6 +65,8 @@ def test_lines_and_frames_have_no_surface() -> None:
         (lambda: cd.shapes.Box((1, 2)), r"Box: half_lengths must have shape \(3,\), got \(2,\)"),
         (lambda: cd.shapes.Ellipsoid((1, 0, 1)), "Ellipsoid: radii must be three numbers above zero"),
         (lambda: cd.shapes.Line([(0, 0, 0)]), "two points or more"),
+        (lambda: cd.shapes.Tube([(0, 0, 0), (0, 0, 0)], 0.1), "neighbors apart"),
+        (lambda: cd.shapes.Tube([(0, 0, 0), (1, 0, 0)], 0.0), "radius"),
         (lambda: cd.shapes.Line([(0, 0, 0), (0, np.inf, 0)]), "not finite"),
         (lambda: cd.shapes.Frame(0), "Frame: length"),
         (lambda: cd.shapes.Mesh("bone.dae"), "end in .obj, .stl, .ply, .vtp, not in '.dae'"),

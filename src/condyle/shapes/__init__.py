@@ -19,5 +19,6 @@ if TYPE_CHECKING:
     from condyle.shapes.simple import Frame as Frame
     from condyle.shapes.simple import Line as Line
     from condyle.shapes.simple import Sphere as Sphere
+    from condyle.shapes.simple import Tube as Tube
 
 __all__, __getattr__ = family(__name__)

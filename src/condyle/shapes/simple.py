@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.records import dataclass
-from condyle.shapes.base import Shape, points
+from condyle.shapes.base import Shape, points, positive
 
 AROUND = 32
 """Corners of the polygon that stands for a circle where a round shape becomes triangles."""
+BENDS, SIDES = 4, 8
+"""Pieces of a tube between two of its points, and corners around it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,6 +139,65 @@ class Line(Shape):
     def __repr__(self) -> str:
         given: Any = self.points
         return f"shapes.Line({len(given)} points)"
+
+
+@dataclass(frozen=True, eq=False)
+class Tube(Shape):
+    """A round tube along a smooth curve through points: the backbone of a protein, a cable, a rib.
+
+    The curve is cubic from point to point, its direction in each that from its neighbor to the other one
+    (Catmull and Rom).
+
+    Args:
+        points: in S [m], shape (n, 3), two or more, neighbors apart from each other.
+        radius: [m].
+    """
+
+    points: ArrayLike
+    radius: float
+
+    def __post_init__(self) -> None:
+        given = points("Tube", "points", self.points, (-1, 3))
+        if len(given) < 2 or not (np.linalg.norm(np.diff(given, axis=0), axis=1) > 0).all():
+            raise DescriptionError(
+                f"Tube: two points or more, neighbors apart, make a tube, got {len(given)}"
+            )
+        object.__setattr__(self, "points", given)
+        object.__setattr__(self, "radius", positive("Tube", "radius", self.radius))
+
+    def scaled(self, factors: Array) -> Shape:
+        given: Any = self.points
+        return Tube(given * factors, self.radius * float(np.cbrt(np.prod(factors))))
+
+    def surface(self) -> tuple[Array, np.ndarray]:
+        p: Any = self.points
+        p = np.concatenate([[2 * p[0] - p[1]], p, [2 * p[-1] - p[-2]]])
+        s = np.linspace(0, 1, BENDS, endpoint=False)[:, None, None]
+        a, b, c, d = p[:-3], p[1:-2], p[2:-1], p[3:]
+        x = b + s * ((c - a) / 2 + s * (a - 2.5 * b + 2 * c - d / 2 + s * ((d - a) / 2 + 1.5 * (b - c))))
+        x = np.concatenate([x.transpose(1, 0, 2).reshape(-1, 3), p[-2:-1]])
+        t = np.gradient(x, axis=0)
+        t /= np.maximum(np.linalg.norm(t, axis=1, keepdims=True), 1e-300)
+        n = np.zeros_like(x)
+        n[0] = np.cross(t[0], np.eye(3)[np.argmin(np.abs(t[0]))])
+        for k in range(1, len(x)):  # carried along: it does not twist
+            n[k] = n[k - 1] - t[k] * (n[k - 1] @ t[k])
+        n /= np.linalg.norm(n, axis=1, keepdims=True)
+        turn = np.arange(SIDES) * (2 * np.pi / SIDES)
+        rings = x[:, None] + self.radius * (
+            np.cos(turn)[:, None] * n[:, None] + np.sin(turn)[:, None] * np.cross(t, n)[:, None]
+        )
+        i, j = np.arange(len(x) - 1)[:, None] * SIDES, np.arange(SIDES)
+        next_ = (j + 1) % SIDES
+        quad = [i + j, i + next_, i + SIDES + j, i + next_, i + SIDES + next_, i + SIDES + j]
+        walls = np.stack(quad, axis=-1)
+        fans, last = np.arange(1, SIDES - 1), (len(x) - 1) * SIDES
+        ends = [np.stack([0 * fans, fans + 1, fans], 1), last + np.stack([0 * fans, fans, fans + 1], 1)]
+        return rings.reshape(-1, 3), np.concatenate([walls.reshape(-1, 3), *ends])
+
+    def __repr__(self) -> str:
+        given: Any = self.points
+        return f"shapes.Tube({len(given)} points, radius={self.radius!r})"
 
 
 @dataclass(frozen=True, repr=False)

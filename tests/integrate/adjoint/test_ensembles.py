@@ -62,6 +62,10 @@ def test_bad_input(system: cd.System) -> None:
     traj = cd.simulate(system, system.state(), 0.1)
     with pytest.raises(UnknownNameError, match="did you mean 'parameters'"):
         traj.jacobian(wrt=("q", "parameter"))
+    with pytest.raises(ShapeError, match=r"u: expected 3 finite numbers.*got 'x'"):
+        traj.jvp({"u": "x"})
+    with pytest.raises(DescriptionError, match=r"jvp: parameters: m"):
+        traj.jvp({"parameters": {"m": "heavy"}})
     with pytest.raises(DescriptionError, match="each variable once"):
         traj.jacobian(wrt=("q", "q"))
     with pytest.raises(ShapeError, match=r"shape \(7,\)"):

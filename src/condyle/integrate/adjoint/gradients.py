@@ -34,7 +34,7 @@ from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.status import Status
 from condyle.system.derivatives import check_shares
-from condyle.system.given import check_memory
+from condyle.system.given import check_memory, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.variables import variable_names
@@ -484,9 +484,12 @@ def tangent_of(system: System, name: str, given: Any) -> Array:
         for key, value in given.items():
             if key not in labels:
                 raise UnknownNameError(f"direction of {name}", key, labels, "jvp")
-            out[list(labels).index(key)] = float(value)
-        return out
-    x = np.atleast_1d(np.asarray(given, dtype=float))
+            out[list(labels).index(key)] = number(f"jvp: {name}: {key}", value, "one finite number")
+        given = out
+    try:
+        x = np.atleast_1d(np.asarray(given, dtype=float))
+    except (TypeError, ValueError):
+        x = np.empty((0, 0))
     if x.shape != (len(labels),) or not np.isfinite(x).all():
         raise ShapeError(
             f"jvp: {name}: expected {len(labels)} finite numbers, one for each of {list(labels)}, got {given!r}"
