@@ -87,6 +87,18 @@ def test_singular_and_indefinite_matrices_are_said_to_be():
     assert found.negative == 40
 
 
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_matrix_that_is_not_finite_is_singular_without_a_front_of_all_its_rows(wrong):
+    n = 3000
+    K = sparse.diags([np.ones(n), np.ones(n - 1)], [0, -1]).tocoo()
+    made = Factors(tree.tree(n, K.row, K.col))
+    size = made._size
+    made.factor(np.where(K.row == 7, wrong, K.data), 1e-6)
+    assert (made.zero, made._size) == (n, size)  # not 72 MB
+    made.factor(K.data + (K.row == K.col), 1e-6)
+    assert (made.zero, made.negative) == (0, 0)
+
+
 def test_places_that_come_twice_are_added():
     rows, columns = np.array([0, 0, 1, 1, 0]), np.array([0, 0, 0, 1, 1])  # (1, 0) and (0, 1) are one place
     found = Factors(tree.tree(2, rows, columns))
