@@ -56,6 +56,4 @@ prediction.minimize(cd.goals.Effort(per="pelvis_tx"))
 walk = cd.solve(prediction, mesh=25, accuracy=1e-4, guess=tracked)
 print(f"tracked: {tracked.message}; predicted: {walk.message}, {walk.duration:.3f} s")
 assert abs(np.ptp(walk.motion["pelvis_tx"]) / walk.duration - SPEED) < 1e-4
-assert (
-    abs(walk.motion["hip_r"][-1] - walk.motion["hip_l"][0]) < 1e-4 < walk.duration < 0.6
-)
+assert abs(walk.motion["hip_r"][-1] - walk.motion["hip_l"][0]) < 1e-4
