@@ -70,6 +70,10 @@ def main(problem: str, folder: str, iterations: int) -> None:
         study = walking(osim, root / "inputs")
     else:
         place = "walk2d_predict_from_prototype" if problem == "walk2d_predict" else problem
+        for name in ("inputs", "walk2d_predict_prototype.sto"):  # where the file looks for them
+            os.symlink(root / name, name)
+        os.makedirs("moco/problem")
+        os.chdir("moco/problem")
         study = osim.MocoStudy(str(root / "moco" / place / "problem.omoco"))
     solver = osim.MocoCasADiSolver.safeDownCast(study.updSolver())
     solver.set_verbosity(0)

@@ -2,7 +2,10 @@
 
     python -m benchmarks.personal MODEL.osim MARKERS.xml STATIC.trc WALK.trc [--mass 72.6] [--height 1.8]
     python -m benchmarks.personal ... --nimble PYTHON SCRIPT DATA    # a Python with nimblephysics and numpy < 2
-    python -m benchmarks.personal ... --truth 20 --skin 0 5 10       # statistics over subjects made up
+    python -m benchmarks.personal ... --truth 20 --skin 0 5 10 --seed 200    # statistics over subjects made up
+    python -m benchmarks.personal ... --masses 20 --skin 5                   # their masses, from forces
+
+MARKERS is - where the model has its own.
 
 Times are processor seconds; run it with OPENBLAS_NUM_THREADS=1 CONDYLE_THREADS=1 for those of one thread. SCRIPT runs the engine with the arguments MODEL - WALK MASS HEIGHT OUT
 ITERATIONS RESTARTS DATA in an environment of its own, and writes OUT.json with "cpu" and "rmse".
@@ -101,10 +104,84 @@ def subject(
     return given, true, factors
 
 
-def truth(model: cd.System, t: Any, q: Any, count: int, skin: float) -> None:
+def weighed(model: cd.System, t: Any, q: Any, seed: int, skin: float) -> tuple[dict[str, Any], cd.System]:
+    """A subject with other masses (10 % segments, 2 cm trunk), and the force that carries it."""
+    given, true, _ = subject(model, t, q, seed, skin)
+    rng = np.random.default_rng(seed + 10_000)
+    drawn: dict[str, Any] = {}
+    changed: dict[str, Any] = {}
+    for body, g in groups(model, True).items():
+        b = true.body(body)
+        f = drawn.setdefault(g, float(np.exp(0.1 * rng.normal()))) * model.body(body).mass / b.mass
+        com = np.array(b.mass_properties.com) + (role(body) == "trunk") * 0.02 * rng.normal(size=3)
+        changed[body] = {"mass": b.mass * f, "com": com, "inertia": np.array(b.mass_properties.inertia) * f}
+    true = true.copy(bodies=changed)
+    root = next(b for b in true.bodies if b.parent is not None and b.parent.is_ground)
+    motion = cd.Table(t, true.coordinates, q, ["rad" if u == "rad" else "m" for u in _units(true)])
+    needed = cd.inverse_dynamics(true, motion).values[:, root.u]
+    J = true.kinematics.system_jacobian(q)[:, root.index][..., root.u]
+    wrench = np.linalg.solve(np.swapaxes(J, 1, 2), needed[..., None])[..., 0]
+    at = true.body_poses(q).p[:, root.index]
+    names = [f"{k}{a}" for k in ("torque_", "force_", "point_") for a in "xyz"]
+    table = cd.Table(t, names, np.concatenate([wrench, at], axis=1))
+    load = cd.ExternalLoad(root.name, table, force="force_", point="point_", torque="torque_")
+    return given | {"loads": [load]}, true
+
+
+def _units(system: cd.System) -> list[str]:
+    return [u for b in system.bodies for u in b.mobilizer.units]
+
+
+def masses(model: cd.System, t: Any, q: Any, count: int, skin: float, first: int) -> None:
+    """Masses and mass centers of trunk and legs beside the truth and beside the prior."""
+    rows = []
+    for seed in range(first, first + count):
+        given, true = weighed(model, t, q, seed, skin)
+        person = cd.personalize(model, **given)
+        found = {b.name: b for b in person.system.bodies}
+        total, whole = (sum(b.mass for b in s.bodies) for s in (true, model))
+        share = lambda b, total=total, whole=whole: model.body(b.name).mass * total / whole
+        parts = {"trunk": ("trunk", "pelvis"), "torso": ("trunk",), "thigh": ("thigh",), "shank": ("shank",)}
+        off = []
+        for roles in parts.values():
+            of = [b for b in true.bodies if role(b.name) in roles]
+            real = sum(b.mass for b in of)
+            off.append(
+                [
+                    100 * (sum(map(f, of)) / real - 1)
+                    for f in (lambda b, found=found: found[b.name].mass, share)
+                ]
+            )
+        trunk = next(b for b in true.bodies if role(b.name) == "trunk")
+        scaled = np.array(model.body(trunk.name).mass_properties.com) * person.factors[trunk.name]
+        com = [
+            np.array(x) - np.array(trunk.mass_properties.com)
+            for x in (found[trunk.name].mass_properties.com, scaled)
+        ]
+        rows.append(
+            [
+                *off,
+                [1e3 * np.linalg.norm(x) for x in com],
+                [100 * abs(sum(b.mass for b in found.values()) / total - 1), 0.0],
+            ]
+        )
+    mean = np.sqrt((np.array(rows) ** 2).mean(axis=0))
+    worst = np.abs(np.array(rows)).max(axis=0)
+    print("| what, root mean square | found | prior | worst found |\n|---|---|---|---|")
+    for name, x, w in zip(
+        ("torso and pelvis mass %", "torso mass %", "thigh mass %", "shank mass %", "trunk center mm"),
+        mean,
+        worst,
+        strict=False,
+    ):
+        print(f"| {name} | {x[0]:.1f} | {x[1]:.1f} | {w[0]:.1f} |")
+    print(f"total {mean[-1][0]:.2f} %, worst {worst[-1][0]:.2f} %, over {count} subjects", flush=True)
+
+
+def truth(model: cd.System, t: Any, q: Any, count: int, skin: float, first: int) -> None:
     """Joint centers, angles and how many sizes are within two of their standard deviations."""
     rows, inside = [], []
-    for seed in range(count):
+    for seed in range(first, first + count):
         given, true, factors = subject(model, t, q, seed, skin)
         person = cd.personalize(model, **given)
         at = person.sized.parameters(np.exp(person.fit.theta))
@@ -136,10 +213,12 @@ def main() -> None:
     parser.add_argument("--height", type=float, default=1.8034)
     parser.add_argument("--nimble", nargs=3, metavar=("PYTHON", "SCRIPT", "DATA"))
     parser.add_argument("--truth", type=int, default=0)
+    parser.add_argument("--masses", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=200)
     parser.add_argument("--skin", type=float, nargs="*", default=[0.0, 5.0, 10.0], help="[mm]")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    model = cd.read_osim(given.model, add=given.markers)
+    model = cd.read_osim(given.model, add=[] if str(given.markers) == "-" else [given.markers])
     walk = cd.read_markers(given.walk)
     options = {
         "trials": walk,
@@ -151,15 +230,19 @@ def main() -> None:
     if given.nimble:
         theirs = nimble(*given.nimble, model, given.walk, given.mass, given.height)
         print(f"{theirs / ours:.0f} times as fast")
-    if given.truth:
+    if given.truth or given.masses:
         bare = kinematics_only(model)
         motion = cd.low_pass(cd.personalize(bare, **options).motions[0], 6.0)
         q = motion[list(bare.coordinates)].values
+    if given.masses:
+        for skin in given.skin:
+            masses(bare, motion.time, q, given.masses, skin / 1e3, given.seed)
+    if given.truth:
         print(
             "| skin mm | subjects | hip mm | knee mm | ankle mm | angles deg | sizes within 2 sd % |\n|---|---|---|---|---|---|---|"
         )
         for skin in given.skin:
-            truth(bare, motion.time, q, given.truth, skin / 1e3)
+            truth(bare, motion.time, q, given.truth, skin / 1e3, given.seed)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -182,3 +182,20 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     out = session.config.getoption("--evidence-out")
     if out and not hasattr(session.config, "workerinput"):
         Path(out).write_text(json.dumps(_records, indent=1), encoding="utf-8")
+
+
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium without a window: one for all tests of a process, which allows no second Playwright."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    found = next((p for name in CHROMIUMS if (p := shutil.which(name))), None)
+    if found is None:
+        pytest.skip("no chromium on this machine: apt-get install chromium")
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield started
+        started.close()

@@ -421,3 +421,24 @@ def test_a_slope_that_vanishes_elsewhere_is_not_divided_by() -> None:
     system.add_constraint("follows", height)
     problem = cd.Problem(system, duration=1.0)
     assert not problem.dynamics.diagonal
+
+
+def test_an_actuator_may_be_called_as_its_coordinate() -> None:
+    """As in Rajagopal's model: the coordinate is followed and bounded, not the control."""
+    system = cd.System(gravity=(0, 0, 0))
+    own = {"mass": 1.0, "com": (0, 0, 0), "inertia": (1, 1, 1)}
+    system.add_body("forearm", mobilizer=cd.Pin(), coordinates="elbow", **own)
+    system.add_force("elbow", cd.forces.CoordinateActuator("elbow", 10.0))
+    t = np.linspace(0, 1, 21)
+    motion = cd.Table(t, ["elbow"], (0.5 * t**2)[:, None], degrees=False)
+    problem = cd.Problem(system, times=(0.0, 1.0))
+    problem.bound("elbow", (-1, 1))
+    problem.bound("elbow_control", (-0.3, 0.3))
+    problem.require(cd.goals.Periodic(states=False, controls=["elbow"]))
+    problem.minimize(cd.goals.Follow(motion))
+    problem.minimize(cd.goals.Effort(), 1e-9)
+    answer = cd.solve(problem, mesh=5, scheme="hermite-simpson")
+    assert answer.ok
+    assert answer.motion["elbow"] == pytest.approx(0.5 * answer.times**2, abs=1e-3)  # accuracy 1e-6, squared
+    assert answer.controls["elbow"] == pytest.approx(0.1, abs=2e-3)  # I qddot = 1 N m of 10
+    assert answer.controls["elbow"][0] == pytest.approx(answer.controls["elbow"][-1], abs=1e-6)

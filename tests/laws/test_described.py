@@ -13,7 +13,8 @@ def test_copies_forget_what_was_found() -> None:
     law = cd.forces.MobilitySpring("a", 3.0, 0.0)
     law.description(), law.parameters()
     other = copy.copy(law)
-    object.__setattr__(other, "stiffness", cd.Parameter("k", 3.0))
+    own = cd.forces.MobilitySpring("a", cd.Parameter("k", 3.0), 0.0).stiffness
+    object.__setattr__(other, "stiffness", own)
     assert other.description() != law.description()
     assert [p.name for p in other.parameters()] == ["k"]
     assert pickle.loads(pickle.dumps(law)).description() == law.description()

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import condyle as cd
-from condyle.nlp import ipopt, linear, tree
+from condyle.nlp import Bounds, ipopt, linear, tree
 from condyle.nlp.fronts import Factors
 
 MUMPS = {"linear_solver": "mumps"}
@@ -85,6 +85,18 @@ def test_singular_and_indefinite_matrices_are_said_to_be():
     assert found.negative > 3
     assert found.factor(less.data, 1e-6)
     assert found.negative == 40
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_matrix_that_is_not_finite_is_singular_without_a_front_of_all_its_rows(wrong):
+    n = 3000
+    K = sparse.diags([np.ones(n), np.ones(n - 1)], [0, -1]).tocoo()
+    made = Factors(tree.tree(n, K.row, K.col))
+    size = made._size
+    made.factor(np.where(K.row == 7, wrong, K.data), 1e-6)
+    assert (made.zero, made._size) == (n, size)  # not 72 MB
+    made.factor(K.data + (K.row == K.col), 1e-6)
+    assert (made.zero, made.negative) == (0, 0)
 
 
 def test_places_that_come_twice_are_added():
@@ -178,3 +190,44 @@ def test_an_ipopt_without_the_function_uses_mumps(problem, monkeypatch):
     monkeypatch.setattr(linear, "_SET", "not_there")
     assert cd.solve(problem, mesh=15).ok
     assert not linear.available(ipopt.library())
+
+
+class Bowl:
+    """Least sum (x - 1)^4 with sum x = 2."""
+
+    n, m = 4, 1
+    jacobian_rows, jacobian_columns = np.zeros(4, int), np.arange(4)
+    hessian_rows = hessian_columns = np.arange(4)
+
+    def objective(self, x):
+        return float(((x - 1) ** 4).sum())
+
+    def gradient(self, x):
+        return 4 * (x - 1) ** 3
+
+    def constraints(self, x):
+        return np.array([x.sum()])
+
+    def jacobian(self, x):
+        return np.ones(4)
+
+    def hessian(self, x, sigma, lambda_):
+        return 12 * sigma * (x - 1) ** 2
+
+
+def test_a_run_may_start_another():
+    """At each iteration, in the same thread: the outer one goes on with its own matrices."""
+    wide = np.full(4, 10.0)
+    bounds = Bounds(-wide, wide, np.array([2.0]), np.array([2.0]))
+    inner = []
+
+    def watch(iteration, iterate):
+        inner.append(ipopt.solve(Bowl(), bounds, np.arange(4.0)))
+        return True
+
+    found = ipopt.solve(Bowl(), bounds, np.array([4.0, -3, 2, 1]), watch=watch)
+    alone = ipopt.solve(Bowl(), bounds, np.array([4.0, -3, 2, 1]))
+    assert found.status == alone.status == "solved"
+    assert found.iterations == alone.iterations
+    np.testing.assert_array_equal(found.x, alone.x)
+    assert all(x.status == "solved" for x in inner)

@@ -28,8 +28,9 @@ LANDMARKS = {
 }
 
 
-def generic(sizes=None, mass=1.0):
-    """The model; sizes: {segment: (3,)}."""
+def generic(sizes=None, mass=1.0, order=("z", "x", "y"), knee=0.0):
+    """The model; sizes: {segment: (3,)}; order: of the axes of hips and back;
+    knee: where it is by default [rad]."""
     s = {"pelvis": 1.0, "torso": 1.0, "femur": 1.0, "tibia": 1.0, "foot": 1.0} | (sizes or {})
     s = {k: np.ones(3) * v for k, v in s.items()}
     system = cd.System(gravity=(0, -9.81, 0))
@@ -44,7 +45,7 @@ def generic(sizes=None, mass=1.0):
     three = lambda n: cd.FunctionBased(
         (f"{n}_flexion", f"{n}_adduction", f"{n}_rotation"),
         angles=(lambda a, b, c: a, lambda a, b, c: b, lambda a, b, c: c),
-        axes=("z", "x", "y"),
+        axes=order,
     )
     system.add_body(
         "torso",
@@ -69,7 +70,7 @@ def generic(sizes=None, mass=1.0):
             cd.Pin(),
             X_PF=s["femur"] * (0, -0.4, 0),
             com=s["tibia"] * (0, -0.19, 0),
-            coordinates=cd.Coordinate(f"knee_{side}"),
+            coordinates=cd.Coordinate(f"knee_{side}", default=knee),
             **body(3.6, (0.05, 0.005, 0.05)),
         )
         system.add_body(

@@ -37,6 +37,7 @@ def person(subject, loads):
 
 
 def test_residuals_vanish_and_the_motion_hardly_changes(person):
+    """nimblephysics #177: small moments at the root must not mangle the motion."""
     found = person.dynamics.trials[0]
     force = np.array([u == "N" for u in found.after.units])
     left = np.sqrt((found.after.values[:, force] ** 2).sum(axis=1).mean())

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.personal.anthropometry import generic_stature
 from tests.personal import rig
 
 
@@ -212,3 +213,28 @@ def test_questions(model, recording):
             cd.personalize(model, walk, static, **wrong)
     with pytest.raises(cd.errors.DescriptionError, match="one per trial"):
         cd.personalize(model, [walk, walk], static, loads=[None])
+
+
+def test_order_of_axes():
+    """#314: hips and back that turn about axes in another order, one of them upside down."""
+    order = ("y", "z", (-1, 0, 0))
+    true = rig.generic(rig.SIZES, order=order)
+    t = np.arange(50) / 60
+    walk = rig.seen(true, t, rig.walk(true, t) * 0.5 + 0.1, np.random.default_rng(2))
+    found = quiet(rig.generic(order=order), walk, sizes="bodies", height=1.75)
+    assert found.rms[0] < 0.008 and femur(found) == pytest.approx(1.08, abs=0.04)  # no static trial
+
+
+def test_height_of_a_model_that_does_not_stand():
+    """nimblephysics PR 151: the stature of a model is that of its bones, whatever pose it has by default."""
+    straight, bent = rig.generic(), rig.generic(knee=-1.2)
+    assert generic_stature(bent) == pytest.approx(generic_stature(straight), rel=1e-12)
+
+
+def test_recordings_of_one_name_keep_apart(model, recording, tmp_path):
+    _, static, trials, _ = recording
+    for k, walk in enumerate(trials[:2]):
+        (tmp_path / str(k)).mkdir()
+        walk.save(tmp_path / str(k) / "walk.trc")
+    found = quiet(model, [tmp_path / str(k) / "walk.trc" for k in range(2)], static)
+    assert [r.name for r in found.recordings] == ["static", "walk", "walk_2"]

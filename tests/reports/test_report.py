@@ -12,7 +12,6 @@ import pytest
 import condyle as cd
 from condyle.quality import Check, Quality
 from condyle.reports.page import verdicts
-from tests.viewer.conftest import browser as browser
 
 SUBJECT = cd.models.synthetic_subject(duration=1.2)
 

@@ -89,6 +89,17 @@ def test_legends_are_off_the_data():
         assert not one.get_legend().get_window_extent().overlaps(title.get_window_extent())
 
 
+def test_long_names_leave_room_for_curves():
+    long = table(
+        {f"a_name_that_is_very_long_indeed_and_goes_on_and_on_{k}_still_more": "N" for k in range(3)}
+    )
+    for width in ("page", "column"):
+        axes = long.plot(width=width)
+        axes.figure.canvas.draw()
+        data, legend = axes.get_window_extent(), axes.get_legend().get_window_extent()
+        assert data.width > 0.6 * axes.figure.bbox.width and legend.x1 <= axes.figure.bbox.x1
+
+
 @pytest.mark.parametrize(("count", "panels"), [(1, 1), (12, 1), (13, 2), (80, 10)])
 def test_many_columns(count, panels):
     """In one panel no color occurs twice."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,22 +12,6 @@ import pytest
 import condyle as cd
 from condyle.integrate.trajectory import Trajectory
 from condyle.viewer import Page
-
-CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Chromium without a window."""
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    found = next((p for name in CHROMIUMS if (p := shutil.which(name))), None)
-    if found is None:
-        pytest.skip("no chromium on this machine: apt-get install chromium")
-    with api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture

@@ -51,8 +51,9 @@ def run(
             )
         with NewFolder(output, f"{model.stem}-subject") as folder:
             person.write(folder.path / "subject.osim")
-            for trial, motion in zip(trials, person.motions, strict=True):
-                motion.save(folder.path / f"{trial.stem}.mot")
+            names = [r.name for r in person.recordings if not r.static]
+            for name, motion in zip(names, person.motions, strict=True):
+                motion.save(folder.path / f"{name}.mot")
             for name, rows in (
                 ("sizes", person.sizes),
                 ("offsets", person.offsets),

@@ -72,8 +72,8 @@ def _one_by_one(setups: Sequence[Path], needed: Needs, later: Later) -> dict[Pat
 
         print(f"{path}", flush=True)
         lost = _lost(path, needed, done)
-        report, done[path] = (None, lost) if lost else attempt(path, tell)
-        bar.clear()
+        with bar:
+            report, done[path] = (None, lost) if lost else attempt(path, tell)
         bar.done += 1
         _show(report, done[path], later[path])
     return done

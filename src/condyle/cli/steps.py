@@ -16,9 +16,6 @@ class Steps(Bar):
         count: how many there will be.
     """
 
-    def __enter__(self) -> Steps:
-        return self
-
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """One step: its name is shown while it runs, and with its time when it has ended."""

@@ -10,9 +10,11 @@ import re
 import shutil
 import sys
 import textwrap
+from collections.abc import Callable
 from time import perf_counter
-from typing import TextIO
+from typing import Self, TextIO
 
+import condyle.native.machine.notice as notice
 from condyle.presentation import Block
 
 COLORS = {
@@ -113,15 +115,28 @@ class Bar:
     def __init__(self, count: int = 0) -> None:
         self.count, self.done, self.begin = count, 0, perf_counter()
         self.on = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._what, self._deaf = "", list[Callable[[], object]]()
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> Self:
+        if self.on:  # what is compiled is said in the bar, not on a line of its own
+            self._deaf.append(
+                notice.listen(
+                    lambda made: self._draw(f"{self._what}: compiling {made}" if made else self._what)
+                )
+            )
         return self
 
     def __exit__(self, *_: object) -> None:
+        while self._deaf:
+            self._deaf.pop()()
         self.clear()
 
     def show(self, what: str) -> None:
-        """Draw it."""
+        """Say what is being done."""
+        self._what = what
+        self._draw(what)
+
+    def _draw(self, what: str) -> None:
         if not self.on:
             return
         width = shutil.get_terminal_size().columns

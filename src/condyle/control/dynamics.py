@@ -123,6 +123,12 @@ def tendon(muscle: str) -> str:
     return f"{muscle}.normalized_tendon_force"
 
 
+def control_names(system: System) -> dict[str, str]:
+    """What the control of each input is called: NAME_control where a coordinate has the name NAME."""
+    taken = {*system.coordinates, *system.speeds, *(f"{name}_speed" for name in system.speeds)}
+    return {name: f"{name}_control" if name in taken else name for name in system.inputs}
+
+
 def _body(frame: Any) -> str:
     return frame if isinstance(frame, str) else str(frame.name)
 
@@ -290,7 +296,8 @@ class Dynamics:
         self.quaternions = list(tree.quaternions)
         equations = [name for name, _ in model.equation_names()]
         self.corrected = bool(self.constrained) and not self.diagonal and moving
-        self.controls = [self._control(name) for name in system.inputs] + [
+        names_of_controls = control_names(system)
+        self.controls = [replace(self._control(x), name=names_of_controls[x]) for x in system.inputs] + [
             Variable(f"{tree.coordinates[part.start]} correction", "correction", "1/s", 1.0)
             for part in self.quaternions
         ]

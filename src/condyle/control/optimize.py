@@ -105,7 +105,9 @@ def optimize(
         watch.small, watch.last = False, stage == STAGES - 1
         solution = ipopt.solve(nlp, bounds, options=own | more | dict(settings.options), watch=watch, **start)
         found.append(solution)
-        if more is ipopt.WARM and solution.status not in ("solved", "stopped"):  # cold, then
+        if (
+            stage == 0 and "warm_start_init_point" in more and solution.status not in ("solved", "stopped")
+        ):  # cold, then
             start, more = {"x": x}, {"mu_init": 1.0} if free else {}
             continue
         size = abs(solution.objective)
@@ -176,11 +178,12 @@ class _Watch:
 
     def __init__(self, nlp: Assembly, text: str, settings: Settings) -> None:
         self.nlp, self.text, self.settings = nlp, text, settings
-        self.small, self.last, self.count = False, False, 0
+        self.small, self.last, self.count, self.mu = False, False, 0, 0.1
         self.saved = self.begin = time.monotonic()
 
     def __call__(self, step: Iteration, iterate: Callable[[], Iterate]) -> bool:
         settings, self.count = self.settings, self.count + 1
+        self.mu = step.mu
         if callable(settings.progress):
             settings.progress(step)
         elif settings.progress:
@@ -189,7 +192,7 @@ class _Watch:
             sys.stderr.write(f"\r{line:<{WIDTH}}")
             sys.stderr.flush()
         if settings.checkpoint is not None and time.monotonic() - self.saved > EVERY:
-            self.save(iterate(), max(min(step.violation, step.optimality, 1e-2), 1e-9))
+            self.save(iterate(), self.mu)
         near = max(step.violation, step.optimality) < NEAR and step.number > 2
         size = abs(step.objective)
         self.small = not self.last and near and LEAST * self.nlp.r < size < SMALL
@@ -206,7 +209,7 @@ class _Watch:
         if self.settings.progress is True:
             sys.stderr.write("\n")
         if self.settings.checkpoint is not None:
-            self.save(Iterate(s.x, s.lambda_, s.lower, s.upper), 1e-9 if s.status == "solved" else 1e-3)
+            self.save(Iterate(s.x, s.lambda_, s.lower, s.upper), 1e-9 if s.status == "solved" else self.mu)
 
 
 def _resumed(path: Path | None, text: str, n: int, m: int) -> tuple[Iterate, float, float] | None:
@@ -222,5 +225,7 @@ def _resumed(path: Path | None, text: str, n: int, m: int) -> tuple[Iterate, flo
                 )
             parts = [np.array(kept[name]) for name in Iterate._fields]
             return Iterate(*parts), float(kept["r"]), float(kept["mu"])
+    except DescriptionError:
+        raise
     except (OSError, ValueError, KeyError) as error:
         raise DescriptionError(f"solve: checkpoint {str(path)!r} is not one: {error}") from None

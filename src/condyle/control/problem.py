@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from condyle.arguments import ExplainsCalls
-from condyle.control.dynamics import Dynamics
+from condyle.control.dynamics import Dynamics, control_names
 from condyle.control.goals.base import MovementGoal
 from condyle.control.goals.placed import Placed
 from condyle.errors import DescriptionError, UnknownNameError
@@ -123,7 +123,8 @@ class Problem(ExplainsCalls):
     def _names(self) -> tuple[str, ...]:
         system = self.system
         tendons = [f"{name}.normalized_tendon_force" for name in system.muscles]
-        return *system.coordinates, *self.speeds, *system.state_variables, *tendons, *system.inputs
+        controls = control_names(system).values()
+        return *system.coordinates, *self.speeds, *system.state_variables, *tendons, *controls
 
     def bound(
         self,
@@ -137,8 +138,8 @@ class Problem(ExplainsCalls):
 
         Args:
             names: one or more: coordinates, speeds (NAME_speed, or all: `system.speeds`), auxiliary states
-                as "soleus_r.activation", controls by the names of their inputs. The state of an elastic tendon
-                is "soleus_r.normalized_tendon_force".
+                as "soleus_r.activation", controls by the names of their inputs (NAME_control where a coordinate
+                is called NAME). The state of an elastic tendon is "soleus_r.normalized_tendon_force".
             between: (low, high) at all times; a number is both.
             start: a number or a pair at the start; as `between` if left out.
             end: the same at the end.

@@ -52,6 +52,7 @@ class Iteration:
         violation: largest violation of a constraint, scaled as the program is.
         optimality: largest residual of the conditions of optimality (KKT).
         seconds: of processor time since the start.
+        mu: the barrier's parameter.
     """
 
     number: int
@@ -59,6 +60,7 @@ class Iteration:
     violation: float
     optimality: float
     seconds: float
+    mu: float
 
 
 @dataclass(frozen=True, eq=False)

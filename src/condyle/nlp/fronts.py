@@ -93,6 +93,9 @@ class Factors:
         self._numbers[_AT["values"]] = values.ctypes.data
         self._numbers[_AT["most negative"]] = self.tree.n if most is None else most
         tiny = 1e-20 * float(np.abs(values).max(initial=0.0))
+        if not np.isfinite(tiny):  # no pivot at all: rows would wait in one front as large as K
+            self.negative, self.zero = 0, self.tree.n
+            return True
         while (done := _code("factor")(self._numbers.ctypes.data, threshold, tiny)) == FULL:
             self._room(2 * self._more, 2 * self._size)
             self._numbers[_AT["values"]] = values.ctypes.data

@@ -45,7 +45,6 @@ STATUS = {
     -5: ("stopped", "Maximum_WallTime_Exceeded"),
     -10: ("overdetermined", "Not_Enough_Degrees_Of_Freedom"),
     -11: ("failed", "Invalid_Problem_Definition"),
-    -12: ("failed", "Invalid_Option"),
     -13: ("not finite", "Invalid_Number_Detected"),
     -100: ("failed", "Unrecoverable_Exception"),
     -101: ("failed", "NonIpopt_Exception_Thrown"),
@@ -53,6 +52,8 @@ STATUS = {
     -199: ("failed", "Internal_Error"),
 }
 """IPOPT's numbers: our word, its own."""
+REFUSED = -12
+"""Its number for options that it cannot have."""
 
 WARM: dict[str, Option] = {
     "warm_start_init_point": "yes",
@@ -261,8 +262,8 @@ def _solve(
         )
         return Iterate(x, lam, lower, upper)
 
-    def step(mode: int, k: int, f: float, primal: float, dual: float, *rest: Any) -> bool:
-        history.append(Iteration(k, f, primal, dual, time.process_time() - start))
+    def step(mode: int, k: int, f: float, primal: float, dual: float, mu: float, *rest: Any) -> bool:
+        history.append(Iteration(k, f, primal, dual, time.process_time() - start, mu))
         try:
             return called.error is None and not stop() and (watch is None or watch(history[-1], current))
         except BaseException as error:
@@ -272,7 +273,11 @@ def _solve(
     seen = _STEP(step)
     try:
         for name, value in {"sb": "yes", "print_level": 0, **options}.items():
-            kind = {str: "Str", int: "Int", float: "Num"}[type(value)]
+            if isinstance(value, bool) or not isinstance(value, (str, int, float, np.integer, np.floating)):
+                raise DescriptionError(f"IPOPT's option {name!r}: expected a number or a word, got {value!r}")
+            kind = (
+                "Str" if isinstance(value, str) else "Int" if isinstance(value, (int, np.integer)) else "Num"
+            )
             kept = value.encode() if isinstance(value, str) else value
             if not getattr(lib, f"AddIpopt{kind}Option")(problem, name.encode(), kept):
                 raise DescriptionError(f"IPOPT has no option {name!r} that can be {value!r}")
@@ -287,6 +292,10 @@ def _solve(
         lib.FreeIpoptProblem(problem)
     if called.error is not None:
         raise called.error
+    if code == REFUSED:
+        raise DescriptionError(
+            f"IPOPT refuses its options {dict(options)}: is a linear_solver among them whose library is not installed?"
+        )
     status, said = STATUS.get(code, ("failed", str(code)))
     return Solution(
         out, float(f[0]), c, given[0],

@@ -92,7 +92,8 @@ def available(library: Any) -> bool:
 
 @contextmanager
 def inside(library: Any, most: int) -> Iterator[Linear]:
-    """While it lasts, "ma27" of IPOPT in this thread is ours."""
+    """While it lasts, "ma27" of IPOPT in this thread is ours. A run that watches another may be inside of it."""
+    outer = getattr(_here, "linear", None)
     _here.linear = linear = Linear(most)
     with _lock:
         _users[0] += 1
@@ -104,7 +105,7 @@ def inside(library: Any, most: int) -> Iterator[Linear]:
             _users[0] -= 1
             if not _users[0]:
                 getattr(library, _SET)(*[C.c_void_p()] * 4)
-        del _here.linear
+        _here.linear = outer
 
 
 def _array(pointer: Any, size: int) -> Any:

@@ -111,7 +111,7 @@ def read_osim(
 
 def system_of(document: Document, couplers: str = "constraints") -> System:
     """The System of a model file that has been parsed; without a warning."""
-
+    from condyle.opensim import contact  # noqa: F401  # its rows register themselves
     from condyle.opensim.bodies import read_tree
 
     model = document.object
@@ -184,11 +184,11 @@ def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, flo
     for name in parameters or {}:
         if name not in system.parameters:
             raise UnknownNameError("parameter", name, system.parameters, "write_osim: parameters")
+    from condyle.opensim.contact import as_obj  # its rows register themselves
+
     to = Writing(system, parameters, path)
     model = as_model(to)
     for name, triangles in to.meshes.items():
-        from condyle.opensim.contact import as_obj
-
         with files.whole(path.parent / name, "wb") as file:
             file.write(as_obj(triangles))
     write_document(model, path)

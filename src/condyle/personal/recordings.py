@@ -18,7 +18,7 @@ APART = 30.0
 """Markers this many times as far apart as in the model are in other units."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Recording:
     """One recording.
 
@@ -62,6 +62,11 @@ def recordings(trials: Any, static: Any) -> list[Recording]:
         raise DescriptionError("personalize: trials: give at least one recording of markers")
     out = [_one(static, "static", True)] if static is not None else []
     out += [_one(x, f"trial {k + 1}", False) for k, x in enumerate(given)]
+    names: list[str] = []
+    for r in out:  # walk.trc and walk.c3d, or files of two folders
+        same = sum(n == r.name for n in names)
+        names.append(r.name)
+        r.name += f"_{same + 1}" * bool(same)
     return out
 
 

@@ -284,13 +284,12 @@ def _recruit(name: str, out: Analysis, step: Callable[[str], AbstractContextMana
     out.problems += [f"{configuration.title}: {text}" for text in failures[:SHOWN]]
     if len(failures) > SHOWN:
         out.problems.append(f"{configuration.title}: {len(failures) - SHOWN} more frames failed")
-    with (
-        step(f"joint reactions: {name}"),
-        warnings.catch_warnings(action="ignore"),
-    ):  # fibers' damping may push
+    with step(f"joint reactions: {name}"), warnings.catch_warnings(record=True, action="always") as said:
         out.tables[f"reactions_{name}"] = joint_reactions(
             motion.system, motion, forces=found.forces, external_loads=loads or None
         )
+    texts = [str(w.message) for w in said if not issubclass(w.category, QualityWarning)]
+    out.notes += [f"{configuration.title}: {text}" for text in texts]
 
 
 def _quiet() -> Any:

@@ -45,6 +45,9 @@ WIDTHS = {"column": 3.5, "page": 7.2}
 """Of a figure in a journal [in]: 89 and 183 mm."""
 NARROW = 5.0
 """Below this width [in] legends are above their panels."""
+LONG = 36
+"""Legends of longer names are above their panels too, and one below the other if longer than half of it; of names
+that are longer still they are smaller."""
 HEIGHT = 1.9
 """Of a panel [in]."""
 STEADY = 1e-5
@@ -517,7 +520,9 @@ def paint(
         entries = list(
             {(word, color, *look.items()): (word, color, look) for word, color, look in entries}.values()
         )
-        above = [0 if each or wide >= NARROW else -(-len(p.entries) // 2) for row in rows for p in row[:1]]
+        longest = max((len(entry[0]) for row in rows for p in row for entry in p.entries), default=0)
+        high = not each and (wide < NARROW or longest > LONG)
+        above = [-(-len(p.entries) // _abreast(p.entries)) if high else 0 for row in rows for p in row[:1]]
         tall = sum(height * (0.8 if each else 1.0) + 0.17 * n for n in above) + 0.35 + 0.25 * bool(entries)
         figure = new_figure((wide, max(tall, 2.6 if len(rows) == 1 and not each else 0)), path)
         sharex = len({p.xlabel for row in rows for p in row}) == 1
@@ -531,7 +536,7 @@ def paint(
                 fill(
                     cell,
                     p if last else replace(p, xlabel=""),
-                    "" if each else "above" if wide < NARROW else "right",
+                    "" if each else "above" if high else "right",
                 )
         if entries:
             handles = [_handle(*entry) for entry in entries]
@@ -619,13 +624,30 @@ def fill(axes: Axes, panel: Panel, legend: str) -> None:
         axes.set_ylim(known.min() - 0.1 * size, known.max() + 0.1 * size)
     entries = panel.entries if legend else []
     axes.set(xlabel=panel.xlabel, ylabel=panel.ylabel)
-    axes.set_title(panel.title, pad=6.0 + (14.0 * -(-len(entries) // 2) if legend == "above" else 0.0))
+    axes.set_title(
+        panel.title, pad=6.0 + (14.0 * -(-len(entries) // _abreast(entries)) if legend == "above" else 0.0)
+    )
     if entries:
         wheres: dict[str, dict[str, Any]] = {
             "right": {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)},
-            "above": {"loc": "lower left", "bbox_to_anchor": (0.0, 1.02), "ncols": 2, "columnspacing": 1.0},
+            "above": {"loc": "lower left", "bbox_to_anchor": (0.0, 1.02), "ncols": _abreast(entries)},
         }
-        axes.legend(handles=[_handle(*entry) for entry in entries], **wheres.get(legend, {"loc": "best"}))
+        longest, room = (
+            max(len(entry[0]) for entry in entries),
+            72 * axes.figure.bbox.width / axes.figure.dpi - 70,
+        )
+        size = (
+            STYLE["legend.fontsize"]
+            if longest <= LONG
+            else min(STYLE["legend.fontsize"], room / (0.6 * longest))
+        )
+        handles = [_handle(*entry) for entry in entries]
+        axes.legend(handles=handles, fontsize=size, **wheres.get(legend, {"loc": "best"}))
+
+
+def _abreast(entries: Sequence[tuple[str, str, Mapping[str, Any]]]) -> int:
+    """How many of a legend above its panel are side by side."""
+    return 2 if max((len(entry[0]) for entry in entries), default=0) <= LONG // 2 else 1
 
 
 def _handle(word: str, color: str, look: Mapping[str, Any]) -> Any:

@@ -314,7 +314,8 @@ def scene(
     )
     # of a walk a person's size, not the way; one thing alone is small beside where it goes
     near = out.size if len(drawn[0].bodies) == 2 else min(out.size, max(reach(d) for d in drawn))
-    out.arrow_scale = LONGEST * near / largest if largest > 0 else 1.0
+    lengths = all(a.unit == "m" for d in drawn for a in d.arrows)  # which are drawn as long as they are
+    out.arrow_scale = LONGEST * near / largest if largest > 0 and not lengths else 1.0
     out.outermost = _outermost(np.concatenate([out.outermost, *(_tips(d, out) for d in drawn)]))
     return out
 

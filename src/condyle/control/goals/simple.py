@@ -218,6 +218,7 @@ class Periodic(MovementGoal):
         inputs = tuple(v.name for v in dynamics.controls if v.kind == "control")
         every = isinstance(self.controls, bool)
         controls = inputs * bool(self.controls) if every else names_of(self.controls, "Periodic: controls")
+        controls = tuple(f"{x}_control" if f"{x}_control" in inputs else x for x in controls)
         for name in (*free, *opposite, *controls):
             if name not in dynamics.index:
                 raise UnknownNameError("variable", name, dynamics.index, "Periodic")

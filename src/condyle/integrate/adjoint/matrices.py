@@ -191,8 +191,11 @@ class TreeMatrices(Matrices):
 
     @staticmethod
     def fits(model: Model, eq: EquationsOfMotion) -> bool:
-        """Whether there is such a recursion: only gravity and forces on coordinates of their own body."""
-        if model.nz or eq.nq != eq.nu or path_kinds(model) or not has_looped_jacobian(model, ("q", "u")):
+        """Whether there is such a recursion: only gravity and forces on coordinates of their own body, none of which
+        is driven: a run replaces their q and u by those of their motions."""
+        if model.nz or eq.nq != eq.nu or path_kinds(model) or model.tree.driven:
+            return False
+        if not has_looped_jacobian(model, ("q", "u")):
             return False
         q, u, t = ca.SX.sym("q", eq.nq), ca.SX.sym("u", eq.nu), ca.SX.sym("t")
         return bool((eq.qdot()(t, q, u) - u).is_zero())

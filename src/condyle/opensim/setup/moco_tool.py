@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from condyle.control.answer import Answer
-from condyle.control.dynamics import Dynamics
+from condyle.control.dynamics import Dynamics, control_names
 from condyle.control.goals.base import Condition, MovementGoal
 from condyle.control.goals.effort import Effort, Smoothness
 from condyle.control.goals.follow import Follow, variable_name
@@ -302,8 +302,8 @@ def _moco_names(problem: Problem) -> dict[str, str]:
     for name in (v.name for v in problem.dynamics.states if "." in v.name):
         law, _, own = name.rpartition(".")
         out[f"/forceset/{law}/{own}"] = out[f"/{law}/{own}"] = name
-    for name in system.inputs:
-        out[f"/forceset/{name}"] = out[f"/{name}"] = name
+    for name, control in control_names(system).items():
+        out[f"/forceset/{name}"] = out[f"/{name}"] = control
     return out
 
 
