@@ -20,7 +20,10 @@ import condyle as cd
 from condyle.cli import commands  # noqa: F401 (they register themselves)
 from condyle.cli.app import app
 from condyle.model.operators import OPERATORS
-from condyle.opensim import table
+from condyle.opensim import (
+    model,  # noqa: F401 (its classes register themselves before the first test looks which there are)
+    table,
+)
 from condyle.system.operators import METHODS
 from condyle.system.operators.public import state_method
 from condyle.viewer.shown import scene_of

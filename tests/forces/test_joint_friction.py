@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 import condyle as cd
 from condyle import forces
-from condyle.errors import ConvergenceError, DescriptionError, TraceError, UnknownNameError
+from condyle.errors import ArgumentError, ConvergenceError, DescriptionError, TraceError, UnknownNameError
 from tests.integrate.adjoint.differences import slope as along
 
 G = 9.81
@@ -386,6 +386,8 @@ def test_names_and_numbers():
             forces.JointFriction("b", *numbers)
     with pytest.raises(DescriptionError, match="transition_speed"):
         forces.JointFriction("b", 0.1, 0.1, transition_speed=0.0)
+    with pytest.raises(ArgumentError, match="no argument mu=; it is coefficient="):
+        forces.JointFriction("b", mu=0.1)
 
 
 def test_friction_that_holds_itself_is_said():

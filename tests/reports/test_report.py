@@ -53,7 +53,9 @@ def test_an_analysis_has_what_its_studies_give(found: Any, tmp_path: Path) -> No
     with pytest.raises(cd.errors.UnknownNameError, match="moments"):
         found["moment"]
     with pytest.raises(cd.errors.UnknownNameError, match="isometric"):
-        cd.analyze(SUBJECT.system, motion(), configurations=["isometrc"])
+        cd.analyze(SUBJECT.system, motion(), configurations="isometrc")
+    with pytest.raises(cd.errors.DescriptionError, match=r"got str; make one of it: cd.read_external_loads"):
+        cd.analyze(SUBJECT.system, motion(), "grf.xml", configurations="active")
     with pytest.raises(cd.errors.DescriptionError, match="html"):
         found.report("walk.pdf")
 

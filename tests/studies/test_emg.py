@@ -134,6 +134,10 @@ def test_recorded_emg_beside_static_optimization():
 
 def test_what_cannot_be():
     slow = raw[::50]
+    with pytest.raises(cd.errors.DescriptionError, match="samples over time, got 0"):
+        cd.emg(raw[:0])
+    with pytest.raises(cd.errors.DescriptionError, match=r"\.activations, got str"):
+        cd.emg(raw).compare("soleus")
     with pytest.raises(cd.errors.DescriptionError, match="band=None"):
         cd.emg(slow)
     with pytest.raises(cd.errors.DescriptionError, match="is silent"):

@@ -182,6 +182,22 @@ def test_refusals(tmp_path):
         ANGLES.plot("kne_r")
     with pytest.raises(cd.errors.DescriptionError, match="names of columns and Tables"):
         ANGLES.plot(3)
+    figure = matplotlib.pyplot.figure()
+    other = cd.Table(T, ["soleus"], T[:, None])
+    for given, words in (
+        ({"width": 89}, r"inches below 50 \(89 mm are 3.5\), got 89"),
+        ({"axes": figure}, r"one Axes of matplotlib, got Figure; figure.subplots\(\)"),
+        ({"compare": "other"}, "Tables to compare, got 'other'"),
+        ({"compare": other}, "that are drawn, pelvis_tx, .*, is in it: it has soleus"),
+        ({"compare": ANGLES, "labels": "before"}, "labels: expected two words, .* got 'before'"),
+        ({"compare": ANGLES, "labels": ("a", "b", "c")}, "labels: expected two words"),
+    ):
+        with pytest.raises(cd.errors.DescriptionError, match=words):
+            ANGLES.plot(**given)
+    with pytest.raises(cd.errors.DescriptionError, match=r"write plot\(\*names\)"):
+        ANGLES.plot(["knee_r", "knee_l"])
+    with pytest.raises(cd.errors.DescriptionError, match="got DataFrame"):
+        ANGLES.plot(ANGLES.to_pandas())
 
 
 def test_given_axes():

@@ -190,6 +190,7 @@ def test_where_the_camera_is(tmp_path: Path, swing: Trajectory) -> None:
         ({"zoom": 0}, "zoom: expected a number from 0.01 to 100, got 0"),
         ({"zoom": None}, "zoom"),
         ({"labels": "uper"}, "did you mean 'upper'"),
+        ({"labels": True}, r"names of kinds \(bodies, .* got True"),
     ):
         with pytest.raises(cd.errors.CondyleError, match=words):
             cd.picture(swing, tmp_path / "b.png", size=SMALL, renderer="matplotlib", **wrong)

@@ -153,6 +153,7 @@ class Cylinder(Framed):
         "height": "it is length=",
         "half_length": "it is length=, the whole",
         "axis": "it is z of the frame X",
+        "center": "it is X=, a place or a frame",
     }
 
     radius: Length

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -46,6 +46,11 @@ class JointFriction(Law):
     """
 
     other_names = ("CoulombFriction", "BearingFriction")
+    call_hints: ClassVar = {
+        **dict.fromkeys(("mu", "friction", "friction_coefficient"), "it is coefficient="),
+        **dict.fromkeys(("joint", "coordinate"), "it is body=, the body whose joint it is"),
+        "r": "it is radius= [m]",
+    }
 
     body: BodyName
     coefficient: Annotated[Number, quantity("1", lowest=0.0)]

@@ -75,7 +75,8 @@ def _one(given: Any, name: str, static: bool) -> Recording:
         return Recording(Path(given).stem, read_markers(given), static)
     if not isinstance(given, Markers):
         raise DescriptionError(
-            f"personalize: {name}: expected cd.read_markers('walk.trc') or the path of a file, got {given!r}"
+            f"personalize: {name}: expected cd.read_markers('walk.trc') or the path of a file, "
+            f"got {repr(given).splitlines()[0]}"
         )
     if not len(given.time):
         raise DescriptionError(

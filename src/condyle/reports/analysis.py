@@ -219,12 +219,14 @@ def analyze(
     Returns:
         an Analysis.
     """
+    configurations = [configurations] if isinstance(configurations, str) else configurations
     for name in configurations:
         if name not in CONFIGURATIONS | PAPER:
             raise UnknownNameError("configuration", name, CONFIGURATIONS)
     check_system("analyze", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass)
-    loads = [external_loads] if isinstance(external_loads, ExternalLoad) else list(external_loads or ())
+    given: Any = () if external_loads is None else external_loads
+    loads: list[ExternalLoad] = list(given) if isinstance(given, (list, tuple)) else [given]
     out = Analysis(moved, loads)
     units = scales.units(system.bodies)[0]
     out.tables["kinematics"] = Table(moved.t, system.coordinates, moved.q, units, degrees=False)

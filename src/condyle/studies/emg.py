@@ -126,10 +126,15 @@ class EMG(Display, ExplainsCalls):
 
     def _pairs(self, activations: Table, muscles: Mapping[str, str] | None) -> dict[str, str]:
         """Muscles by channel, all of which exist."""
+        if not isinstance(activations, Table):
+            raise DescriptionError(
+                "EMG: activations: expected a cd.Table with a column per muscle, such as "
+                f"cd.static_optimization(...).activations, got {type(activations).__name__}"
+            )
         pairs = dict(muscles or {n: n for n in self.envelopes.names if n in activations.names})
         if not pairs:
             raise DescriptionError(
-                "EMG.compare: no channel has the name of a muscle: muscles={channel: muscle} says which; channels "
+                "EMG: no channel has the name of a muscle: muscles={channel: muscle} says which; channels "
                 f"{', '.join(self.envelopes.names[:8])}; muscles {', '.join(activations.names[:8])}"
             )
         for channel, muscle in pairs.items():
@@ -249,7 +254,9 @@ def emg(
         ShapeError: gaps, or times that are not even.
     """
     table = _chosen(data, channels)
-    rate = (len(table) - 1) / (table.time[-1] - table.time[0]) if len(table) > 1 else 0.0
+    if len(table) < 2:
+        raise DescriptionError(f"emg: expected samples over time, got {len(table)}")
+    rate = (len(table) - 1) / (table.time[-1] - table.time[0])
     signal = table if notch is None else table.notch(notch)
     if band is not None:
         low, high = (number("emg: band", x, "a frequency [Hz]") for x in band)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
+from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.table.rows import CYCLE
 from condyle.table.titles import mirrored, side
@@ -426,13 +427,15 @@ def inches(width: str | float) -> float:
     """A width as a number [in].
 
     Raises:
-        DescriptionError: neither "column", "page" nor a number above 0.
+        DescriptionError: neither "column", "page" nor a number above 0 and below 50.
     """
     if isinstance(width, str) and width in WIDTHS:
         return WIDTHS[width]
-    if isinstance(width, (int, float, np.number)) and not isinstance(width, bool) and 0 < width < 100:
+    if isinstance(width, (int, float, np.number)) and not isinstance(width, bool) and 0 < width < 50:
         return float(width)
-    raise DescriptionError(f"plot: width: expected 'column', 'page' or a number of inches, got {width!r}")
+    raise DescriptionError(
+        f"plot: width: expected 'column', 'page' or a number of inches below 50 (89 mm are 3.5), got {width!r}"
+    )
 
 
 def draw(
@@ -449,6 +452,7 @@ def draw(
     guides: Mapping[str, float] | None = None,
 ) -> AxesLike:
     """Tables as a picture; the arguments are those of `Table.plot`, `panels_of` and Panel."""
+    axes = checked(axes)
     shown = [source.shown(None, degrees) for source in sources]
     beside = [other.shown(None, degrees) for other in others]
     if grid is not None:
@@ -459,6 +463,11 @@ def draw(
     if names:
         picked = ([n for n in names if n in source.table.names] for source in shown)
         shown = [s.shown(own, False) for s, own in zip(shown, picked, strict=True) if own]
+    if beside and not any(o.theirs(n) for s, o in zip(shown, beside, strict=False) for n in s.table.names):
+        own, other = (cut([n for s in some for n in s.table.names]) for some in (shown, beside))
+        raise DescriptionError(
+            f"plot: compare: none of the columns that are drawn, {own}, is in it: it has {other}"
+        )
     every = [
         p
         for k, source in enumerate(shown)
@@ -547,6 +556,19 @@ def _squeezed(grid: NDArray[np.object_]) -> AxesLike:
     return grid[0, 0] if grid.size == 1 else grid if min(grid.shape) > 1 else grid.ravel()  # type: ignore[no-any-return]
 
 
+def checked(axes: Axes | None) -> Axes | None:
+    """Axes that can be drawn on, or None.
+
+    Raises:
+        DescriptionError: a figure, several axes, something else.
+    """
+    if axes is not None and not hasattr(axes, "plot"):
+        raise DescriptionError(
+            f"plot: axes: expected one Axes of matplotlib, got {type(axes).__name__}; figure.subplots() makes one"
+        )
+    return axes
+
+
 def new_figure(size: tuple[float, float], path: str | Path | None = None) -> Figure:
     """A figure: one of pyplot's, which notebooks and plt.show() show, unless it goes into a file."""
     if path is None:
@@ -567,6 +589,7 @@ def on(
     **_: object,
 ) -> Iterator[Axes]:
     """Axes to draw on in the house style, new ones if None; written to a file at the end, if there is a path."""
+    axes = checked(axes)
     with house_style():
         axes = new_figure((inches(width), height), path).subplots() if axes is None else axes
         yield axes

@@ -477,10 +477,18 @@ class Table(Reshaped, ExplainsCalls, Display):
         import condyle.table.plots as plots
 
         tables = [self, *(name for name in names if not isinstance(name, str))]
-        beside = [compare] if isinstance(compare, Table) else list(compare)
+        beside: Any = compare if isinstance(compare, (list, tuple)) else [compare]
         for table in (*tables[1:], *beside):
             if not isinstance(table, Table):
-                raise DescriptionError(f"Table.plot: expected names of columns and Tables, got {table!r}")
+                hint = "; write plot(*names)" if isinstance(table, (list, tuple)) else ""
+                got = repr(table) if isinstance(table, (str, list, tuple)) else type(table).__name__
+                raise DescriptionError(
+                    f"Table.plot: expected names of columns and Tables, and Tables to compare, got {got}{hint}"
+                )
+        if isinstance(labels, str) or len(labels) != 2:
+            raise DescriptionError(
+                f"Table.plot: labels: expected two words, such as ('before', 'after'), got {labels!r}"
+            )
         return plots.draw(
             [plots.Source(table, word=labels[0]) for table in tables],
             [name for name in names if isinstance(name, str)],

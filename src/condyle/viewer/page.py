@@ -6,7 +6,7 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
@@ -55,7 +55,7 @@ class Look:
     azimuth: float | None = None
     elevation: float | None = None
     zoom: float = 1.0
-    labels: tuple[str, ...] = ()
+    labels: str | Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.view not in VIEWS:
@@ -69,6 +69,10 @@ class Look:
                 raise DescriptionError(f"{name}: expected a number from {low} to {high}{unit}, got {x!r}")
             object.__setattr__(self, name, float(x))
         given: Any = self.labels
+        if not isinstance(given, (str, list, tuple, set)):
+            raise DescriptionError(
+                f"labels: expected names of kinds ({', '.join(LABELED)}) or of single things, got {given!r}"
+            )
         object.__setattr__(self, "labels", (given,) if isinstance(given, str) else tuple(given))
 
     def named(self, scene: Scene) -> tuple[list[str], list[str]]:
@@ -81,7 +85,7 @@ class Look:
         names = [x for x in self.labels if x not in LABELED]
         known = [name for d in scene.layers for _, name, _ in things(d, 0)] if names else []
         if unknown := [x for x in names if x not in known]:
-            raise UnknownNameError("label", unknown[0], [*LABELED, *known], "labels")
+            raise UnknownNameError("label", unknown[0], [*LABELED, *dict.fromkeys(known)], "labels")
         return kinds, names
 
     def toward(self, front: Array, side: Array, up: Array) -> Array:

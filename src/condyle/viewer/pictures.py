@@ -92,7 +92,7 @@ def picture(
     more: dict[str, Any] = options
     scene = scene_of(what, **more)
     frame = 0 if t is None else _frame(scene.layers[0].t, _time(t))
-    look = Look(view, azimuth, elevation, zoom, tuple([labels] if isinstance(labels, str) else labels))
+    look = Look(view, azimuth, elevation, zoom, labels)
     how = _renderer(renderer if path.suffix.lower() == ".png" or renderer == "browser" else "matplotlib")
     if path.suffix.lower() == ".svg":
         if how == "browser":
@@ -157,7 +157,7 @@ def movie(
     for name, x in (("rate", rate), ("speed", speed)):
         if isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 < x < 1e4:
             raise DescriptionError(f"movie: {name}: expected a number above zero, got {x!r}")
-    look = Look(view, azimuth, elevation, zoom, tuple([labels] if isinstance(labels, str) else labels))
+    look = Look(view, azimuth, elevation, zoom, labels)
     ffmpeg = _ffmpeg() if ending == ".mp4" else ""
     more: dict[str, Any] = options
     scene = scene_of(what, **more)
