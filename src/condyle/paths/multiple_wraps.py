@@ -16,8 +16,8 @@ with the derivatives of segment.py: Newton's method, two unknowns per gap, whate
 held while it iterates. At the end the rules are asked once more: if they now answer otherwise, the sweeps go
 on from there.
 
-Where no such way is found, as where surfaces reach into each other, the path goes over one surface less, the
-first of the list that it can. So there always is one; it goes through what it cannot go over, and where that
+A search that fails begins anew after more sweeps, which bring it nearer. Where none finds a way, as where surfaces
+reach into each other, the path goes over one surface less, the first of the list that it can. So there always is one; it goes through what it cannot go over, and where that
 begins its length jumps, which simulations report (interrupts/path_jumps.py).
 
 Derivatives never see this: span.py has the length as a function of y and x, and from (2) how x follows y.
@@ -51,6 +51,8 @@ SWEEP, CHECK = 0, 1
 SWEEPS, MORE, RETURNS, ROUNDS = 8, 40, 6, 100
 """Sweeps at most before Newton's method (OpenSim's number), and where it begins badly; how often a check may
 send back to sweeps; steps at most in all."""
+TRIES = 1
+"""Searches that begin anew, after more sweeps."""
 LEAST = 1e-3
 """A step of a gap point is at most half the gap, or this part of the length."""
 CONVERGED = 1e-8
@@ -165,6 +167,7 @@ class Chain:
             **{f"memory{k}": size for k, size in enumerate(memory)},
             plain=sum(map(len, pieces)),
             most=1,
+            tries=1,
         )
         self.gap_points = GapPoints(self, memory)
 
@@ -262,7 +265,8 @@ class Chain:
             )
         settled, gaps = order.same(before), self.gap_points.there(order.gaps[0])
         rough = any_of(*(all_of(on, x > ENOUGH) for on, x in zip(order.on, left, strict=True)))
-        into = all_of(sweeping, any_of(settled, s["count"] >= SWEEPS), any_of(rough, *gaps))
+        soon, late = all_of(settled, s["tries"] == 0), s["count"] >= SWEEPS + 12 * s["tries"]
+        into = all_of(sweeping, any_of(soon, late), any_of(rough, *gaps))
         middles, starts, _ = self.middles(order.gaps, rows, p)
         given = {"X": middles, "rows": rows, "left": left} | {f"memory{k}": x for k, x in enumerate(memory)}
         held = ca.vertcat(*order.on, *order.piece, *order.gaps[0], *order.gaps[1])
@@ -314,7 +318,9 @@ class Chain:
         for name in ("on", "piece", "prev", "rows", "W", "phase", "count", "returns"):
             was = out[name]
             out[name] = ca.if_else(fails, anew[name], was if isinstance(was, ca.SX) else ca.vertcat(*was))
-        out["most"] = s["most"] - fails
+        last = all_of(fails, s["tries"] >= TRIES)
+        out["most"] = s["most"] - last
+        out["tries"] = ca.if_else(last, 0, s["tries"] + fails)
         return self.state.join(out), any_of(fails, ca.logic_not(done))
 
     def _newton(self, needs: int) -> Solver:
@@ -419,7 +425,13 @@ class Chain:
 
     def solver(self, needs: int) -> Solver:
         return Solver.trace(
-            "path_chain", needs, self.start, self.step, self.finish, ROUNDS * 4 * self.m, idle=self.idle
+            "path_chain",
+            needs,
+            self.start,
+            self.step,
+            self.finish,
+            ROUNDS * 4 * self.m * (TRIES + 1),
+            idle=self.idle,
         )
 
 
