@@ -57,7 +57,7 @@ def walk() -> None:
         speed=0.5,
         azimuth=85,
         elevation=7,
-        zoom=1.1,
+        zoom=0.95,
         size=(860, 410),
     )
 

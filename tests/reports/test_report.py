@@ -11,7 +11,9 @@ import pytest
 
 import condyle as cd
 from condyle.quality import Check, Quality
+from condyle.reports.figures import svg
 from condyle.reports.page import verdicts
+from condyle.table.plots import Source, panels_of
 
 SUBJECT = cd.models.synthetic_subject(duration=1.2)
 
@@ -91,6 +93,14 @@ def test_verdicts_are_words() -> None:
     assert "All checks are within their guidelines (1 checks)" in verdicts({"x": Quality([good])})
     assert "✕ fail" in verdicts({"x": Quality([good])}, ["frame 3 was not solved"])
     assert "Nothing was checked" in verdicts({})
+
+
+def test_small_numbers_beside_curves_keep_their_digits() -> None:
+    """Places have two decimals, the words of an axis have all of theirs: 0.005 m is not 0.00."""
+    t = np.linspace(0, 1, 5)
+    arm = cd.Table(t, ["arm"], 0.0125 * t[:, None], ["m"])
+    words = re.findall(r"<text[^>]*>([^<]*)</text>", svg(panels_of(Source(arm))[0], "moment arm"))
+    assert {"0.000", "0.005", "0.010"} <= {*words}
 
 
 def test_comparison(found: Any) -> None:

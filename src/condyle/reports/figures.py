@@ -131,12 +131,13 @@ def _draw(axes: Any, panel: Panel) -> None:
 
 
 def _embedded(text: str, title: str, data: str, cursor: str) -> str:
-    """A file's <svg> as an element of a page: no ids that others have too, numbers of two decimals."""
+    """A file's <svg> as an element of a page: no ids that others have too, places with two decimals."""
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'<g id="curve ([^"]*)">', r'<g data-curve="\1">', text)
     text = re.sub(r' id="[a-z2_]+\d+"', "", text)
-    text = re.sub(r"(\d\.\d\d)\d+", r"\1", text)
+    places = r'\b(?:d|x|y|transform|points)="[^"]*"'  # numbers between tags are for readers: all of their digits stay
+    text = re.sub(places, lambda m: re.sub(r"(\d\.\d\d)\d+", r"\1", m[0]), text)
     head = f"<title>{html.escape(title)}</title>"
     text = re.sub(r"<svg ([^>]*)>", lambda m: f'<svg role="img" {data}{_scaled(m[1])}>{head}', text, count=1)
     return text.replace(INK, "currentColor").replace("</svg>", f"{cursor}</svg>")

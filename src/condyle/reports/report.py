@@ -121,7 +121,7 @@ def write(
     ]
     if tabs:
         text = (
-            "Muscles are grouped by the coordinate that they have the largest moment arm about: + pull it up, − down. "
+            "Muscles are grouped by the coordinate about which their moment arm is largest: + pull it up, − down. "
             "Joint loads are what a body's joint does to it, with axes of ground."
         )
         sections.append(Section("Muscles and joint loads", [text], tabs=tabs))

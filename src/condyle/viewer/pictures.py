@@ -262,7 +262,10 @@ def _opened(
         tab.goto(page.as_uri() + ("#still&clear" if clear else "#still"))
         tab.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
         if curves:
-            tab.evaluate("condyle.panel('plots', true)")
+            # the scene becomes narrower, and draws itself coarse once: the first picture comes after that
+            tab.evaluate(
+                "condyle.panel('plots', true); new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+            )
     except BaseException:
         playwright.stop()
         raise
