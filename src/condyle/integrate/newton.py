@@ -21,7 +21,9 @@ REDUNDANT = 1e-12
 """What is added to the multipliers' matrix, of its largest entry: constraints may say the same twice."""
 
 
-def newton(eq: EquationsOfMotion, rhs: RightHandSide, sizes: dict[str, int]) -> TreeNewton | MatrixNewton | None:
+def newton(
+    eq: EquationsOfMotion, rhs: RightHandSide, sizes: dict[str, int]
+) -> TreeNewton | MatrixNewton | None:
     """The nodes that a system's equations have; `sizes` gains their slices."""
     if eq.newton is None:
         return None
@@ -90,8 +92,18 @@ class MatrixNewton:
         self.split = ca.Function("split", inputs, [s["q"], s["u"], s["tail"], free])
         sizes |= {f"n.{name}": size for name, size in zip(STATE, self.matrices.inputs, strict=True)}
         sizes |= {f"n.{name}": size for name, size in zip(MATRICES, self.matrices.outputs, strict=True)}
-        sizes |= {"n.t": 1, "n.y": eq.n, "n.pivots": N, "n.info": 1, "n.D": N * N, "n.right": N, "n.below": k * N}
-        sizes |= dict.fromkeys(("n.free", "n.bound", "n.r_u", "n.dq", "n.du", "n.b_u", "n.b_q", "n.tau_0"), nu)
+        sizes |= {
+            "n.t": 1,
+            "n.y": eq.n,
+            "n.pivots": N,
+            "n.info": 1,
+            "n.D": N * N,
+            "n.right": N,
+            "n.below": k * N,
+        }
+        sizes |= dict.fromkeys(
+            ("n.free", "n.bound", "n.r_u", "n.dq", "n.du", "n.b_u", "n.b_q", "n.tau_0"), nu
+        )
         sizes |= dict.fromkeys(("n.dL", "n.dv", "n.dT"), len(self.laws.states))
         sizes |= {"n.G": m * nu, "n.lambda": m, "n.y_y": len(self.border.states) ** 2}
         parts = {"L_q": nu * N, "L_u": nu * N} | dict.fromkeys(("y_q", "y_u", "a_udot"), k * nu)
@@ -177,7 +189,7 @@ class MatrixNewton:
 
     def solve(self, x: str) -> list[Node]:
         """x <- (sigma 1 - J)^-1 x."""
-        nq, nu, n, k, N, sizes = self.eq.nq, self.nu, self.n, self.border.size, self.N, self.sizes
+        nq, nu, n, k, N = self.eq.nq, self.nu, self.n, self.border.size, self.N
         laws, border, m = self.laws, self.border, len(self.laws.states)
 
         def begin(b: SX, s: SX, what: SX) -> tuple[SX, ...]:
@@ -202,8 +214,8 @@ class MatrixNewton:
                     Y, _, by_L, by_v = reduced(laws, what, i)
                     at = slice(z.start, z.stop)
                     dz[at] = Y @ b[nq + nu + z.start : nq + nu + z.stop] + by_L * dL[i] + by_v * dv[i]  # (2)
-            for i, z in enumerate(border.states):
-                dz[z] = y[nu + i]
+            for i, place in enumerate(border.states):
+                dz[place] = y[nu + i]
             return ca.vertcat(dq, du, dz)
 
         product = lambda A, v, keep: Call("dgemv", (b"T", nu, nu, 1.0, A, N, v, 1, keep, "n.r_u", 1))

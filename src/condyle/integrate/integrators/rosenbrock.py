@@ -68,7 +68,12 @@ class Rosenbrock(Method):
         if equations is not None:
             sizes["sigma"] = 1
             sigma = kernel(lambda h: 1 / (self.gamma * h), ["h_try"], ["sigma"], sizes, "sigma")
-            factor: list[Node] = [sigma, *equations.linearize("t", "y", "k0"), count, *equations.factor("sigma")]
+            factor: list[Node] = [
+                sigma,
+                *equations.linearize("t", "y", "k0"),
+                count,
+                *equations.factor("sigma"),
+            ]
             solve = equations.solve
         else:
             sizes |= {"W": n * n, "pivots": leading, "info": 1}

@@ -23,7 +23,8 @@ where B_q has tau_0 and -G' lambda, too. (3)-(5) are one matrix; condyle.integra
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Mapping
 
 import casadi as ca
 import numpy as np
@@ -34,7 +35,7 @@ from condyle.dynamics.inertia import add, inner, rigid
 from condyle.dynamics.kinematics import Kinematics, Pair, acceleration
 from condyle.dynamics.mass_matrix import before_each
 from condyle.dynamics.rnea import generalized
-from condyle.dynamics.row import ZERO, BodyFields
+from condyle.dynamics.row import BodyFields
 from condyle.dynamics.view import TreeLoads
 from condyle.forces.path import PathLaw
 from condyle.mobilizers import motion
@@ -45,7 +46,7 @@ from condyle.model.looped.law_rows import LawKind, law_kinds
 from condyle.model.looped.passes import ground_with_gravity, nothing, sines
 from condyle.model.looped.path_jacobian import FELT, ArmFields, PathColumns
 from condyle.model.looped.path_kinds import LawView, PathKind, path_kinds
-from condyle.model.looped.path_rows import LawFields, LawKernel, asks_for_state, tension
+from condyle.model.looped.path_rows import LawKernel, asks_for_state, tension
 from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
@@ -121,13 +122,14 @@ def own_laws(model: Model) -> frozenset[int]:
 
 def tabled(model: Model) -> frozenset[int]:
     """Laws in tables, by their places among the forces."""
-    return frozenset(i for kind in (*law_kinds(model), *path_kinds(model)) for i, _ in kind.members)
+    laws = {i for kind in law_kinds(model) for i, _ in kind.members}
+    return frozenset(laws | {i for kind in path_kinds(model) for i, _ in kind.members})
 
 
 def states_of(model: Model) -> dict[int, range]:
     """Places of the auxiliary states of each force among all, by the force's place."""
     ends = np.cumsum([0, *(len(force.states) for force in model.forces.values())]).tolist()
-    return {i: range(a, b) for i, (a, b) in enumerate(zip(ends, ends[1:], strict=False))}
+    return {i: range(a, b) for i, (a, b) in enumerate(itertools.pairwise(ends))}
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,8 @@ class Border:
     def derivatives(self) -> list[SX]:
         """What they add to B_q and B_u, which go on with 0, and with tau_y and -G': row by row; f_yq and a_q, f_yu and
         a_u, 0 and G, and f_yy: by columns."""
-        by, flat = ca.jacobian, lambda x: ca.densify(ca.vec(x))
+        by = ca.jacobian
+        flat: Callable[[SX], SX] = lambda x: ca.densify(ca.vec(x))
         tau, rates = self.tau + self.pull, ca.vertcat(self.rates, self.a)
         none = ca.SX(len(self.states), self.u.numel())
         return [
@@ -366,6 +369,5 @@ def reduced(laws: LawsAlongPaths, x: SX, k: int) -> tuple[SX, SX, SX, SX]:
     """Y, T_z Y, Y Z_L and Y Z_v of a law, from all that is reduced."""
     n, at = len(laws.states[k]), laws.starts[k]
     ends = np.cumsum([at, n * n, n, n, n]).tolist()
-    Y, T_Y, by_L, by_v = (x[a:b] for a, b in zip(ends, ends[1:], strict=False))
+    Y, T_Y, by_L, by_v = (x[a:b] for a, b in itertools.pairwise(ends))
     return ca.reshape(Y, n, n), T_Y, by_L, by_v
-

@@ -124,7 +124,8 @@ class PathColumns:
         before = {B: [j for A in tree.path(B) for j in tree.speeds_of(A)] for B in self.felt}
         arms = sorted({(int(law[row]), j) for row, j, _ in crossed})
         ends_of = {
-            row: [int(looped.links[f"end{i}"][row]) - 1 for i in range(len(sides))] for row, _, sides in crossed
+            row: [int(looped.links[f"end{i}"][row]) - 1 for i in range(len(sides))]
+            for row, _, sides in crossed
         }
         touched = {(row, j): ends_of[row] for row, j, _ in crossed}
         others: dict[int, list[int]] = {}  # spans by law: a span that crosses nothing pulls nothing
@@ -147,7 +148,8 @@ class PathColumns:
             for j in speeds:
                 rows.add("felt", 0, felt_by=B + 1, cell0=where[B, j], speed=self.speeds + j)
         arm = {
-            (r, j): rows.add("arm", int(looped.types[r] - looped.types[self._first_law]), law=r) for r, j in arms
+            (r, j): rows.add("arm", int(looped.types[r] - looped.types[self._first_law]), law=r)
+            for r, j in arms
         }
         turns: dict[int, dict[int, Any]] = {}  # spans and sides, by kind and row
         for row, j, sides in crossed:
@@ -293,7 +295,10 @@ class PathColumns:
     def _pull(self, d: PullKernel, number: int) -> None:
         """(3) of a span that does not move, or as a whole."""
         for i, link in enumerate(d.kind_of_span.links):
-            w, cell = ca.vertcat(*_about(d.row(link).p_O, d.span.W[6 * i : 6 * i + 6])), CellFields(d, f"cell{i}")
+            w, cell = (
+                ca.vertcat(*_about(d.row(link).p_O, d.span.W[6 * i : 6 * i + 6])),
+                CellFields(d, f"cell{i}"),
+            )
             d.add(cell, CellFields.by_q, -d.arm.dT_q * w)
             d.add(cell, CellFields.by_u, -d.arm.dT_u * w)
 
