@@ -5,14 +5,12 @@ from condyle import contact as contact
 from condyle import errors as errors
 from condyle import forces as forces
 from condyle import functions as functions
-from condyle import maximal as maximal
 from condyle import measures as measures
 from condyle import models as models
 from condyle import muscles as muscles
 from condyle import paths as paths
 from condyle import shapes as shapes
 from condyle.control import goals as goals
-from condyle.control.phases import Phases as Phases
 from condyle.control.predict import predict as predict
 from condyle.control.problem import Problem as Problem
 from condyle.control.solve import solve as solve
@@ -23,7 +21,6 @@ from condyle.integrate import integrators as integrators
 from condyle.integrate.adjoint.costs import gradient as gradient
 from condyle.integrate.events import Event as Event
 from condyle.io import Markers as Markers
-from condyle.io import Recording as Recording
 from condyle.io import read_c3d as read_c3d
 from condyle.io import read_markers as read_markers
 from condyle.io import read_table as read_table
@@ -41,7 +38,6 @@ from condyle.mobilizers import FreeLine as FreeLine
 from condyle.mobilizers import FunctionBased as FunctionBased
 from condyle.mobilizers import Gimbal as Gimbal
 from condyle.mobilizers import LineOrientation as LineOrientation
-from condyle.mobilizers import Mobilizer as Mobilizer
 from condyle.mobilizers import Pin as Pin
 from condyle.mobilizers import Planar as Planar
 from condyle.mobilizers import Screw as Screw
@@ -87,17 +83,12 @@ from condyle.studies.joints.fit_function_based import fit_function_based as fit_
 from condyle.studies.joints.fit_spline_curve import fit_spline_curve as fit_spline_curve
 from condyle.studies.joints.fit_spline_surface import fit_spline_surface as fit_spline_surface
 from condyle.studies.joints.frames_file import read_frames as read_frames
-from condyle.studies.joints.marker_clusters import marker_positions as marker_positions
-from condyle.studies.joints.marker_clusters import relative_frames as relative_frames
-from condyle.studies.kinematics.imus import IMUs as IMUs
-from condyle.studies.kinematics.imus import calibrate_imus as calibrate_imus
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from condyle.studies.metabolic_power import metabolic_power as metabolic_power
 from condyle.studies.motion.motion import Motion as Motion
 from condyle.studies.muscle_analysis import muscle_analysis as muscle_analysis
 from condyle.studies.relax import relax as relax
 from condyle.studies.sample import sample as sample
-from condyle.studies.scaling.measurements import Measurement as Measurement
 from condyle.studies.scaling.scale import scale as scale
 from condyle.studies.simulate import simulate as simulate
 from condyle.studies.static_optimization import static_optimization as static_optimization
@@ -116,7 +107,6 @@ from condyle.trace.parameter import Input as Input
 from condyle.trace.parameter import Parameter as Parameter
 from condyle.tree.body import Coordinate as Coordinate
 from condyle.tree.prescribed import Prescribed as Prescribed
-from condyle.viewer import Arrows as Arrows
 from condyle.viewer import live as live
 from condyle.viewer import movie as movie
 from condyle.viewer import picture as picture

@@ -11,6 +11,7 @@ import pytest
 import condyle as cd
 from condyle.collocation.mesh import Mesh
 from condyle.collocation.schemes import scheme
+from condyle.control import Phases
 from condyle.control.program import ControlProgram
 from tests.control.test_closed_forms import slider
 
@@ -46,14 +47,14 @@ def test_two_phases_are_one_movement(mass: cd.System) -> None:
         problem.bound("x", (-5, 5), **{when: 0.0 if when == "start" else 1.0})
         problem.bound("x_speed", (-50, 50), **{when: 0.0})
         problem.minimize(cd.goals.Effort())
-    answer = cd.solve(cd.Phases([first, second]), mesh=[4, 8], accuracy=1e-9)
+    answer = cd.solve(Phases([first, second]), mesh=[4, 8], accuracy=1e-9)
     assert answer.status == "solved"
     assert answer.objective == pytest.approx(6.0, rel=1e-7)
     assert answer.duration == 2.0
     one, two = answer.phases
     assert two.times[0] == one.times[-1]
     assert two.motion.values[0] == pytest.approx(one.motion.values[-1], abs=1e-9)
-    again = cd.solve(cd.Phases([first, second]), mesh=[4, 8], accuracy=1e-9, guess=answer)
+    again = cd.solve(Phases([first, second]), mesh=[4, 8], accuracy=1e-9, guess=answer)
     assert again.objective == pytest.approx(6.0, rel=1e-7)
 
 
@@ -64,15 +65,15 @@ def test_links_of_phases(mass: cd.System) -> None:
     second.bound("x", (-5, 5), end=-2.0)
     second.bound("x_speed", (-50, 50), start=0, end=0)
     second.minimize(cd.goals.Effort())
-    answer = cd.solve(cd.Phases([first, second], links={"x": ("x", -1.0)}), mesh=6, accuracy=1e-9)
+    answer = cd.solve(Phases([first, second], links={"x": ("x", -1.0)}), mesh=6, accuracy=1e-9)
     assert answer.phases[1].motion["x"][0] == pytest.approx(-1.0, abs=1e-8)
     assert answer.objective == pytest.approx(6.0 + 12 * 4.0, rel=1e-7)
     with pytest.raises(cd.errors.UnknownNameError, match="'y'"):
-        cd.solve(cd.Phases([first, second], links={"y": "x"}), mesh=6)
+        cd.solve(Phases([first, second], links={"y": "x"}), mesh=6)
     with pytest.raises(cd.errors.DescriptionError, match="two or more"):
-        cd.Phases([first])
+        Phases([first])
     with pytest.raises(cd.errors.DescriptionError, match="meet in 1 places"):
-        cd.Phases([first, second], links=[{}, {}])
+        Phases([first, second], links=[{}, {}])
 
 
 # ---- muscles, contact --------------------------------------------------------------------------------------

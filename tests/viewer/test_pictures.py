@@ -13,6 +13,7 @@ from PIL import Image
 
 import condyle as cd
 from condyle.integrate.trajectory import Trajectory
+from condyle.viewer import Arrows
 from condyle.viewer.drawing import Camera
 from condyle.viewer.page import Look
 from condyle.viewer.pictures import chromium
@@ -43,7 +44,7 @@ def test_everything_is_drawn(tmp_path: Path, swing: Trajectory) -> None:
     """Markers, arrows, springs and a second motion each change the picture."""
     t = np.linspace(0, 2, 11)
     tip = swing.station_position("lower", (0.1, -0.3, 0.05), t=t).values
-    push = cd.Arrows("push", t, tip, np.tile([10.0, 0, 0], (11, 1)))
+    push = Arrows("push", t, tip, np.tile([10.0, 0, 0], (11, 1)))
     seen = type("Seen", (), {"time": t, "names": ["tip"], "positions": tip[:, None]})
     given: dict[str, Any] = {"t": 1.0, "size": SMALL, "renderer": "matplotlib"}
     shown = [

@@ -33,3 +33,12 @@ The interface of goals: a goal is a subclass of `MovementGoal` (goals/base.py), 
 `minimize` adds `value` times its weight to the objective. `require` keeps path, conditions and value between
 `low` and `high`. Numbers of data, weights and durations are no part of machine code.
 """
+
+from typing import TYPE_CHECKING
+
+from condyle.arguments import family
+
+if TYPE_CHECKING:
+    from condyle.control.phases import Phases as Phases
+
+__all__, __getattr__ = family(__name__)

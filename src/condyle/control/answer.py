@@ -260,7 +260,7 @@ def explanation(program: ControlProgram, solution: Solution, times: Array) -> st
 
 
 class PhasesAnswer:
-    """What `cd.solve` found of `cd.Phases`.
+    """What `cd.solve` found of `condyle.control.Phases`.
 
     Attributes:
         phases: an `Answer` each, whose times go on from the end of the one before.

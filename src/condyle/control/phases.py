@@ -22,7 +22,9 @@ Link = str | Mapping[str, str | tuple[str, float]]
 class Phases(ExplainsCalls):
     """Problems one after another, which `cd.solve` solves together: stance and flight of a jump, strides.
 
-        jump = cd.Phases([push, flight])
+        from condyle.control import Phases
+
+        jump = Phases([push, flight])
         answer = cd.solve(jump, mesh=[20, 10])
 
     Objectives add up. Parameters of one name have one value. Each phase has its own system, bounds, goals and
@@ -48,11 +50,11 @@ class Phases(ExplainsCalls):
     ) -> None:
         self.problems = list(problems)
         if len(self.problems) < 2 or not all(isinstance(p, Problem) for p in self.problems):
-            raise DescriptionError("cd.Phases: expected two or more problems, cd.Phases([first, second])")
+            raise DescriptionError("Phases: expected two or more problems, Phases([first, second])")
         many = [links] * (len(self.problems) - 1) if isinstance(links, (str, Mapping)) else list(links)
         if len(many) != len(self.problems) - 1:
             raise DescriptionError(
-                f"cd.Phases: {len(self.problems)} problems meet in {len(self.problems) - 1} places, and there are "
+                f"Phases: {len(self.problems)} problems meet in {len(self.problems) - 1} places, and there are "
                 f"{len(many)} links"
             )
         self.links, self.closed = many, closed
@@ -67,16 +69,14 @@ class Phases(ExplainsCalls):
             a, b = programs[one].dynamics, programs[two].dynamics
             if isinstance(link, str):
                 if link != "states":
-                    raise DescriptionError(
-                        f"cd.Phases: expected 'states' or names of variables, got {link!r}"
-                    )
+                    raise DescriptionError(f"Phases: expected 'states' or names of variables, got {link!r}")
                 known = {v.name for v in a.states}
                 link = {v.name: v.name for v in b.states if v.name in known}
             for after, value in link.items():
                 before, factor = (value, 1.0) if isinstance(value, str) else value
                 for name, dynamics in ((after, b), (before, a)):
                     if name not in dynamics.index:
-                        raise UnknownNameError("variable", name, dynamics.index, "cd.Phases: links")
+                        raise UnknownNameError("variable", name, dynamics.index, "Phases: links")
                 out.append((one, two, before, after, float(factor)))
         return out
 

@@ -91,7 +91,7 @@ def solve(
     and `answer.message` say why, with the largest violations in words.
 
     Args:
-        problem: what is wanted; or `cd.Phases` of several.
+        problem: what is wanted; or `condyle.control.Phases` of several.
         mesh: number of intervals; of phases one for all, or one each.
         scheme: "radau-2" (default), "radau-3", "hermite-simpson" or "trapezoidal".
         accuracy: of the conditions of optimality, relative to the size of the objective, and of all
@@ -116,7 +116,7 @@ def solve(
             goals that are not finite at the guess, data that do not cover the movement.
     """
     if not isinstance(problem, Problem | Phases):
-        raise DescriptionError(f"solve: expected a cd.Problem or cd.Phases, got {problem!r}")
+        raise DescriptionError(f"solve: expected a cd.Problem or condyle.control.Phases, got {problem!r}")
     problems = problem.problems if isinstance(problem, Phases) else [problem]
     counts = list(mesh) if isinstance(mesh, Iterable) else [mesh] * len(problems)
     for count in counts:

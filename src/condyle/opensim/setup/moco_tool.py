@@ -318,7 +318,9 @@ def run_study(setup: Setup) -> None:
     """MocoStudy: one phase."""
     phases = setup.tool.descendants("MocoPhase")
     if len(phases) != 1:
-        raise setup.error(f"expected one MocoPhase, got {len(phases)}: build several with cd.Phases")
+        raise setup.error(
+            f"expected one MocoPhase, got {len(phases)}: build several with condyle.control.Phases"
+        )
     phase = phases[0]
     processor = _processor(setup, phase, "ModelProcessor", "model")
     if processor is None:

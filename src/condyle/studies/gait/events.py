@@ -240,7 +240,7 @@ def gait_events(
 
     Args:
         data: loads of force plates (`cd.read_external_loads`, one or more for each foot), a Table of forces, a
-            Markers, or a `cd.Recording`, whose own events count if it has some.
+            Markers, or a recording (`cd.read_c3d`), whose own events count if it has some.
         threshold: vertical force [N] above which a foot is on the ground.
         shortest: contact or flight that is shorter [s] is noise.
         method: for markers, "zeni2008" or "oconnor2007": see the head of the module.
