@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -289,8 +288,10 @@ def page_of(
         "bare": bare,
         "plotted": _plotted(scene.layers[0]) if plot is None else list(plot),
     }
+    from condyle import __version__
+
     values = {
-        "VERSION": version("condyle"),
+        "VERSION": __version__,
         "TITLE": html.escape(scene.title, quote=True),
         "STYLE": _client("style.css").strip(),
         "BLOCKS": encode.json_block("head", head) + "".join(blocks),
