@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.collocation.mesh import Mesh
+from condyle.collocation.mesh import CollocationMesh
 from condyle.collocation.schemes import scheme
 from condyle.control import Phases
 from condyle.control.program import ControlProgram
@@ -32,7 +32,7 @@ def mass() -> cd.System:
 
 def weights(answer: cd.control.answer.Answer) -> np.ndarray:  # type: ignore[name-defined]
     mesh = answer.program.mesh
-    return answer.duration * Mesh.even(scheme(mesh.scheme.name), mesh.intervals).weights
+    return answer.duration * CollocationMesh.even(scheme(mesh.scheme.name), mesh.intervals).weights
 
 
 # ---- phases ------------------------------------------------------------------------------------------------
@@ -394,7 +394,7 @@ def test_smooth_faces_are_as_near_as_said() -> None:
     problem = cd.Problem(system, duration=1.0)
     problem.add_torques("x")
     problem.minimize(cd.goals.Effort())
-    program = ControlProgram(problem, Mesh.even(scheme("radau-2"), 30), False)
+    program = ControlProgram(problem, CollocationMesh.even(scheme("radau-2"), 30), False)
     rng = np.random.default_rng(1)
     V = np.column_stack(
         [rng.uniform(-0.25, 0.25, program.P), rng.uniform(-1, 1, program.P), *np.zeros((2, program.P))]

@@ -29,7 +29,7 @@ import numpy as np
 
 from condyle.arrays import SX, Array
 from condyle.control.near import NearViews
-from condyle.control.point import Point
+from condyle.control.point import MovementPoint
 from condyle.dynamics.view import TreeLoads
 from condyle.errors import DescriptionError
 from condyle.forces.base import state_variables
@@ -409,7 +409,7 @@ class Dynamics:
         given = self.motion is not None
         return f"{fixed} {self.held_speeds} {self.dependent} {self.diagonal} {given} {loads}"
 
-    def point(self, T: SX) -> tuple[Point, SX, SX, SX, SX, list[tuple[SX, list[int], bool]]]:
+    def point(self, T: SX) -> tuple[MovementPoint, SX, SX, SX, SX, list[tuple[SX, list[int], bool]]]:
         """The point, v, the numbers (held, t, constants), xdot, residuals, and what muscles add to residuals:
         expressions with the numbers of the residuals, and whether they have second derivatives
         (condyle.collocation.parts)."""
@@ -495,7 +495,7 @@ class Dynamics:
             self.held_coordinates, ca.vertsplit(given[0]) if given[0].numel() else [], strict=True
         ):
             by_name[tree.coordinates[i]] = symbol
-        point = Point(
+        point = MovementPoint(
             s, by_name, inputs, self.system.inputs, accelerations, T, acting.complete, acting.working, self
         )
         point.multipliers = lam

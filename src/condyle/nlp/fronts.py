@@ -30,7 +30,7 @@ from condyle.native.ir.values import DOUBLE, LONG, POINTER, VOID, Value
 from condyle.native.machine import cache as kept
 from condyle.native.machine import jit
 from condyle.native.machine.jit import Library
-from condyle.nlp.tree import Tree
+from condyle.nlp.tree import FrontTree
 
 COLUMNS = 4
 """Columns of F22 that (1) finds side by side, by two vectors of rows."""
@@ -54,7 +54,7 @@ class Factors:
         tree: of the pattern.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: FrontTree) -> None:
         self.tree = tree
         self.negative = self.zero = 0
         size = int(np.diff(tree.first).max(initial=1))

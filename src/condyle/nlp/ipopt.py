@@ -26,7 +26,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, NativeError
-from condyle.nlp import Bounds, Iterate, Iteration, Program, Solution, Watch, linear
+from condyle.nlp import Bounds, Iterate, Iteration, NonlinearProgram, NonlinearSolution, Watch, linear
 
 Option = str | int | float
 
@@ -135,7 +135,7 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 class _Callbacks:
     """What IPOPT calls; an exception stops it and is raised at the end."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: NonlinearProgram) -> None:
         self.program, self.error = program, None
         self.seconds = dict.fromkeys(("objective", "gradient", "constraints", "jacobian", "hessian"), 0.0)
 
@@ -185,7 +185,7 @@ def _array(pointer: Any, size: int) -> Any:
 
 
 def solve(
-    program: Program,
+    program: NonlinearProgram,
     bounds: Bounds,
     x: Array,
     options: Mapping[str, Option] | None = None,
@@ -194,7 +194,7 @@ def solve(
     lower: Array | None = None,
     upper: Array | None = None,
     watch: Watch | None = None,
-) -> Solution:
+) -> NonlinearSolution:
     """Solve a program from x.
 
     Args:
@@ -226,7 +226,7 @@ def solve(
 
 
 def _solve(
-    program: Program,
+    program: NonlinearProgram,
     bounds: Bounds,
     x: Array,
     options: Mapping[str, Option],
@@ -234,7 +234,7 @@ def _solve(
     lower: Array | None,
     upper: Array | None,
     watch: Watch | None,
-) -> Solution:
+) -> NonlinearSolution:
     lib, n, m = library(), program.n, program.m
     called, history, start = _Callbacks(program), list[Iteration](), time.process_time()
 
@@ -297,7 +297,7 @@ def _solve(
             f"IPOPT refuses its options {dict(options)}: is a linear_solver among them whose library is not installed?"
         )
     status, said = STATUS.get(code, ("failed", str(code)))
-    return Solution(
+    return NonlinearSolution(
         out, float(f[0]), c, given[0],
         given[1],
         given[2], status, said, history[-1].number if history else 0, history,

@@ -38,7 +38,7 @@ VIEWS = ("any", "front", "side", "top")
 
 
 @dataclass(frozen=True)
-class Look:
+class ViewOptions:
     """From where a scene is seen, and what is named in it.
 
     Attributes:
@@ -255,14 +255,14 @@ def page_of(
     scene: Scene,
     *,
     play: bool = True,
-    look: Look | None = None,
+    look: ViewOptions | None = None,
     panels: bool = True,
     plot: list[str] | None = None,
     bare: bool = False,
     live: dict[str, Any] | None = None,
 ) -> str:
     """The whole file; `live` has what a page controls whose states come from a server."""
-    look = look or Look()
+    look = look or ViewOptions()
     kinds, own_names = look.named(scene)
     head = _head(scene) | ({"live": live} if live else {})
     blocks: list[str] = []
