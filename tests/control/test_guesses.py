@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.collocation.mesh import CollocationMesh
+from condyle.collocation.intervals import CollocationMesh
 from condyle.collocation.schemes import scheme
 from condyle.control.guess import start
-from condyle.control.program import ControlProgram
+from condyle.control.transcription import ControlProgram
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.collocation.mesh import CollocationMesh
+from condyle.collocation.intervals import CollocationMesh
 from condyle.collocation.schemes import scheme
 from condyle.control import Phases
-from condyle.control.program import ControlProgram
+from condyle.control.transcription import ControlProgram
 from tests.control.test_closed_forms import slider
 
 

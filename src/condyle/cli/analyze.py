@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import condyle as cd
+from condyle.cli.command_steps import CommandSteps
 from condyle.cli.output import NewFolder, refuse_unwritable
-from condyle.cli.steps import CommandSteps
 from condyle.cli.systems import system_of
 from condyle.cli.terminal import say, say_table
 from condyle.errors import DescriptionError

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import condyle as cd
+from condyle.cli.command_steps import CommandSteps
 from condyle.cli.output import NewFolder, refuse_unwritable
-from condyle.cli.steps import CommandSteps
 from condyle.cli.terminal import say
 from condyle.native.machine.ctrl_c import patient
 from condyle.records import dataclass

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from condyle.arrays import Array
-from condyle.collocation.functions import PointFunction
+from condyle.collocation.point_functions import PointFunction
 from condyle.records import dataclass
 
 

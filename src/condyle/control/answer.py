@@ -11,8 +11,8 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.control.dynamics import tendon
-from condyle.control.program import ControlProgram
 from condyle.control.replay import played
+from condyle.control.transcription import ControlProgram
 from condyle.errors import UnknownNameError
 from condyle.integrate.trajectory import Trajectory
 from condyle.nlp import NonlinearSolution

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.control.program import ConstraintRows, ControlProgram
+from condyle.control.transcription import ConstraintRows, ControlProgram
 from condyle.errors import DescriptionError
 
 SLACK = 1e-7

@@ -11,7 +11,7 @@ from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array
 from condyle.collocation.assembly import Assembly, FunctionAtPoints, SparseEntries
 from condyle.control.problem import Problem
-from condyle.control.program import ConstraintRows, ControlProgram
+from condyle.control.transcription import ConstraintRows, ControlProgram
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.nlp import Bounds
 

@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 
 from condyle.arguments import with_call_hints
-from condyle.collocation.mesh import CollocationMesh
+from condyle.collocation.intervals import CollocationMesh
 from condyle.collocation.schemes import scheme as scheme_named
 from condyle.control.answer import Answer, PhasesAnswer, explanation
 from condyle.control.diagnosis import diagnose
@@ -19,7 +19,7 @@ from condyle.control.guess import start
 from condyle.control.optimize import SolveSettings, kkt, optimize, said
 from condyle.control.phases import JoinedProgram, Phases
 from condyle.control.problem import Problem
-from condyle.control.program import ControlProgram
+from condyle.control.transcription import ControlProgram
 from condyle.errors import DescriptionError
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory

@@ -105,7 +105,9 @@ class Trajectory(States[State], Judged):
     causes: tuple[Cause, ...] = field(default=(), repr=False)  # of the changes
     ending: Cause | None = field(default=None, repr=False)
     drift: Mapping[str, float] = field(default_factory=dict, repr=False)
-    again: RunSettings | None = field(default=None, repr=False)  # how a run in pieces (pieces.py) was made
+    again: RunSettings | None = field(
+        default=None, repr=False
+    )  # how a run in pieces (kept_times.py) was made
 
     plumbing = frozenset(
         {

@@ -21,7 +21,7 @@ from condyle.io.c3d import Recording
 from condyle.presentation import Display
 from condyle.records import dataclass
 from condyle.studies.gait.cycles import GaitCycles, gait_cycles
-from condyle.studies.gait.events import GaitEvents
+from condyle.studies.gait.foot_events import GaitEvents
 from condyle.table import Table
 from condyle.table.filters import filtered
 from condyle.table.reshaped import unit_factor

@@ -247,7 +247,7 @@ def simulate(
     try:
         found: Trajectory | Ensemble
         if alone and not every_step:
-            from condyle.integrate.pieces import run_in_pieces
+            from condyle.integrate.kept_times import run_in_pieces
 
             if happening or history(system):
                 raise DescriptionError(

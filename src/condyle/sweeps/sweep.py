@@ -19,8 +19,8 @@ from condyle.sweeps import jobs
 from condyle.sweeps.digest import digest
 from condyle.sweeps.dispatch import Dispatch
 from condyle.sweeps.executors import DaskClient, Place, Pool
+from condyle.sweeps.member_table import Member, Sample
 from condyle.sweeps.result import Sweep
-from condyle.sweeps.sample import Member, Sample
 from condyle.sweeps.simulation import ChunkMeasures, Measure, Simulation
 from condyle.sweeps.store import Store
 from condyle.sweeps.summary import Nodes

@@ -362,7 +362,7 @@ class State(Display, OfState):
             rad counting as 1 m; of several answers one near this state's. Constraints and ranges do not
             count: `cd.assemble` knows them.
         """
-        from condyle.system.fitted import fit_q
+        from condyle.system.placed_joint import fit_q
 
         return fit_q(self, body, X, relative_to)
 
@@ -381,7 +381,7 @@ class State(Display, OfState):
         Returns:
             the State, and what is left [rad/s, m/s], shape (2,).
         """
-        from condyle.system.fitted import fit_u
+        from condyle.system.placed_joint import fit_u
 
         return fit_u(self, body, V, relative_to)
 

@@ -22,7 +22,7 @@ from condyle.records import dataclass
 from condyle.spatial import quaternion_from_rotation
 from condyle.table import Table
 from condyle.viewer import encode
-from condyle.viewer.elements import ShapeOnBody
+from condyle.viewer.drawn_elements import ShapeOnBody
 from condyle.viewer.scene import Drawn, Scene, reach
 
 CLIENT = Path(__file__).parent / "client"

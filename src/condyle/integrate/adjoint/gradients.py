@@ -27,7 +27,7 @@ from condyle.integrate.adjoint.program import SeriesBars, carry
 from condyle.integrate.adjoint.saltation import Changes
 from condyle.integrate.adjoint.slopes import FORWARD, REVERSE, wanted
 from condyle.integrate.integrators.base import Method
-from condyle.integrate.pieces import piece_of
+from condyle.integrate.kept_times import piece_of
 from condyle.integrate.steps import unstacked
 from condyle.model.symbols import Symbols
 from condyle.presentation import cut
@@ -375,7 +375,7 @@ class RunDerivatives:
 
 
 class DerivativesInPieces(RunDerivatives):
-    """The derivatives of a run of which some times were kept (pieces.py): one piece after the other, each run again."""
+    """The derivatives of a run of which some times were kept (kept_times.py): one piece after the other, each run again."""
 
     def _piece(self, i: int) -> RunDerivatives:
         piece = RunDerivatives(self.what, piece_of(self.traj, i))

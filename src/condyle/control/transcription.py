@@ -11,9 +11,9 @@ import numpy as np
 
 from condyle.arrays import SX, Array
 from condyle.collocation.assembly import Assembly, FunctionAtPoints, SparseEntries
-from condyle.collocation.functions import PointFunction
-from condyle.collocation.mesh import CollocationMesh
-from condyle.collocation.parts import kinds
+from condyle.collocation.intervals import CollocationMesh
+from condyle.collocation.point_functions import PointFunction
+from condyle.collocation.terms import kinds
 from condyle.control.goals.base import MovementGoal, MovementPoints
 from condyle.control.problem import Problem
 from condyle.errors import DescriptionError

@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX, Array
-from condyle.collocation.functions import PointFunction
+from condyle.collocation.point_functions import PointFunction
 from condyle.errors import NativeError
 from condyle.native.machine import cache
 from condyle.native.straight.instructions import Instructions, apply

@@ -24,8 +24,8 @@ import numpy as np
 
 import condyle.settings as settings
 from condyle.arrays import Array
+from condyle.nlp.front_tree import tree
 from condyle.nlp.fronts import Factors
-from condyle.nlp.tree import tree
 
 NAME = "condyle"
 """What it is called among IPOPT's options: {"linear_solver": "condyle"}, the default, or "mumps"."""
