@@ -13,7 +13,7 @@ from condyle.integrate.equations import equations
 from condyle.integrate.integrators import METHODS
 from condyle.integrate.interrupts.path_jumps import Branches
 from condyle.integrate.native import native
-from condyle.integrate.run import Run, Settings
+from condyle.integrate.run import RunSettings, SimulationRun
 
 arm26 = importlib.import_module("condyle.models.arm26")
 
@@ -161,8 +161,11 @@ def test_signatures_of_the_loop(touching, name):
     """What the loop writes down is the signature of the row itself: methods evaluate f there last, or once
     more. So rodas has the rows of its Jacobian."""
     method, start = METHODS[name], touching.state(q=[-0.5])
-    run = Run(
-        start, *native(touching, method), method, Settings(1.0, 1e-3, np.ones(2), None, None, [], 1e-4, None)
+    run = SimulationRun(
+        start,
+        *native(touching, method),
+        method,
+        RunSettings(1.0, 1e-3, np.ones(2), None, None, [], 1e-4, None),
     )
     traj = run.go()
     seen, count = Branches.of_system(touching).look(start.tail[None], traj.t, traj.y), run.buffer.count

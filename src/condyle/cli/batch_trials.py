@@ -25,6 +25,7 @@ from condyle.cli.run import attempt, words
 from condyle.cli.systems import system_of
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
+from condyle.studies.scaling import Measurement
 from condyle.sweeps.parts import Part, of_results
 from condyle.table.rows import CYCLE
 from condyle.table.titles import split_title
@@ -210,7 +211,7 @@ def _model(model: str) -> cd.System:
     return system_of(model)
 
 
-def measurements(system: cd.System, markers: cd.Markers) -> list[cd.Measurement]:
+def measurements(system: cd.System, markers: cd.Markers) -> list[Measurement]:
     """How large each body is: by its two markers that are farthest apart in the model."""
     found = []
     for body in system.bodies:
@@ -218,7 +219,7 @@ def measurements(system: cd.System, markers: cd.Markers) -> list[cd.Measurement]
         at = {n: np.asarray(system.marker(n).station, dtype=float) for n in own}
         far = max(combinations(own, 2), key=lambda p: np.linalg.norm(at[p[0]] - at[p[1]]), default=None)
         if far is not None and np.linalg.norm(at[far[0]] - at[far[1]]) >= APART:
-            found.append(cd.Measurement(body.name, [far], [body.name]))
+            found.append(Measurement(body.name, [far], [body.name]))
     return found
 
 

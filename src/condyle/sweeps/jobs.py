@@ -13,8 +13,8 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.native.machine import cache
 from condyle.records import dataclass
+from condyle.sweeps.member_table import Member
 from condyle.sweeps.parts import Part, joined, of_results
-from condyle.sweeps.sample import Member
 from condyle.sweeps.summary import BLOCK, node_of
 from condyle.table import Table
 

@@ -121,7 +121,7 @@ class Simulation:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class ChunkMeasures:
     """What a simulation measures of a chunk of members.
 
     Attributes:

@@ -221,6 +221,7 @@ def versions() -> dict[str, str]:
     """Of what results depend on."""
     from importlib.metadata import version
 
-    return {"python": platform.python_version(), "machine": platform.machine()} | {
-        name: version(name) for name in ("condyle", "numpy", "scipy", "casadi", "llvmlite")
-    }
+    from condyle import __version__
+
+    ours = {"python": platform.python_version(), "machine": platform.machine(), "condyle": __version__}
+    return ours | {name: version(name) for name in ("numpy", "scipy", "casadi", "llvmlite")}

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from condyle.arrays import Array, Entries, check_finite, real, vector
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.model.operators import OPERATORS
-from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.record import OperatorRecord, Stage
 from condyle.presentation import Block, Display, cut, number, page
 from condyle.spatial import Transform
 from condyle.system.operators import METHODS
@@ -288,7 +288,11 @@ class State(Display, OfState):
         return max((stage for stage, _ in self._results.values()), default=Stage.INSTANCE)
 
     def result(
-        self, record: Operator, function: NativeFunction, arguments: tuple[ArrayLike, ...], which: str | None
+        self,
+        record: OperatorRecord,
+        function: NativeFunction,
+        arguments: tuple[ArrayLike, ...],
+        which: str | None,
     ) -> object:
         """The result of a kernel, computed at most once while it is valid."""
         compiled, q, u = self._compiled, self.q, self.u
@@ -302,7 +306,11 @@ class State(Display, OfState):
         return self._kept(tuple(key), record, function, given)
 
     def _kept(
-        self, key: tuple[Any, ...], record: Operator, function: NativeFunction, arguments: Sequence[Array]
+        self,
+        key: tuple[Any, ...],
+        record: OperatorRecord,
+        function: NativeFunction,
+        arguments: Sequence[Array],
     ) -> Any:
         """The result of a kernel under its key, computed if it is missing."""
         found = self._results.get(key)
@@ -354,7 +362,7 @@ class State(Display, OfState):
             rad counting as 1 m; of several answers one near this state's. Constraints and ranges do not
             count: `cd.assemble` knows them.
         """
-        from condyle.system.fitted import fit_q
+        from condyle.system.placed_joint import fit_q
 
         return fit_q(self, body, X, relative_to)
 
@@ -373,7 +381,7 @@ class State(Display, OfState):
         Returns:
             the State, and what is left [rad/s, m/s], shape (2,).
         """
-        from condyle.system.fitted import fit_u
+        from condyle.system.placed_joint import fit_u
 
         return fit_u(self, body, V, relative_to)
 

@@ -15,7 +15,7 @@ from condyle.arrays import Array, gaps
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Quality
-from condyle.table.frames import UnitsOf, with_kept_units
+from condyle.table.dataframes import UnitsOf, with_kept_units
 from condyle.table.reshaped import Reshaped
 from condyle.table.rows import NUMBERED, TIME, disorder, last_rows, rows_in, seconds
 from condyle.table.titles import split_title, titles

@@ -20,7 +20,7 @@ from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError
 from condyle.viewer.drawing import figure_of
-from condyle.viewer.page import Look, Page
+from condyle.viewer.page import Page, ViewOptions
 from condyle.viewer.scene import Scene
 from condyle.viewer.shown import scene_of
 
@@ -92,7 +92,7 @@ def picture(
     more: dict[str, Any] = options
     scene = scene_of(what, **more)
     frame = 0 if t is None else _frame(scene.layers[0].t, _time(t))
-    look = Look(view, azimuth, elevation, zoom, labels)
+    look = ViewOptions(view, azimuth, elevation, zoom, labels)
     how = _renderer(renderer if path.suffix.lower() == ".png" or renderer == "browser" else "matplotlib")
     if path.suffix.lower() == ".svg":
         if how == "browser":
@@ -157,7 +157,7 @@ def movie(
     for name, x in (("rate", rate), ("speed", speed)):
         if isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 < x < 1e4:
             raise DescriptionError(f"movie: {name}: expected a number above zero, got {x!r}")
-    look = Look(view, azimuth, elevation, zoom, labels)
+    look = ViewOptions(view, azimuth, elevation, zoom, labels)
     ffmpeg = _ffmpeg() if ending == ".mp4" else ""
     more: dict[str, Any] = options
     scene = scene_of(what, **more)
@@ -219,7 +219,7 @@ def _renderer(name: str) -> str:
 def _drawn(
     scene: Scene,
     frames: list[int],
-    look: Look,
+    look: ViewOptions,
     size: tuple[int, int],
     dark: bool,
     how: str,

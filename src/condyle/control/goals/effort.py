@@ -9,7 +9,7 @@ import casadi as ca
 from condyle.arrays import SX
 from condyle.control.dynamics import Dynamics, tendon
 from condyle.control.goals.base import MovementGoal, names_of
-from condyle.control.point import Point
+from condyle.control.point import MovementPoint
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.records import dataclass
 
@@ -42,17 +42,17 @@ class Effort(MovementGoal):
         if self.per and self.per not in dynamics.system.coordinates:
             raise UnknownNameError("coordinate", self.per, dynamics.system.coordinates, "Effort: per")
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         total = ca.SX(0)
         for name, c in zip(p.control_names, ca.vertsplit(p.controls) if p.control_names else (), strict=True):
             size = c if self.exponent % 2 == 0 else ca.fabs(c)
             total += (self.weights or {}).get(name, 1.0) * size**self.exponent
         return total
 
-    def at_start(self, p: Point) -> SX | None:
+    def at_start(self, p: MovementPoint) -> SX | None:
         return p[self.per] if self.per else None
 
-    def at_end(self, p: Point) -> SX | None:
+    def at_end(self, p: MovementPoint) -> SX | None:
         return p[self.per] if self.per else None
 
     @property
@@ -101,7 +101,7 @@ class Smoothness(MovementGoal):
             if name not in rates:
                 raise UnknownNameError("speed or muscle", name, rates, "Smoothness: weights")
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         total = ca.SX(0)
         for name, rate in self._rates(p.dynamics).items():
             x = p[rate] if rate else p.udot[p.dynamics.tree.speed_index(name)]

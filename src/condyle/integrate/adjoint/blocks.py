@@ -302,7 +302,7 @@ SHORT = 2000
 
 
 @dataclass(frozen=True, eq=False)
-class Tasks:
+class AdjointTasks:
     """Steps to go over: of each task those between its rows `first` and `last`.
 
     Args:
@@ -331,7 +331,7 @@ class Tasks:
         return int((self.last - self.first).sum())
 
 
-def _alike(tasks: Tasks, columns: int) -> np.ndarray:
+def _alike(tasks: AdjointTasks, columns: int) -> np.ndarray:
     """Which tasks go side by side, (groups, columns): those over the same steps; beyond the last where one is missing."""
     steps = np.column_stack([tasks.first, tasks.last, tasks.which])
     which, out = np.unique(steps, axis=0, return_inverse=True)[1].ravel(), []
@@ -347,7 +347,7 @@ def _beside(x: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(whole[groups].transpose(0, 2, 1)).reshape(len(groups), -1)
 
 
-def numbered(tasks: Tasks) -> dict[str, np.ndarray]:
+def numbered(tasks: AdjointTasks) -> dict[str, np.ndarray]:
     numbers = {"first": tasks.first, "last": tasks.last, "which": tasks.which}
     return {f"task.{name}": np.array(x, dtype=float).reshape(-1, 1) for name, x in numbers.items()}
 
@@ -434,7 +434,7 @@ class Blocks:
         self.kept = {name: stream["size"] for name, stream in known if name.startswith("kept.")}
 
     def carry(
-        self, tasks: Tasks, d: np.ndarray, dp: np.ndarray, columns: int, reverse: bool
+        self, tasks: AdjointTasks, d: np.ndarray, dp: np.ndarray, columns: int, reverse: bool
     ) -> tuple[np.ndarray, np.ndarray]:
         """d (m, n) and dp (m, p') of all tasks at their ends, so many of them side by side."""
         if columns == 1:
@@ -450,7 +450,7 @@ class Blocks:
             x[groups[some]] = found.reshape(len(groups), -1, columns).transpose(0, 2, 1)[some]
         return d, dp
 
-    def _over(self, tasks: Tasks, d: np.ndarray, dp: np.ndarray, reverse: bool) -> None:
+    def _over(self, tasks: AdjointTasks, d: np.ndarray, dp: np.ndarray, reverse: bool) -> None:
         """d and dp of each task are changed."""
         first, last, W = int(tasks.first.min()), int(tasks.last.max()), self.side_by_side.program.W
         which = np.zeros((len(tasks.t), 1))

@@ -17,7 +17,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.forces.external import TimeSeries, series_offsets
-from condyle.integrate.adjoint.blocks import Blocks, Runner, Tasks, block_programs, numbered, step_tape
+from condyle.integrate.adjoint.blocks import AdjointTasks, Blocks, Runner, block_programs, numbered, step_tape
 from condyle.integrate.adjoint.slopes import FORWARD, OFFSETS, REVERSE, LoopedSlope, Slope, wanted
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
 from condyle.integrate.integrators.base import Method
@@ -163,7 +163,7 @@ def carry(
     system: System,
     method: Method,
     direction: str,
-    tasks: Tasks,
+    tasks: AdjointTasks,
     d: np.ndarray,
     dp: np.ndarray,
     seeds: np.ndarray | None = None,

@@ -51,7 +51,7 @@ from condyle.system.system import System
 if TYPE_CHECKING:
     from condyle.integrate.equations import EquationsOfMotion, RightHandSide
     from condyle.integrate.integrators.base import Method, MethodStep
-    from condyle.integrate.run import Run
+    from condyle.integrate.run import SimulationRun
     from condyle.native.programs.nodes import Node
 
 JUMP, SHARE = 1e-9, 1e-3
@@ -487,7 +487,7 @@ class PathJumps(Interrupter):
 
     batch, waits = ROWS // 16, True
 
-    def __init__(self, run: Run, branches: Branches) -> None:
+    def __init__(self, run: SimulationRun, branches: Branches) -> None:
         self.run, self.branches = run, branches
 
     def locate(self, done: int, before: Interruption | None) -> Iterator[Found]:

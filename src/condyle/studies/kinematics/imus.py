@@ -48,7 +48,7 @@ _AXES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IMUs(Display):
-    """Mounting of orientation sensors on bodies; made by `cd.calibrate_imus`, or from known orientations.
+    """Mounting of orientation sensors on bodies; made by `calibrate_imus`, or from known orientations.
 
     Args:
         names: of the sensors.
@@ -333,7 +333,7 @@ def sensor_tasks(
     if not isinstance(imus, IMUs):
         raise DescriptionError(
             "inverse_kinematics: orientations need the places of the sensors: "
-            "imus=cd.calibrate_imus(system, orientations)"
+            "imus=calibrate_imus(system, orientations), of condyle.studies.kinematics"
         )
     used = [k for k, name in enumerate(names) if name in imus.names]
     if not used:

@@ -95,9 +95,9 @@ def inverse_kinematics(
             a Table of coordinates (between its rows: the natural spline of degree 5).
         coordinate_weights: of these, one for all or as `weights`. A coordinate of weight 1 that is
             off by 1 rad costs as much as all markers off by 1 m.
-        orientations: quaternions of sensors over time, as for `cd.calibrate_imus`. They take part as markers
+        orientations: quaternions of sensors over time, as for `calibrate_imus`. They take part as markers
             do, with their angle [rad] for the distance.
-        imus: where the sensors sit: `cd.calibrate_imus(system, ...)`.
+        imus: where the sensors sit: `condyle.studies.kinematics.calibrate_imus(system, ...)`.
         orientation_weights: {sensor: weight}, as `weights`.
         names: what the model calls markers of the data, {name in the data: name in the model}.
         stations: other places of markers on their bodies [m], {marker of the model: (3,)}: they are data of

@@ -43,8 +43,7 @@ from condyle.system.states import Batch, States
 from condyle.system.system import System
 from condyle.system.variables import place, variable_names, variables
 from condyle.table import Table, after_events, is_frame
-from condyle.table.filters import filtered, rows_at_ends
-from condyle.table.recordings import (
+from condyle.table.defects import (
     JUMP,
     LEAP,
     even_times,
@@ -56,6 +55,7 @@ from condyle.table.recordings import (
     unwrapped,
     warn_of_gaps,
 )
+from condyle.table.filters import filtered, rows_at_ends
 from condyle.tree import scales
 
 if TYPE_CHECKING:

@@ -72,7 +72,8 @@ def scale(
     Args:
         system: what is scaled; it is not changed.
         markers: of a static trial, `cd.read_markers("static.trc")`.
-        measurements: `cd.Measurement("thigh", [("R.ASIS", "R.Knee")], ["femur_r"])`, ...
+        measurements: `Measurement("thigh", [("R.ASIS", "R.Knee")], ["femur_r"])`, ...,
+            of `condyle.studies.scaling`.
         factors: of bodies that are not measured, or that should have other factors: {"torso": 1.05} or
             {"torso": (1, 1.1, 1)}. They may be Parameters, {"torso": cd.Parameter("size", 1.0)}: then one
             compiled system serves subjects of all sizes. Markers and geometry are where the Parameters'
@@ -192,7 +193,9 @@ def _factors(
             continue
         for m in measurements:
             if not isinstance(m, Measurement):
-                raise DescriptionError(f"scale: measurements: expected cd.Measurement(...), got {m!r}")
+                raise DescriptionError(
+                    f"scale: measurements: expected Measurement(...) of condyle.studies.scaling, got {m!r}"
+                )
             assert markers is not None
             found = measure(m, places, markers, frames(markers, time))
             measured += found

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from condyle.arrays import SX
 from condyle.control.dynamics import Dynamics
 from condyle.control.goals.base import Condition, MovementGoal, names_of
-from condyle.control.point import Point
+from condyle.control.point import MovementPoint
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.laws.ask import AskedMotion, AskedState, traced_law
 from condyle.laws.leaves import Leaf
@@ -66,7 +66,7 @@ class _OfFunction(MovementGoal):
     def code(self, dynamics: Dynamics) -> str:
         return f"{type(self).__name__} {[ask.text for ask in self.asks]} {self.law.text}"
 
-    def _one(self, p: Point) -> SX:
+    def _one(self, p: MovementPoint) -> SX:
         found = p.apply(self.law, self.asks)
         if found.numel() != 1:
             raise TraceError(f"{self.name}: expected one number, got {found.numel()}")
@@ -84,7 +84,7 @@ class Integral(_OfFunction):
         high: the greatest.
     """
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         return self._one(p)
 
 
@@ -99,7 +99,7 @@ class Final(_OfFunction):
         high: the greatest.
     """
 
-    def at_end(self, p: Point) -> SX:
+    def at_end(self, p: MovementPoint) -> SX:
         return p.apply(self.law, self.asks)
 
 
@@ -107,7 +107,7 @@ class Final(_OfFunction):
 class Initial(_OfFunction):
     """What a function of the first state gives: see `Final`."""
 
-    def at_start(self, p: Point) -> SX:
+    def at_start(self, p: MovementPoint) -> SX:
         return p.apply(self.law, self.asks)
 
 
@@ -121,7 +121,7 @@ class Path(_OfFunction):
         high: one number or one for each.
     """
 
-    def path(self, p: Point) -> SX:
+    def path(self, p: MovementPoint) -> SX:
         return p.apply(self.law, self.asks)
 
 
