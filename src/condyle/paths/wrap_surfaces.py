@@ -27,7 +27,7 @@ from condyle.native.tables.lookup import look_up
 from condyle.paths import cylinder_sphere
 from condyle.paths.cylinder_sphere import NONE
 from condyle.paths.ellipsoid_length import LeastLength, Resumed
-from condyle.paths.segment import ROW, Segment, dot, norm
+from condyle.paths.segment import ROW, Segment, dot, norm, straight
 from condyle.records import dataclass
 from condyle.shapes import Drawing
 from condyle.spatial.algebra import all_of
@@ -199,19 +199,23 @@ class _Round(Surface):
 
 @cache
 def _closed_form(name: str, needs: int) -> Solver:
-    """A closed form as a solver that is always idle: compiled once, and its row is constant for
-    derivatives."""
+    """A closed form as a solver: compiled once, and its row is constant for derivatives. It is asked for only
+    where the path comes near."""
+
+    def found(p: SX) -> SX:
+        kind, segment = getattr(cylinder_sphere, name)(p)
+        return ca.vertcat(kind, segment.row, p[:6])
 
     def idle(p: SX) -> tuple[SX, SX]:
-        kind, segment = getattr(cylinder_sphere, name)(p)
-        return ca.vertcat(kind, segment.row, p[:6]), ca.SX(0)
+        row = ca.vertcat(NONE, straight(p[:3], p[3:6]).row, p[:6])
+        return row, getattr(cylinder_sphere, f"{name}_near")(p)
 
     return Solver.trace(
         f"path_{name}",
         needs,
-        lambda p: (ca.SX.zeros(WIDTH), ca.SX(0)),
+        lambda p: (ca.SX.zeros(1), ca.SX(0)),
         lambda p, x: (x, ca.SX(0)),
-        lambda p, x: x,
+        lambda p, x: found(p),
         0,
         idle=idle,
     )
