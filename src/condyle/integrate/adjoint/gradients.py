@@ -22,10 +22,10 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.constraints.solve.multipliers import LINES, Multipliers
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
-from condyle.integrate.adjoint.blocks import Tasks
 from condyle.integrate.adjoint.program import SeriesBars, carry
 from condyle.integrate.adjoint.saltation import Changes
 from condyle.integrate.adjoint.slopes import FORWARD, REVERSE, wanted
+from condyle.integrate.adjoint.tasks import Tasks
 from condyle.integrate.integrators.base import Method
 from condyle.integrate.pieces import piece_of
 from condyle.integrate.steps import unstacked
