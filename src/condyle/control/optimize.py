@@ -19,7 +19,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.collocation.assembly import Assembly
 from condyle.errors import DescriptionError
-from condyle.files import whole
+from condyle.files import atomic_write
 from condyle.native.machine import notice
 from condyle.nlp import Bounds, Iterate, Iteration, NonlinearSolution, ipopt
 from condyle.records import dataclass
@@ -201,7 +201,7 @@ class _Watch:
     def save(self, iterate: Iterate, mu: float) -> None:
         assert self.settings.checkpoint is not None
         arrays = {"text": np.array(self.text), "r": self.nlp.r, "mu": mu, **iterate._asdict()}
-        with whole(self.settings.checkpoint) as file:
+        with atomic_write(self.settings.checkpoint) as file:
             np.savez(file, **arrays)
         self.saved = time.monotonic()
 

@@ -14,7 +14,7 @@ from condyle.control.problem import Pair, Problem
 from condyle.control.solve import Guess, solve
 from condyle.errors import DescriptionError
 from condyle.nlp import Iteration
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.system import System
 
 

@@ -26,7 +26,7 @@ from condyle.integrate.trajectory import Trajectory
 from condyle.nlp import Iterate, Iteration, ipopt
 from condyle.studies.motion.motion import Motion
 from condyle.studies.static_optimization import StaticOptimization
-from condyle.system.given import number
+from condyle.system.checked_arguments import number
 from condyle.system.state import State
 from condyle.table import Table
 

@@ -21,7 +21,7 @@ from condyle.presentation import Block, cut, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
-from condyle.system.given import nth
+from condyle.system.checked_arguments import nth
 from condyle.system.state import State
 from condyle.system.states import Batch, States
 from condyle.system.system import System

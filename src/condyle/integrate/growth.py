@@ -40,7 +40,7 @@ from condyle.integrate.steps import replaced, stacked
 from condyle.native.machine.threads import thread_count
 from condyle.records import dataclass
 from condyle.status import Status
-from condyle.system.given import error_weights
+from condyle.system.checked_arguments import error_weights
 from condyle.system.state import State
 from condyle.tree import scales
 

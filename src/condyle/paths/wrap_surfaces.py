@@ -258,7 +258,8 @@ class Cylinder(_Round):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sphere(_Round):
-    """A sphere about the origin of S.
+    """A sphere that paths wrap over, about the origin of S. (`cd.contact.Sphere` touches other surfaces,
+    `cd.shapes.Sphere` is something to draw.)
 
     Args:
         radius: [m], positive.

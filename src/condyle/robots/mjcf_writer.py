@@ -48,7 +48,7 @@ def write_mjcf(system: System, path: str | os.PathLike[str], *, name: str = "", 
     writer = _MJCFWriter(system, name or target.stem)
     left_out(writer.lost, "write_mjcf", strict)
     indent(writer.model, "  ")
-    with files.whole(target, "wb") as file:
+    with files.atomic_write(target, "wb") as file:
         ElementTree(writer.model).write(file, encoding="UTF-8", xml_declaration=True)
 
 

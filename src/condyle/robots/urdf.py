@@ -339,7 +339,7 @@ def write_urdf(system: System, path: str | os.PathLike[str], *, name: str = "", 
     writer = _URDFWriter(system, name or target.stem)
     left_out(writer.lost, "write_urdf", strict)
     indent(writer.robot, "  ")
-    with files.whole(target, "wb") as file:
+    with files.atomic_write(target, "wb") as file:
         ElementTree(writer.robot).write(file, encoding="UTF-8", xml_declaration=True)
 
 

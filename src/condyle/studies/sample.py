@@ -42,8 +42,8 @@ from condyle.presentation import Block, Display, cut, number, page
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.studies.relax import check_energy
-from condyle.system.given import check_state, check_system
-from condyle.system.given import number as one_number
+from condyle.system.checked_arguments import check_state, check_system
+from condyle.system.checked_arguments import number as one_number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.variables import variables

@@ -27,7 +27,7 @@ from condyle.native.machine.threads import thread_count
 from condyle.plausible import ACROSS, ask, of_excitation
 from condyle.presentation import cut, numbers
 from condyle.studies.residual_forces import gravity
-from condyle.system.given import (
+from condyle.system.checked_arguments import (
     BYTES_PER_EVENT,
     check_state,
     check_step,

@@ -188,7 +188,7 @@ def run(name: str, payload: Payload | None, members: Table, seed: int) -> Reply:
         part = job.answer(members, seed)
     _loaded.clear()
     _loaded[name] = job
-    code = {} if same and payload.code else cache.given(cache.used() - before)
+    code = {} if same and payload.code else cache.exported_entries(cache.used() - before)
     return Reply(part, kind, code, time.perf_counter() - begin)
 
 

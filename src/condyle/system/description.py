@@ -518,7 +518,7 @@ def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any
     coordinates = [c for b in bodies for c in b.coordinates]
     driven = {j for b in bodies for j in b.prescribed_speeds}
     parameters, inputs, discrete, z = (
-        [(name, number(x)) for name, x in zip(system.names(kind), system.default(kind), strict=True)]
+        [(name, number(x)) for name, x in zip(system._names(kind), system.default(kind), strict=True)]
         for kind in ("parameters", "inputs", "discrete", "z")
     )
     made = [

@@ -20,7 +20,7 @@ from condyle.native.calls.native_function import NativeFunction
 from condyle.presentation import Block, Display, page
 from condyle.records import dataclass
 from condyle.spatial import Transform
-from condyle.system.given import nth
+from condyle.system.checked_arguments import nth
 from condyle.system.operators import METHODS
 from condyle.system.operators.contacts import TOUCHES
 from condyle.system.operators.groups import attach, in_group

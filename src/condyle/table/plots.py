@@ -668,5 +668,5 @@ def save(figure: Figure | SubFigure, path: str | Path | None) -> None:
     if not isinstance(path, (str, Path)) or Path(path).suffix.lower() not in ENDINGS:
         raise DescriptionError(f"plot: path: expected a file that ends in {', '.join(ENDINGS)}, got {path!r}")
     files.check_target(Path(path), "plot")
-    with files.whole(Path(path)) as file, house_style():
+    with files.atomic_write(Path(path)) as file, house_style():
         figure.figure.savefig(file, format=Path(path).suffix[1:].lower())

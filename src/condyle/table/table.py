@@ -546,9 +546,9 @@ class Table(Reshaped, ExplainsCalls, Display):
                 parts["degrees"] = np.array(self.degrees)
             if self.datatype != "double":
                 parts["datatype"] = np.array(self.datatype)
-            with files.whole(path) as file:
+            with files.atomic_write(path) as file:
                 np.savez_compressed(file, **parts)
             return
         text = comma_separated(self, path.name) if ending == ".csv" else storage(self, path)
-        with files.whole(path, "w", newline="", encoding="utf-8") as file:
+        with files.atomic_write(path, "w", newline="", encoding="utf-8") as file:
             file.write(text)

@@ -171,7 +171,7 @@ class Page:
                 f"show: {str(path)!r}: a page ends in .html; cd.picture makes .png and "
                 ".svg, trajectory.movie makes .mp4 and .gif"
             )
-        with files.whole(path, "w", encoding="utf-8") as file:
+        with files.atomic_write(path, "w", encoding="utf-8") as file:
             file.write(self.html)
         self.path = path
         return path

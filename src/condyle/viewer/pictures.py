@@ -97,12 +97,12 @@ def picture(
     if path.suffix.lower() == ".svg":
         if how == "browser":
             raise DescriptionError("picture: a browser makes no .svg; leave renderer out")
-        with files.whole(path, "wb") as file:
+        with files.atomic_write(path, "wb") as file:
             figure_of(scene, frame, look, _size(size), dark, transparent).savefig(file, format="svg")
         return path
     with _drawn(scene, [frame], look, _size(size), dark, how, plot, transparent) as pictures:
         for data in pictures:
-            with files.whole(path, "wb") as file:
+            with files.atomic_write(path, "wb") as file:
                 file.write(data)
     return path
 
@@ -293,7 +293,7 @@ def _numbered(path: Path, pictures: Iterator[bytes]) -> Path:
     for k, data in enumerate(pictures):
         one = path.with_name(f"{path.stem}_{k:04d}.png")
         first = first or one
-        with files.whole(one, "wb") as file:
+        with files.atomic_write(one, "wb") as file:
             file.write(data)
     assert first is not None
     return first
@@ -308,7 +308,7 @@ def _animated(path: Path, pictures: Iterator[bytes], rate: float) -> Path:
         # one palette for all: what does not move is the same in each picture, and is kept once
         few = first.quantize(128)
         first, rest, options = few, [p.quantize(palette=few, dither=Image.Dither.NONE) for p in rest], {}
-    with files.whole(path, "wb") as file:
+    with files.atomic_write(path, "wb") as file:
         first.save(
             file,
             format=path.suffix[1:],
@@ -360,6 +360,6 @@ def _mp4(path: Path, pictures: Iterator[bytes], rate: float, ffmpeg: str) -> Pat
         )
         if run.returncode:
             raise CondyleError(f"movie: ffmpeg failed: {run.stderr.strip()[-300:]}")
-        with files.whole(path, "wb") as file:
+        with files.atomic_write(path, "wb") as file:
             file.write(made.read_bytes())
     return path

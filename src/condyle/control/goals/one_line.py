@@ -36,7 +36,7 @@ def _flat(result: Any) -> list[Any]:
     return list(np.ravel(np.array(result, dtype=object)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _OfFunction(MovementGoal):
     """A goal from a user's function of the state, traced as laws are."""
 
@@ -54,6 +54,11 @@ class _OfFunction(MovementGoal):
         law, asks = traced_law(self.function, what, _flat, AskedMotion)
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "asks", asks)
+
+    def __repr__(self) -> str:
+        """With limits, if there are some."""
+        limits = [f"{n}={x!r}" for n in ("low", "high") if np.any(np.isfinite(x := getattr(self, n)))]
+        return ", ".join([f"goals.{self.name}", *limits])
 
     @property
     def limits(self) -> tuple[ArrayLike, ArrayLike]:
@@ -73,7 +78,7 @@ class _OfFunction(MovementGoal):
         return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Integral(_OfFunction):
     """The integral over time of a number that a function of the state gives.
 
@@ -88,7 +93,7 @@ class Integral(_OfFunction):
         return self._one(p)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Final(_OfFunction):
     """What a function of the last state gives: one number where it is minimized, one or more where it is
     required.
@@ -103,7 +108,7 @@ class Final(_OfFunction):
         return p.apply(self.law, self.asks)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Initial(_OfFunction):
     """What a function of the first state gives: see `Final`."""
 
@@ -111,7 +116,7 @@ class Initial(_OfFunction):
         return p.apply(self.law, self.asks)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Path(_OfFunction):
     """What a function of the state gives stays between low and high at every point.
 

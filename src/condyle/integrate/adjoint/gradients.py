@@ -33,8 +33,8 @@ from condyle.model.symbols import Symbols
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.status import Status
+from condyle.system.checked_arguments import check_memory, number
 from condyle.system.derivatives import check_shares
-from condyle.system.given import check_memory, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.variables import variable_names

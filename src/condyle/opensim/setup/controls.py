@@ -229,6 +229,6 @@ def write_controls(path: Path, time: Array, names: Sequence[str], values: Array)
         ]
         lines += ["\t\t\t\t</x_nodes>", "\t\t\t</ControlLinear>"]
     lines += ["\t\t</objects>", "\t</ControlSet>", "</OpenSimDocument>", ""]
-    with files.whole(path, "w", newline="", encoding="utf-8") as file:
+    with files.atomic_write(path, "w", newline="", encoding="utf-8") as file:
         file.write("\n".join(lines))
     return path

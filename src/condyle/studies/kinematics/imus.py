@@ -29,7 +29,7 @@ from condyle.presentation import Block, Display, cut, page
 from condyle.records import dataclass
 from condyle.spatial import exp_so3, log_so3, rotation_from_quaternion, rotation_x, rotation_y, rotation_z
 from condyle.studies.kinematics.tasks import SensorTasks, times, weights_over
-from condyle.system.given import check_state, check_system
+from condyle.system.checked_arguments import check_state, check_system
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table

@@ -37,7 +37,7 @@ from condyle.status import Outcome, Status
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
 from condyle.studies.motion.coordinate_rates import coordinates_of_speeds
 from condyle.studies.motion.spline_rates import END_ROWS, rates
-from condyle.system.given import check_system, number
+from condyle.system.checked_arguments import check_system, number
 from condyle.system.state import State
 from condyle.system.states import Batch, States
 from condyle.system.system import System

@@ -21,7 +21,7 @@ from condyle.studies.kinematics.result import InverseKinematics
 from condyle.studies.scaling.bodies import changes
 from condyle.studies.scaling.measurements import Measured, Measurement, frames, manual, measure
 from condyle.studies.scaling.result import Scaling
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.trace import to_sx
