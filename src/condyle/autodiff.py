@@ -21,8 +21,8 @@ from condyle.errors import ArgumentError, NativeError, ShapeError, UnknownNameEr
 from condyle.mobilizers import Mobilizer
 from condyle.status import Status
 from condyle.studies.simulate import simulate
+from condyle.system.checked_arguments import check_state
 from condyle.system.derivatives import derivable
-from condyle.system.given import check_state
 from condyle.system.state import State
 from condyle.system.system import System
 

@@ -248,7 +248,8 @@ class HalfSpace(ContactSurface):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sphere(ContactSurface):
-    """A ball.
+    """A ball on a body that touches other surfaces. (`cd.paths.Sphere` is what paths wrap over, `cd.shapes.Sphere`
+    something to draw.)
 
     Args:
         body: whose it is, or its name.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.control.program import ControlProgram, Rows
+from condyle.control.transcription import ConstraintRows, ControlProgram
 from condyle.errors import DescriptionError
 
 SLACK = 1e-7
@@ -130,6 +130,6 @@ def _finite(program: ControlProgram, z: Array) -> None:
     )
 
 
-def _name(rows: list[Rows], i: int) -> tuple[str, str]:
+def _name(rows: list[ConstraintRows], i: int) -> tuple[str, str]:
     found = next(r for r in rows if r.start <= i < r.stop)
     return found.names[(i - found.start) % len(found.names)]

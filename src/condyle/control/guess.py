@@ -8,7 +8,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.control.goals.follow import Follow, motion_table, variable_name
-from condyle.control.program import ControlProgram
+from condyle.control.transcription import ControlProgram
 from condyle.errors import DescriptionError
 from condyle.studies.motion.spline_rates import spline
 from condyle.system.state import State

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from condyle.control.dynamics import Dynamics
 
 
-class Point:
+class MovementPoint:
     """One point of a movement, as expressions.
 
     Attributes:

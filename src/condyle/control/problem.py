@@ -21,7 +21,7 @@ from condyle.integrate.trajectory import Trajectory
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.motion import Motion
-from condyle.system.given import check_system, number
+from condyle.system.checked_arguments import check_system, number
 from condyle.system.parts import SpeedNames
 from condyle.system.state import warn_of_degrees
 from condyle.system.system import System

@@ -25,7 +25,7 @@ from condyle.quality import Check, Quality
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.spline_rates import spline
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.trace.parameter import Parameter

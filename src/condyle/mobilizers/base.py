@@ -226,14 +226,14 @@ class Mobilizer(ExplainsCalls):
             yield self.random_q(rng)
 
     @cached_property
-    def bounds(self) -> tuple[fitted.Bounds, ...]:
+    def bounds(self) -> tuple[fitted.CoordinateBounds, ...]:
         """Domains that have an end, of coordinates that are those of a speed: qdot_i = u_j."""
         if not np.isfinite(np.array(self.domains)).any():
             return ()
         N = ca.sparsify(self.N(ca.SX.sym("q", self.nq)))
         rows = [ca.sparsify(N[i, :]) for i in range(self.nq)]
         return tuple(
-            fitted.Bounds(row.sparsity().get_triplet()[1][0], i, *self.domains[i])
+            fitted.CoordinateBounds(row.sparsity().get_triplet()[1][0], i, *self.domains[i])
             for i, row in enumerate(rows)
             if np.isfinite(self.domains[i]).any()
             and row.nnz() == 1

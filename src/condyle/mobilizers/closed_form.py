@@ -67,7 +67,7 @@ def _axis_text(axis: object, default: str) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Weld(Mobilizer):
-    """No motion at all: M is F. No coordinates, no speeds."""
+    """A joint without motion (`cd.constraints.Weld` is a constraint): M is F. No coordinates, no speeds."""
 
     units = ()
     has_lengths = False

@@ -24,7 +24,7 @@ from condyle.mobilizers.constants import (
     text,
     valued,
 )
-from condyle.mobilizers.function_based import Law, kept, law_of, times
+from condyle.mobilizers.function_based import Law, law_of, picklable, times
 from condyle.mobilizers.traced import motion
 from condyle.native.tables.lookup import RowSource
 from condyle.records import assign, dataclass
@@ -366,7 +366,7 @@ class Coupled(Mobilizer):
     def __getstate__(self) -> dict:
         # The user's callables are not pickled: what they compute was traced, and that is.
         return self.__dict__ | {
-            "functions": tuple(f if isinstance(f, str) else kept(f) for f in self.functions)
+            "functions": tuple(f if isinstance(f, str) else picklable(f) for f in self.functions)
         }
 
     def __repr__(self) -> str:

@@ -169,8 +169,8 @@ class FunctionBased(Mobilizer):
     def __getstate__(self) -> dict:
         # The user's callables are not pickled: what they compute was traced, and that is.
         return self.__dict__ | {
-            "angles": tuple(map(kept, self.angles)),
-            "translations": tuple(map(kept, self.translations)),
+            "angles": tuple(map(picklable, self.angles)),
+            "translations": tuple(map(picklable, self.translations)),
         }
 
     def __repr__(self) -> str:
@@ -217,7 +217,7 @@ def times(given: Any, traced: Any, factor: float) -> Any:
     return unpickled
 
 
-def kept(law: Law) -> Law:
+def picklable(law: Law) -> Law:
     """What pickles hold of a function: Condyle's own, numbers and Symbols; None of a user's callable."""
     own = law[0] if isinstance(law, tuple) else law
     return law if isinstance(own, (Function, Symbol, int, float)) else None

@@ -169,7 +169,8 @@ class OrientationMobilizer(Mobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ball(OrientationMobilizer):
-    """A ball and socket: M turns freely about F's origin, seth2010 (8), (9).
+    """A joint, a ball and socket (`cd.constraints.Ball` is a constraint): M turns freely about F's origin,
+    seth2010 (8), (9).
 
     q: unit quaternion of M in F (w, x, y, z).   u: w_FM in F [rad/s].
 

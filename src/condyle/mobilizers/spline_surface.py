@@ -19,8 +19,8 @@ from condyle.mobilizers.closed_form import LETTERS
 from condyle.mobilizers.constants import LENGTHS, conditions_on, constant, given_units, names_of, text, valued
 from condyle.mobilizers.surface_splines import (
     AXES,
-    Direction,
     Mode,
+    SplineDirection,
     axes_of,
     chain,
     control_values,
@@ -73,7 +73,7 @@ class RankCheck:
         values: control values (6, n1, ..), extended.
     """
 
-    def __init__(self, axes: Sequence[str], directions: Sequence[Direction], values: Array) -> None:
+    def __init__(self, axes: Sequence[str], directions: Sequence[SplineDirection], values: Array) -> None:
         self.axes, self.directions, self.values = axes, directions, values
         self.may_lock = (
             not _together(axes)
@@ -223,7 +223,7 @@ class SplineSurface(Mobilizer):
     closed: tuple[bool, ...]
     modes: tuple[Mode, ...]
     parts: tuple[Mode, ...]
-    directions: tuple[Direction, ...]
+    directions: tuple[SplineDirection, ...]
 
     def __init__(
         self,
@@ -266,7 +266,7 @@ class SplineSurface(Mobilizer):
                 t, given.shape[1 + d], int(order), shut[d], pair, f"{what}: direction {d + 1} ({names[d]})"
             )
             t.flags.writeable = False
-            directions.append(Direction(t, int(order), shut[d]))
+            directions.append(SplineDirection(t, int(order), shut[d]))
         more = tuple(mode_of(mode, given.shape, f"{what}: modes[{m}]") for m, mode in enumerate(modes))
         assign(
             self,

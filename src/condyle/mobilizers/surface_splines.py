@@ -26,7 +26,7 @@ from condyle.spatial import Transform, euler_from_rotation
 from condyle.trace import Symbol, Traced, trace
 
 
-class Direction:
+class SplineDirection:
     """The B-splines of one coordinate, and where each of them is a polynomial.
 
     Beyond the ends of an open direction, two more intervals hold the Taylor polynomials of degree 2 at the
@@ -164,7 +164,7 @@ def taylor(row: Any, x: Sequence[Any], order: int, most: int = 2) -> dict[tuple[
     return out
 
 
-def rows_of(values: Array, directions: Sequence[Direction]) -> Array:
+def rows_of(values: Array, directions: Sequence[SplineDirection]) -> Array:
     """Power coefficients of every cell, shape (cells, k^n f): as `taylor` takes them. values: (f, n1, ..),
     extended."""
     c = values
@@ -455,7 +455,7 @@ def through(
         for d in (0, 1)
     ]
     sites = [site for site, _ in both]
-    ways = [Direction(knots, order, shut[d]) for d, (_, knots) in enumerate(both)]
+    ways = [SplineDirection(knots, order, shut[d]) for d, (_, knots) in enumerate(both)]
     positions = interpolated(np.moveaxis(p, 2, 0), ways, sites)
     if not isinstance(orientation, str):
         angles = np.zeros((3, *p.shape[:2]))
@@ -476,7 +476,7 @@ def through(
     return along_normal(positions, ways, within, what)
 
 
-def along_normal(positions: Array, ways: Sequence[Direction], within: float, what: str) -> Through:
+def along_normal(positions: Array, ways: Sequence[SplineDirection], within: float, what: str) -> Through:
     """Angles about x and y that turn z to the normal, interpolated on finer and finer knots."""
     coarse = list(ways)
     places = [way.samples(4) for way in coarse]
@@ -501,7 +501,7 @@ def along_normal(positions: Array, ways: Sequence[Direction], within: float, wha
         off = float(np.linalg.norm(np.cross(z, n, axis=0), axis=0).max())
         if off <= within or halving == HALVINGS:
             break
-        ways = [Direction(halved(way), way.order, way.closed) for way in ways]
+        ways = [SplineDirection(halved(way), way.order, way.closed) for way in ways]
     if off > within:
         warn(
             f"{what}: M's z axis is up to {off:.2g} rad from the surface normal, {within:g} were "
@@ -511,7 +511,7 @@ def along_normal(positions: Array, ways: Sequence[Direction], within: float, wha
     return Through([way.knots for way in ways], values, R)
 
 
-def normals(positions: Array, ways: Sequence[Direction], places: Sequence[Array]) -> Array:
+def normals(positions: Array, ways: Sequence[SplineDirection], places: Sequence[Array]) -> Array:
     """Unit normals p_1 x p_2 on a grid, shape (3, N1, N2)."""
     tangents = [
         grid_values(
@@ -543,7 +543,7 @@ def unwrapped(angles: Array) -> Array:
     return angles
 
 
-def winding(angles: Array, ways: Sequence[Direction]) -> list[Array]:
+def winding(angles: Array, ways: Sequence[SplineDirection]) -> list[Array]:
     """What each angle gains in one period of each closed direction, shape (f, 1, 1): the multiple of 2 pi
     that is nearest."""
     out = []
@@ -554,14 +554,17 @@ def winding(angles: Array, ways: Sequence[Direction]) -> list[Array]:
     return out
 
 
-def extended(values: Array, ways: Sequence[Direction], steps: Sequence[Array] | None = None) -> Array:
+def extended(values: Array, ways: Sequence[SplineDirection], steps: Sequence[Array] | None = None) -> Array:
     for d, way in enumerate(ways):
         values = way.extended(values, 1 + d, 0.0 if steps is None else steps[d])
     return values
 
 
 def on_grid(
-    values: Array, ways: Sequence[Direction], places: Sequence[Array], steps: Sequence[Array] | None = None
+    values: Array,
+    ways: Sequence[SplineDirection],
+    places: Sequence[Array],
+    steps: Sequence[Array] | None = None,
 ) -> Array:
     """Splines (f, n1, n2) on the grid of places, (f, N1, N2)."""
     return grid_values(
@@ -570,7 +573,10 @@ def on_grid(
 
 
 def interpolated(
-    values: Array, ways: Sequence[Direction], sites: Sequence[Array], steps: Sequence[Array] | None = None
+    values: Array,
+    ways: Sequence[SplineDirection],
+    sites: Sequence[Array],
+    steps: Sequence[Array] | None = None,
 ) -> Array:
     """Control values of the splines that have these values (f, n1, n2) at the sites."""
     # What the next periods gain is a spline of its own: it is taken off first.
@@ -585,7 +591,7 @@ def interpolated(
     return values
 
 
-def greville(way: Direction) -> Array:
+def greville(way: SplineDirection) -> Array:
     """As many sites as control values: averages of the knots inside their supports, or, of a closed
     direction, the knots, the middles between them if the order is odd."""
     t, k = way.knots, way.order
@@ -594,7 +600,7 @@ def greville(way: Direction) -> Array:
     return np.array([t[i + 1 : i + k].mean() for i in range(way.n)])
 
 
-def halved(way: Direction) -> Array:
+def halved(way: SplineDirection) -> Array:
     """Knots with one more in the middle of every interval."""
     middle = 0.5 * (way.knots[1:] + way.knots[:-1])
     return np.sort(np.concatenate([way.knots, middle[np.diff(way.knots) > 0]]))

@@ -66,7 +66,7 @@ def save(mobilizer: Mobilizer, path: str | Path) -> None:
         raise DescriptionError(f"save: {path.name!r}: the name must end in .json")
     files.check_target(path, "save")
     text = as_text(mobilizer)
-    with files.whole(path, "w", newline="\n", encoding="utf-8") as file:
+    with files.atomic_write(path, "w", newline="\n", encoding="utf-8") as file:
         file.write(text)
 
 

@@ -28,7 +28,7 @@ from condyle.studies.motion.motion import Motion
 from condyle.studies.muscle_analysis import path_geometry
 from condyle.studies.path_slips import path_slips
 from condyle.studies.static_optimization import static_optimization
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.system import System
 from condyle.table import Table, save_all
 from condyle.tree import scales
@@ -168,7 +168,7 @@ class Analysis(Display):
             if Path(path).suffix.lower() not in (".html", ".htm"):
                 raise DescriptionError(f"Analysis.report: {str(path)!r}: a page ends in .html")
             files.check_target(Path(path), "Analysis.report")
-            with files.whole(Path(path), "w", encoding="utf-8") as file:
+            with files.atomic_write(Path(path), "w", encoding="utf-8") as file:
                 file.write(text)
         return text
 

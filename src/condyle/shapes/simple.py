@@ -20,7 +20,8 @@ BENDS, SIDES = 4, 8
 
 @dataclass(frozen=True, repr=False)
 class Sphere(Shape):
-    """A sphere about the origin of S.
+    """A sphere to draw, about the origin of S. (`cd.contact.Sphere` touches other surfaces, `cd.paths.Sphere` is
+    what paths wrap over.)
 
     Args:
         radius: [m].
@@ -57,7 +58,8 @@ class Ellipsoid(Shape):
 
 @dataclass(frozen=True, repr=False)
 class Box(Shape):
-    """A box about the origin of S, its edges along the axes of S.
+    """A box to draw, about the origin of S, its edges along the axes of S. (`cd.contact.Box` touches other
+    surfaces.)
 
     Args:
         half_lengths: half its lengths along x, y, z [m], shape (3,).

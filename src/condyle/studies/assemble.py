@@ -26,7 +26,7 @@ from condyle.model.model import description
 from condyle.native.machine import lapack
 from condyle.native.programs.program import ProgramAndTables, cached_program
 from condyle.studies.motion.coordinate_rates import coordinates_of_speeds
-from condyle.system.given import check_state, number
+from condyle.system.checked_arguments import check_state, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.tree import scales

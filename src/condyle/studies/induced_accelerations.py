@@ -39,8 +39,8 @@ from condyle.studies.inverse_dynamics import NOT_ACTUATED
 from condyle.studies.motion.motion import Motion
 from condyle.studies.prescribed_forces import prescribed_forces
 from condyle.studies.study_system import forces_of_groups, study_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.failures import unsolved_frames, with_failures
-from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System

@@ -15,7 +15,7 @@ from condyle.native.tables.lookup import lookup_context
 from condyle.native.tables.staged import Staged
 from condyle.studies.muscle_analysis import MuscleAnalysis
 from condyle.studies.prescribed_forces import at_times
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.trace.parameter import as_sx

@@ -31,7 +31,7 @@ from condyle.model.model import Model
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad, LoadWrenches, loads_on
 from condyle.studies.motion.motion import Motion
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
@@ -165,7 +165,7 @@ def _wrench(body: str) -> list[str]:
     return [f"given load on {body}: {axis}" for axis in ("mx", "my", "mz", "fx", "fy", "fz")]
 
 
-def given(law: Force, value: Input) -> Force:
+def with_force(law: Force, value: Input) -> Force:
     """A path or an actuator with a given force."""
     if isinstance(law, PathLaw):
         return Pull(law.path, value)
@@ -208,7 +208,7 @@ def study_system(
     pulled: Iterable[str] = (),
     loaded: Iterable[str] = (),
     rigid: Mapping[str, Constraint] | None = None,
-    law: Callable[[Force, Input], Force] = given,
+    law: Callable[[Force, Input], Force] = with_force,
 ) -> StudySystem:
     """A system with some of its forces, made once.
 

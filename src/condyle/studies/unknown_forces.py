@@ -30,7 +30,7 @@ from condyle.model.operators.columns import generalized_forces
 from condyle.muscles import Muscle
 from condyle.studies.motion.motion import Motion
 from condyle.studies.path_slips import warn_of_path_slips
-from condyle.system.given import number
+from condyle.system.checked_arguments import number
 from condyle.trace.parameter import Expression
 
 WHO = "static_optimization"

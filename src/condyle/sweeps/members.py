@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError, check_name, check_names
-from condyle.sweeps.sample import Sample
+from condyle.sweeps.member_table import Sample
 
 METHODS = ("sobol", "random", "latin", "halton", "grid", "saltelli")
 LEAST = 2.0**-53

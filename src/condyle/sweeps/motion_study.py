@@ -20,7 +20,7 @@ from condyle.studies.joint_reactions import joint_reactions
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.motion.motion import Motion
 from condyle.studies.static_optimization import static_optimization
-from condyle.sweeps.sample import Member
+from condyle.sweeps.member_table import Member
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.trace.parameter import Expression, Parameter

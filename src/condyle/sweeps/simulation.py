@@ -17,7 +17,7 @@ from condyle.records import dataclass
 from condyle.studies.simulate import simulate
 from condyle.sweeps.jobs import ByChunk
 from condyle.sweeps.parts import Part
-from condyle.system.given import check_state, check_system
+from condyle.system.checked_arguments import check_state, check_system
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.variables import variables
@@ -118,7 +118,7 @@ class Simulation:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class ChunkMeasures:
     """What a simulation measures of a chunk of members.
 
     Attributes:

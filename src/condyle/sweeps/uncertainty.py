@@ -15,9 +15,9 @@ from condyle.errors import DescriptionError, check_name
 from condyle.presentation import Display, cut, page, span
 from condyle.records import dataclass
 from condyle.sweeps.executors import DaskClient, Pool
+from condyle.sweeps.member_table import Member
 from condyle.sweeps.parts import VALUE
 from condyle.sweeps.result import Sweep, indices
-from condyle.sweeps.sample import Member
 from condyle.sweeps.sensitivity import Sensitivity
 from condyle.sweeps.sweep import sweep
 from condyle.table import Table

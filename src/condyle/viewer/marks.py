@@ -153,7 +153,7 @@ def arrows(given: Any, layer: Layer) -> list[Arrows]:
             out.append(_of_load(item, layer))
         else:
             raise DescriptionError(
-                "show: arrows: expected cd.Arrows or a cd.ExternalLoad, got "
+                "show: arrows: expected Arrows of condyle.viewer or a cd.ExternalLoad, got "
                 f"{type(item).__name__}"
                 + (
                     "; loads from a file are cd.read_external_loads(path)"

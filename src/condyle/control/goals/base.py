@@ -18,11 +18,11 @@ from condyle.records import assign, dataclass
 
 if TYPE_CHECKING:
     from condyle.control.dynamics import Dynamics
-    from condyle.control.point import Point
+    from condyle.control.point import MovementPoint
 
 
 @dataclass(frozen=True, eq=False)
-class Frames:
+class MovementPoints:
     """The points of a movement, for numbers of goals.
 
     Attributes:
@@ -112,23 +112,23 @@ class MovementGoal(ExplainsCalls):
         ]
         return f"{type(self).__name__} {class_code(type(self))} {values}"
 
-    def data(self, frames: Frames) -> Array:
+    def data(self, frames: MovementPoints) -> Array:
         """Numbers of each point, shape (P, k)."""
         return np.zeros((len(frames), 0))
 
-    def integrand(self, p: Point) -> SX | None:
+    def integrand(self, p: MovementPoint) -> SX | None:
         """What is integrated over time."""
         return None
 
-    def at_start(self, p: Point) -> SX | None:
+    def at_start(self, p: MovementPoint) -> SX | None:
         """What counts at the first point, shape (k,)."""
         return None
 
-    def at_end(self, p: Point) -> SX | None:
+    def at_end(self, p: MovementPoint) -> SX | None:
         """What counts at the last point, shape (k,)."""
         return None
 
-    def path(self, p: Point) -> SX | None:
+    def path(self, p: MovementPoint) -> SX | None:
         """What stays between low and high at each point, shape (k,)."""
         return None
 
@@ -153,10 +153,10 @@ class PerDistance(MovementGoal):
 
     per: str
 
-    def at_start(self, p: Point) -> SX | None:
+    def at_start(self, p: MovementPoint) -> SX | None:
         return p[self.per] if self.per else None
 
-    def at_end(self, p: Point) -> SX | None:
+    def at_end(self, p: MovementPoint) -> SX | None:
         return p[self.per] if self.per else None
 
     @property

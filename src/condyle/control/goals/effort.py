@@ -9,7 +9,7 @@ import casadi as ca
 from condyle.arrays import SX
 from condyle.control.dynamics import Dynamics, tendon
 from condyle.control.goals.base import MovementGoal, PerDistance, names_of
-from condyle.control.point import Point
+from condyle.control.point import MovementPoint
 from condyle.errors import DescriptionError, UnknownNameError, check_names
 from condyle.records import dataclass
 
@@ -40,7 +40,7 @@ class Effort(PerDistance):
         if self.per and self.per not in dynamics.system.coordinates:
             raise UnknownNameError("coordinate", self.per, dynamics.system.coordinates, "Effort: per")
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         total = ca.SX(0)
         for name, c in zip(p.control_names, ca.vertsplit(p.controls) if p.control_names else (), strict=True):
             size = c if self.exponent % 2 == 0 else ca.fabs(c)
@@ -84,7 +84,7 @@ class Smoothness(MovementGoal):
             raise DescriptionError("Smoothness: the system has no elastic tendons")
         check_names("speed or muscle", self.weights or (), rates, "Smoothness: weights")
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         total = ca.SX(0)
         for name, rate in self._rates(p.dynamics).items():
             x = p[rate] if rate else p.udot[p.dynamics.tree.speed_index(name)]

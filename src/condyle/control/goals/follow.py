@@ -11,8 +11,8 @@ import numpy as np
 
 from condyle.arrays import SX, Array
 from condyle.control.dynamics import Dynamics
-from condyle.control.goals.base import Frames, MovementGoal
-from condyle.control.point import Point
+from condyle.control.goals.base import MovementGoal, MovementPoints
+from condyle.control.point import MovementPoint
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.fit.frames import Frames as AssembledFrames
 from condyle.integrate.trajectory import Trajectory
@@ -109,7 +109,7 @@ class Follow(MovementGoal):
             where = [(marker.body, marker.station) for marker in at]
         return f"Follow 1 {self.kind} {list(self._followed(dynamics))} {self.speeds > 0} {where}"
 
-    def data(self, frames: Frames) -> Array:
+    def data(self, frames: MovementPoints) -> Array:
         m: Any = self.measured
         followed, dynamics = self._followed(frames.dynamics), frames.dynamics
         columns: list[Array] = []
@@ -152,7 +152,7 @@ class Follow(MovementGoal):
             return ""
         return f"{x}_speed"
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         total, k = ca.SX(0), 0
         for x in self._followed(p.dynamics):
             w = p.data[k]

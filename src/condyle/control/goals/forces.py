@@ -12,8 +12,8 @@ import numpy as np
 from condyle.arrays import SX, Array
 from condyle.contact.hunt_crossley import ContactLaw
 from condyle.control.dynamics import Dynamics
-from condyle.control.goals.base import Frames, MovementGoal, names_of, total_mass
-from condyle.control.point import Point
+from condyle.control.goals.base import MovementGoal, MovementPoints, names_of, total_mass
+from condyle.control.point import MovementPoint
 from condyle.dynamics import rnea
 from condyle.errors import DescriptionError, check_name, check_names
 from condyle.records import assign, dataclass
@@ -95,7 +95,7 @@ class ContactForces(MovementGoal):
     def code(self, dynamics: Dynamics) -> str:
         return f"ContactForces 1 {self.axes} {[self._contacts(dynamics, x) for x in self.each]}"
 
-    def data(self, frames: Frames) -> Array:
+    def data(self, frames: MovementPoints) -> Array:
         size, columns = weight_of(frames.dynamics), []
         for load in self.each:
             t = frames.clock(load.table.time, f"ContactForces: the load on {load._name!r}")
@@ -103,7 +103,7 @@ class ContactForces(MovementGoal):
             columns += [np.full((len(t), 1), w), spline(load.table.time, load._checked()[:, :3], 3)(t)]
         return np.concatenate(columns, axis=1)
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         total, k = ca.SX(0), 0
         chosen = ["xyz".index(a) for a in self.axes]
         for load in self.each:
@@ -143,7 +143,7 @@ class Reactions(MovementGoal):
     def code(self, dynamics: Dynamics) -> str:
         return f"{super().code(dynamics)} {weight_of(dynamics)!r}"
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         s, tree, loads = p.symbols, p.dynamics.tree, p.loads
         if p.multipliers.numel():
             loads = s.rows(p.kinematics).loads(p.multipliers, loads)

@@ -7,7 +7,7 @@ import casadi as ca
 from condyle.arrays import SX
 from condyle.control.dynamics import Dynamics
 from condyle.control.goals.base import PerDistance, total_mass
-from condyle.control.point import Point
+from condyle.control.point import MovementPoint
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.muscles.metabolics import Metabolics, Umberger2010
 from condyle.records import dataclass
@@ -49,7 +49,7 @@ class Metabolic(PerDistance):
         model = self.model or Umberger2010()
         return model.basal(total_mass(dynamics)) if self.basal else 0.0
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         model = self.model or Umberger2010()
         power = [model.power(name, p.dynamics.muscles[name], x, smooth=True) for name, x in p.working.items()]
         return sum(power, ca.SX(self._rest(p.dynamics)))

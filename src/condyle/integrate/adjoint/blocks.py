@@ -21,8 +21,8 @@ from condyle.integrate.adjoint.matrices import LANES, LONGEST, Matrices, TreeMat
 from condyle.integrate.adjoint.slopes import REVERSE, Slope, wanted
 from condyle.integrate.adjoint.tape import used_slices
 from condyle.integrate.adjoint.tasks import (
+    AdjointTasks,
     Runner,
-    Tasks,
     derived_nodes,
     numbered,
     over_tasks,
@@ -180,7 +180,7 @@ SHORT = 2000
 """Operations of f from which on loops over bodies find its matrices."""
 
 
-def _alike(tasks: Tasks, columns: int) -> np.ndarray:
+def _alike(tasks: AdjointTasks, columns: int) -> np.ndarray:
     """Which tasks go side by side, (groups, columns): those over the same steps; beyond the last where one is missing."""
     steps = np.column_stack([tasks.first, tasks.last, tasks.which])
     which, out = np.unique(steps, axis=0, return_inverse=True)[1].ravel(), []
@@ -231,7 +231,7 @@ class Blocks:
         self.kept = {name: stream["size"] for name, stream in known if name.startswith("kept.")}
 
     def carry(
-        self, tasks: Tasks, d: np.ndarray, dp: np.ndarray, columns: int, reverse: bool
+        self, tasks: AdjointTasks, d: np.ndarray, dp: np.ndarray, columns: int, reverse: bool
     ) -> tuple[np.ndarray, np.ndarray]:
         """d (m, n) and dp (m, p') of all tasks at their ends, so many of them side by side."""
         if columns == 1:
@@ -247,7 +247,7 @@ class Blocks:
             x[groups[some]] = found.reshape(len(groups), -1, columns).transpose(0, 2, 1)[some]
         return d, dp
 
-    def _over(self, tasks: Tasks, d: np.ndarray, dp: np.ndarray, reverse: bool) -> None:
+    def _over(self, tasks: AdjointTasks, d: np.ndarray, dp: np.ndarray, reverse: bool) -> None:
         """d and dp of each task are changed."""
         first, last, W = int(tasks.first.min()), int(tasks.last.max()), self.side_by_side.program.W
         which = np.zeros((len(tasks.t), 1))

@@ -20,8 +20,8 @@ from condyle.forces.external import TimeSeries, series_offsets
 from condyle.integrate.adjoint.blocks import Blocks, block_programs
 from condyle.integrate.adjoint.slopes import FORWARD, OFFSETS, REVERSE, LoopedSlope, Slope, wanted
 from condyle.integrate.adjoint.tasks import (
+    AdjointTasks,
     Runner,
-    Tasks,
     derived_nodes,
     numbered,
     over_tasks,
@@ -112,7 +112,7 @@ def carry(
     system: System,
     method: Method,
     direction: str,
-    tasks: Tasks,
+    tasks: AdjointTasks,
     d: np.ndarray,
     dp: np.ndarray,
     seeds: np.ndarray | None = None,

@@ -1,4 +1,4 @@
-"""Tasks of derivatives: the rows of a step, the tape of it, and the queue that both kinds of programs (program.py,
+"""AdjointTasks of derivatives: the rows of a step, the tape of it, and the queue that both kinds of programs (program.py,
 blocks.py) take tasks from; and what runs them in threads."""
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def step_tape(
 
 
 @dataclass(frozen=True, eq=False)
-class Tasks:
+class AdjointTasks:
     """Steps to go over: of each task those between its rows `first` and `last`.
 
     Args:
@@ -214,7 +214,7 @@ class Tasks:
         return int((self.last - self.first).sum())
 
 
-def numbered(tasks: Tasks) -> dict[str, np.ndarray]:
+def numbered(tasks: AdjointTasks) -> dict[str, np.ndarray]:
     numbers = {"first": tasks.first, "last": tasks.last, "which": tasks.which}
     return {f"task.{name}": np.array(x, dtype=float).reshape(-1, 1) for name, x in numbers.items()}
 

@@ -27,7 +27,7 @@ from condyle.errors import DescriptionError, TraceError, check_name, check_names
 from condyle.laws.ask import AskedState, traced_law
 from condyle.records import assign, dataclass
 from condyle.studies.cycles.tangents import Differentiated, Law, N_of, options_of
-from condyle.system.given import flag
+from condyle.system.checked_arguments import flag
 from condyle.system.state import State
 from condyle.system.system import System
 

@@ -14,7 +14,7 @@ from condyle.errors import CondyleError, DescriptionError, UnknownNameError, che
 from condyle.status import Outcome, Status
 from condyle.studies.fitting.base import Evaluated, Prepared, Residuals
 from condyle.studies.fitting.result import ParameterFit, judge
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.system import System
 
 WEIGHTS = (1.0, 1e3, 1e6, 1e8)

@@ -25,7 +25,7 @@ from condyle.laws.ask import AskedState
 from condyle.mobilizers import Mobilizer
 from condyle.studies.fitting.base import Evaluated, Prepared, Residuals, StateJacobians, pack, spread
 from condyle.studies.simulate import simulate
-from condyle.system.given import check_state
+from condyle.system.checked_arguments import check_state
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.variables import variable_names

@@ -14,7 +14,7 @@ from condyle.arrays import Array, number
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, check_name, warn
 from condyle.presentation import Display
 from condyle.records import dataclass
-from condyle.studies.gait.events import SIDES, GaitEvents, Stride
+from condyle.studies.gait.foot_events import SIDES, GaitEvents, Stride
 from condyle.table import Table
 from condyle.table.reshaped import unit_factor
 from condyle.table.rows import CYCLE

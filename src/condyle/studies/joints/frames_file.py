@@ -136,7 +136,7 @@ def write_frames(frames: MeasuredFrames, path: str | Path) -> None:
     if frames.time is not None:
         columns.insert(0, frames.time[:, None])
         head = ["time [s]", *head]
-    with files.whole(path, "w", newline="", encoding="utf-8") as file:
+    with files.atomic_write(path, "w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(head)
         rows.writerows([repr(x) for x in row] for row in np.hstack(columns).tolist())

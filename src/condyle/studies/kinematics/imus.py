@@ -29,7 +29,7 @@ from condyle.presentation import Block, Display, cut, page
 from condyle.records import dataclass
 from condyle.spatial import exp_so3, log_so3, rotation_from_quaternion, rotation_x, rotation_y, rotation_z
 from condyle.studies.kinematics.tasks import SensorTasks, times, weights_over
-from condyle.system.given import check_state, check_system
+from condyle.system.checked_arguments import check_state, check_system
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table
@@ -48,7 +48,7 @@ _AXES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IMUs(Display):
-    """Mounting of orientation sensors on bodies; made by `cd.calibrate_imus`, or from known orientations.
+    """Mounting of orientation sensors on bodies; made by `calibrate_imus`, or from known orientations.
 
     Args:
         names: of the sensors.
@@ -329,7 +329,7 @@ def sensor_tasks(
     if not isinstance(imus, IMUs):
         raise DescriptionError(
             "inverse_kinematics: orientations need the places of the sensors: "
-            "imus=cd.calibrate_imus(system, orientations)"
+            "imus=calibrate_imus(system, orientations), of condyle.studies.kinematics"
         )
     used = [k for k, name in enumerate(names) if name in imus.names]
     if not used:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from condyle.arrays import SX
 from condyle.control.dynamics import Dynamics
 from condyle.control.goals.base import Condition, MovementGoal, names_of
-from condyle.control.point import Point
+from condyle.control.point import MovementPoint
 from condyle.errors import DescriptionError, TraceError, check_name, check_names
 from condyle.laws.ask import AskedMotion, AskedState, traced_law
 from condyle.laws.leaves import Leaf
@@ -36,7 +36,7 @@ def _flat(result: Any) -> list[Any]:
     return list(np.ravel(np.array(result, dtype=object)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _OfFunction(MovementGoal):
     """A goal from a user's function of the state, traced as laws are."""
 
@@ -54,6 +54,11 @@ class _OfFunction(MovementGoal):
         law, asks = traced_law(self.function, what, _flat, AskedMotion)
         assign(self, law=law, asks=asks)
 
+    def __repr__(self) -> str:
+        """With limits, if there are some."""
+        limits = [f"{n}={x!r}" for n in ("low", "high") if np.any(np.isfinite(x := getattr(self, n)))]
+        return ", ".join([f"goals.{self.name}", *limits])
+
     @property
     def limits(self) -> tuple[ArrayLike, ArrayLike]:
         return self.low, self.high
@@ -65,14 +70,14 @@ class _OfFunction(MovementGoal):
     def code(self, dynamics: Dynamics) -> str:
         return f"{type(self).__name__} {[ask.text for ask in self.asks]} {self.law.text}"
 
-    def _one(self, p: Point) -> SX:
+    def _one(self, p: MovementPoint) -> SX:
         found = p.apply(self.law, self.asks)
         if found.numel() != 1:
             raise TraceError(f"{self.name}: expected one number, got {found.numel()}")
         return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Integral(_OfFunction):
     """The integral over time of a number that a function of the state gives.
 
@@ -83,11 +88,11 @@ class Integral(_OfFunction):
         high: the greatest.
     """
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         return self._one(p)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Final(_OfFunction):
     """What a function of the last state gives: one number where it is minimized, one or more where it is
     required.
@@ -98,19 +103,19 @@ class Final(_OfFunction):
         high: the greatest.
     """
 
-    def at_end(self, p: Point) -> SX:
+    def at_end(self, p: MovementPoint) -> SX:
         return p.apply(self.law, self.asks)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Initial(_OfFunction):
     """What a function of the first state gives: see `Final`."""
 
-    def at_start(self, p: Point) -> SX:
+    def at_start(self, p: MovementPoint) -> SX:
         return p.apply(self.law, self.asks)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Path(_OfFunction):
     """What a function of the state gives stays between low and high at every point.
 
@@ -120,7 +125,7 @@ class Path(_OfFunction):
         high: one number or one for each.
     """
 
-    def path(self, p: Point) -> SX:
+    def path(self, p: MovementPoint) -> SX:
         return p.apply(self.law, self.asks)
 
 

@@ -10,11 +10,11 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX, Array
-from condyle.collocation.assembly import Assembly, Group, Linear
-from condyle.collocation.functions import PointFunction
-from condyle.collocation.mesh import Mesh
-from condyle.collocation.parts import kinds
-from condyle.control.goals.base import Frames, MovementGoal
+from condyle.collocation.assembly import Assembly, FunctionAtPoints, SparseEntries
+from condyle.collocation.intervals import CollocationMesh
+from condyle.collocation.point_functions import PointFunction
+from condyle.collocation.terms import kinds
+from condyle.control.goals.base import MovementGoal, MovementPoints
 from condyle.control.problem import Problem
 from condyle.errors import DescriptionError
 from condyle.forces.base import state_variables
@@ -52,7 +52,7 @@ class _Expressions:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ConstraintRows:
     """Some constraints: where they are, and what each is, for messages.
 
     Attributes:
@@ -80,7 +80,9 @@ class ControlProgram:
         interpolated: controls at midpoints of hermite-simpson are means of their neighbors, as in Moco.
     """
 
-    def __init__(self, problem: Problem, mesh: Mesh, hessian: bool, interpolated: bool = True) -> None:
+    def __init__(
+        self, problem: Problem, mesh: CollocationMesh, hessian: bool, interpolated: bool = True
+    ) -> None:
         self.problem, self.mesh, self.dynamics = problem, mesh, problem.dynamics
         self.interpolated = interpolated and mesh.scheme.name == "hermite-simpson"
         dynamics = self.dynamics
@@ -96,7 +98,7 @@ class ControlProgram:
             )
         T = sum(problem.duration) / 2
         self.times = problem.start_time + T * mesh.points
-        frames = Frames(mesh.points, self.times, problem.free, dynamics)
+        frames = MovementPoints(mesh.points, self.times, problem.free, dynamics)
         self.data = [np.asarray(goal.data(frames), float) for goal in self.goals]
         for goal, x in zip(self.goals, self.data, strict=True):
             if x.shape[0] != self.P or not np.isfinite(x).all():
@@ -226,7 +228,7 @@ class ControlProgram:
         times, data = self.times, self.data
         if fraction is not None:
             times = self.problem.start_time + sum(self.problem.duration) / 2 * fraction
-            frames = Frames(fraction, times, self.problem.free, self.dynamics)
+            frames = MovementPoints(fraction, times, self.problem.free, self.dynamics)
             data = [np.asarray(goal.data(frames), float) for goal in self.goals]
         own = self.dynamics.numbers(times, {})
         T = [] if self.problem.free else [np.full((len(times), 1), self.problem.duration[0])]
@@ -292,15 +294,17 @@ class ControlProgram:
         common = first + np.arange(self.shared)
         index = np.concatenate([np.arange(first).reshape(P, nv), np.tile(common, (P, 1))], axis=1)
         d = self.numbers()
-        groups = [Group(self.function, index, d)]
+        groups = [FunctionAtPoints(self.function, index, d)]
         at = {"points": 0}
         size = P * nF
         for part, function in self.ends.items():
             row = 0 if part == "start" else P - 1
-            groups.append(Group(function, index[row : row + 1], d[row : row + 1]))
+            groups.append(FunctionAtPoints(function, index[row : row + 1], d[row : row + 1]))
             at[part], size = size, size + function.size
         for k, kind in enumerate(self.pulls):
-            groups.append(Group(kind.function, index[:, kind.y].reshape(-1, kind.y.shape[1]), kind.data(d)))
+            groups.append(
+                FunctionAtPoints(kind.function, index[:, kind.y].reshape(-1, kind.y.shape[1]), kind.data(d))
+            )
             at[f"pulls {k}"], size = size, size + P * kind.rows.size
         # values of goals that are more than sums: unknowns of their own
         n = first + self.shared
@@ -311,10 +315,10 @@ class ControlProgram:
             n += len(own[k])
             y = np.concatenate([common[: int(problem.free)], own[k]])[None]
             fixed = np.zeros((1, 0)) if problem.free else np.array([[problem.duration[0]]])
-            groups.append(Group(function, y.astype(int), fixed))
+            groups.append(FunctionAtPoints(function, y.astype(int), fixed))
             at[f"outer {k}"], size = size, size + function.size
-        A, B = Linear.empty(), Linear.empty()
-        self.rows: list[Rows] = []
+        A, B = SparseEntries.empty(), SparseEntries.empty()
+        self.rows: list[ConstraintRows] = []
         low: list[Array] = []
         high: list[Array] = []
         R: list[Array] = []
@@ -322,7 +326,7 @@ class ControlProgram:
 
         def block(names: list[tuple[str, str]], points: Any, lo: Any, hi: Any, factor: Any) -> int:
             nonlocal m
-            rows = Rows(m, names, points)
+            rows = ConstraintRows(m, names, points)
             self.rows.append(rows)
             count = rows.stop - m
             for target, x in ((low, lo), (high, hi), (R, factor)):

@@ -164,7 +164,7 @@ class GaitEvents(Display, ExplainsCalls):
         def put(name: str, unit: str, value: float) -> None:
             columns.setdefault(name, (unit, []))[1].append(value)
 
-        walk = None if markers is None else _Walk.of(markers, need=("heel",), **names)
+        walk = None if markers is None else _WalkAxes.of(markers, need=("heel",), **names)
         for stride in strides:
             other = SIDES[1 - SIDES.index(stride.side)]
             length = stride.end - stride.start
@@ -240,7 +240,7 @@ def gait_events(
 
     Args:
         data: loads of force plates (`cd.read_external_loads`, one or more for each foot), a Table of forces, a
-            Markers, or a `cd.Recording`, whose own events count if it has some.
+            Markers, or a recording (`cd.read_c3d`), whose own events count if it has some.
         threshold: vertical force [N] above which a foot is on the ground.
         shortest: contact or flight that is shorter [s] is noise.
         method: for markers, "zeni2008" or "oconnor2007": see the head of the module.
@@ -266,7 +266,7 @@ def gait_events(
             )
         data = data.markers
     if isinstance(data, Markers):
-        walk = _Walk.of(data, heel=heel, toe=toe, pelvis=pelvis, up=up)
+        walk = _WalkAxes.of(data, heel=heel, toe=toe, pelvis=pelvis, up=up)
         return walk.zeni() if method == "zeni2008" else walk.oconnor()
     limit = number("gait_events: threshold", threshold, "a force [N]")
     if not limit > 0:
@@ -415,7 +415,7 @@ PARTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class _Walk:
+class _WalkAxes:
     """Feet and pelvis in axes of the walk: forward, aside, up."""
 
     t: Array
@@ -432,7 +432,7 @@ class _Walk:
         pelvis: Sequence[str] | None = None,
         up: str | None = None,
         need: Sequence[str] = ("heel", "toe", "pelvis"),
-    ) -> _Walk:
+    ) -> _WalkAxes:
         if not isinstance(markers, Markers):
             raise DescriptionError(f"gait_events: expected cd.Markers, got {type(markers).__name__}")
         feet = {
