@@ -269,10 +269,10 @@ class FreeLine(LineOrientation):
         H = [R x, R y, 0; 0, 0, 1],   Hdot u = 0                                             (31)
     """
 
-    coordinate_names = (*Quaternion.names, "tx", "ty", "tz")
-    speed_names = ("wx", "wy", "vx", "vy", "vz")
-    units = (Quaternion.unit,) * 4 + ("m",) * 3
-    speed_units = ("rad/s",) * 2 + ("m/s",) * 3
+    coordinate_names = (*Quaternion.names, "tx", "ty", "tz")  # type: ignore[assignment]
+    speed_names = ("wx", "wy", "vx", "vy", "vz")  # type: ignore[assignment]
+    units = (Quaternion.unit,) * 4 + ("m",) * 3  # type: ignore[assignment]
+    speed_units = ("rad/s",) * 2 + ("m/s",) * 3  # type: ignore[assignment]
 
     def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         turn = super().motion(t, q[:4], u[:2])

@@ -133,10 +133,9 @@ def task_program(
     used = {"queue", *(x.stream for x in rows)}
     known = set().union(*used_slices(body), ["count", "base", "seeded", "weights", "tolerance", "at", "task"])
     known |= {x.status for x in rows}
-    slices, mine, own = (
-        {name: x for name, x in given.items() if name in some}
-        for given, some in ((sizes, known), (streams, used), (tables, used))
-    )
+    slices = {name: size for name, size in sizes.items() if name in known}
+    mine = {name: stream for name, stream in streams.items() if name in used}
+    own = {name: table for name, table in tables.items() if name in used}
     return Program(body, slices, W=W, streams=mine, counts=("limit",)), own
 
 
