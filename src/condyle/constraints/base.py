@@ -205,7 +205,7 @@ class Constraint(Described):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Composite(Constraint):
+class ConstraintOfParts(Constraint):
     """A constraint that is its parts: what it is about, and how many equations it has, is that of all of them."""
 
     @property

@@ -14,8 +14,8 @@ import casadi as ca
 
 from condyle.arrays import SX
 from condyle.constraints.base import (
-    Composite,
     Constraint,
+    ConstraintOfParts,
     Direction,
     drawn_ball,
     drawn_line,
@@ -54,7 +54,7 @@ def slip(at: SX, a: Sequence[SX], b: Sequence[SX]) -> SX:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Contact(Composite):
+class Contact(ConstraintOfParts):
     """What contacts share: the parts, one after the other; most have `rolling`, whether they must not slip."""
 
     def __post_init__(self) -> None:

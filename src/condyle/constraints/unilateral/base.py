@@ -31,7 +31,7 @@ from typing import Annotated, Any, ClassVar, Self
 import casadi as ca
 
 from condyle.arrays import SX
-from condyle.constraints.base import Composite, Constraint
+from condyle.constraints.base import Constraint, ConstraintOfParts
 from condyle.contact.materials import RESTITUTION, check_law, check_restitution
 from condyle.laws.described import number, quantity, sx
 from condyle.laws.leaves import Leaf
@@ -45,7 +45,7 @@ Flag = Annotated[Number, quantity("-")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Unilateral(Composite):
+class Unilateral(ConstraintOfParts):
     """A constraint that acts one way: it is open, or closed and pushes (a rope: pulls). Write `places` and
     `depth`; where there is friction `contacts.RigidContact`.
 
