@@ -3,6 +3,8 @@ code."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import itertools
 import re
 import signal
@@ -72,6 +74,25 @@ def test_american_spelling() -> None:
                 if (name, word.group().lower()) not in typed_by_users
             ]
     assert not found, "\n".join(found)
+
+
+def test_a_class_has_its_name_alone() -> None:
+    """Two classes share a name only where both are public, each in its own module: contact.Cylinder, paths.Cylinder."""
+    homes: dict[str, set[str]] = {}
+    for path in (ROOT / "src" / "condyle").rglob("*.py"):
+        module = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, set()).add(module)
+    public = {
+        (name, getattr(module, name).__module__)
+        for module in [condyle, *(getattr(condyle, name) for name in condyle.__all__)]
+        if inspect.ismodule(module)
+        for name in module.__all__
+        if inspect.isclass(getattr(module, name))
+    } | {("States", "condyle.system.states")}  # what system.states(...) returns
+    shared = {name: modules for name, modules in homes.items() if len(modules) > 1}
+    assert not {(name, m) for name, modules in shared.items() for m in modules} - public
 
 
 def test_mypy(pytestconfig: pytest.Config) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import condyle as cd
 from condyle.errors import DescriptionError, SingularError
-from condyle.mobilizers import NumberedMobilizer, motion_size
+from condyle.mobilizers import Mobilizer, NumberedMobilizer, motion_size
 from condyle.model.layouts import build_looped, prefers_loops
 from condyle.model.looped.tables import Looped
 from condyle.model.operators import OPERATORS
@@ -248,7 +248,7 @@ def test_lost_rank_is_reported_alike(monkeypatch):
     assert messages[0] == messages[1]
 
 
-def chain(n: int, mobilizer: cd.Mobilizer) -> cd.System:
+def chain(n: int, mobilizer: Mobilizer) -> cd.System:
     system, parent = cd.System(), "ground"
     for i in range(n):
         parent = system.add_body(
@@ -278,7 +278,7 @@ def test_equal_joints_compile_once():
     assert made[0] == made[1] <= 7
 
 
-def of_other_numbers(rng: np.random.Generator) -> list[cd.Mobilizer]:
+def of_other_numbers(rng: np.random.Generator) -> list[Mobilizer]:
     """Mobilizers of patterns that have numbers, with random ones. (A reversed screw about a general axis has
     several patterns: terms that should cancel do so but for rounding, or altogether.)"""
     a, b, c = rng.uniform(0.2, 0.9, 3)

@@ -9,6 +9,7 @@ import pytest
 
 import condyle as cd
 from condyle.integrate.equations import equations
+from condyle.mobilizers import Mobilizer
 from condyle.model.looped.implicit import STATE, build_looped_newton, has_looped_newton
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.tables.staged import Staged
@@ -20,7 +21,7 @@ C = cd.contact
 RUBBER = C.Material(1e5, dissipation=1.0, static_friction=0.8, dynamic_friction=0.6)
 
 
-def chain(n: int, joint: cd.Mobilizer | None = None, contacts: bool = True) -> cd.System:
+def chain(n: int, joint: Mobilizer | None = None, contacts: bool = True) -> cd.System:
     """Bodies that lean on a floor, on springs and dampers; a law of a straight line, too."""
     system = cd.System(gravity=(0, 0, -9.81))
     for k in range(n):

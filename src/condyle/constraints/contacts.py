@@ -128,8 +128,10 @@ class PointOnPlaneContact(Contact):
         return [*super().drawn(size), drawn_plane(self.a, self.normal, self.height, size)]
 
     def made(self) -> tuple[Constraint, ...]:
-        on = PointInPlane(self.a, given(self.normal), given(self.height), self.b, given(self.p_b))
-        return on, NoSlipOnPlane(self.a, given(self.normal), self.b, given(self.p_b), 0.0)
+        on = PointInPlane(
+            self.a, as_field_value(self.normal), as_field_value(self.height), self.b, as_field_value(self.p_b)
+        )
+        return on, NoSlipOnPlane(self.a, as_field_value(self.normal), self.b, as_field_value(self.p_b), 0.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,10 +162,10 @@ class SphereOnPlaneContact(Contact):
 
     def made(self) -> tuple[Constraint, ...]:
         n, height, center, radius = (
-            given(self.normal),
-            given(self.height),
-            given(self.center),
-            given(self.radius),
+            as_field_value(self.normal),
+            as_field_value(self.height),
+            as_field_value(self.center),
+            as_field_value(self.radius),
         )
         on = PointInPlane(self.a, n, height + radius, self.b, center)  # (21)
         return (on, NoSlipOnPlane(self.a, n, self.b, center, radius)) if self.rolling else (on,)
@@ -232,8 +234,8 @@ class SphereOnSphereContact(Contact):
 
     def made(self) -> tuple[Constraint, ...]:
         (c_a, r_a), (c_b, r_b) = (
-            (given(self.center_a), given(self.radius_a)),
-            (given(self.center_b), given(self.radius_b)),
+            (as_field_value(self.center_a), as_field_value(self.radius_a)),
+            (as_field_value(self.center_b), as_field_value(self.radius_b)),
         )
         apart = Rod(self.a, c_a, self.b, c_b, r_a + r_b)
         return (apart, NoSlipOnSphere(self.a, c_a, r_a, self.b, c_b, r_b)) if self.rolling else (apart,)
@@ -319,16 +321,16 @@ class LineOnLineContact(Contact):
     def made(self) -> tuple[Constraint, ...]:
         lines = (
             self.a,
-            given(self.p_a),
-            given(self.direction_a),
+            as_field_value(self.p_a),
+            as_field_value(self.direction_a),
             self.b,
-            given(self.p_b),
-            given(self.direction_b),
+            as_field_value(self.p_b),
+            as_field_value(self.direction_b),
         )
         return (LinesMeet(*lines), NoSlipOnLines(*lines)) if self.rolling else (LinesMeet(*lines),)
 
 
-def given(kept: Any) -> Any:
+def as_field_value(kept: Any) -> Any:
     """A kept number as its field takes it again."""
     return sx(kept) if not isinstance(kept, (float, tuple)) else kept
 

@@ -133,7 +133,7 @@ def _apart(mobilizer: Mobilizer, closure: Closure) -> tuple[Pattern, Sources]:
     ), [*numbers, *put_out]
 
 
-class Pool:
+class TablePool:
     """Tables of one width, one after the other, each different one once.
 
     Attributes:
@@ -182,7 +182,7 @@ class NumberedMobilizer(Mobilizer):
         self.like, self.pattern = like, patterns[0]
         for name in ("coordinate_names", "speed_names", "units", "named_by_user", "uses_time", "singular"):
             setattr(self, name, getattr(like, name))
-        self.pools = [Pool(tables) for tables in zip(*(p.tables for p in patterns), strict=True)]
+        self.pools = [TablePool(tables) for tables in zip(*(p.tables for p in patterns), strict=True)]
         each = np.hstack(
             [
                 np.array([p.numbers for p in patterns]).reshape(len(patterns), -1),

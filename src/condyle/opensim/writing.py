@@ -102,7 +102,7 @@ def write_document(content: Xml, path: Path) -> None:
     document.append(content)
     parts = ["<?xml version='1.0' encoding='UTF-8'?>\n"]
     _serialize(document, "\n", parts.append)
-    with files.whole(path, "wb") as file:
+    with files.atomic_write(path, "wb") as file:
         file.write("".join(parts).encode("UTF-8"))
 
 

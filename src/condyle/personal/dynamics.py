@@ -146,7 +146,7 @@ def _loaded(one: SizedSystem, symmetric: bool) -> LoadedSystem:
 
 
 @dataclass(frozen=True, eq=False)
-class Residuals:
+class TrialResiduals:
     """What dynamics found of one trial.
 
     Attributes:
@@ -188,7 +188,7 @@ class Masses:
     covariance: Array
     total: float
     weak: tuple[str, ...]
-    trials: list[Residuals | None]
+    trials: list[TrialResiduals | None]
 
 
 class _Trial:
@@ -458,7 +458,7 @@ def find_masses(
     V = vectors[:, kept]
     W = vectors[:, ~kept]
     covariance = root @ (W @ W.T + V @ np.diag(1 / (1 + values[kept])) @ V.T) @ root.T
-    found: list[Residuals | None] = []
+    found: list[TrialResiduals | None] = []
     at = iter(zip(used, start, cs, strict=True))
     for each in trials:
         found.append(None if each is None else _report(*next(at), pi, made))
@@ -494,14 +494,14 @@ def _steps(used: list[_Trial], cs: list[Array], pi_0: Array, U: Array) -> tuple[
     return cs, y
 
 
-def _report(t: _Trial, before: Array, c: Array, pi: Array, made: LoadedSystem) -> Residuals:
+def _report(t: _Trial, before: Array, c: Array, pi: Array, made: LoadedSystem) -> TrialResiduals:
     q = t.spline.B[0] @ c
     names = [made.system.speeds[j] for j in made.rows]
     units = ["N" if f else "N m" for f in made.is_force]
     change = (q - t.q0)[:, t.angles & t.free]
     e = np.linalg.norm(t.problem.errors(q, t.fit.theta, t.fit.d)[0], axis=-1)
     rms = float(np.sqrt((e**2).sum() / max(t.problem.seen.sum(), 1)))
-    return Residuals(
+    return TrialResiduals(
         t.rows,
         Table(t.t, names, before, units),
         Table(t.t, names, t.residual(c, pi), units),

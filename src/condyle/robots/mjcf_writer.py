@@ -45,14 +45,14 @@ def write_mjcf(system: System, path: str | os.PathLike[str], *, name: str = "", 
     """
     target = Path(path)
     files.check_target(target, "write_mjcf")
-    writer = _Writer(system, name or target.stem)
+    writer = _MJCFWriter(system, name or target.stem)
     left_out(writer.lost, "write_mjcf", strict)
     indent(writer.model, "  ")
-    with files.whole(target, "wb") as file:
+    with files.atomic_write(target, "wb") as file:
         ElementTree(writer.model).write(file, encoding="UTF-8", xml_declaration=True)
 
 
-class _Writer:
+class _MJCFWriter:
     def __init__(self, system: System, name: str) -> None:
         self.system, self.lost = system, list[str]()
         self.model = Xml("mujoco", {"model": name})

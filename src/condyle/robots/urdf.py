@@ -336,10 +336,10 @@ def write_urdf(system: System, path: str | os.PathLike[str], *, name: str = "", 
     """
     target = Path(path)
     files.check_target(target, "write_urdf")
-    writer = _Writer(system, name or target.stem)
+    writer = _URDFWriter(system, name or target.stem)
     left_out(writer.lost, "write_urdf", strict)
     indent(writer.robot, "  ")
-    with files.whole(target, "wb") as file:
+    with files.atomic_write(target, "wb") as file:
         ElementTree(writer.robot).write(file, encoding="UTF-8", xml_declaration=True)
 
 
@@ -357,7 +357,7 @@ def numbers_text(values: object) -> str:
     return " ".join(repr(float(x) + 0.0) for x in np.ravel(np.asarray(values, dtype=float)))
 
 
-class _Writer:
+class _URDFWriter:
     def __init__(self, system: System, name: str) -> None:
         self.system, self.lost = system, list[str]()
         self.robot = Xml("robot", {"name": name})

@@ -42,8 +42,8 @@ from condyle.presentation import Block, Display, cut, number, page
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.studies.relax import check_energy
-from condyle.system.given import check_state, check_system
-from condyle.system.given import number as one_number
+from condyle.system.checked_arguments import check_state, check_system
+from condyle.system.checked_arguments import number as one_number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.variables import variables
@@ -108,7 +108,7 @@ def sample(
             raise DescriptionError(f"sample: {name}: expected a whole number above zero, got {value!r}")
     if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
         raise DescriptionError(f"sample: seed: expected a whole number, zero or above, got {seed!r}")
-    walk = _Walk(system, state, float(kT), min(int(chains), max(int(n) // LEAST, 1)), int(seed))
+    walk = _Chains(system, state, float(kT), min(int(chains), max(int(n) // LEAST, 1)), int(seed))
     each = -(-int(n) // walk.chains)
     walk.warm(int(warmup), int(steps))
     q = np.empty((each, walk.chains, system.nq))
@@ -143,7 +143,7 @@ def _checked(system: System, state: State | None) -> State:
     return state
 
 
-class _Walk:
+class _Chains:
     """Chains side by side: q (chains, nq)."""
 
     def __init__(self, system: System, state: State, kT: float, chains: int, seed: int) -> None:

@@ -20,14 +20,14 @@ from condyle.integrate.manifold import faint, violations
 from condyle.integrate.measure_history import history
 from condyle.integrate.native import native
 from condyle.integrate.progress import reported
-from condyle.integrate.run import Run, Settings
+from condyle.integrate.run import RunSettings, SimulationRun
 from condyle.integrate.trajectory import Trajectory
 from condyle.loading import if_loaded
 from condyle.native.machine.threads import thread_count
 from condyle.plausible import ACROSS, ask, of_excitation
 from condyle.presentation import cut, numbers
 from condyle.studies.residual_forces import gravity
-from condyle.system.given import (
+from condyle.system.checked_arguments import (
     BYTES_PER_EVENT,
     check_state,
     check_step,
@@ -241,13 +241,13 @@ def simulate(
         )
     _check_start(system, start, accuracy)
     report, stop = reported("simulate", progress)
-    settings = Settings(
+    settings = RunSettings(
         float(t_final), accuracy, w, step, max_step, wanted, scales.TIME_SCALE * accuracy, report
     )
     try:
         found: Trajectory | Ensemble
         if alone and not every_step:
-            from condyle.integrate.pieces import run_in_pieces
+            from condyle.integrate.kept_times import run_in_pieces
 
             if happening or history(system):
                 raise DescriptionError(
@@ -259,7 +259,7 @@ def simulate(
             found = run_in_pieces(start[0], native(system, method), method, settings, times)
             last = float(found.t[-1])
         elif alone:
-            found = Run(start[0], *native(system, method), method, settings).go()
+            found = SimulationRun(start[0], *native(system, method), method, settings).go()
             last = float(found.t[-1])
         else:
             from condyle.integrate.ensemble_run import EachRun, EnsembleRun

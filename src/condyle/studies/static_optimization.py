@@ -28,8 +28,8 @@ from condyle.studies.motion.motion import Motion
 from condyle.studies.residual_forces import ResidualForces
 from condyle.studies.study_system import recorded_motion, study_system
 from condyle.studies.unknown_forces import WHO, UnknownForces, directions
+from condyle.system.checked_arguments import flag, number
 from condyle.system.failures import unsolved
-from condyle.system.given import flag, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table, save_all

@@ -23,7 +23,7 @@ from condyle.model.layouts import build_looped, prefers_loops
 from condyle.model.model import Model, description, equation_names
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.columns import generalized_forces
-from condyle.model.operators.record import Operator
+from condyle.model.operators.record import OperatorRecord
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.fastcall.builtin import DirectCall
 from condyle.system.tails import Tails, resting
@@ -176,7 +176,7 @@ class Compiled:
         """Whether a result that is not a number may mean that a path is not found."""
         return bool(self.model.over_surfaces or self.model.reaction_laws) and OPERATORS[name].on_paths
 
-    def refusal(self, operator: Operator, label: str, tail: int = -1) -> Any:
+    def refusal(self, operator: OperatorRecord, label: str, tail: int = -1) -> Any:
         """What a kernel that ends with an operator's status does where that is not zero; None if it has none.
 
         Args:

@@ -25,7 +25,7 @@ from condyle.model.looped.jacobian import (
     has_looped_jvp,
 )
 from condyle.model.operators import OPERATORS
-from condyle.model.operators.record import Operator
+from condyle.model.operators.record import OperatorRecord
 from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.fastcall.builtin import DirectCall
@@ -41,7 +41,7 @@ CONTACT_FORCES = "contacts.forces", "contacts.losses", "contacts.wrenches", "con
 _OPTIONS = tuple(name for name in OPTIONS if name != "out")
 
 
-def derivable(name: str) -> Operator:
+def derivable(name: str) -> OperatorRecord:
     """The record of an operator that is a kernel of its own, for jvp, vjp, jacobian and casadi."""
     operator = OPERATORS.get(name)
     if operator is None or not operator.derivable:
@@ -167,7 +167,7 @@ def _size(compiled: Compiled, name: str) -> int:
     return sum(n for result, n in OPERATORS[name].outputs(compiled.model) if result != "status")
 
 
-def _part(compiled: Compiled, operator: Operator, body: int) -> slice:
+def _part(compiled: Compiled, operator: OperatorRecord, body: int) -> slice:
     """Which of the numbers are an operator's, if it answers for one body."""
     return operator.row(compiled.model, body) if operator.per_body == "row" else slice(None)
 
@@ -307,7 +307,7 @@ def check_shares(compiled: Compiled, kind: str, name: str, q: Any, u: Any, tail:
 
 
 def _made(
-    compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...], body: int | None, key: Any
+    compiled: Compiled, kind: str, operator: OperatorRecord, wrt: tuple[str, ...], body: int | None, key: Any
 ) -> NativeFunction:
     """The native function of a derivative."""
     model, name = compiled.model, operator.name

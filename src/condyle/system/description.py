@@ -91,7 +91,7 @@ class Copies(Attachments):
     def _check_inertia(self) -> bool:
         """Every speed moves some inertia, or an error says which does not."""
 
-        from condyle.tree.check import check_inertia
+        from condyle.tree.massless import check_inertia
 
         if self._tree.checked < len(self._tree.bodies):
             check_inertia(self._tree)
@@ -368,8 +368,8 @@ class Description(Copies):
             names of the forces or constraints.
         """
         from condyle.constraints.unilateral import RigidContact
-        from condyle.contact.groups import pairs
         from condyle.contact.hunt_crossley import ContactLaw, HuntCrossley
+        from condyle.contact.surface_groups import pairs
 
         made = pairs(name, a, b, law or HuntCrossley, options, RigidContact)
         two = lambda law: frozenset(
@@ -534,7 +534,7 @@ def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any
     coordinates = [c for b in bodies for c in b.coordinates]
     driven = {j for b in bodies for j in b.prescribed_speeds}
     parameters, inputs, discrete, z = (
-        [(name, number(x)) for name, x in zip(system.names(kind), system.default(kind), strict=True)]
+        [(name, number(x)) for name, x in zip(system._names(kind), system.default(kind), strict=True)]
         for kind in ("parameters", "inputs", "discrete", "z")
     )
     made = [

@@ -260,7 +260,7 @@ class Parts(Display):
             "parameters": self._tree.parameters,
         }[variable].defaults
 
-    def names(self, variable: str) -> tuple[str, ...]:
+    def _names(self, variable: str) -> tuple[str, ...]:
         """Names of the entries of q, u, z, inputs, discrete or parameters."""
         return {
             "q": self.coordinates,

@@ -14,7 +14,7 @@ from condyle.spatial import Transform
 from condyle.system.system import System
 from condyle.tree import scales
 from condyle.tree.body import Body
-from condyle.viewer.elements import COLORS, ShapeOnBody, body_numbers
+from condyle.viewer.drawn_elements import COLORS, ShapeOnBody, body_numbers
 from condyle.viewer.joints import glyphs
 
 BONE, INERTIA = "#e6dac4", "#7fa6bf"

@@ -19,7 +19,7 @@ from condyle.system.system import System
 from condyle.tree import scales
 from condyle.viewer import footing, hand
 from condyle.viewer.real_time import RealTime
-from condyle.viewer.stream import Stream
+from condyle.viewer.stream import StateStream
 
 SAMPLES = 61
 """Points of a curve over a coordinate."""
@@ -45,7 +45,7 @@ class Session:
         self.state = self.first = _copied(self.system, given)
         self.rate, self.delay = rate, delay
         self.speed, self.accuracy, self.integrator = 1.0, 1e-3, "merson"
-        self.stream = Stream(self.state)
+        self.stream = StateStream(self.state)
         self.run: RealTime | None = None
         self.saved: list[dict[str, float]] = []
         self.said = ""

@@ -11,10 +11,10 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
-from condyle.integrate.adjoint.blocks import Tasks
 from condyle.integrate.adjoint.gradients import RunDerivatives, cotangent_of, jacobian, jvp, tangent_of, vjp
 from condyle.integrate.adjoint.program import carry
 from condyle.integrate.adjoint.slopes import FORWARD, REVERSE
+from condyle.integrate.adjoint.tasks import AdjointTasks
 from condyle.integrate.ensemble import EnsembleSteps, Runs
 from condyle.status import Status
 
@@ -67,7 +67,7 @@ class EnsembleDerivatives:
         k = d.shape[1]
         t, y, f, x = rows or (self.rows.t, self.rows.y, self.rows.f, None)
         which = np.repeat(np.arange(self.N), k)
-        tasks = Tasks(
+        tasks = AdjointTasks(
             t,
             y,
             f,
@@ -142,7 +142,7 @@ class EnsembleDerivatives:
         d, dp = d.copy(), dp.copy()
         for i in np.flatnonzero(last > first):
             a, b, which = (np.full(d.shape[1], x) for x in (first[i], last[i], i))
-            tasks = Tasks(
+            tasks = AdjointTasks(
                 self.rows.t,
                 self.rows.y,
                 self.rows.f,

@@ -30,7 +30,7 @@ from condyle.integrate.interrupts.base import Cause
 from condyle.integrate.interrupts.samples import Sampling, samples
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.measure_history import scalars
-from condyle.integrate.rigid.contact_rows import Numbers
+from condyle.integrate.rigid.contact_rows import ContactNumbers
 from condyle.integrate.rigid.impact import blow
 from condyle.integrate.steps import replaced, stacked
 from condyle.model.symbols import Symbols
@@ -276,7 +276,7 @@ class Changes:
         contacts, A = cause.contacts, np.eye(self.size)
         modes = contacts.modes
         held = [contacts.holds(s) for s in (before, after)]
-        now = Numbers(before, modes)
+        now = ContactNumbers(before, modes)
         du = after.u - before.u
         if np.abs(du).max(initial=0.0) <= contacts.slow:
             return A
@@ -293,7 +293,7 @@ class Changes:
         rebounds = np.array([not held[1][0][i] for i in which])
 
         def speeds(s: State) -> Array:
-            now = Numbers(s, modes)
+            now = ContactNumbers(s, modes)
             W, Z = contacts._matrix(now, which)
             v = np.column_stack([now.rate, now.slip])[which]
             law = (

@@ -349,7 +349,7 @@ def _felt(system: System) -> set[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class SignalSource:
     """One thing that depends on time: a graph of its expressions, in which signals are nodes.
 
     Args:
@@ -459,7 +459,7 @@ def _needed(g: Graph, roots: Sequence[int]) -> set[int]:
     return found
 
 
-def source(name: str, t: SX, outputs: list[SX], outside: SX) -> Source | None:
+def source(name: str, t: SX, outputs: list[SX], outside: SX) -> SignalSource | None:
     """The signals of some expressions; None if they do not depend on time."""
     lookups = lookups_in(outputs)
     flat = ca.vertcat(ca.SX(0, 1), *(ca.densify(ca.vec(x)) for x in outputs))
@@ -530,7 +530,7 @@ def source(name: str, t: SX, outputs: list[SX], outside: SX) -> Source | None:
             signals |= {j for j in column if kinds[j] & (TIME | STATE) == TIME}
     nodes = sorted(signals)
     followed = sorted(k for k in wanted if not kinds[k] & STATE)
-    return Source(
+    return SignalSource(
         name,
         g,
         [(lookup.table, mine) for lookup, mine in zip(lookups, index, strict=True)],

@@ -20,7 +20,7 @@ from condyle.dynamics.inertia import inner
 from condyle.dynamics.row import RowField
 from condyle.forces.path import PathLaw
 from condyle.laws.described import sx
-from condyle.model.looped.draft import Draft, KernelDraft, Kind, StraightLine
+from condyle.model.looped.draft import Draft, KernelDraft, RowKind, StraightLine
 from condyle.model.looped.passes import at_rest
 from condyle.model.looped.path_kinds import PathKind, is_row, kinds_among
 from condyle.model.looped.path_rows import LawFields, LawKernel, PathRows, SpanFields
@@ -166,8 +166,8 @@ def _write_arms(looped: Looped, paths: AllPaths) -> None:
 class CrossingKernel(KernelDraft):
     """The kernel of spans with some ends and the bodies of a kind that they cross."""
 
-    def __init__(self, looped: Looped, ends: int, kind: Kind) -> None:
-        super().__init__(looped, Kind(None, kept=kind.kept))
+    def __init__(self, looped: Looped, ends: int, kind: RowKind) -> None:
+        super().__init__(looped, RowKind(None, kept=kind.kept))
         self.ends, self.crossed, self.span = ends, self.row("crossed"), SpanFields(self, "span")
 
 

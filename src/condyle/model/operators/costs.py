@@ -16,7 +16,7 @@ from condyle.records import dataclass
 
 if TYPE_CHECKING:
     from condyle.model.model import Model
-    from condyle.model.operators.record import Operator
+    from condyle.model.operators.record import OperatorRecord
 
 LONGEST = 22_000
 """Operations of a straight line beyond which loops are preferred: about a second of compiling."""
@@ -49,7 +49,7 @@ class Estimate:
 class LayoutCost:
     """Tells what an operator costs."""
 
-    def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:
+    def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
         """None where the operator has no loops for this model."""
         raise NotImplementedError
 
@@ -72,10 +72,10 @@ class PassCost(LayoutCost):
     looped_speed: float = 150
     unconstrained: bool = False
 
-    def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:
+    def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
         return None if self.unconstrained and model.constraints else self.over_tree(operator, model)
 
-    def over_tree(self, operator: Operator, model: Model) -> Estimate:
+    def over_tree(self, operator: OperatorRecord, model: Model) -> Estimate:
         bodies, keys = model.tree.bodies, [p.key for p in model.patterns]
         types = dict(zip(keys, (b.mobilizer for b in bodies), strict=True))
         cost = {key: motion_size(m) + self.body + self.speed * m.nu for key, m in types.items()}
@@ -101,7 +101,7 @@ class MultiplierCost(PassCost):
     pushes: bool = False
     also_without: bool = False
 
-    def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:
+    def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
         if self.pushes and model.has_friction:
             return None
         if self.also_without and not model.constraints:
@@ -129,7 +129,7 @@ class MatrixCost(LayoutCost):
     ancestor: float = 0
     pair: float = 0
 
-    def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:
+    def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
         if not model.tree.nu:
             return None
         speeds, before = _speeds_before(model)
@@ -142,7 +142,7 @@ class MatrixCost(LayoutCost):
 class PathCost(LayoutCost):
     """An operator of the geometry of paths."""
 
-    def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:
+    def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
         if not model.paths:
             return None
         from condyle.model.looped.path_kinds import is_row, span_size
@@ -155,7 +155,7 @@ class PathCost(LayoutCost):
 class TensionCost(LayoutCost):
     """An operator of laws along paths of known lengths."""
 
-    def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:
+    def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
         if not model.controlled_paths:
             return None
         from condyle.model.looped.path_kinds import LAW

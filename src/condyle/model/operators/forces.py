@@ -18,7 +18,7 @@ from condyle.arrays import SX
 from condyle.model.flat import column, rows
 from condyle.model.operators.costs import TensionCost
 from condyle.model.operators.dynamics import each_force
-from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.record import OperatorRecord, Stage
 from condyle.model.operators.rooms import equations, path_operators
 from condyle.records import dataclass
 
@@ -135,7 +135,7 @@ def _potentials(s: Symbols) -> list[SX]:
 
 _PATHS = "controlled_paths"
 OPERATORS = (
-    Operator(
+    OperatorRecord(
         "unit_tensions",
         Stage.VELOCITY,
         takes="q L Ldot",
@@ -146,7 +146,7 @@ OPERATORS = (
         serves="static_optimization",
         watched=False,
     ),
-    Operator(
+    OperatorRecord(
         "unit_loads",
         Stage.POSITION,
         "q",
@@ -154,7 +154,7 @@ OPERATORS = (
         expressions=_unit_loads,
         serves="static_optimization",
     ),
-    Operator(
+    OperatorRecord(
         "muscle_reports",
         Stage.FORCE,
         takes="q u L Ldot",
@@ -164,7 +164,7 @@ OPERATORS = (
         serves="muscle_analysis",
         watched=False,
     ),
-    Operator(
+    OperatorRecord(
         "imbalance",
         Stage.FORCE,
         takes="q u L Ldot",
@@ -174,7 +174,7 @@ OPERATORS = (
         serves="muscles.equilibrium",
         watched=False,
     ),
-    Operator(
+    OperatorRecord(
         "tensions",
         Stage.FORCE,
         takes="q u L Ldot",
@@ -184,7 +184,7 @@ OPERATORS = (
         serves="force_report",
         watched=False,
     ),
-    Operator(
+    OperatorRecord(
         "force_wrenches",
         Stage.FORCE,
         takes="q u",
@@ -193,7 +193,7 @@ OPERATORS = (
         expressions=_wrenches,
         serves="force_report",
     ),
-    Operator(
+    OperatorRecord(
         "force_potentials",
         Stage.FORCE,
         takes="q u",

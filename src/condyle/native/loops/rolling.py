@@ -22,7 +22,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX
-from condyle.native.loops.sweep import RowKernel, RowPass, Sweep
+from condyle.native.loops.sweep import RowKernel, RowPass, TableSweep
 from condyle.native.straight.instructions import LEAVES, Instructions, apply
 from condyle.records import dataclass
 
@@ -137,7 +137,7 @@ class RowGroup:
     at: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-def roll(f: ca.Function) -> Sweep | None:
+def roll(f: ca.Function) -> TableSweep | None:
     """The same function as loops over rows, or None where little would be gained.
 
     Unlike a kernel it does not read everything before it writes: no result may be where an argument is.
@@ -178,7 +178,7 @@ def roll(f: ca.Function) -> Sweep | None:
     kinds = np.zeros(rows, dtype=np.int64)
     for t, x in enumerate(types, start=1):
         kinds[x.at] = t
-    return Sweep(kinds, np.zeros(rows, dtype=np.int64), {}, windows, arguments, results, passes)
+    return TableSweep(kinds, np.zeros(rows, dtype=np.int64), {}, windows, arguments, results, passes)
 
 
 def _operations(nodes: Sequence[tuple]) -> int:

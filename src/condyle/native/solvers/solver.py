@@ -229,6 +229,12 @@ class Solver(LinkedSource):
             )
             found = b.compare("oeq", status, float(OK))
             b.store(status, b.at(row, last * L.W))
+            b.branch(
+                b.any(b.compare("une", status, float(OK))), clear := b.label("clear"), end := b.label("end")
+            )
+            b.place(end)
+            b.give()
+            b.place(clear)
             for j in range(last):
                 place = b.at(row, j * L.W)
                 b.store(b.select(found, b.load(place), math.nan), place)

@@ -21,7 +21,7 @@ from condyle.studies.kinematics.result import InverseKinematics
 from condyle.studies.scaling.bodies import changes
 from condyle.studies.scaling.measurements import Measured, Measurement, frames, manual, measure
 from condyle.studies.scaling.result import Scaling
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.trace import to_sx
@@ -72,7 +72,8 @@ def scale(
     Args:
         system: what is scaled; it is not changed.
         markers: of a static trial, `cd.read_markers("static.trc")`.
-        measurements: `cd.Measurement("thigh", [("R.ASIS", "R.Knee")], ["femur_r"])`, ...
+        measurements: `Measurement("thigh", [("R.ASIS", "R.Knee")], ["femur_r"])`, ...,
+            of `condyle.studies.scaling`.
         factors: of bodies that are not measured, or that should have other factors: {"torso": 1.05} or
             {"torso": (1, 1.1, 1)}. They may be Parameters, {"torso": cd.Parameter("size", 1.0)}: then one
             compiled system serves subjects of all sizes. Markers and geometry are where the Parameters'
@@ -192,7 +193,9 @@ def _factors(
             continue
         for m in measurements:
             if not isinstance(m, Measurement):
-                raise DescriptionError(f"scale: measurements: expected cd.Measurement(...), got {m!r}")
+                raise DescriptionError(
+                    f"scale: measurements: expected Measurement(...) of condyle.studies.scaling, got {m!r}"
+                )
             assert markers is not None
             found = measure(m, places, markers, frames(markers, time))
             measured += found

@@ -17,7 +17,7 @@ import pytest
 import condyle as cd
 from condyle.model.model import description
 from condyle.native.machine import cache
-from condyle.opensim import kept
+from condyle.opensim import model_cache
 from tests.process import finish, output, start
 
 
@@ -25,7 +25,7 @@ from tests.process import finish, output, start
 def folder(tmp_path, monkeypatch) -> Path:
     """An empty cache, and a model beside a mesh that does not exist yet."""
     monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(kept, "_held", {})
+    monkeypatch.setattr(model_cache, "_held", {})
     system = cd.System()
     system.add_body("thigh", mobilizer=cd.Pin(), X_BM=(0, 0.2, 0), mass=7, inertia=(0.1, 0.02, 0.1))
     system.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.2, 0), mass=3, inertia=(0.1, 0.02, 0.1))
@@ -42,7 +42,7 @@ def entries() -> int:
 
 def forget() -> None:
     """As a new process would begin."""
-    kept._held.clear()
+    model_cache._held.clear()
 
 
 def test_a_kept_description_is_nobody_elses(folder):
@@ -162,7 +162,7 @@ def test_entries_that_check_and_do_not_fit(folder):
     """A right checksum over something else, as from another version: made anew, without a word."""
     path = folder / "leg.osim"
     cd.read_osim(path)
-    key = kept._key(path, (), "constraints")
+    key = model_cache._key(path, (), "constraints")
     for code, facts in (
         (b"not a pickle", {"parts": 12, "looked": []}),
         (b"", {}),
@@ -172,7 +172,7 @@ def test_entries_that_check_and_do_not_fit(folder):
         assert cache.store(key, code, facts)
         assert cd.read_osim(path).body("shank").mass == 3.0
         forget()
-        assert kept._find(key) is not None
+        assert model_cache._find(key) is not None
 
 
 def test_two_processes_fill_one_entry(folder):
