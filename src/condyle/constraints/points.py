@@ -77,7 +77,8 @@ class Rod(Constraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ball(Constraint):
-    """Two points coincide: p = p_b - p_a, in ground [m]. The multipliers are minus the force on b [N].
+    """Two points coincide (`cd.Ball` is a joint): p = p_b - p_a, in ground [m]. The multipliers are minus the
+    force on b [N].
 
     Args:
         a: one body, or its name.
@@ -86,6 +87,7 @@ class Ball(Constraint):
         p_b: station on b, in its frame [m], shape (3,).
     """
 
+    room = "constraints."
     measure: ClassVar[str] = "m"
 
     a: BodyName

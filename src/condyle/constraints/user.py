@@ -26,7 +26,7 @@ from condyle.laws.ask import AskedMotion, AskedState, traced_law
 from condyle.laws.described import text
 from condyle.laws.factors import OWN_FUNCTION, BodyFactors
 from condyle.laws.leaves import GivenInput, Leaf
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Traced
 from condyle.trace.parameter import Parameter
 
@@ -89,8 +89,7 @@ class UserConstraint(Constraint):
             raise DescriptionError(
                 f"{self.what}: asks nothing of the state that moves; there is nothing to constrain"
             )
-        object.__setattr__(self, "law", law)
-        object.__setattr__(self, "asks", asks)
+        assign(self, law=law, asks=asks)
         super().__post_init__()
 
     @property

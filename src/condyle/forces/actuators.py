@@ -26,7 +26,7 @@ from condyle.forces.two_point import TwoPoint
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.factors import BodyFactors
 from condyle.laws.view import Loads, View
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Input
 
@@ -184,7 +184,7 @@ class TorqueActuator(Actuator):
         length = math.hypot(*axis)
         if not length > 0:
             raise DescriptionError(f"TorqueActuator: axis must not be zero, got {axis}")
-        object.__setattr__(self, "axis", tuple((np.array(self.axis) / length).tolist()))
+        assign(self, axis=tuple((np.array(self.axis) / length).tolist()))
 
     def apply(self, s: View, loads: Loads) -> None:
         axis = sx(self.axis)
@@ -233,7 +233,7 @@ class PointActuator(Actuator):
         length = math.hypot(*direction)
         if not length > 0:
             raise DescriptionError(f"PointActuator: direction must not be zero, got {direction}")
-        object.__setattr__(self, "direction", tuple((np.array(self.direction) / length).tolist()))
+        assign(self, direction=tuple((np.array(self.direction) / length).tolist()))
 
     def scaled(self, factors: BodyFactors) -> Self:
         return self if self.point_frame == "ground" else super().scaled(factors)

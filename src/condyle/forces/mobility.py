@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_name
 from condyle.forces.base import Law
 from condyle.forces.external import Signal, SignalLike, at_time
 from condyle.laws.described import CoordinateName, function_of, owner, quantity, speed_named, speed_of, sx
@@ -60,8 +60,7 @@ class OnCoordinate(OnSpeed):
             speed_of(tree, self.coordinate, repr(self))
             return
         owner(tree, self.coordinate, repr(self))
-        if self.speed not in tree.speeds:
-            raise UnknownNameError("speed", self.speed, tree.speeds, repr(self))
+        check_name("speed", self.speed, tree.speeds, repr(self))
 
     def _speed(self, s: View) -> str:
         return speed_named(s.tree, self.coordinate, repr(self)) if self.speed is None else self.speed

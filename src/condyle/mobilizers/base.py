@@ -263,8 +263,11 @@ class Mobilizer(ExplainsCalls):
         """
         if not type(self).__module__.startswith("condyle."):
             return f"{type(self).__qualname__} {self._equations}"
-        values: list[str] = [text(getattr(self, f.name)) for f in fields(self)] if is_dataclass(self) else []
-        return f"{type(self).__name__}({', '.join(values)})"
+        return f"{type(self).__name__}({', '.join(text(value) for _, value in self._fields())})"
+
+    def _fields(self) -> list[tuple[Any, Any]]:
+        """The fields of a dataclass, with their values."""
+        return [(f, getattr(self, f.name)) for f in fields(self)] if is_dataclass(self) else []
 
     @cached_property
     def _equations(self) -> str:
@@ -281,19 +284,13 @@ class Mobilizer(ExplainsCalls):
     def check_parameters(self, values: Mapping[str, float]) -> None:
         """Raise a clear error if values of the Parameters are impossible for this mobilizer, such as a
         negative radius."""
-        mine: dict[str, Any] = (
-            {f.name: getattr(self, f.name) for f in fields(self) if f.init} if is_dataclass(self) else {}
-        )
-        if changed := {name: valued(value, values) for name, value in mine.items() if depends(value)}:
+        if changed := {f.name: valued(x, values) for f, x in self._fields() if f.init and depends(x)}:
             replace(self, **changed)  # type: ignore[type-var]
 
     def conditions(self) -> SX | None:
         """The same in expressions, a column: all not zero where values are possible. None: `check_parameters`
         must be asked."""
-        mine: list[Any] = (
-            [getattr(self, f.name) for f in fields(self) if f.init] if is_dataclass(self) else []
-        )
-        return None if any(map(depends, mine)) else zeros(0)
+        return None if any(f.init and depends(x) for f, x in self._fields()) else zeros(0)
 
     def reversed(self) -> Mobilizer:
         """The same motion and coordinates with the parts of F and M exchanged (seth2010 section 2.4)."""
@@ -389,9 +386,7 @@ class Mobilizer(ExplainsCalls):
 
     def __repr__(self) -> str:
         """Class and fields that differ from their defaults."""
-        mine: list[Any] = (
-            [(f, getattr(self, f.name)) for f in fields(self) if f.repr] if is_dataclass(self) else []
-        )
+        mine = [(f, value) for f, value in self._fields() if f.repr]
         shown = [f"{f.name}={value!r}" for f, value in mine if text(value) != text(f.default)]
         return f"{type(self).__name__}({', '.join(shown)})"
 

@@ -27,7 +27,7 @@ from condyle.mobilizers.constants import (
 from condyle.mobilizers.function_based import Law, law_of, picklable, times
 from condyle.mobilizers.traced import motion
 from condyle.native.tables.lookup import RowSource
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.spatial import Transform
 from condyle.trace import Symbol, Traced
 
@@ -80,16 +80,16 @@ class Composition(Mobilizer):
         singular = "; ".join(
             filter(None, (a.singular, b.singular, "where a later speed repeats what earlier ones do"))
         )
-        for name, value in (
-            ("coordinate_names", _joined(a.coordinate_names, b.coordinate_names)),
-            ("speed_names", _joined(a.speed_names, b.speed_names)),
-            ("quaternions", quaternions),
-            ("named_by_user", a.named_by_user and b.named_by_user),
-            ("uses_time", a.uses_time or b.uses_time),
-            ("singular", singular),
-            ("has_lengths", a.has_lengths or b.has_lengths),
-        ):
-            object.__setattr__(self, name, value)
+        assign(
+            self,
+            coordinate_names=_joined(a.coordinate_names, b.coordinate_names),
+            speed_names=_joined(a.speed_names, b.speed_names),
+            quaternions=quaternions,
+            named_by_user=a.named_by_user and b.named_by_user,
+            uses_time=a.uses_time or b.uses_time,
+            singular=singular,
+            has_lengths=a.has_lengths or b.has_lengths,
+        )
 
     @property
     def domains(self) -> tuple[tuple[float, float], ...]:
@@ -257,24 +257,21 @@ class Coupled(Mobilizer):
         )
         parameters_of(ca.vertcat(ca.SX(0, 1), *(s.sx for law in laws if law for s in law.outside)), what)
         units = given_units(self.units, names, what)
-        for name, value in (
-            ("coordinates", names),
-            ("functions", given),
-            ("laws", laws),
-            ("own", own),
-            ("coordinate_names", names),
-            ("speed_names", names),
-            ("uses_time", inner.uses_time),
-            ("scales_with_body", inner.scales_with_body),
-            (
-                "singular",
-                "; ".join(
-                    filter(None, (inner.singular, "where the functions do not move with a coordinate"))
-                ),
+        assign(
+            self,
+            coordinates=names,
+            functions=given,
+            laws=laws,
+            own=own,
+            coordinate_names=names,
+            speed_names=names,
+            uses_time=inner.uses_time,
+            scales_with_body=inner.scales_with_body,
+            singular="; ".join(
+                filter(None, (inner.singular, "where the functions do not move with a coordinate"))
             ),
-        ):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "units", units or self._own_units())
+        )
+        assign(self, units=units or self._own_units())
 
     def _own_units(self) -> tuple[str, ...]:
         usual = coordinate_units(*self._hinge(), ())

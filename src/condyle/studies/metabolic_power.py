@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_names
 from condyle.muscles.metabolics import Metabolics, Umberger2010, Working
 from condyle.muscles.muscle import Muscle
 from condyle.native.tables.lookup import lookup_context
@@ -70,11 +70,7 @@ def metabolic_power(
         raise DescriptionError("metabolic_power: the analysis has the muscles of another system")
     given = {name: analysis[name].values for name in TAKEN}
     if excitations is not None:
-        for name in names:
-            if name not in excitations.names:
-                raise UnknownNameError(
-                    "column", name, excitations.names, "excitations: every muscle needs one"
-                )
+        check_names("column", names, excitations.names, "excitations: every muscle needs one")
         given["excitation"] = at_times("excitations", excitations[list(names)], analysis.lengths.time)
     values = {p.name: p.default for k in names for p in system.force(k).parameters()} | dict(parameters or {})
     out = np.empty((len(analysis.lengths.time), len(names) + 2))

@@ -229,7 +229,7 @@ class State(Display, OfState):
         ):
             values, default = getattr(self, name), self.system.default(name)
             if len(values) and (name in ("q", "u") or not np.array_equal(values, default)):
-                named = zip(self.system.names(name), values, strict=True)
+                named = zip(self.system._names(name), values, strict=True)
                 parts.append(title + cut([f"{key}={number(x)}" for key, x in named]))
         if self.locked:
             parts.append("locked " + cut([f"{key}: {level}" for key, level in sorted(self.locked.items())]))
@@ -245,7 +245,7 @@ class State(Display, OfState):
             Block(
                 kind,
                 (kind.removesuffix("s"), "value"),
-                [(n, number(x)) for n, x in zip(self.system.names(kind), getattr(self, kind), strict=True)],
+                [(n, number(x)) for n, x in zip(self.system._names(kind), getattr(self, kind), strict=True)],
             )
             for kind in ("parameters", "inputs", "discrete")
         ]
@@ -430,7 +430,7 @@ def _prescribed(system: System, new: dict[str, Any], results: dict[Any, Any], ta
         if not np.isfinite(x).all():
             i = int(np.flatnonzero(~np.isfinite(x))[0])
             raise ShapeError(
-                f"{name}: {system.names(name)[i]!r} is {x[i]} by its prescribed motion at t = "
+                f"{name}: {system._names(name)[i]!r} is {x[i]} by its prescribed motion at t = "
                 f"{new['t']:g} s; it must be a finite number: check the function, or disable "
                 "it by the name of its body"
             )

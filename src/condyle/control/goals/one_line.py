@@ -13,10 +13,10 @@ from condyle.arrays import SX
 from condyle.control.dynamics import Dynamics
 from condyle.control.goals.base import Condition, MovementGoal, names_of
 from condyle.control.point import MovementPoint
-from condyle.errors import DescriptionError, TraceError, UnknownNameError
+from condyle.errors import DescriptionError, TraceError, check_name, check_names
 from condyle.laws.ask import AskedMotion, AskedState, traced_law
 from condyle.laws.leaves import Leaf
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Traced
 
 
@@ -36,7 +36,7 @@ def _flat(result: Any) -> list[Any]:
     return list(np.ravel(np.array(result, dtype=object)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _OfFunction(MovementGoal):
     """A goal from a user's function of the state, traced as laws are."""
 
@@ -49,11 +49,15 @@ class _OfFunction(MovementGoal):
     def __post_init__(self) -> None:
         called = getattr(self.function, "__name__", type(self.function).__name__)
         what = f"{type(self).__name__}({'lambda' if called == '<lambda>' else called})"
-        object.__setattr__(self, "name", self.name or what)
+        assign(self, name=self.name or what)
         super().__post_init__()
         law, asks = traced_law(self.function, what, _flat, AskedMotion)
-        object.__setattr__(self, "law", law)
-        object.__setattr__(self, "asks", asks)
+        assign(self, law=law, asks=asks)
+
+    def __repr__(self) -> str:
+        """With limits, if there are some."""
+        limits = [f"{n}={x!r}" for n in ("low", "high") if np.any(np.isfinite(x := getattr(self, n)))]
+        return ", ".join([f"goals.{self.name}", *limits])
 
     @property
     def limits(self) -> tuple[ArrayLike, ArrayLike]:
@@ -73,7 +77,7 @@ class _OfFunction(MovementGoal):
         return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Integral(_OfFunction):
     """The integral over time of a number that a function of the state gives.
 
@@ -88,7 +92,7 @@ class Integral(_OfFunction):
         return self._one(p)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Final(_OfFunction):
     """What a function of the last state gives: one number where it is minimized, one or more where it is
     required.
@@ -103,7 +107,7 @@ class Final(_OfFunction):
         return p.apply(self.law, self.asks)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Initial(_OfFunction):
     """What a function of the first state gives: see `Final`."""
 
@@ -111,7 +115,7 @@ class Initial(_OfFunction):
         return p.apply(self.law, self.asks)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Path(_OfFunction):
     """What a function of the state gives stays between low and high at every point.
 
@@ -140,10 +144,7 @@ class MeanSpeed(MovementGoal):
     def moving(self, dynamics: Dynamics) -> str:
         """The coordinate that moves."""
         if self.coordinate:
-            if self.coordinate not in dynamics.system.coordinates:
-                raise UnknownNameError(
-                    "coordinate", self.coordinate, dynamics.system.coordinates, "MeanSpeed"
-                )
+            check_name("coordinate", self.coordinate, dynamics.system.coordinates, "MeanSpeed")
             return self.coordinate
         found = [v.name for v in dynamics.states if v.kind == "coordinate" and v.unit == "m"]
         named = [name for name in found if name.endswith(("_tx", "_x"))] or found
@@ -219,9 +220,7 @@ class Periodic(MovementGoal):
         every = isinstance(self.controls, bool)
         controls = inputs * bool(self.controls) if every else names_of(self.controls, "Periodic: controls")
         controls = tuple(f"{x}_control" if f"{x}_control" in inputs else x for x in controls)
-        for name in (*free, *opposite, *controls):
-            if name not in dynamics.index:
-                raise UnknownNameError("variable", name, dynamics.index, "Periodic")
+        check_names("variable", (*free, *opposite, *controls), dynamics.index, "Periodic")
         chosen = [v for v in dynamics.states if self.states]
         chosen += [v for v in dynamics.controls if v.name in controls]
         known, turned = {v.name for v in chosen}, {*opposite, *(f"{name}_speed" for name in opposite)}

@@ -153,7 +153,8 @@ class Goal(ExplainsCalls):
         names = [f.name for f in fields(self) if f.name not in ("weight", "name", "law")]
         names += ["name", *["weight"] * bool(np.any(np.asarray(self.weight) != 1))]
         texts = [f"{n}={brief(getattr(self, n))}" for n in names]
-        return f"{type(self).__name__}({', '.join(texts)})"
+        room = "goals." if type(self).__module__.startswith("condyle.") else ""
+        return f"{room}{type(self).__name__}({', '.join(texts)})"
 
     def check(self, tree: Tree) -> None:
         """Refuse what the system does not have.

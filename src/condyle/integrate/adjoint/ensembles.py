@@ -11,10 +11,10 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
-from condyle.integrate.adjoint.blocks import AdjointTasks
 from condyle.integrate.adjoint.gradients import RunDerivatives, cotangent_of, jacobian, jvp, tangent_of, vjp
 from condyle.integrate.adjoint.program import carry
 from condyle.integrate.adjoint.slopes import FORWARD, REVERSE
+from condyle.integrate.adjoint.tasks import AdjointTasks
 from condyle.integrate.ensemble import EnsembleSteps, Runs
 from condyle.status import Status
 

@@ -21,11 +21,11 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.constraints.solve.multipliers import LINES, Multipliers
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
-from condyle.integrate.adjoint.blocks import AdjointTasks
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, check_name, warn
 from condyle.integrate.adjoint.program import SeriesBars, carry
 from condyle.integrate.adjoint.saltation import Changes
 from condyle.integrate.adjoint.slopes import FORWARD, REVERSE, wanted
+from condyle.integrate.adjoint.tasks import AdjointTasks
 from condyle.integrate.integrators.base import Method
 from condyle.integrate.kept_times import piece_of
 from condyle.integrate.steps import unstacked
@@ -482,8 +482,7 @@ def tangent_of(system: System, name: str, given: Any) -> Array:
     if isinstance(given, Mapping):
         out = np.zeros(len(labels))
         for key, value in given.items():
-            if key not in labels:
-                raise UnknownNameError(f"direction of {name}", key, labels, "jvp")
+            check_name(f"direction of {name}", key, labels, "jvp")
             out[list(labels).index(key)] = number(f"jvp: {name}: {key}", value, "one finite number")
         given = out
     try:

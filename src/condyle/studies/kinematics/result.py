@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
-from condyle.errors import ConvergenceError, UnknownNameError
+from condyle.errors import ConvergenceError, UnknownNameError, check_names
 from condyle.fit.configurations import Configurations
 from condyle.fit.frames import Frames
 from condyle.fit.layout import INFO
@@ -425,9 +425,7 @@ class InverseKinematics(Display, Judged):
             if all(name in table for name in names):
                 return table.plot(*names, **options)
         known = (*self.motion.names, *self.errors.names, *self.orientation_errors.names)
-        for name in names:
-            if name not in known:
-                raise UnknownNameError("coordinate, marker or sensor", name, known)
+        check_names("coordinate, marker or sensor", names, known)
         raise UnknownNameError(
             "plot",
             cut(names),
