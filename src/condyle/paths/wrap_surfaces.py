@@ -30,7 +30,7 @@ from condyle.paths.ellipsoid_length import LeastLength, Resumed
 from condyle.paths.segment import ROW, Segment, dot, norm, straight
 from condyle.records import dataclass
 from condyle.shapes import Drawing
-from condyle.spatial.algebra import all_of
+from condyle.spatial.algebra import all_of, any_of
 from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Expression, numbers_at
 
@@ -142,8 +142,8 @@ class Surface(Described):
         return self.row(A, B), ca.SX(0), ca.SX.zeros(self.memory)
 
     def resumed(self, A: SX, B: SX, memory: SX, near: SX) -> tuple[SX, SX, SX]:
-        """The same. Where the ends are `near` those that the memory is of, a search may go on from there by a
-        step or two; else it finds the row."""
+        """The same. Where the ends are `near` those that the memory is of, a search may go on from there: by a
+        step or two where this is 1, to its end where it is 2. Else it finds the row."""
         return self.sketched(A, B)
 
     def over(self, A: SX, B: SX, row: SX) -> SX:
@@ -360,12 +360,11 @@ class Ellipsoid(Surface):
     def resumed(self, A: SX, B: SX, memory: SX, near: SX) -> tuple[SX, SX, SX]:
         from condyle.paths.ellipsoid_halves import solvers
 
-        go = all_of(near, memory[0])
-        row, kept = self._searched(A, ca.if_else(go, A, B))
+        go = ca.if_else(memory[0], near, 0)
         found = look_up(solvers()[2], ca.vertcat(self.solver_input(A, B), memory[1:], go))
-        left, on = found[WIDTH], ca.vertcat(found[WIDTH + 1], found[WIDTH + 2 : -1])
-        return (
-            ca.if_else(go, found[:WIDTH], row),
-            ca.if_else(go, left, 0),
-            ca.if_else(go, on, kept),
-        )
+        good = found[WIDTH + 1]
+        enough = all_of(go, any_of(good > 0, found[0] == NONE))
+        on = found[:WIDTH], found[WIDTH], ca.vertcat(good, found[WIDTH + 2 : -1])
+        row, kept = self._searched(A, ca.if_else(enough, A, B))
+        anew = row, ca.SX(0), kept
+        return tuple(ca.if_else(enough, x, y) for x, y in zip(on, anew, strict=True))  # type: ignore[return-value]
