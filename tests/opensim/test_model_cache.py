@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import gc
 import os
 import pickle
 import random
 import re
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
@@ -189,3 +191,40 @@ def test_a_directory_that_cannot_be_written(folder):
         assert cd.read_osim(folder / "leg.osim").body("shank").mass == 3.0
     forget()
     assert cd.read_osim(folder / "leg.osim").body("shank").mass == 3.0  # a second warning would be an error
+
+
+def test_copies_with_the_same_parts_share_their_code(folder):
+    path = folder / "leg.osim"
+    first, second = cd.read_osim(path), cd.read_osim(path)
+    assert second is not first
+    assert second.compiled is first.compiled
+    for system in (first, second):
+        rest = cd.Table([0.0, 0.1, 0.2, 0.3], system.coordinates, [[0.0, 0.1]] * 4, degrees=False)
+        assert cd.Motion.of(system, rest).system is system
+    others = {
+        "a body": second.copy(bodies={"shank": {"mass": 4.0}}),
+        "a force": second.copy(forces={"rope": replace(second.force("rope"), max_isometric_force=900.0)}),
+        "less": second.copy(forces={"rope": None}),
+    }
+    more = cd.read_osim(path)
+    more.add_force("spring", cd.forces.MobilitySpring(more.coordinates[0], 3.0, 0.0))
+    off = cd.read_osim(path)
+    off.add_force("spring", cd.forces.MobilitySpring(off.coordinates[0], 3.0, 0.0), enabled=False)
+    found = {name: system.compiled for name, system in (others | {"more": more, "off": off}).items()}
+    assert first.compiled not in found.values()
+    assert len(set(map(id, found.values()))) == len(found)
+    q, u = [0.3, 0.2], [0.0, 0.0]
+    udot = lambda system: system.forward_dynamics(q, u).tolist()
+    assert udot(off) == udot(first)
+    assert all(udot(system) != udot(first) for system in (others["a body"], others["less"], more))
+
+
+def test_shared_code_goes_with_the_model(folder):
+    system = cd.read_osim(folder / "leg.osim")
+    code = weakref.ref(system.compiled)
+    del system
+    gc.collect()
+    assert code() is not None  # for the next reader
+    forget()
+    gc.collect()
+    assert code() is None

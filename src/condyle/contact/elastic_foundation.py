@@ -64,7 +64,7 @@ from condyle.laws.view import Loads, View
 from condyle.native.searches.tree_minimum import TreeMinimum
 from condyle.native.searches.tree_sum import TreeSum
 from condyle.native.tables.lookup import look_up, look_up_with_slopes
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Numbers
 
 LAYER = 9
@@ -382,9 +382,9 @@ class ElasticFoundation(ContactLaw):
         check_foundation(self.a, self.b, what)
         check_yielding(self.a, self.b, what)
         layers = ca.vertcat(self._layer(self.a, self.b), self._layer(self.b, self.a))
-        object.__setattr__(self, "layers", layers)
+        assign(self, layers=layers)
         super().__post_init__()
-        object.__setattr__(self, "soft", self.smooth != 0)
+        assign(self, soft=self.smooth != 0)
         warn_of_smooth(self.a, self.b, self.smooth, what, REACH)
 
     @property

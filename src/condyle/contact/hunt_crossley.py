@@ -60,7 +60,7 @@ from condyle.laws.described import BodyName, Role, Station, quantity, sx
 from condyle.laws.factors import BodyFactors
 from condyle.laws.smooth import at_least
 from condyle.laws.view import Loads, View
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Number, Numbers
 
 
@@ -268,10 +268,10 @@ class HuntCrossley(ContactLaw):
         check_pair(self.a, self.b, what)
         check_yielding(self.a, self.b, what)
         made_of: Any = (self.a.made_of, self.b.made_of)
-        object.__setattr__(self, "material", combined(*made_of))
+        assign(self, material=combined(*made_of))
         super().__post_init__()
         options = ("rolling_resistance", "spin_friction", "smooth")
-        object.__setattr__(self, "extras", frozenset(f for f in options if getattr(self, f) != 0))
+        assign(self, extras=frozenset(f for f in options if getattr(self, f) != 0))
         warn_of_smooth(self.a, self.b, self.smooth, what)
         if self.smooth and any(isinstance(s, Slice) for s in (self.a, self.b)):
             raise DescriptionError(
@@ -442,7 +442,7 @@ class SmoothSphereHalfSpace(ContactLaw):
     hunt_crossley_smoothing: Annotated[Number, quantity("s/m", lowest=0.0)] = 50.0
 
     def check_values(self, values: Mapping[str, float]) -> None:
-        object.__setattr__(self, "normal", directed(self.normal, "SmoothSphereHalfSpace: normal", values))
+        assign(self, normal=directed(self.normal, "SmoothSphereHalfSpace: normal", values))
 
     def scaled(self, factors: BodyFactors) -> Self:
         return Law.scaled(self, factors)

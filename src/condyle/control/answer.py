@@ -13,7 +13,7 @@ from condyle.arrays import Array
 from condyle.control.dynamics import tendon
 from condyle.control.replay import played
 from condyle.control.transcription import ControlProgram
-from condyle.errors import UnknownNameError
+from condyle.errors import check_names
 from condyle.integrate.trajectory import Trajectory
 from condyle.nlp import NonlinearSolution
 from condyle.presentation import cut
@@ -213,9 +213,7 @@ class Answer:
             for name, unit in zip(table.names, table.units, strict=True):
                 columns.setdefault(name if name not in columns else f"{name}_speed", (table[name], unit))
         chosen = names or (*self.motion.names, *self.controls.names)
-        for name in chosen:
-            if name not in columns:
-                raise UnknownNameError("variable", name, columns, "answer.plot")
+        check_names("variable", chosen, columns, "answer.plot")
         values, units = zip(*(columns[name] for name in chosen), strict=True)
         return Table(self.times, list(chosen), np.column_stack(values), units).plot(**options)
 

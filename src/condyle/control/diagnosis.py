@@ -85,13 +85,12 @@ def _same_function(program: ControlProgram) -> None:
 
 def _constraints_at_ends(program: ControlProgram) -> None:
     """Where all coordinates are fixed at an end, the system's constraints must hold there."""
-    dynamics, (low, high) = program.dynamics, program.box
+    dynamics, (low, high) = program.dynamics, program.point_box
     if not dynamics.constrained:
         return
-    P, nv = program.P, program.nv
     held = program.numbers()[:, : dynamics.held]
-    for where, row in (("starts", 0), ("ends", P - 1)):
-        V = low[: P * nv].reshape(P, nv)[row], high[: P * nv].reshape(P, nv)[row]
+    for where, row in (("starts", 0), ("ends", program.P - 1)):
+        V = low[row], high[row]
         own = [i for i, v in enumerate(dynamics.variables) if v.kind == "coordinate"]
         free = [i for i in own if V[0][i] != V[1][i]]
         if free or not own:

@@ -12,7 +12,7 @@ from condyle.arrays import Array
 from condyle.collocation.assembly import Assembly, FunctionAtPoints, SparseEntries
 from condyle.control.problem import Problem
 from condyle.control.transcription import ConstraintRows, ControlProgram
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_name
 from condyle.nlp import Bounds
 
 Link = str | Mapping[str, str | tuple[str, float]]
@@ -75,8 +75,7 @@ class Phases(ExplainsCalls):
             for after, value in link.items():
                 before, factor = (value, 1.0) if isinstance(value, str) else value
                 for name, dynamics in ((after, b), (before, a)):
-                    if name not in dynamics.index:
-                        raise UnknownNameError("variable", name, dynamics.index, "Phases: links")
+                    check_name("variable", name, dynamics.index, "Phases: links")
                 out.append((one, two, before, after, float(factor)))
         return out
 

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX, Array
+from condyle.arrays import SX, Array, vertcat
 from condyle.collocation.assembly import Assembly, FunctionAtPoints, SparseEntries
 from condyle.collocation.intervals import CollocationMesh
 from condyle.collocation.point_functions import PointFunction
@@ -148,9 +148,9 @@ class ControlProgram:
                 value = ca.SX(goal.value(parts[0], parts[1], parts[2], T)).numel() if plain else 0
                 sizes.append(Sizes(n["integrand"], n["path"], n["start"], n["end"], value))
             F = ca.vertcat(T * xdot, r, *rows["path"], *(T * x for x in rows["integrand"]))
-            ends = ca.vertcat(ca.SX(0, 1), *rows["start"]), ca.vertcat(ca.SX(0, 1), *rows["end"])
+            ends = vertcat(rows["start"]), vertcat(rows["end"])
             names = [name for name, _ in state_variables(dynamics.model.forces)]
-            shown = ca.vertcat(ca.SX(0, 1), *(point.view.states[name] for name in names))
+            shown = vertcat(point.view.states[name] for name in names)
             F, start, end, shown, *each = dynamics.with_numbers(
                 point.symbols, [F, *ends, shown, *(x for x, _, _ in pulled)]
             )
@@ -172,27 +172,25 @@ class ControlProgram:
             cache.store(key, b"", {"sizes": each})
         return found
 
+    def _made(self, part: str) -> Callable[[], Any]:
+        """What makes a part of the expressions, with their symbols, where it is compiled."""
+
+        def make() -> Any:
+            e = self._expressions
+            return e.y, e.d, getattr(e, part), e.context
+
+        return make
+
     def _functions(self, hessian: bool) -> None:
         n = self.nv + self.shared
         d = self.dynamics.numbers(self.times[:1], {}).shape[1] + (not self.problem.free)
         d += sum(x.shape[1] for x in self.data)
 
-        def build(part: str) -> Callable[[], Any]:
-            def make() -> Any:
-                e = self._expressions
-                return e.y, e.d, getattr(e, part), e.context
+        self.function = PointFunction("control", self.key, self._made("F"), n, d, hessian)
 
-            return make
-
-        self.function = PointFunction("control", self.key, build("F"), n, d, hessian)
-
-        def pulls() -> Any:
-            e = self._expressions
-            return e.y, e.d, e.pulls, e.context
-
-        self.pulls = kinds("control", self.key, pulls, hessian) if self.dynamics.muscles else []
+        self.pulls = kinds("control", self.key, self._made("pulls"), hessian) if self.dynamics.muscles else []
         self.ends = {
-            part: PointFunction(f"control {part}", self.key, build(part), n, d, hessian)
+            part: PointFunction(f"control {part}", self.key, self._made(part), n, d, hessian)
             for part in ("start", "end")
             if any(getattr(s, part) for s in self.sizes)
         }
@@ -249,12 +247,8 @@ class ControlProgram:
             return out
         y = np.concatenate([V, np.tile(z[self.P * self.nv :][: self.shared], (self.P, 1))], axis=1)
 
-        def build() -> Any:
-            e = self._expressions
-            return e.y, e.d, e.shown, e.context
-
         d = self.numbers()
-        shown = PointFunction("states", self.key, build, y.shape[1], d.shape[1], False)
+        shown = PointFunction("states", self.key, self._made("shown"), y.shape[1], d.shape[1], False)
         return shown.values(y, d)
 
     def rates_at(self, V: Array, fraction: Array, z: Array) -> Array:
@@ -513,6 +507,12 @@ class ControlProgram:
         for i, (a, b) in enumerate(edges):
             more_low[i], more_high[i] = a, b
         return np.concatenate([low.ravel(), more_low]), np.concatenate([high.ravel(), more_high])
+
+    @property
+    def point_box(self) -> tuple[Array, Array]:
+        """Bounds of the variables at the points, (P, nv) each."""
+        low, high = (x[: self.P * self.nv].reshape(self.P, self.nv) for x in self.box)
+        return low, high
 
     @property
     def bounds(self) -> Bounds:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
-from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import ConstraintError, DescriptionError, ShapeError, check_names
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals import Goal
 from condyle.fit.layout import FLAT, FOUND, INFO, STATIONARY, UNFINISHED, VIOLATED
@@ -389,9 +389,7 @@ class Frames(States[State], Judged):
         coordinates = self.start.system.coordinates
         if names and all(name in coordinates for name in names):
             return self.table().plot(*names, **options)
-        for name in names:
-            if name not in (*coordinates, *self.names):
-                raise UnknownNameError("coordinate or goal", name, (*coordinates, *self.names))
+        check_names("coordinate or goal", names, (*coordinates, *self.names))
         return self.residual_table().plot(*names, **options)
 
 

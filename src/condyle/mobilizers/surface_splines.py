@@ -19,7 +19,7 @@ from condyle.errors import DescriptionError, warn
 from condyle.functions import Function
 from condyle.functions.pieces import Pieces
 from condyle.mobilizers.base import zeros
-from condyle.mobilizers.bsplines import polynomials
+from condyle.mobilizers.bsplines import check_knots, clamped, polynomials
 from condyle.mobilizers.closed_form import LETTERS, column, rotation_about_axis
 from condyle.mobilizers.constants import constant, text
 from condyle.spatial import Transform, euler_from_rotation
@@ -379,35 +379,14 @@ def knots_of(given: Any, n: int, order: int, closed: bool, domain: tuple[float, 
             f"{what}: {n} control values are too few, order {order} needs at least {order}"
         )
     if given is None:
-        inner = np.linspace(*domain, n + 1 if closed else n - order + 2)
-        return (
-            inner
-            if closed
-            else np.concatenate([inner[:1].repeat(order - 1), inner, inner[-1:].repeat(order - 1)])
-        )
+        return np.linspace(*domain, n + 1) if closed else clamped(np.linspace(*domain, n - order + 2), order)
     t = np.array(given, dtype=float)
     if t.shape != (need,):
         rule = "number of values + 1, the last closes the period" if closed else "number of values + order"
         raise DescriptionError(
             f"{what}: got knots of shape {t.shape}; {n} control values of order {order} need {need} ({rule})"
         )
-    if not np.isfinite(t).all():
-        raise DescriptionError(f"{what}: knots[{int(np.argmin(np.isfinite(t)))}] is not finite")
-    if (np.diff(t) < 0).any():
-        i = int(np.argmax(np.diff(t) < 0))
-        raise DescriptionError(
-            f"{what}: knots must not decrease, but knots[{i}] = {t[i]:g} and knots[{i + 1}] = {t[i + 1]:g}"
-        )
-    low, high = (t[0], t[-1]) if closed else (t[order - 1], t[n])
-    if not low < high:
-        raise DescriptionError(f"{what}: the domain, from {low:g} to {high:g}, is empty; spread the knots")
-    inside, times = np.unique(t[:-1] if closed else t[(t > low) & (t < high)], return_counts=True)
-    if len(inside) and times.max() > order - 3:
-        raise DescriptionError(
-            f"{what}: the knot {inside[times.argmax()]:g} occurs {times.max()} times; at "
-            f"most {order - 3} are allowed for order {order}: the motion must have two "
-            "continuous derivatives"
-        )
+    check_knots(t, order, "closed" if closed else "clamped", what)
     return t
 
 
@@ -452,7 +431,7 @@ def sites_and_knots(
         before = np.append(sites[-2] - (sites[-1] - sites[0]), sites[:-1])
         return sites[:-1], sites if order % 2 == 0 else 0.5 * (before + sites)  # site j is after knot j
     inner = [sites[i + 1 : i + order].mean() for i in range(n - order)]
-    return sites, np.concatenate([sites[:1].repeat(order), inner, sites[-1:].repeat(order)])
+    return sites, clamped(np.concatenate([sites[:1], inner, sites[-1:]]), order)
 
 
 def through(

@@ -14,7 +14,7 @@ import numpy as np
 import condyle.files as files
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, QualityWarning, UnknownNameError
+from condyle.errors import DescriptionError, QualityWarning, UnknownNameError, check_name
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
 from condyle.presentation import Block, Display, cut, span
@@ -109,8 +109,7 @@ class Analysis(Display):
     changes: list[Block] = field(default_factory=list)
 
     def __getitem__(self, name: str) -> Table:
-        if name not in self.tables:
-            raise UnknownNameError("table", name, self.tables)
+        check_name("table", name, self.tables)
         return self.tables[name]
 
     @property

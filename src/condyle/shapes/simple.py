@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.shapes.base import Shape, points, positive
 
 AROUND = 32
@@ -132,7 +132,7 @@ class Line(Shape):
         given = points("Line", "points", self.points, (-1, 3))
         if len(given) < 2:
             raise DescriptionError(f"Line: two points or more make a line, got {len(given)}")
-        object.__setattr__(self, "points", given)
+        assign(self, points=given)
 
     def scaled(self, factors: Array) -> Shape:
         given: Any = self.points
@@ -164,8 +164,7 @@ class Tube(Shape):
             raise DescriptionError(
                 f"Tube: two points or more, neighbors apart, make a tube, got {len(given)}"
             )
-        object.__setattr__(self, "points", given)
-        object.__setattr__(self, "radius", positive("Tube", "radius", self.radius))
+        assign(self, points=given, radius=positive("Tube", "radius", self.radius))
 
     def scaled(self, factors: Array) -> Shape:
         given: Any = self.points

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array, real
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.errors import DescriptionError, ShapeError, check_name, warn
 from condyle.fit.frames import Frames, frame_count
 from condyle.fit.goals import Coordinate, Goal
 from condyle.fit.layout import BEFORE, INFO, OWN, STAY, Layout, has_loops
@@ -411,8 +411,7 @@ def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[Arr
         )
     ranges = {c.name: c.range for b in system.bodies for c in b.coordinates if c.range is not None}
     for name, ends in (ranges if limits is True else limits).items():
-        if name not in system.coordinates:
-            raise UnknownNameError("coordinate", name, system.coordinates, "limits")
+        check_name("coordinate", name, system.coordinates, "limits")
         i = system.coordinates.index(name)
         if i not in rate_of:
             raise DescriptionError(

@@ -16,7 +16,7 @@ import numpy as np
 
 from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array, number
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, check_name
 from condyle.io.c3d import Recording
 from condyle.presentation import Display
 from condyle.records import dataclass
@@ -139,8 +139,7 @@ class EMG(Display, ExplainsCalls):
             )
         for channel, muscle in pairs.items():
             self.envelopes[channel]
-            if muscle not in activations.names:
-                raise UnknownNameError("muscle", muscle, activations.names)
+            check_name("muscle", muscle, activations.names)
         return pairs
 
     def beside(

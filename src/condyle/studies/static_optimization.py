@@ -18,7 +18,7 @@ from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.forces.actuators import CoordinateActuator
 from condyle.muscles.muscle import FULL, fibers, saturation
-from condyle.presentation import Block, Display, cut, page, rows_of, span
+from condyle.presentation import Block, ShowsBlocks, cut, rows_of, span
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
@@ -44,7 +44,7 @@ KKT = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StaticOptimization(Display):
+class StaticOptimization(ShowsBlocks):
     """Activations, forces and how well they were found, from `cd.static_optimization`. Frames that failed are
     NaN in all Tables but `missing`.
 
@@ -111,9 +111,6 @@ class StaticOptimization(Display):
             f"StaticOptimization({len(t)} frames{span(t)}: {cut(self.activations.names)}; {self.status}"
             f"{self.quality.summary})"
         )
-
-    def _repr_html_(self) -> str:
-        return page(repr(self), *self._blocks())
 
     def _blocks(self) -> list[Block]:
         a = self.activations

@@ -19,7 +19,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
-from condyle.errors import DescriptionError, UnknownNameError, warn
+from condyle.errors import DescriptionError, check_names, warn
 from condyle.forces.actuators import Actuator, CoordinateActuator
 from condyle.forces.base import GROUPS, Force
 from condyle.forces.external import ExternalWrench
@@ -281,9 +281,7 @@ def forces_of_groups(system: System, groups: Iterable[str]) -> tuple[str, ...]:
         UnknownNameError: an unknown group.
     """
     groups = (groups,) if isinstance(groups, str) else tuple(groups)
-    for group in groups:
-        if group not in GROUPS:
-            raise UnknownNameError("group of forces", group, GROUPS)
+    check_names("group of forces", groups, GROUPS)
     return system.compiled.remembered(
         ("forces of groups", *groups),
         lambda: tuple(name for name, force in system._forces.items() if force.group in groups),

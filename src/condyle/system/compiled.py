@@ -310,6 +310,27 @@ class Compiled:
         }
 
 
+class SharedCode:
+    """What was compiled of a System and its copies, the last few: copies with the same parts share it.
+
+    A model that is kept for a second reading has one. What it holds lives as long as the model is kept.
+    """
+
+    MOST = 8
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[Any, ...], tuple[list[Any], Compiled]] = {}
+
+    def get(self, parts: list[Any], more: tuple[Any, ...], make: Callable[[], Compiled]) -> Compiled:
+        """What was made of these very objects and what else determines it, or what is made now."""
+        key = (*map(id, parts), more)
+        found = self._held.pop(key, None) or (parts, make())  # the parts live on, so that ids stay theirs
+        while len(self._held) >= self.MOST:
+            self._held.pop(next(iter(self._held)), None)
+        self._held[key] = found
+        return found[1]
+
+
 def _entries(model: Model) -> dict[str, Entries]:
     """What the vectors that users give contain, by the names of the operators' arguments."""
     tree = model.tree

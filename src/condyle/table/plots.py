@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import condyle.files as files
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_name
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.table.rows import CYCLE
@@ -395,8 +395,7 @@ def _column(
     word: str, sources: Sequence[Source], names: Sequence[str], required: bool = True
 ) -> tuple[Source, dict[str, list[str]]]:
     """The Table that has a quantity, and its columns by joints."""
-    if word not in QUANTITIES:
-        raise UnknownNameError("quantity of a grid", word, QUANTITIES)
+    check_name("quantity of a grid", word, QUANTITIES)
     chosen = {_joint(name) for name in names}
     for source in sources:
         of = zip(source.table.names, source.table.units, strict=True)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 import condyle.files as files
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, gaps
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, check_name, warn
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Quality
 from condyle.table.dataframes import UnitsOf, with_kept_units
@@ -217,10 +217,7 @@ class Table(Reshaped, ExplainsCalls, Display):
             return part
         if not isinstance(name, str):
             return self._no(name)
-        if name not in self.names:
-            raise UnknownNameError(
-                "column", name, self.names, "times are table.time" if name == "time" else ""
-            )
+        check_name("column", name, self.names, "times are table.time" if name == "time" else "")
         return self.values[:, self.names.index(name)]
 
     def _no(self, key: Any) -> NoReturn:

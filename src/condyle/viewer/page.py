@@ -18,7 +18,7 @@ import condyle.files as files
 import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.spatial import quaternion_from_rotation
 from condyle.table import Table
 from condyle.viewer import encode
@@ -72,7 +72,7 @@ class ViewOptions:
             raise DescriptionError(
                 f"labels: expected names of kinds ({', '.join(LABELED)}) or of single things, got {given!r}"
             )
-        object.__setattr__(self, "labels", (given,) if isinstance(given, str) else tuple(given))
+        assign(self, labels=(given,) if isinstance(given, str) else tuple(given))
 
     def named(self, scene: Scene) -> tuple[list[str], list[str]]:
         """Kinds of which all names are written, and names beside them.

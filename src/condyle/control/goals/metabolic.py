@@ -6,7 +6,7 @@ import casadi as ca
 
 from condyle.arrays import SX
 from condyle.control.dynamics import Dynamics
-from condyle.control.goals.base import MovementGoal, total_mass
+from condyle.control.goals.base import PerDistance, total_mass
 from condyle.control.point import MovementPoint
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.muscles.metabolics import Metabolics, Umberger2010
@@ -14,7 +14,7 @@ from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)
-class Metabolic(MovementGoal):
+class Metabolic(PerDistance):
     """Muscles should consume little: the integral over time of their metabolic power [J], without what the body
     consumes at rest.
 
@@ -53,16 +53,3 @@ class Metabolic(MovementGoal):
         model = self.model or Umberger2010()
         power = [model.power(name, p.dynamics.muscles[name], x, smooth=True) for name, x in p.working.items()]
         return sum(power, ca.SX(self._rest(p.dynamics)))
-
-    def at_start(self, p: MovementPoint) -> SX | None:
-        return p[self.per] if self.per else None
-
-    def at_end(self, p: MovementPoint) -> SX | None:
-        return p[self.per] if self.per else None
-
-    @property
-    def nonlinear(self) -> bool:
-        return bool(self.per)
-
-    def value(self, integral: SX, start: SX, end: SX, duration: SX) -> SX:
-        return integral / (end - start) if self.per else integral

@@ -13,10 +13,10 @@ from condyle.arrays import SX
 from condyle.control.dynamics import Dynamics
 from condyle.control.goals.base import Condition, MovementGoal, names_of
 from condyle.control.point import MovementPoint
-from condyle.errors import DescriptionError, TraceError, UnknownNameError
+from condyle.errors import DescriptionError, TraceError, check_name, check_names
 from condyle.laws.ask import AskedMotion, AskedState, traced_law
 from condyle.laws.leaves import Leaf
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Traced
 
 
@@ -49,11 +49,10 @@ class _OfFunction(MovementGoal):
     def __post_init__(self) -> None:
         called = getattr(self.function, "__name__", type(self.function).__name__)
         what = f"{type(self).__name__}({'lambda' if called == '<lambda>' else called})"
-        object.__setattr__(self, "name", self.name or what)
+        assign(self, name=self.name or what)
         super().__post_init__()
         law, asks = traced_law(self.function, what, _flat, AskedMotion)
-        object.__setattr__(self, "law", law)
-        object.__setattr__(self, "asks", asks)
+        assign(self, law=law, asks=asks)
 
     def __repr__(self) -> str:
         """With limits, if there are some."""
@@ -145,10 +144,7 @@ class MeanSpeed(MovementGoal):
     def moving(self, dynamics: Dynamics) -> str:
         """The coordinate that moves."""
         if self.coordinate:
-            if self.coordinate not in dynamics.system.coordinates:
-                raise UnknownNameError(
-                    "coordinate", self.coordinate, dynamics.system.coordinates, "MeanSpeed"
-                )
+            check_name("coordinate", self.coordinate, dynamics.system.coordinates, "MeanSpeed")
             return self.coordinate
         found = [v.name for v in dynamics.states if v.kind == "coordinate" and v.unit == "m"]
         named = [name for name in found if name.endswith(("_tx", "_x"))] or found
@@ -224,9 +220,7 @@ class Periodic(MovementGoal):
         every = isinstance(self.controls, bool)
         controls = inputs * bool(self.controls) if every else names_of(self.controls, "Periodic: controls")
         controls = tuple(f"{x}_control" if f"{x}_control" in inputs else x for x in controls)
-        for name in (*free, *opposite, *controls):
-            if name not in dynamics.index:
-                raise UnknownNameError("variable", name, dynamics.index, "Periodic")
+        check_names("variable", (*free, *opposite, *controls), dynamics.index, "Periodic")
         chosen = [v for v in dynamics.states if self.states]
         chosen += [v for v in dynamics.controls if v.name in controls]
         known, turned = {v.name for v in chosen}, {*opposite, *(f"{name}_speed" for name in opposite)}

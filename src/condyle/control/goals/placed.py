@@ -11,7 +11,7 @@ from condyle.control.point import MovementPoint
 from condyle.errors import DescriptionError
 from condyle.fit.cost import GoalCost
 from condyle.fit.goals import Goal
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Placed(MovementGoal):
     goal: Goal
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", self.name or self.goal.name)
+        assign(self, name=self.name or self.goal.name)
         super().__post_init__()
 
     def check(self, dynamics: Dynamics) -> None:

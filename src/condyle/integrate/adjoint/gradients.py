@@ -21,11 +21,11 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.constraints.solve.multipliers import LINES, Multipliers
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
-from condyle.integrate.adjoint.blocks import AdjointTasks
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, check_name, warn
 from condyle.integrate.adjoint.program import SeriesBars, carry
 from condyle.integrate.adjoint.saltation import Changes
 from condyle.integrate.adjoint.slopes import FORWARD, REVERSE, wanted
+from condyle.integrate.adjoint.tasks import AdjointTasks
 from condyle.integrate.integrators.base import Method
 from condyle.integrate.kept_times import piece_of
 from condyle.integrate.steps import unstacked
@@ -430,11 +430,7 @@ def jacobian(traj: Trajectory, wrt: Any, t: Any) -> dict[str, Array]:
 def jvp(traj: Trajectory, tangents: Any, t: Any) -> Array:
     """See Trajectory.jvp."""
     run = derivatives_of("jvp", traj)
-    if not isinstance(tangents, Mapping) or not tangents:
-        raise DescriptionError(
-            f"jvp: expected directions by variable, such as {{'parameters': dp}}, got {tangents!r}"
-        )
-    names, (times, shape) = run.names(list(tangents)), run.times(t)
+    names, (times, shape) = directed(run, tangents), run.times(t)
     d, dp = np.zeros((1, run.n)), np.zeros((1, len(run.wanted)))
     dt = 0.0
     for name in names:
@@ -468,6 +464,15 @@ def vjp(traj: Trajectory, w: Any, t: Any, wrt: Any) -> dict[str, Array]:
     return out | (run.series.gradients if run.series is not None else {})
 
 
+def directed(run: RunDerivatives, tangents: Any) -> tuple[str, ...]:
+    """The variables of which directions are given."""
+    if not isinstance(tangents, Mapping) or not tangents:
+        raise DescriptionError(
+            f"jvp: expected directions by variable, such as {{'parameters': dp}}, got {tangents!r}"
+        )
+    return run.names(list(tangents))
+
+
 def tangent_of(system: System, name: str, given: Any) -> Array:
     """A direction (k,) of a variable, by name or in order."""
     model = system.compiled.model
@@ -482,8 +487,7 @@ def tangent_of(system: System, name: str, given: Any) -> Array:
     if isinstance(given, Mapping):
         out = np.zeros(len(labels))
         for key, value in given.items():
-            if key not in labels:
-                raise UnknownNameError(f"direction of {name}", key, labels, "jvp")
+            check_name(f"direction of {name}", key, labels, "jvp")
             out[list(labels).index(key)] = number(f"jvp: {name}: {key}", value, "one finite number")
         given = out
     try:

@@ -22,6 +22,8 @@ LONGEST = 22_000
 """Operations of a straight line beyond which loops are preferred: about a second of compiling."""
 LONGEST_FOR_ONE = 5_500
 """The same where one state is asked for, if loops are quicker then."""
+LONGEST_OF_FEW = 1_000
+"""The same of operators that are asked a few times."""
 UNTURNED = 0.35
 """Share of the operations of a body whose frames are not turned against each other: zeros and ones fold."""
 ALONG_PATHS = 3
@@ -152,17 +154,28 @@ class PathCost(LayoutCost):
         return Estimate(sum(map(span_size, spans)), limit=LONGEST_FOR_ONE)
 
 
-class TensionCost(LayoutCost):
-    """An operator of laws along paths of known lengths."""
+@dataclass(frozen=True)
+class KnownLengthCost(LayoutCost):
+    """An operator of laws along paths of known lengths.
+
+    Args:
+        kinds: the function of path_operators that gives their tables; none if there are no loops.
+        law: operations per law.
+        limit: the longest straight line.
+    """
+
+    kinds: str
+    law: float
+    limit: float = LONGEST_FOR_ONE
 
     def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
-        if not model.controlled_paths:
+        if not model.paths:
             return None
-        from condyle.model.looped.path_kinds import LAW
-        from condyle.model.looped.path_operators import controlled_kinds
+        from condyle.model.looped import path_operators
 
-        line = LAW * len(model.controlled_paths)
-        return Estimate(line, limit=LONGEST_FOR_ONE) if controlled_kinds(model) else None
+        kinds = getattr(path_operators, self.kinds)(model)
+        line = self.law * sum(len(kind.members) for kind in kinds)
+        return Estimate(line, 2 * self.law * len(kinds), limit=self.limit) if kinds else None
 
 
 def jacobian_cost(model: Model) -> Estimate:

@@ -241,7 +241,9 @@ class Setup:
     @cached_property
     def model_reading(self) -> Reading:
         """What is written in the model file."""
-        return Reading(self.model, System())
+        reading = Reading(self.model, System())
+        reading.notes = []  # the document may be that of an earlier trial too
+        return reading
 
     def table(self, path: Path, degrees: bool | None = None) -> Table:
         """A table file; what is odd about it goes to the report."""

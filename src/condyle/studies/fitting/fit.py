@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
-from condyle.errors import CondyleError, DescriptionError, UnknownNameError
+from condyle.errors import CondyleError, DescriptionError, UnknownNameError, check_name
 from condyle.status import Outcome, Status
 from condyle.studies.fitting.base import Evaluated, Prepared, Residuals
 from condyle.studies.fitting.result import ParameterFit, judge
@@ -77,8 +77,7 @@ def fit_parameters(
             raise UnknownNameError("parameter", name, system.parameters, where)
     if not names or len(set(names)) < len(names):
         raise DescriptionError(f"fit_parameters: parameters: expected different names, got {parameters!r}")
-    if loss not in LOSSES:
-        raise UnknownNameError("loss", loss, LOSSES)
+    check_name("loss", loss, LOSSES)
     given = residuals if isinstance(residuals, (list, tuple)) else [residuals]
     prepared = [_prepared(system, r, names) for r in given]
     problem = _Problem(system, names, prepared, dict(start or {}))

@@ -26,11 +26,11 @@ import numpy as np
 
 from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array, number
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, check_name, warn
 from condyle.io.c3d import Recording
 from condyle.io.markers import Markers
 from condyle.presentation import Display
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.table import Table
 from condyle.table.filters import filtered
@@ -87,7 +87,7 @@ class GaitEvents(Display, ExplainsCalls):
             times[key] = np.sort(np.asarray(given, dtype=float))
             if not np.isfinite(times[key]).all():
                 raise ShapeError(f"GaitEvents: times of {key} must be numbers [s], got {given!r}")
-        object.__setattr__(self, "times", times)
+        assign(self, times=times)
 
     def strikes(self, side: str = "right") -> Array:
         """When a foot strikes the ground [s]."""
@@ -278,14 +278,12 @@ def gait_events(
 
 
 def _key(side: str, kind: str) -> tuple[str, str]:
-    if kind not in KINDS:
-        raise UnknownNameError("kind of event", kind, KINDS)
+    check_name("kind of event", kind, KINDS)
     return _side(side), kind
 
 
 def _side(side: str) -> str:
-    if side not in SIDES:
-        raise UnknownNameError("side", side, SIDES)
+    check_name("side", side, SIDES)
     return side
 
 

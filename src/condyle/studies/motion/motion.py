@@ -386,7 +386,8 @@ def _check_motion(motion: Any) -> None:
 
 def _default(system: System) -> State:
     """`system.state()`, made once."""
-    return system.compiled.remembered("default state", system.state)
+    found = system.compiled.remembered("default state", system.state)
+    return found if found.system is system else system.state()  # of a copy that shares its code
 
 
 def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array | None) -> Motion:
