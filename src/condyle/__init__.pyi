@@ -18,7 +18,7 @@ from condyle.control.track import track as track
 from condyle.forces import Wrench as Wrench
 from condyle.functions import Spline as Spline
 from condyle.integrate import integrators as integrators
-from condyle.integrate.adjoint.costs import gradient as gradient
+from condyle.integrate.adjoint.cost_gradient import gradient as gradient
 from condyle.integrate.events import Event as Event
 from condyle.io import Markers as Markers
 from condyle.io import read_c3d as read_c3d
@@ -74,7 +74,7 @@ from condyle.studies.external_load import ExternalLoad as ExternalLoad
 from condyle.studies.fitting import residuals as residuals
 from condyle.studies.fitting.fit import fit_parameters as fit_parameters
 from condyle.studies.gait.cycles import gait_cycles as gait_cycles
-from condyle.studies.gait.events import gait_events as gait_events
+from condyle.studies.gait.foot_events import gait_events as gait_events
 from condyle.studies.gait.powers import joint_powers as joint_powers
 from condyle.studies.induced_accelerations import induced_accelerations as induced_accelerations
 from condyle.studies.inverse_dynamics import inverse_dynamics as inverse_dynamics

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.collocation.mesh import Mesh
+from condyle.collocation.intervals import CollocationMesh
 from condyle.collocation.schemes import scheme
 from condyle.control import Phases
-from condyle.control.program import ControlProgram
+from condyle.control.transcription import ControlProgram
 from tests.control.test_closed_forms import slider
 
 
@@ -32,10 +32,29 @@ def mass() -> cd.System:
 
 def weights(answer: cd.control.answer.Answer) -> np.ndarray:  # type: ignore[name-defined]
     mesh = answer.program.mesh
-    return answer.duration * Mesh.even(scheme(mesh.scheme.name), mesh.intervals).weights
+    return answer.duration * CollocationMesh.even(scheme(mesh.scheme.name), mesh.intervals).weights
 
 
 # ---- phases ------------------------------------------------------------------------------------------------
+
+
+def test_bounds_of_phases_are_kept(mass: cd.System) -> None:
+    """Back by 1 m in 2 s at no more than 0.6 m/s: the same bound, in one problem and in two phases."""
+    each = [cd.Problem(mass, duration=T) for T in (1.0, 1.0, 2.0)]
+    for problem in each:
+        problem.add_torques("x", bounds=(-100, 100))
+        problem.bound("x_speed", (-0.6, 50))
+        problem.bound("x", (-5, 5))
+        problem.minimize(cd.goals.Effort())
+    for start, end in ((each[0], each[1]), (each[2], each[2])):
+        start.bound("x", (-5, 5), start=0.0)
+        start.bound("x_speed", (-0.6, 50), start=0.0)
+        end.bound("x", (-5, 5), end=-1.0)
+        end.bound("x_speed", (-0.6, 50), end=0.0)
+    phases = cd.solve(Phases(each[:2]), mesh=[12, 12], accuracy=1e-7)
+    whole = cd.solve(each[2], mesh=24, accuracy=1e-7)
+    # the bound begins and ends within an interval; without it the effort is 1.5
+    assert phases.objective == pytest.approx(whole.objective, rel=1e-5) and whole.objective > 1.6
 
 
 def test_two_phases_are_one_movement(mass: cd.System) -> None:
@@ -394,7 +413,7 @@ def test_smooth_faces_are_as_near_as_said() -> None:
     problem = cd.Problem(system, duration=1.0)
     problem.add_torques("x")
     problem.minimize(cd.goals.Effort())
-    program = ControlProgram(problem, Mesh.even(scheme("radau-2"), 30), False)
+    program = ControlProgram(problem, CollocationMesh.even(scheme("radau-2"), 30), False)
     rng = np.random.default_rng(1)
     V = np.column_stack(
         [rng.uniform(-0.25, 0.25, program.P), rng.uniform(-1, 1, program.P), *np.zeros((2, program.P))]

@@ -12,7 +12,7 @@ from condyle.mobilizers import Mobilizer, NumberedMobilizer, motion_size
 from condyle.model.layouts import build_looped, prefers_loops
 from condyle.model.looped.tables import Looped
 from condyle.model.operators import OPERATORS
-from condyle.model.operators.costs import MultiplierCost
+from condyle.model.operators.costs import KnownLengthCost, MultiplierCost
 from condyle.model.operators.record import ByColumns
 from condyle.native.calls.native_function import NativeFunction
 from tests.forces.rig import arm, one_of_each
@@ -29,11 +29,14 @@ MATRICES = tuple(name for name, record in OPERATORS.items() if isinstance(record
 CONSTRAINED = {n for n, r in OPERATORS.items() if isinstance(r.cost, MultiplierCost)} - {
     "forward_dynamics"
 }  # in test_looped_constrained.py
+OF_MUSCLES = {
+    n for n, r in OPERATORS.items() if isinstance(r.cost, KnownLengthCost)
+}  # studies/test_layouts.py
 OPERATORS_LOOPED = tuple(
     name
     for name, record in OPERATORS.items()
-    if record.looped and name not in MATRICES and name not in CONSTRAINED and name != "unit_tensions"
-)  # of muscles: tests/studies/test_layouts.py
+    if record.looped and name not in MATRICES and name not in CONSTRAINED and name not in OF_MUSCLES
+)
 
 
 def tree_of(mobilizers, seed: int, gravity=(0.3, -9.81, 0.7)) -> cd.System:

@@ -52,7 +52,7 @@ DEGREE, STEPS = 5, 8
 
 
 @dataclass(frozen=True, eq=False)
-class Residuals:
+class TrialResiduals:
     """What dynamics found of one trial.
 
     Attributes:
@@ -95,7 +95,7 @@ class Masses:
     covariance: Array
     total: float
     weak: tuple[str, ...]
-    trials: list[Residuals | None]
+    trials: list[TrialResiduals | None]
 
 
 class _Stretch:
@@ -383,7 +383,7 @@ def _steps(used: list[_Stretch], cs: list[Array], pi_0: Array, U: Array) -> tupl
     return cs, y
 
 
-def _report(stretches: list[tuple[_Stretch, Array, Array]], pi: Array) -> Residuals:
+def _report(stretches: list[tuple[_Stretch, Array, Array]], pi: Array) -> TrialResiduals:
     """What was found of a trial: its stretches of time one after the other."""
     made = stretches[0][0].made
     names = [made.system.speeds[j] for j in made.rows]
@@ -401,7 +401,7 @@ def _report(stretches: list[tuple[_Stretch, Array, Array]], pi: Array) -> Residu
         seen += int(t.problem.seen.sum())
     all_of = np.concatenate
     off = all_of(change)
-    return Residuals(
+    return TrialResiduals(
         all_of(rows),
         Table(all_of(time), names, all_of(before), units),
         Table(all_of(time), names, all_of(after), units),

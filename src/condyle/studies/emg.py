@@ -16,12 +16,12 @@ import numpy as np
 
 from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array, number
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, check_name
 from condyle.io.c3d import Recording
 from condyle.presentation import Display
 from condyle.records import dataclass
 from condyle.studies.gait.cycles import GaitCycles, gait_cycles
-from condyle.studies.gait.events import GaitEvents
+from condyle.studies.gait.foot_events import GaitEvents
 from condyle.table import Table
 from condyle.table.filters import filtered
 from condyle.table.reshaped import unit_factor
@@ -139,8 +139,7 @@ class EMG(Display, ExplainsCalls):
             )
         for channel, muscle in pairs.items():
             self.envelopes[channel]
-            if muscle not in activations.names:
-                raise UnknownNameError("muscle", muscle, activations.names)
+            check_name("muscle", muscle, activations.names)
         return pairs
 
     def beside(

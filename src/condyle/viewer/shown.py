@@ -19,7 +19,7 @@ from condyle.errors import DescriptionError, ShapeError
 from condyle.system.system import System
 from condyle.table import Table, is_frame
 from condyle.viewer.layer import MOST, layers
-from condyle.viewer.page import Look, Page
+from condyle.viewer.page import Page, ViewOptions
 from condyle.viewer.scene import Scene, draw, scene
 
 
@@ -109,7 +109,7 @@ def show(
             frames=frames,
         ),
         play=play,
-        look=Look(view),
+        look=ViewOptions(view),
         plot=plot,
     )
     if path is not None:

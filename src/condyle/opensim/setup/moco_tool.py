@@ -16,7 +16,7 @@ from condyle.control.dynamics import Dynamics, control_names
 from condyle.control.goals.base import Condition, MovementGoal
 from condyle.control.goals.effort import Effort, Smoothness
 from condyle.control.goals.follow import Follow, variable_name
-from condyle.control.goals.simple import Duration, Final, MeanSpeed
+from condyle.control.goals.one_line import Duration, Final, MeanSpeed
 from condyle.control.problem import Problem
 from condyle.control.solve import solve
 from condyle.opensim.element import Element, is_absent

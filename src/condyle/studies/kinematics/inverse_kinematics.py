@@ -34,7 +34,7 @@ from condyle.studies.kinematics.tasks import (
     marker_tasks,
 )
 from condyle.studies.motion.motion import _default
-from condyle.system.given import check_state, check_system, number
+from condyle.system.checked_arguments import check_state, check_system, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table
