@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.constraints.base import Constraint
 from condyle.integrate.equations import RightHandSide, equations
 from condyle.integrate.newton import newton
+from condyle.mobilizers import Mobilizer
 from condyle.model.layouts import newton_layout
 from condyle.model.looped.implicit import STATE, build_looped_newton, has_looped_newton
 from condyle.model.looped.implicit_matrix import has_newton_matrix
@@ -25,7 +27,7 @@ C = cd.contact
 RUBBER = C.Material(1e5, dissipation=1.0, static_friction=0.8, dynamic_friction=0.6)
 
 
-def chain(n: int, joint: cd.Mobilizer | None = None, contacts: bool = True) -> cd.System:
+def chain(n: int, joint: Mobilizer | None = None, contacts: bool = True) -> cd.System:
     """Bodies that lean on a floor, on springs and dampers; a law of a straight line, too."""
     system = cd.System(gravity=(0, 0, -9.81))
     for k in range(n):
@@ -164,7 +166,7 @@ def test_who_has_them():
 # ---- over the speeds alone
 
 
-def muscles(*constraints: cd.constraints.Constraint) -> cd.System:
+def muscles(*constraints: Constraint) -> cd.System:
     """A chain of four on a floor with eight muscles, some over three bodies in two spans, one muscle alone of its kind,
     which no table holds, and a spring between bodies."""
     system = chain(4)

@@ -270,7 +270,8 @@ class Roller(Framed):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Box(Framed):
-    """A box with rounded edges. Against half-spaces, height fields and other boxes it is small spheres at its
+    """A box on a body that touches other surfaces, with rounded edges. (`cd.shapes.Box` is something to draw.)
+    Against half-spaces, height fields and other boxes it is small spheres at its
     corners: edges of two boxes pass through each other, and a hill between the corners is not felt. Spheres
     meet its faces, and its edges as rounded ones that are as stiff as the faces. Ellipsoids, cylinders, tori
     and implicit surfaces do not touch it: take a cd.contact.Mesh for one of them.

@@ -11,11 +11,11 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.control.dynamics import tendon
-from condyle.control.program import ControlProgram
 from condyle.control.replay import played
-from condyle.errors import UnknownNameError
+from condyle.control.transcription import ControlProgram
+from condyle.errors import check_names
 from condyle.integrate.trajectory import Trajectory
-from condyle.nlp import Solution
+from condyle.nlp import NonlinearSolution
 from condyle.presentation import cut
 from condyle.studies.simulate import simulate
 from condyle.table import Table
@@ -45,7 +45,7 @@ class Answer:
     """
 
     def __init__(
-        self, program: ControlProgram, solution: Solution, statistics: dict[str, Any], message: str
+        self, program: ControlProgram, solution: NonlinearSolution, statistics: dict[str, Any], message: str
     ) -> None:
         self.program, self.solution, self.statistics, self.message = program, solution, statistics, message
         self.status = solution.status
@@ -213,9 +213,7 @@ class Answer:
             for name, unit in zip(table.names, table.units, strict=True):
                 columns.setdefault(name if name not in columns else f"{name}_speed", (table[name], unit))
         chosen = names or (*self.motion.names, *self.controls.names)
-        for name in chosen:
-            if name not in columns:
-                raise UnknownNameError("variable", name, columns, "answer.plot")
+        check_names("variable", chosen, columns, "answer.plot")
         values, units = zip(*(columns[name] for name in chosen), strict=True)
         return Table(self.times, list(chosen), np.column_stack(values), units).plot(**options)
 
@@ -224,7 +222,9 @@ class Answer:
         return violations(self.program, self.solution, self.times, count)
 
 
-def violations(program: ControlProgram, solution: Solution, times: Array, count: int = 5) -> list[str]:
+def violations(
+    program: ControlProgram, solution: NonlinearSolution, times: Array, count: int = 5
+) -> list[str]:
     """Requirements that are met least, in words."""
     c = solution.constraints / program.R
     off = np.maximum(np.maximum(program.low - c, c - program.high), 0.0)
@@ -240,7 +240,7 @@ def violations(program: ControlProgram, solution: Solution, times: Array, count:
     return out
 
 
-def explanation(program: ControlProgram, solution: Solution, times: Array) -> str:
+def explanation(program: ControlProgram, solution: NonlinearSolution, times: Array) -> str:
     """How the solver ended, in words."""
     text = {
         "solved": "solved",
@@ -260,7 +260,7 @@ def explanation(program: ControlProgram, solution: Solution, times: Array) -> st
 
 
 class PhasesAnswer:
-    """What `cd.solve` found of `cd.Phases`.
+    """What `cd.solve` found of `condyle.control.Phases`.
 
     Attributes:
         phases: an `Answer` each, whose times go on from the end of the one before.
@@ -273,7 +273,7 @@ class PhasesAnswer:
     """
 
     def __init__(
-        self, program: Any, solution: Solution, phases: list[Answer], statistics: dict[str, Any]
+        self, program: Any, solution: NonlinearSolution, phases: list[Answer], statistics: dict[str, Any]
     ) -> None:
         self.program, self.solution, self.phases, self.statistics = program, solution, phases, statistics
         self.status, self.message = solution.status, "; ".join(dict.fromkeys(a.message for a in phases))

@@ -23,7 +23,7 @@ from condyle.native.machine.jit import lane_width
 if TYPE_CHECKING:
     from condyle.model.looped.tables import Looped
     from condyle.native.loops.linear import Matrix
-    from condyle.native.loops.sweep import Sweep
+    from condyle.native.loops.sweep import TableSweep
 
 LONGEST_FOR_FOUR = 12_000
 """Operations of the longest straight line for four lanes or fewer, for which the processor fetches twice the
@@ -106,7 +106,7 @@ def _sweep(
     results: Sequence[tuple[str, int]],
     write: Callable[[Looped], None],
     **sizes: int,
-) -> Sweep:
+) -> TableSweep:
     """Loops of these passes; sizes: of arguments that no operator has."""
     from condyle.model.looped.tables import Looped
 
@@ -116,7 +116,7 @@ def _sweep(
     return looped.rows()
 
 
-def build_looped(model: Model, name: str, body: int | None = None) -> Sweep | Matrix:
+def build_looped(model: Model, name: str, body: int | None = None) -> TableSweep | Matrix:
     """An operator in the looped layout."""
     operator = OPERATORS[name]
     loops, results = operator.looped, operator.outputs(model)
@@ -135,7 +135,7 @@ def build_looped(model: Model, name: str, body: int | None = None) -> Sweep | Ma
     )
 
 
-def build_looped_rates(model: Model, short: float) -> Sweep:
+def build_looped_rates(model: Model, short: float) -> TableSweep:
     """Forward dynamics as runs take it in the looped layout: with constraints, whether these are delicate is
     a result too, and with auxiliary states their rates are, the last.
     short: what runs let pass there, multipliers.py (8)."""
@@ -150,7 +150,7 @@ def build_looped_rates(model: Model, short: float) -> Sweep:
     return _sweep(model, operator.arguments, [*results, ("delicate", 1), *rates], write)
 
 
-def build_looped_changes(model: Model, name: str, columns: int) -> Sweep:
+def build_looped_changes(model: Model, name: str, columns: int) -> TableSweep:
     """position_change or velocity_change in the looped layout, for errors and for some directions: (q, u,
     weights, along, tail)
     -> du, and whether constraints are delicate and p, or what is left of v."""
@@ -165,7 +165,7 @@ def build_looped_changes(model: Model, name: str, columns: int) -> Sweep:
     return _sweep(model, arguments, [("du", columns * nu), *more], write, along=(columns - 1) * nu)
 
 
-def build_looped_gradient(model: Model, wrt: Sequence[str]) -> Sweep:
+def build_looped_gradient(model: Model, wrt: Sequence[str]) -> TableSweep:
     """The vjp of forward dynamics with respect to some of q, u, tau and z in the looped layout."""
     from condyle.model.looped.gradient import forward_gradient
 
@@ -174,14 +174,14 @@ def build_looped_gradient(model: Model, wrt: Sequence[str]) -> Sweep:
     return _sweep(model, ("q", "u", "tau", "cotangent", "tail"), results, forward_gradient, cotangent=nu)
 
 
-def build_looped_newton(model: Model) -> tuple[Sweep, Sweep]:
+def build_looped_newton(model: Model) -> tuple[TableSweep, TableSweep]:
     """Factors and solutions of implicit steps: model/looped/implicit.py."""
     from condyle.model.looped import implicit
 
     return implicit.build_looped_newton(model)
 
 
-def build_newton_matrix(model: Model) -> Sweep:
+def build_newton_matrix(model: Model) -> TableSweep:
     """What a matrix of implicit steps over the speeds is made of: model/looped/implicit_matrix.py."""
     from condyle.model.looped import implicit_matrix
 

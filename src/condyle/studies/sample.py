@@ -38,12 +38,12 @@ from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Mobilizer
-from condyle.presentation import Block, Display, cut, number, page
+from condyle.presentation import Block, ShowsBlocks, cut, number
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.studies.relax import check_energy
-from condyle.system.given import check_state, check_system
-from condyle.system.given import number as one_number
+from condyle.system.checked_arguments import check_state, check_system
+from condyle.system.checked_arguments import number as one_number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.variables import variables
@@ -108,7 +108,7 @@ def sample(
             raise DescriptionError(f"sample: {name}: expected a whole number above zero, got {value!r}")
     if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
         raise DescriptionError(f"sample: seed: expected a whole number, zero or above, got {seed!r}")
-    walk = _Walk(system, state, float(kT), min(int(chains), max(int(n) // LEAST, 1)), int(seed))
+    walk = _Chains(system, state, float(kT), min(int(chains), max(int(n) // LEAST, 1)), int(seed))
     each = -(-int(n) // walk.chains)
     walk.warm(int(warmup), int(steps))
     q = np.empty((each, walk.chains, system.nq))
@@ -143,7 +143,7 @@ def _checked(system: System, state: State | None) -> State:
     return state
 
 
-class _Walk:
+class _Chains:
     """Chains side by side: q (chains, nq)."""
 
     def __init__(self, system: System, state: State, kT: float, chains: int, seed: int) -> None:
@@ -417,7 +417,7 @@ def _judge(x: Array) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoltzmannSample(Judged, Display):
+class BoltzmannSample(Judged, ShowsBlocks):
     """States with a Boltzmann distribution.
 
     Attributes:
@@ -486,9 +486,6 @@ class BoltzmannSample(Judged, Display):
             0.9,
             advice="start from a state that is near equilibrium, or with more warmup",
         )
-
-    def _repr_html_(self) -> str:
-        return page(repr(self), *self._blocks())
 
     def _blocks(self) -> list[Block]:
         rows = [(name, f"{self.rhat[name]:.4f}", f"{self.ess[name]:.0f}") for name in [*self.rhat]]

@@ -19,9 +19,9 @@ from condyle.sweeps import jobs
 from condyle.sweeps.digest import digest
 from condyle.sweeps.dispatch import Dispatch
 from condyle.sweeps.executors import DaskClient, Place, Pool
+from condyle.sweeps.member_table import Member, Sample
 from condyle.sweeps.result import Sweep
-from condyle.sweeps.sample import Member, Sample
-from condyle.sweeps.simulation import Measure, Measured, Simulation
+from condyle.sweeps.simulation import ChunkMeasures, Measure, Simulation
 from condyle.sweeps.store import Store
 from condyle.sweeps.summary import Nodes
 from condyle.table import Table
@@ -122,7 +122,7 @@ def _checked(members: Any) -> Table:
 def _job(work: Any, measures: Any, batched: bool | None, threads: int | None) -> tuple[jobs.Job, str]:
     """What workers run, and its name."""
     if isinstance(work, Simulation):
-        return Measured(work, measures, threads), "Simulation"
+        return ChunkMeasures(work, measures, threads), "Simulation"
     if measures is not None:
         raise DescriptionError(
             "sweep: measures= are for a cd.Simulation; a function returns what it measures"

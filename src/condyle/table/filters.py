@@ -14,7 +14,7 @@ from condyle.arrays import Array, number
 from condyle.errors import DescriptionError, ShapeError
 from condyle.plausible import ask, of_cutoff
 from condyle.status import Outcome, Status
-from condyle.table.recordings import even_times, same_signs, steps, unwrapped, warn_of_gaps
+from condyle.table.defects import even_times, same_signs, steps, unwrapped, warn_of_gaps
 from condyle.table.table import Table, after_events
 
 ORDER = 3

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import condyle.files as files
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_name
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.table.rows import CYCLE
@@ -133,7 +133,7 @@ def house_style(**more: Any) -> Iterator[None]:
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class PlottedColumn:
     """A column, drawn.
 
     Attributes:
@@ -169,7 +169,7 @@ class Panel:
         guides: levels on the y axis, drawn as dashed lines, by words.
     """
 
-    curves: Sequence[Curve]
+    curves: Sequence[PlottedColumn]
     xlabel: str
     ylabel: str
     title: str = ""
@@ -305,7 +305,7 @@ def panel(
 ) -> Panel:
     """One panel of pairs of columns. Those of `other` are pale; of one pair they have the second color."""
     alone = len(pairs) == 1
-    curves, others = list[Curve](), list[Curve]()
+    curves, others = list[PlottedColumn](), list[PlottedColumn]()
     looks: dict[str, dict[str, Any]] = {}
     for k, (label, names) in enumerate(pairs.items()):
         color = COLORS[k % len(COLORS)]
@@ -330,9 +330,9 @@ def panel(
     return Panel([*others, *curves], xlabel(source.table.over), ylabel, title or name, looks, marks)
 
 
-def _curve(source: Source, name: str, label: str, color: str, look: Mapping[str, Any]) -> Curve:
+def _curve(source: Source, name: str, label: str, color: str, look: Mapping[str, Any]) -> PlottedColumn:
     band = None if source.band is None else (source.band[0][name], source.band[1][name])
-    return Curve(source.table.time, source.table[name], label, name, color, look, band)
+    return PlottedColumn(source.table.time, source.table[name], label, name, color, look, band)
 
 
 # ---- grids -------------------------------------------------------------------------------------------------
@@ -395,8 +395,7 @@ def _column(
     word: str, sources: Sequence[Source], names: Sequence[str], required: bool = True
 ) -> tuple[Source, dict[str, list[str]]]:
     """The Table that has a quantity, and its columns by joints."""
-    if word not in QUANTITIES:
-        raise UnknownNameError("quantity of a grid", word, QUANTITIES)
+    check_name("quantity of a grid", word, QUANTITIES)
     chosen = {_joint(name) for name in names}
     for source in sources:
         of = zip(source.table.names, source.table.units, strict=True)
@@ -668,5 +667,5 @@ def save(figure: Figure | SubFigure, path: str | Path | None) -> None:
     if not isinstance(path, (str, Path)) or Path(path).suffix.lower() not in ENDINGS:
         raise DescriptionError(f"plot: path: expected a file that ends in {', '.join(ENDINGS)}, got {path!r}")
     files.check_target(Path(path), "plot")
-    with files.whole(Path(path)) as file, house_style():
+    with files.atomic_write(Path(path)) as file, house_style():
         figure.figure.savefig(file, format=Path(path).suffix[1:].lower())

@@ -23,7 +23,7 @@ from typing import Any, Self
 
 from condyle.arguments import with_call_hints
 from condyle.errors import CondyleError, DescriptionError
-from condyle.system.given import check_system, number
+from condyle.system.checked_arguments import check_system, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.viewer.footing import FLOOR, with_floor

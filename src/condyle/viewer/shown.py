@@ -19,7 +19,7 @@ from condyle.errors import DescriptionError, ShapeError
 from condyle.system.system import System
 from condyle.table import Table, is_frame
 from condyle.viewer.layer import MOST, layers
-from condyle.viewer.page import Look, Page
+from condyle.viewer.page import Page, ViewOptions
 from condyle.viewer.scene import Scene, draw, scene
 
 
@@ -77,7 +77,7 @@ def show(
         strength: muscles are as wide as they are strong.
         markers: measured ones, as `cd.read_markers` gives them; those of the model that have their names are
             joined to them by lines.
-        arrows: forces: `cd.Arrows` or `cd.ExternalLoad`, one or a list.
+        arrows: forces: `condyle.viewer.Arrows` or `cd.ExternalLoad`, one or a list.
         plots: Tables whose columns can be plotted too, one or a list.
         plot: names of the columns that are plotted at first.
         title: of the page.
@@ -109,7 +109,7 @@ def show(
             frames=frames,
         ),
         play=play,
-        look=Look(view),
+        look=ViewOptions(view),
         plot=plot,
     )
     if path is not None:

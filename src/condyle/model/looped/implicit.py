@@ -50,7 +50,7 @@ from condyle.model.looped.path_kinds import path_kinds
 from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
-from condyle.native.loops.sweep import Sweep
+from condyle.native.loops.sweep import TableSweep
 
 _K = RowField[ca.SX](ca.SX.ones(6, 18), name="K")
 _C = RowField[Pair](PAIR, name="c_F")
@@ -134,7 +134,7 @@ STATE = ("q", "u", "udot", "tail", "sigma")
 """What factors depend on."""
 
 
-def build_looped_newton(model: Model) -> tuple[Sweep, Sweep]:
+def build_looped_newton(model: Model) -> tuple[TableSweep, TableSweep]:
     """STATE -> factors, and (factors, q, u, tail, sigma, b) -> x of (1)."""
     tree, n = model.tree, model.tree.nq + model.tree.nu
     q, u = (np.array([0, *(getattr(b, name).start for b in tree.bodies)], dtype=np.int64) for name in "qu")

@@ -41,7 +41,7 @@ from condyle.forces.path import PathLaw
 from condyle.mobilizers import motion
 from condyle.model.looped.draft import Draft, KernelDraft, OnDemand
 from condyle.model.looped.implicit import STATE, load_changes, solved
-from condyle.model.looped.jacobian import TreeColumns, carried, carry
+from condyle.model.looped.jacobian import AskedForBodiesError, TreeColumns, carried, carry
 from condyle.model.looped.law_rows import LawKind, law_kinds
 from condyle.model.looped.passes import ground_with_gravity, nothing, sines
 from condyle.model.looped.path_jacobian import FELT, ArmFields, PathColumns
@@ -50,7 +50,7 @@ from condyle.model.looped.path_rows import LawKernel, asks_for_state, tension
 from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
-from condyle.native.loops.sweep import Sweep
+from condyle.native.loops.sweep import TableSweep
 from condyle.records import dataclass
 
 MATRICES = ("M", "B_q", "B_u", "tau", "r", "s", "reduced")
@@ -82,16 +82,12 @@ def has_newton_matrix(model: Model) -> bool:
     return Border(model).alone
 
 
-class _AskedForBodiesError(Exception):
-    """A force depends on where bodies are or how they move."""
-
-
 def own_laws(model: Model) -> frozenset[int]:
     """Forces on coordinates that depend on those of the same body alone, by their places among the forces."""
     tree, s, found = model.tree, Symbols(model), set[int]()
 
     def refuse(key: int) -> object:
-        raise _AskedForBodiesError
+        raise AskedForBodiesError
 
     ask = OnDemand(refuse)
     view = s.view(Kinematics(model.placed, R_GM=ask, p_GM=ask, p_PM=ask, V_GM=ask, H=ask))
@@ -106,7 +102,7 @@ def own_laws(model: Model) -> frozenset[int]:
             continue
         try:
             force.apply(view, loads)
-        except (_AskedForBodiesError, AttributeError, KeyError, TypeError):
+        except (AskedForBodiesError, AttributeError, KeyError, TypeError):
             continue
         if loads.bodies or not loads.mobility:
             continue
@@ -220,7 +216,7 @@ class Border:
         ]
 
 
-def build_newton_matrix(model: Model) -> Sweep:
+def build_newton_matrix(model: Model) -> TableSweep:
     """STATE -> MATRICES."""
     nu, laws = model.tree.nu, LawsAlongPaths.of_model(model)
     width = nu + Border(model).size
@@ -230,11 +226,11 @@ def build_newton_matrix(model: Model) -> Sweep:
     looped = Looped(model, [(name, sizes[name]) for name in STATE], list(results.items()))
     looped.cleared = ("M", "B_q", "B_u", "r", "s")
     place = {"q": ("B_q", 0), "u": ("B_u", 0)}
-    _Matrices(looped, before_each(model.tree), place, width).write()
+    SpeedMatrices(looped, before_each(model.tree), place, width).write()
     return looped.rows()
 
 
-class _Matrices(TreeColumns):
+class SpeedMatrices(TreeColumns):
     """The passes being written. M is dense, accelerations are given."""
 
     def __init__(
@@ -279,7 +275,7 @@ class _Matrices(TreeColumns):
             self.pair(d)
             looped.extra_pass({self.pairs: d})
         if self.pulled:
-            _ReducedPaths(looped, paths, self.place, self.width, self.speeds, self.felt).write()
+            ReducedPaths(looped, paths, self.place, self.width, self.speeds, self.felt).write()
 
     # ---- kernels
 
@@ -328,7 +324,7 @@ class _Matrices(TreeColumns):
         d.writes["pair_M_too"] = d.writes["pair_M"]
 
 
-class _ReducedPaths(PathColumns):
+class ReducedPaths(PathColumns):
     """Tensions without states of their own: (2)."""
 
     def _windows(self, cells: Mapping[int, tuple[int, int]], arms: Mapping[int, tuple[int, int]]) -> None:

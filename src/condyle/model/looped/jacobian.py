@@ -61,7 +61,7 @@ def has_looped_jacobian(model: Model, wrt: Sequence[str]) -> bool:
     return len(model.forces) == 1 or (not law_kinds(model) and _is_local(model))
 
 
-class _AskedForBodiesError(Exception):
+class AskedForBodiesError(Exception):
     """A force depends on where bodies are or how they move."""
 
 
@@ -72,7 +72,7 @@ def _is_local(model: Model) -> bool:
     tabled = {i for kind in path_kinds(model) for i, _ in kind.members}
 
     def refuse(key: int) -> Any:
-        raise _AskedForBodiesError
+        raise AskedForBodiesError
 
     ask = OnDemand(refuse)
     loads = TreeLoads(s.view(Kinematics(model.placed, R_GM=ask, p_GM=ask, p_PM=ask, V_GM=ask, H=ask)))
@@ -81,7 +81,7 @@ def _is_local(model: Model) -> bool:
             loads.enabled = enabled
             if i not in tabled:
                 force.apply(loads.view, loads)
-    except _AskedForBodiesError:
+    except AskedForBodiesError:
         return False
     if loads.bodies:
         return False

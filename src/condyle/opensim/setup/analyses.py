@@ -312,12 +312,12 @@ def static_optimization_analysis(trial: AnalysisTrial, element: Element) -> None
 
 def muscle_analysis_files(trial: AnalysisTrial, element: Element) -> None:
     """Lengths, moment arms, fibers, forces and powers: one file per quantity."""
-    setup, system, run = trial.setup, trial.system, trial.run
+    setup, system = trial.setup, trial.system
     if not system.muscles:
         setup.check(f"{element.title}: the model has no muscles: nothing is written")
         return
     trial.report_unknown_states()
-    found: MuscleAnalysis = setup.study("muscle analysis", muscle_analysis, system, run)
+    found: MuscleAnalysis = setup.study("muscle analysis", muscle_analysis, system, trial.with_muscle_states)
     setup.report.judge(found.quality)
     names = trial.chosen(element, "muscle_list", system.muscles)
 

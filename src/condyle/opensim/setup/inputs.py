@@ -15,8 +15,8 @@ from condyle.studies.motion.motion import TOLD, Motion
 from condyle.studies.motion.spline_rates import spline
 from condyle.system.system import System
 from condyle.table import Table
+from condyle.table.defects import even_times
 from condyle.table.filters import low_pass
-from condyle.table.recordings import even_times
 from condyle.tree import scales
 
 TOO_NEAR = 1e-6

@@ -11,10 +11,10 @@ import numpy as np
 
 from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array, number
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, check_name, warn
 from condyle.presentation import Display
 from condyle.records import dataclass
-from condyle.studies.gait.events import SIDES, GaitEvents, Stride
+from condyle.studies.gait.foot_events import SIDES, GaitEvents, Stride
 from condyle.table import Table
 from condyle.table.reshaped import unit_factor
 from condyle.table.rows import CYCLE
@@ -52,8 +52,7 @@ class GaitCycles(Display, ExplainsCalls):
     trials: tuple[int, ...] = field(default=())
 
     def __getitem__(self, name: str) -> Array:
-        if name not in self.names:
-            raise UnknownNameError("column", name, self.names)
+        check_name("column", name, self.names)
         return self.values[:, :, self.names.index(name)]
 
     def __len__(self) -> int:
@@ -272,8 +271,7 @@ def gait_cycles(
     several = list(events) if isinstance(events, Sequence) else [events]
     if len(tables) != len(several) or not tables:
         raise ShapeError(f"gait_cycles: {len(tables)} tables need as many events, got {len(several)}")
-    if side not in SIDES:
-        raise UnknownNameError("side", side, SIDES)
+    check_name("side", side, SIDES)
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
         raise DescriptionError(f"gait_cycles: points: expected a whole number from 2 on, got {points!r}")
     first, share = tables[0], np.linspace(0, 1, points)

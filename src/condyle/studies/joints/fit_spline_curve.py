@@ -41,7 +41,7 @@ from condyle.studies.joints.result import JointFit
 from condyle.studies.joints.six_functions import HUBER, check_loss
 from condyle.studies.joints.spline_basis import CurveKnots, uniform_knots
 from condyle.studies.joints.unknown_q import found_q
-from condyle.system.given import flag, number
+from condyle.system.checked_arguments import flag, number
 from condyle.table import Table
 
 WHO = "fit_spline_curve"

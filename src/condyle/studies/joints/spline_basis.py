@@ -23,7 +23,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers import bsplines
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 
 MOST_PRODUCTS = 4_000_000
 """Products of two B-splines that are held at a time: 32 MB of them, and their places."""
@@ -306,7 +306,7 @@ class CurveKnots:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "greville", self.wrapped(greville[first]))
+        assign(self, greville=self.wrapped(greville[first]))
 
     def wrapped(self, q: Array) -> Array:
         """q in the domain: modulo the period if the curve is closed, at the nearer end if it is open."""

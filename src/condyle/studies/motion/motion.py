@@ -37,14 +37,13 @@ from condyle.status import Outcome, Status
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
 from condyle.studies.motion.coordinate_rates import coordinates_of_speeds
 from condyle.studies.motion.spline_rates import END_ROWS, rates
-from condyle.system.given import check_system, number
+from condyle.system.checked_arguments import check_system, number
 from condyle.system.state import State
 from condyle.system.states import Batch, States
 from condyle.system.system import System
 from condyle.system.variables import place, variable_names, variables
 from condyle.table import Table, after_events, is_frame
-from condyle.table.filters import filtered, rows_at_ends
-from condyle.table.recordings import (
+from condyle.table.defects import (
     JUMP,
     LEAP,
     even_times,
@@ -56,6 +55,7 @@ from condyle.table.recordings import (
     unwrapped,
     warn_of_gaps,
 )
+from condyle.table.filters import filtered, rows_at_ends
 from condyle.tree import scales
 
 if TYPE_CHECKING:
@@ -386,7 +386,8 @@ def _check_motion(motion: Any) -> None:
 
 def _default(system: System) -> State:
     """`system.state()`, made once."""
-    return system.compiled.remembered("default state", system.state)
+    found = system.compiled.remembered("default state", system.state)
+    return found if found.system is system else system.state()  # of a copy that shares its code
 
 
 def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array | None) -> Motion:
