@@ -501,7 +501,8 @@ class BoltzmannSample(Judged, ShowsBlocks):
 
     def plot(self, **options: Unpack[PlotOptions]) -> Axes:
         """Histograms of the coordinates; angles are in degrees. Options are those of `Table.plot`."""
-        from condyle.table.plots import for_people, on
+        from condyle.table.panels import for_people
+        from condyle.table.plots import on
 
         table = self.table()[list(self.system.coordinates)]
         table = for_people(table) if options.get("degrees", True) else table
