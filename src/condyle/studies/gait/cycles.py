@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condyle.arguments import ExplainsCalls, with_call_hints
-from condyle.arrays import Array, number
+from condyle.arrays import Array, is_whole, number
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, check_name, warn
 from condyle.presentation import Display
 from condyle.records import dataclass
@@ -273,7 +273,7 @@ def gait_cycles(
     if len(tables) != len(several) or not tables:
         raise ShapeError(f"gait_cycles: {len(tables)} tables need as many events, got {len(several)}")
     check_name("side", side, SIDES)
-    if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
+    if not is_whole(points, 2):
         raise DescriptionError(f"gait_cycles: points: expected a whole number from 2 on, got {points!r}")
     first, share = tables[0], np.linspace(0, 1, points)
     values, strides, trials, cut = [], [], [], 0
