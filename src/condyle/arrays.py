@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import reprlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -414,6 +414,13 @@ def number(what: str, value: Any, expected: str) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise DescriptionError(f"{what}: expected {expected}, got {value!r}") from None
+
+
+def vertcat(parts: Iterable[SX]) -> SX:
+    """The columns of expressions one below the other; of none, a column without entries."""
+    import casadi as ca
+
+    return ca.vertcat(ca.SX(0, 1), *parts)
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:

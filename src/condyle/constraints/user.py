@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX
+from condyle.arrays import SX, vertcat
 from condyle.constraints.base import LEVELS, Constraint
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.ask import AskedMotion, AskedState, traced_law
@@ -178,9 +178,7 @@ class AccelerationOnly(UserConstraint):
     def __post_init__(self) -> None:
         self.trace(self.function, AskedMotion)  # type: ignore[arg-type]
         x, _, a = self._symbols()
-        z = ca.vertcat(
-            ca.SX(0, 1), *(v for v, ask in zip(x, self.asks, strict=True) if ask.level == "acceleration")
-        )
+        z = vertcat(v for v, ask in zip(x, self.asks, strict=True) if ask.level == "acceleration")
         if not z.numel():
             raise DescriptionError(
                 f"{self.what}: asks for no acceleration; for velocities use cd.constraints.Nonholonomic"

@@ -28,6 +28,7 @@ from condyle.laws.view import View
 from condyle.records import assign, dataclass
 from condyle.shapes import Drawing, Mesh
 from condyle.spatial import Transform
+from condyle.spatial.rotations import frame_along
 from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Expression, numbers_at
 from condyle.trace.symbol import is_symbolic
@@ -223,11 +224,8 @@ class HalfSpace(ContactSurface):
     @property
     def X_BS(self) -> Transform:
         """z is its normal, the origin lies on the plane."""
-        z = np.ravel(numbers_at(self.normal)).astype(float)
-        z /= np.linalg.norm(z)
-        x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
-        x /= np.linalg.norm(x)
-        return Transform(np.stack([x, np.cross(z, x), z], axis=1), numbers_at(self.height) * z)
+        R = frame_along(np.ravel(numbers_at(self.normal)))
+        return Transform(R, numbers_at(self.height) * R[:, 2])
 
     def drawn(self, size: float) -> list[Drawing]:
         """A slab whose upper face is the plane."""

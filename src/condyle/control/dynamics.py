@@ -27,7 +27,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX, Array
+from condyle.arrays import SX, Array, vertcat
 from condyle.control.near import NearViews
 from condyle.control.point import MovementPoint
 from condyle.dynamics.view import TreeLoads
@@ -471,7 +471,7 @@ class Dynamics:
         xdot = ca.vertcat(
             self._pick(rates, self.q_states),
             self._pick(changes, self.u_states),
-            ca.vertcat(ca.SX(0, 1), *acting.rates),
+            vertcat(acting.rates),
         )
         lengths = [ca.sumsqr(q[part]) - 1 for part in self.quaternions]
         r = ca.vertcat(e, equations, ca.SX(len(acting.residuals), 1), *lengths)
@@ -554,7 +554,7 @@ class Dynamics:
                 e, a, fiber.l_n, fiber.v_M, fiber.f_L, F_0 * fiber.active, F_0 * fiber.passive
             )
             out.fiber_lengths[name] = fiber.l_n * sx(muscle.optimal_fiber_length)
-        out.z = ca.vertcat(ca.SX(0, 1), *z)
+        out.z = vertcat(z)
         loads.enabled = ca.SX(1)
         for load in self.loads:
             given = ca.SX.sym("load", 9)

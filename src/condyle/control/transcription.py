@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX, Array
+from condyle.arrays import SX, Array, vertcat
 from condyle.collocation.assembly import Assembly, FunctionAtPoints, SparseEntries
 from condyle.collocation.intervals import CollocationMesh
 from condyle.collocation.point_functions import PointFunction
@@ -148,9 +148,9 @@ class ControlProgram:
                 value = ca.SX(goal.value(parts[0], parts[1], parts[2], T)).numel() if plain else 0
                 sizes.append(Sizes(n["integrand"], n["path"], n["start"], n["end"], value))
             F = ca.vertcat(T * xdot, r, *rows["path"], *(T * x for x in rows["integrand"]))
-            ends = ca.vertcat(ca.SX(0, 1), *rows["start"]), ca.vertcat(ca.SX(0, 1), *rows["end"])
+            ends = vertcat(rows["start"]), vertcat(rows["end"])
             names = [name for name, _ in state_variables(dynamics.model.forces)]
-            shown = ca.vertcat(ca.SX(0, 1), *(point.view.states[name] for name in names))
+            shown = vertcat(point.view.states[name] for name in names)
             F, start, end, shown, *each = dynamics.with_numbers(
                 point.symbols, [F, *ends, shown, *(x for x, _, _ in pulled)]
             )

@@ -22,7 +22,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arguments import ExplainsCalls
-from condyle.arrays import SX, in_order
+from condyle.arrays import SX, in_order, vertcat
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.forces.base import Law
 from condyle.laws.ask import AskedForces, AskedState, answers, check_function, traced_law
@@ -306,7 +306,7 @@ class Potential(UserForce):
     @cached_property
     def _gradient(self) -> Closure:
         x = [ca.SX.sym(f"x{i}") for i in range(len(self.law.names))]
-        return Closure("gradient", x, [ca.gradient(self.law.apply(*x), ca.vertcat(ca.SX(0, 1), *x))])
+        return Closure("gradient", x, [ca.gradient(self.law.apply(*x), vertcat(x))])
 
     def potential(self, s: View) -> SX:
         return self.law.apply(*answers(self.asks, s))

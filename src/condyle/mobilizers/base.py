@@ -230,16 +230,21 @@ class Mobilizer(ExplainsCalls):
         """Domains that have an end, of coordinates that are those of a speed: qdot_i = u_j."""
         if not np.isfinite(np.array(self.domains)).any():
             return ()
+        return tuple(
+            fitted.CoordinateBounds(speed, i, *self.domains[i])
+            for i, speed in self.rates_of_coordinates().items()
+            if np.isfinite(self.domains[i]).any()
+        )
+
+    def rates_of_coordinates(self) -> dict[int, int]:
+        """The coordinates whose rate is one speed, whatever q is, and which speed that is."""
         N = ca.sparsify(self.N(ca.SX.sym("q", self.nq)))
         rows = [ca.sparsify(N[i, :]) for i in range(self.nq)]
-        return tuple(
-            fitted.CoordinateBounds(row.sparsity().get_triplet()[1][0], i, *self.domains[i])
+        return {
+            i: row.sparsity().get_triplet()[1][0]
             for i, row in enumerate(rows)
-            if np.isfinite(self.domains[i]).any()
-            and row.nnz() == 1
-            and row.is_constant()
-            and float(row.nz[0]) == 1.0
-        )
+            if row.nnz() == 1 and row.is_constant() and float(row.nz[0]) == 1.0
+        }
 
     def _pose_and_hinge(self, t: float, q: Array) -> tuple[Array, Array, Array]:
         at = motion_at(self, t, q, np.zeros(self.nu))

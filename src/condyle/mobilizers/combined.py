@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX, Array
+from condyle.arrays import SX, Array, vertcat
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, Wrapper
 from condyle.mobilizers.constants import (
@@ -255,7 +255,7 @@ class Coupled(Mobilizer):
             law_of((_itself, f) if isinstance(f, str) else f, names, f"{what}: functions[{k}]")
             for k, f in enumerate(given)
         )
-        parameters_of(ca.vertcat(ca.SX(0, 1), *(s.sx for law in laws if law for s in law.outside)), what)
+        parameters_of(vertcat(s.sx for law in laws if law for s in law.outside), what)
         units = given_units(self.units, names, what)
         assign(
             self,
@@ -285,9 +285,8 @@ class Coupled(Mobilizer):
     def _values(self, q: SX) -> SX:
         """x (1)."""
         arguments = ca.vertsplit(q)
-        return ca.vertcat(
-            ca.SX(0, 1),
-            *(ca.SX(1, 1) if law is None else ca.sparsify(law.apply(*arguments)) for law in self.laws),
+        return vertcat(
+            ca.SX(1, 1) if law is None else ca.sparsify(law.apply(*arguments)) for law in self.laws
         )
 
     def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
@@ -312,13 +311,13 @@ class Coupled(Mobilizer):
 
     def _scaled(self, s: Array) -> Mobilizer:
         q = ca.SX.sym("q", self.nq)
-        lengths = ca.vertcat(ca.SX(0, 1), *(q[j] for j, unit in enumerate(self.units) if unit in LENGTHS))
+        lengths = vertcat(q[j] for j, unit in enumerate(self.units) if unit in LENGTHS)
         given = [
             law.apply(*ca.vertsplit(q))
             for f, law in zip(self.functions, self.laws, strict=True)
             if law is not None and not isinstance(f, str)
         ]
-        if ca.depends_on(ca.vertcat(ca.SX(0, 1), *given), lengths):
+        if ca.depends_on(vertcat(given), lengths):
             return super()._scaled(s)
         grown = [
             unit in LENGTHS and not isinstance(f, str) and law is not None

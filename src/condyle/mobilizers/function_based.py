@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX, Array
+from condyle.arrays import SX, Array, vertcat
 from condyle.errors import DescriptionError, check_names
 from condyle.functions import Function, Scaled
 from condyle.functions.base import exact
@@ -91,7 +91,7 @@ class FunctionBased(Mobilizer):
             for label, functions in (("angles", self.angles), ("translations", self.translations))
             for i, f in enumerate(functions)
         )
-        parameters_of(ca.vertcat(ca.SX(0, 1), *(s.sx for law in laws if law for s in law.outside)), what)
+        parameters_of(vertcat(s.sx for law in laws if law for s in law.outside), what)
         assign(
             self,
             coordinates=names,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import Array, vertcat
 from condyle.errors import DescriptionError, check_names
 from condyle.muscles.metabolics import Metabolics, Umberger2010, Working
 from condyle.muscles.muscle import Muscle
@@ -90,7 +90,7 @@ def _power(model: Metabolics, name: str, law: Muscle, given: Array, values: Mapp
     x, own = ca.SX.sym("x", len(TAKEN)), law.parameters()
     e, a, l_n, v_M, active, passive = ca.vertsplit(x)
     done = Working(e, a, l_n, v_M, law.active_force_length.value(l_n), active, passive)
-    p = ca.vertcat(ca.SX(0, 1), *(as_sx(q) for q in own))
+    p = vertcat(as_sx(q) for q in own)
     numbers = np.repeat([[values[q.name]] for q in own], given.shape[1], axis=1).reshape(len(own), -1)
     [power] = Staged("metabolic_power", [x, p], [model.power(name, law, done)]).evaluate([given, numbers])
     return np.asarray(power)[0]

@@ -38,7 +38,7 @@ from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Mobilizer
-from condyle.presentation import Block, Display, cut, number, page
+from condyle.presentation import Block, ShowsBlocks, cut, number
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.studies.relax import check_energy
@@ -417,7 +417,7 @@ def _judge(x: Array) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoltzmannSample(Judged, Display):
+class BoltzmannSample(Judged, ShowsBlocks):
     """States with a Boltzmann distribution.
 
     Attributes:
@@ -486,9 +486,6 @@ class BoltzmannSample(Judged, Display):
             0.9,
             advice="start from a state that is near equilibrium, or with more warmup",
         )
-
-    def _repr_html_(self) -> str:
-        return page(repr(self), *self._blocks())
 
     def _blocks(self) -> list[Block]:
         rows = [(name, f"{self.rhat[name]:.4f}", f"{self.ess[name]:.0f}") for name in [*self.rhat]]

@@ -18,7 +18,7 @@ from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.forces.actuators import CoordinateActuator
 from condyle.muscles.muscle import FULL, fibers, saturation
-from condyle.presentation import Block, Display, cut, page, rows_of, span
+from condyle.presentation import Block, ShowsBlocks, cut, rows_of, span
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
@@ -29,7 +29,7 @@ from condyle.studies.residual_forces import ResidualForces
 from condyle.studies.study_system import recorded_motion, study_system
 from condyle.studies.unknown_forces import WHO, UnknownForces, directions
 from condyle.system.checked_arguments import flag, number
-from condyle.system.failures import unsolved
+from condyle.system.failures import report_left_out_frames, unsolved
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table, save_all
@@ -44,7 +44,7 @@ KKT = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StaticOptimization(Display):
+class StaticOptimization(ShowsBlocks):
     """Activations, forces and how well they were found, from `cd.static_optimization`. Frames that failed are
     NaN in all Tables but `missing`.
 
@@ -111,9 +111,6 @@ class StaticOptimization(Display):
             f"StaticOptimization({len(t)} frames{span(t)}: {cut(self.activations.names)}; {self.status}"
             f"{self.quality.summary})"
         )
-
-    def _repr_html_(self) -> str:
-        return page(repr(self), *self._blocks())
 
     def _blocks(self) -> list[Block]:
         a = self.activations
@@ -252,6 +249,7 @@ def _result(
         int(i): _why(motion, unknowns, int(i), missing[i], kkt[i], saturated[i])
         for i in np.flatnonzero(~np.isfinite(x).all(axis=1) | (kkt > KKT))
     }
+    report_left_out_frames(motion.system.compiled, WHO, motion.t, motion.q, motion.tail)
     status = Outcome(Status.FINISHED, str(motion.status))
     quality = Quality(rows.checks, WHO)
     if failures:

@@ -430,11 +430,7 @@ def jacobian(traj: Trajectory, wrt: Any, t: Any) -> dict[str, Array]:
 def jvp(traj: Trajectory, tangents: Any, t: Any) -> Array:
     """See Trajectory.jvp."""
     run = derivatives_of("jvp", traj)
-    if not isinstance(tangents, Mapping) or not tangents:
-        raise DescriptionError(
-            f"jvp: expected directions by variable, such as {{'parameters': dp}}, got {tangents!r}"
-        )
-    names, (times, shape) = run.names(list(tangents)), run.times(t)
+    names, (times, shape) = directed(run, tangents), run.times(t)
     d, dp = np.zeros((1, run.n)), np.zeros((1, len(run.wanted)))
     dt = 0.0
     for name in names:
@@ -466,6 +462,15 @@ def vjp(traj: Trajectory, w: Any, t: Any, wrt: Any) -> dict[str, Array]:
             d, dp = run.directions(name)
             out[name] = d @ y + dp @ p
     return out | (run.series.gradients if run.series is not None else {})
+
+
+def directed(run: RunDerivatives, tangents: Any) -> tuple[str, ...]:
+    """The variables of which directions are given."""
+    if not isinstance(tangents, Mapping) or not tangents:
+        raise DescriptionError(
+            f"jvp: expected directions by variable, such as {{'parameters': dp}}, got {tangents!r}"
+        )
+    return run.names(list(tangents))
 
 
 def tangent_of(system: System, name: str, given: Any) -> Array:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import Array, vertcat
 from condyle.errors import CondyleError, DescriptionError
 from condyle.integrate.events import Event, StateFunctions
 from condyle.integrate.interrupts.base import Cause
@@ -231,9 +231,7 @@ class Changes:
             new: Any = event.action(seen)  # type: ignore[arg-type]
             new = seen if new is None else new
             parts = {
-                name: ca.vertcat(
-                    ca.SX(0, 1), *(to_sx(x) for x in np.asarray(getattr(new, name), dtype=object).ravel())
-                )
+                name: vertcat(to_sx(x) for x in np.asarray(getattr(new, name), dtype=object).ravel())
                 for name in names[1:]
             }
         except (CondyleError, AttributeError, TypeError, ValueError, IndexError, KeyError) as error:

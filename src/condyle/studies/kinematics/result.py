@@ -20,7 +20,7 @@ from condyle.fit.configurations import Configurations
 from condyle.fit.frames import Frames
 from condyle.fit.layout import INFO
 from condyle.io.markers import Markers
-from condyle.presentation import Block, Display, cut, page, rows_of, span
+from condyle.presentation import Block, ShowsBlocks, cut, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.spatial import log_so3
@@ -90,7 +90,7 @@ def sums(e: Array) -> tuple[Array, Array, Array]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class InverseKinematics(Display, Judged):
+class InverseKinematics(ShowsBlocks, Judged):
     """The motion of a system that follows markers or sensors, from `cd.inverse_kinematics`.
 
     `print(result.report())` lists what to check; `result.frames` has every operator of the System for all
@@ -339,9 +339,6 @@ class InverseKinematics(Display, Judged):
         if tasks.coordinates:
             parts.append(f"{len(tasks.coordinates)} coordinates")
         return "; ".join(parts)
-
-    def _repr_html_(self) -> str:
-        return page(repr(self), *self._blocks())
 
     def _blocks(self) -> list[Block]:
         return [
