@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import re
@@ -118,11 +117,10 @@ def test_no_module_asks_the_package_for_names_while_it_is_loaded():
     """It might wait for the lock of another thread, which waits for this module: write
     `import condyle.shapes as shapes` instead of `from condyle import shapes`."""
     asking = [
-        f"{path}:{node.lineno}"
+        str(path)
         for path in SOURCE.parent.rglob("*.py")
         if path != SOURCE
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ImportFrom) and node.module == "condyle"
+        and re.search(r"^from condyle import", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
     assert asking == []
 

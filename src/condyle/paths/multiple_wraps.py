@@ -48,9 +48,9 @@ from condyle.records import dataclass
 from condyle.spatial.algebra import all_of, any_of
 
 SWEEP, CHECK = 0, 1
-SWEEPS, MORE, RETURNS, ROUNDS = 8, 40, 6, 100
+SWEEPS, MORE, RETURNS, ROUNDS, STEPS = 8, 40, 6, 100, 50
 """Sweeps at most before Newton's method (OpenSim's number), and where it begins badly; how often a check may
-send back to sweeps; steps at most in all."""
+send back to sweeps; steps at most in all; those of one run of Newton's method."""
 TRIES = 1
 """Searches that begin anew, after more sweeps."""
 OFTEN = 3
@@ -394,7 +394,7 @@ class Chain:
 
     def finish(self, p: SX, x: SX) -> SX:
         """Per surface: whether the path goes over it, piece, gaps before and after, row; per gap X and T; (2)
-        inverted."""
+        inverted; how many surfaces had to be left out."""
         s = self.state.split(x)
         order, rows = Order.of_state(s), ca.vertsplit(s["rows"], WIDTH)
         out, (X, e, last) = [], (ca.vertsplit(s[name], 3) for name in ("X", "e", "last"))
@@ -413,7 +413,7 @@ class Chain:
             ]
         for j in range(self.gaps):
             out += [X[j] + last[j], ca.vec(_tangents(e[j]))]
-        return ca.vertcat(*out, s["W"])
+        return ca.vertcat(*out, s["W"], self.m - s["most"])
 
     def moved(self, p: SX, k: int, row: SX, dA: SX, dB: SX) -> SX:
         """The row of surface k for ends that are moved by the last step, which is small: lengths and
@@ -435,6 +435,7 @@ class Chain:
             self.finish,
             ROUNDS * 4 * self.m * (TRIES + 1),
             idle=self.idle,
+            noted=True,
         )
 
 
@@ -582,7 +583,7 @@ class GapPoints:
         """`needs` of the Chain."""
         more = 4 * self.m + 3 * self.n + self.given + 2
         return Solver.trace(
-            "path_gaps", needs + more, self.start, self.step, self.finish, ROUNDS, idle=self.idle
+            "path_gaps", needs + more, self.start, self.step, self.finish, STEPS, idle=self.idle
         )
 
 

@@ -29,7 +29,7 @@ from condyle.studies.residual_forces import ResidualForces
 from condyle.studies.study_system import recorded_motion, study_system
 from condyle.studies.unknown_forces import WHO, UnknownForces, directions
 from condyle.system.checked_arguments import flag, number
-from condyle.system.failures import unsolved
+from condyle.system.failures import report_left_out_frames, unsolved
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table, save_all
@@ -250,6 +250,7 @@ def _result(
         int(i): _why(motion, unknowns, int(i), missing[i], kkt[i], saturated[i])
         for i in np.flatnonzero(~np.isfinite(x).all(axis=1) | (kkt > KKT))
     }
+    report_left_out_frames(motion.system.compiled, WHO, motion.t, motion.q, motion.tail)
     status = Outcome(Status.FINISHED, str(motion.status))
     quality = Quality(rows.checks, WHO)
     if failures:

@@ -26,6 +26,7 @@ from condyle.model.operators.columns import generalized_forces
 from condyle.model.operators.record import OperatorRecord
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.fastcall.builtin import DirectCall
+from condyle.native.machine import notes
 from condyle.system.tails import Tails, resting
 from condyle.tree import scales
 from condyle.tree.tree import Tree
@@ -75,6 +76,7 @@ class Compiled:
         self.model = model = Model(tree, forces, constraints)
         self.key = description(model)
         self.functions: dict[Any, NativeFunction] = {}
+        self.left_out_was_told = False  # failures.report_left_out
         self._shapes: dict[str, list[tuple[int, ...]] | None] = {}
         self.direct: dict[Any, Callable[..., Any]] = {}
         self.programs: dict[Any, Any] = {}
@@ -146,6 +148,7 @@ class Compiled:
                     optional=operator.may_end,
                     options=tuple(self.tails.parts),
                     finite=self._looked_at(name),
+                    noted=self.model.leaves_out and operator.on_paths,
                 )
                 if operator.direct
                 else None,
@@ -170,6 +173,8 @@ class Compiled:
             if any(np.isnan(x).any() for x in parts):
                 failures.report_unfound_reactions(self, name, arguments, tail)
                 failures.report_unsolved(self, OPERATORS[name].label, arguments[0], np.asarray(tail), result)
+            if notes.is_set():
+                failures.report_left_out(self, OPERATORS[name].label, arguments[0], np.asarray(tail))
         return result
 
     def _looked_at(self, name: str) -> bool:
@@ -219,7 +224,7 @@ class Compiled:
             result = call(*arguments, **options)
             x = result if type(result) is np.ndarray and result.ndim == 1 else np.ravel(result)
             total = x.dot(x) if x.size < SMALL else x.sum()
-            return result if total == total else method(*arguments, **options)
+            return result if total == total and not notes.is_set() else method(*arguments, **options)
 
         return function.direct(looked_at if self._looked_at(name) else call, self.tails.default, method)
 
