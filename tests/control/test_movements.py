@@ -38,6 +38,25 @@ def weights(answer: cd.control.answer.Answer) -> np.ndarray:  # type: ignore[nam
 # ---- phases ------------------------------------------------------------------------------------------------
 
 
+def test_bounds_of_phases_are_kept(mass: cd.System) -> None:
+    """Back by 1 m in 2 s at no more than 0.6 m/s: the same bound, in one problem and in two phases."""
+    each = [cd.Problem(mass, duration=T) for T in (1.0, 1.0, 2.0)]
+    for problem in each:
+        problem.add_torques("x", bounds=(-100, 100))
+        problem.bound("x_speed", (-0.6, 50))
+        problem.bound("x", (-5, 5))
+        problem.minimize(cd.goals.Effort())
+    for start, end in ((each[0], each[1]), (each[2], each[2])):
+        start.bound("x", (-5, 5), start=0.0)
+        start.bound("x_speed", (-0.6, 50), start=0.0)
+        end.bound("x", (-5, 5), end=-1.0)
+        end.bound("x_speed", (-0.6, 50), end=0.0)
+    phases = cd.solve(Phases(each[:2]), mesh=[12, 12], accuracy=1e-7)
+    whole = cd.solve(each[2], mesh=24, accuracy=1e-7)
+    # the bound begins and ends within an interval; without it the effort is 1.5
+    assert phases.objective == pytest.approx(whole.objective, rel=1e-5) and whole.objective > 1.6
+
+
 def test_two_phases_are_one_movement(mass: cd.System) -> None:
     """Least effort over 2 s, in phases of 0.5 and 1.5 s: the same cost, 12 m^2 d^2 / T^3, and it goes on
     smoothly."""
