@@ -272,10 +272,17 @@ def _resized(
                 out[name] = new
         return out
 
-    new = old.copy(
-        bodies=changes(old, s, keep, mass),
-        forces=scaled("force", old.forces, old.force),
-        constraints=scaled("constraint", old.constraints, old.constraint),
+    forces = scaled("force", old.forces, old.force)
+    constraints = scaled("constraint", old.constraints, old.constraint)
+    grown = old.copy(bodies=changes(old, s, keep, mass))
+    known, rooms = old._tree.fitting, ((old._forces, forces), (old._constraints, constraints))
+    pairs = [
+        (law, others.get(n, law)) for laws, others in rooms for n, law in laws.items() if id(law) in known
+    ]
+    grown._tree.fitting = {id(x): x for pair in pairs for x in pair}  # names are what they were
+    new = grown.copy(
+        forces=forces,
+        constraints=constraints,
         markers={n: np.array(m.station) * at[m.body] for n in old.markers for m in (old.marker(n),)},
         geometry={g.name: g.scaled(at[g.body]) for g in old.geometry},
     )
@@ -307,12 +314,13 @@ def _proportioned(old: System, start: State, new: System) -> System:
     before, after = start.path_lengths(), now.path_lengths()
     lengths = np.divide(after, before, out=np.ones_like(after), where=before > 0)
     ratio = dict(zip(old.paths, lengths, strict=True))
-    return new.copy(
-        forces={
-            n: law.in_proportion(float(ratio[n] if n in ratio else _ratio(start, old.force(n), now, law)))
-            for n, law in laws.items()
-        }
-    )
+    forces = {
+        n: law.in_proportion(float(ratio[n] if n in ratio else _ratio(start, old.force(n), now, law)))
+        for n, law in laws.items()
+    }
+    out = new.copy()
+    out._tree.fitting |= {id(law): law for law in forces.values()}
+    return out.copy(forces=forces)
 
 
 def _ratio(start: State, old: Any, now: State, new: Any) -> float:
