@@ -14,10 +14,11 @@ from condyle.arrays import Array
 from condyle.io.markers import Markers
 from condyle.opensim import write_osim
 from condyle.personal.anthropometry import SizePrior
-from condyle.personal.dynamics import SHARE, Masses, TrialResiduals
+from condyle.personal.dynamics import Masses, TrialResiduals
 from condyle.personal.estimates import Estimates
 from condyle.personal.followed import Followed
 from condyle.personal.landmarks import MarkerKinds, WhoIsWho
+from condyle.personal.loaded_system import SHARE
 from condyle.personal.marker_fit import Fit, MarkerFit
 from condyle.personal.recordings import SubjectRecording
 from condyle.personal.sized_system import SizedSystem
@@ -300,6 +301,18 @@ class Person(Display, Judged):
             total = sum(self.masses.values)
             off = 100 * abs(total / self.dynamics.total - 1)
             yield Check("total mass against the vertical force", off, "%", 1.0, 3.0, f"{total:.1f} kg")
+            found = self.dynamics
+            away = np.abs(found.pi - found.prior) / found.loaded.prior_sd
+            k = int(np.argmax(away))
+            yield Check(
+                "mass farthest from the prior",
+                float(away[k]),
+                "sd",
+                BEYOND,
+                2 * BEYOND,
+                found.loaded.names[k],
+                "errors of motion or plates may look like masses; leave loads= out to keep those of the model",
+            )
         for name, x in self.strange.items():
             yield Check(
                 f"larger than in the other trials, {name}",
