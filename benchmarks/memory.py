@@ -91,6 +91,22 @@ def moments() -> tuple[Any, float, float]:
     return cd.inverse_dynamics(system, table), before, q.nbytes / 1e6
 
 
+def tensions() -> tuple[Any, float, float]:
+    """Static optimization of 10,000 frames."""
+    import numpy as np
+
+    import condyle as cd
+
+    system, _, q = trial(FRAMES)
+    system = system.copy()
+    for name in system.coordinates:
+        system.add_force(f"reserve_{name}", cd.forces.CoordinateActuator(name, 500.0))
+    table = cd.Table(np.arange(FRAMES) / 100, system.coordinates, q, degrees=False)
+    cd.static_optimization(system, table[:100])
+    before = peak()
+    return cd.static_optimization(system, table), before, q.nbytes / 1e6
+
+
 def members() -> tuple[Any, float, float]:
     """100,000 members of a double pendulum, 20 times each."""
     import numpy as np
@@ -107,7 +123,7 @@ def members() -> tuple[Any, float, float]:
     return run(MEMBERS), before, MEMBERS * 20 * 4 * 8 / 1e6
 
 
-CASES = {"frames": frames, "moments": moments, "members": members}
+CASES = {"frames": frames, "moments": moments, "tensions": tensions, "members": members}
 
 
 def main() -> None:

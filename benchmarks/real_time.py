@@ -31,7 +31,7 @@ import numpy as np
 import condyle as cd
 from benchmarks import trees
 from condyle.viewer.delay_buffer import DelayBuffer
-from condyle.viewer.stream import Stream
+from condyle.viewer.stream import StateStream
 
 RATE, DELAY, DAMPING, ANGLE, STEP = 50.0, 0.12, 0.2, 0.5, 2e-3
 """Frames per second, delay [s], dampers [N m s/rad], first angles [rad], MuJoCo's step [s]."""
@@ -83,7 +83,7 @@ def started(system: cd.System) -> cd.State:
 
 def played(start: cd.State, seconds: float, integrator: str) -> tuple[int, float, float]:
     """Frames missed, simulated seconds in a second of computing, and of it the share of messages."""
-    stream, state = Stream(start), start
+    stream, state = StateStream(start), start
     for _ in range(2):  # compiles
         cd.simulate(start.system, start, start.t + 1e-3, accuracy=1e-3, integrator=integrator)
         stream.message(start)

@@ -8,6 +8,7 @@ have 1 mm of noise and were stuck 3 mm off, ground reactions fit the motion exac
 import numpy as np
 
 import condyle as cd
+from condyle.studies.scaling import Measurement
 
 subject = cd.models.synthetic_subject()
 feet = [
@@ -33,7 +34,7 @@ for side, s in (("R", "r"), ("L", "l")):
         f"tibia_{s}": (f"{side}.Shank.Upper", f"{side}.Ankle.Lat"),
         f"foot_{s}": (f"{side}.Heel", f"{side}.Toe"),
     }
-measurements = [cd.Measurement(body, [pair], [body]) for body, pair in pairs.items()]
+measurements = [Measurement(body, [pair], [body]) for body, pair in pairs.items()]
 upright = {
     name: 0.0
     for name in subject.generic.coordinates

@@ -47,6 +47,14 @@ EQUIVALENT: dict[str, str] = {
     "if small or there.cost <= at.cost * (1 + 1e-9) - 1e-28 * size**2 * N:": "when a fit that cannot improve ends",
     "if main.n_instructions() * _directions(ydot, x[1]) > 4 * WHOLE:": "which of two equal programs is built: speed only",
     "even = np.linspace(0, len(t) - 1, min(BLOCKS, len(t) + 1) + 1).round().astype(int)": "rows that occur twice count once",
+    "shift = ca.fmax(0, 1e-3 * size - (mean - half)) * (mean - half < 1.2499999999999999e-06 * size)  # (35)": "where a search starts",
+    "touching = any_of(*(all_of(gap, w <= NO_GAP / length) for gap, w in zip(gaps, wide, strict=True)))": "a threshold",
+    "converged = all_of(largest <= CONVERGED / length, *exact)": "a threshold: when Newton's steps end",
+    "halley = c - r * J / (J * J + r * bend / 2)": "quick steps; bisection takes over where they are not",
+    "scale = 1 * np.sqrt(np.maximum(np.diag(Y), 1e-300))": "rows of a pseudoinverse are scaled, and scaled back",
+    "turn = np.mod((turn + turn[0]) * _sign(np.sin(np.diff(turn)).sum()), 2 * np.pi)": "where a fit starts",
+    "curve = spline(t, x[:, None], 5 if len(t) < 6 else 3)": "a guess",
+    "at = y + 0.25 * (k + (len(columns) - 1) / 2)": "where a plot draws bars",
 }
 """Mutated lines that change no answer, and why."""
 

@@ -192,10 +192,10 @@ class Above(Goal):
 from condyle.dynamics import energy
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.columns import fixed
-from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.record import OperatorRecord, Stage
 from condyle.system.operators.public import operator
 
-RECORD = OPERATORS["height"] = Operator(
+RECORD = OPERATORS["height"] = OperatorRecord(
     "height",
     Stage.POSITION,
     "q",

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.studies.scaling import Measurement
 from tests.zoo import two_pins
 
 F, C = cd.forces, cd.constraints
@@ -70,7 +71,7 @@ STATE = LEG.state(q=[1.0, 0.1])
             "did you mean optimal_fiber_length=?",
         ),
         (lambda: cd.shapes.Sphere(0.1, colour="red"), "an argument of system.add_geometry"),
-        (lambda: cd.Measurement("thigh"), "missing a required argument: 'pairs'"),
+        (lambda: Measurement("thigh"), "missing a required argument: 'pairs'"),
     ],
 )
 def test_the_answer_says_what_to_do(mistake, words):

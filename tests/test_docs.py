@@ -104,6 +104,9 @@ def test_every_public_name_has_an_entry(site: dict[Path, Page]) -> None:
         for name in getattr(condyle, module).__all__
         if not {f"condyle.{module}.{name}", f"condyle.{name}"} & entries
     ]
+    missing += [
+        path for name, home in condyle._MOVED.items() if (path := f"condyle.{home}.{name}") not in entries
+    ]
     assert not missing, (
         f"docs/api has no entry for {missing}: add '::: {missing[0]}' to the page where it belongs"
     )

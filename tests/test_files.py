@@ -92,7 +92,7 @@ def test_what_fails_leaves_nothing(tmp_path):
     before = (tmp_path / "a.csv").read_text()
 
     def fail(error):
-        with files.whole(tmp_path / "a.csv", "w") as file:
+        with files.atomic_write(tmp_path / "a.csv", "w") as file:
             file.write("half of")
             raise error
 
@@ -107,7 +107,7 @@ def test_who_may_read_it(tmp_path):
     umask = os.umask(0o027)
     try:
         table().save(tmp_path / "a.csv")
-        with files.whole(tmp_path / "b", private=True) as file:
+        with files.atomic_write(tmp_path / "b", private=True) as file:
             file.write(b"x")
     finally:
         os.umask(umask)
@@ -126,7 +126,7 @@ def test_names_that_no_file_can_have(read, name):
 
 
 def written(path, text="new"):
-    with files.whole(path, "w") as file:
+    with files.atomic_write(path, "w") as file:
         file.write(text)
 
 
@@ -153,7 +153,7 @@ def test_nobody_reads_what_replaces_a_private_file(tmp_path):
     path = tmp_path / "a"
     path.write_text("old")
     path.chmod(0o600)
-    with files.whole(path, "w"):
+    with files.atomic_write(path, "w"):
         (unfinished,) = (p for p in tmp_path.iterdir() if p.name.endswith(".new"))
         assert unfinished.stat().st_mode & 0o077 == 0
 

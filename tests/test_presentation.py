@@ -245,7 +245,7 @@ def test_names_that_are_not_there(things, place, name, words):
 def test_texts_of_recordings_are_short(things):
     many = np.zeros((200, 3))
     assert repr(cd.goals.Station("shank", (0, 0, 1), many, name="toe")) == (
-        "Station(body='shank', station=[0.0, 0.0, 1.0], position=ndarray of shape (200, 3), name='toe')"
+        "goals.Station(body='shank', station=[0.0, 0.0, 1.0], position=ndarray of shape (200, 3), name='toe')"
     )
     assert repr(cd.Prescribed(position=(many[:, 0], many[:, 0]))) == (
         "Prescribed(position=(ndarray of shape (200,), ndarray of shape (200,)))"

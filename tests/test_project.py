@@ -3,6 +3,8 @@ code."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import itertools
 import re
 import signal
@@ -56,6 +58,7 @@ def test_american_spelling() -> None:
     } | {("src/condyle/io/trc.py", f"{unit}metre{s}") for unit in ("", "centi", "milli") for s in ("", "s")}
     folders = [ROOT / name for name in ("src", "docs", "examples", "benchmarks", "tests", ".github")]
     files = [*ROOT.glob("*.*"), *(path for folder in folders for path in folder.rglob("*.*"))]
+    british = functools.cache(BRITISH.search)
     found = []
     for path in files:
         name = path.relative_to(ROOT).as_posix()
@@ -65,13 +68,34 @@ def test_american_spelling() -> None:
             or path.name in (Path(__file__).name, "bundle.js")
         ):
             continue
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        text = path.read_text(encoding="utf-8")
+        if not any(map(british, {*re.findall("[a-z]+", text, re.IGNORECASE)})):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
             found += [
                 f"{name}:{number}: {word.group()}"
                 for word in BRITISH.finditer(line)
                 if (name, word.group().lower()) not in typed_by_users
             ]
     assert not found, "\n".join(found)
+
+
+def test_a_class_has_its_name_alone() -> None:
+    """Two classes share a name only where both are public, each in its own module: contact.Cylinder, paths.Cylinder."""
+    homes: dict[str, set[str]] = {}
+    for path in (ROOT / "src" / "condyle").rglob("*.py"):
+        module = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+        for name in re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            homes.setdefault(name, set()).add(module)
+    public = {
+        (name, getattr(module, name).__module__)
+        for module in [condyle, *(getattr(condyle, name) for name in condyle.__all__)]
+        if inspect.ismodule(module)
+        for name in module.__all__
+        if inspect.isclass(getattr(module, name))
+    } | {("States", "condyle.system.states")}  # what system.states(...) returns
+    shared = {name: modules for name, modules in homes.items() if len(modules) > 1}
+    assert not {(name, m) for name, modules in shared.items() for m in modules} - public
 
 
 def test_mypy(pytestconfig: pytest.Config) -> None:

@@ -28,11 +28,10 @@ OPTIONS = [
 
 # What can be seen of every dataclass of the package. Given "std", dataclasses' own decorator makes them.
 EVERY = """
-import dataclasses, importlib, inspect, json, pkgutil, re, sys, types
+import dataclasses, importlib, inspect, json, pkgutil, re, sys
 if "std" in sys.argv:
-    records = types.ModuleType("condyle.records")
-    records.dataclass = dataclasses.dataclass
-    sys.modules["condyle.records"] = records
+    import condyle.records
+    condyle.records.dataclass = dataclasses.dataclass
 import condyle
 seen = {}
 for info in pkgutil.walk_packages(condyle.__path__, "condyle."):

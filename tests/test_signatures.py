@@ -7,6 +7,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
+from importlib import import_module
 from typing import Any, get_args, get_origin
 
 import numpy as np
@@ -83,6 +84,7 @@ def _callables() -> Iterator[tuple[str, type | None, Callable[..., object]]]:
     """Name, class of a constructor, and function: of each public function, class and method."""
     modules = {name: getattr(cd, name) for name in cd.__all__ if inspect.ismodule(getattr(cd, name))}
     found = {f"cd.{name}": getattr(cd, name) for name in cd.__all__ if name not in modules}
+    found |= {name: getattr(import_module(f"condyle.{home}"), name) for name, home in cd._MOVED.items()}
     for room, module in modules.items():
         found |= {f"cd.{room}.{name}": getattr(module, name) for name in module.__all__}
     for name, thing in found.items():

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import matplotlib
 
-from condyle.files import whole
+from condyle.files import atomic_write
 from condyle.reports.page import Section, page
 from examples.papers import lee2008, ruggiero2020, seth2010, sherman2011
 from examples.papers.part import Part, figure_html
@@ -52,7 +52,7 @@ def main() -> None:
     lead = [
         "What four papers print, computed again with Condyle. Where a paper gives a number, it stands beside ours."
     ]
-    with whole(Path(given.file), "w", encoding="utf-8") as file:
+    with atomic_write(Path(given.file), "w", encoding="utf-8") as file:
         file.write(page("Four papers, redone", lead, sections))
     print(f"{given.file}: {len(sections)} tables and figures")
 

@@ -63,7 +63,21 @@ def _other(name: str) -> object:
     raise missing("condyle", name, __all__, ({name: " or ".join(rooms)} if rooms else {}) | _ELSEWHERE)
 
 
+_MOVED = {
+    "Arrows": "viewer",
+    "IMUs": "studies.kinematics",
+    "Measurement": "studies.scaling",
+    "Mobilizer": "mobilizers",
+    "Phases": "control",
+    "Recording": "io",
+    "calibrate_imus": "studies.kinematics",
+    "marker_positions": "studies.joints",
+    "relative_frames": "studies.joints",
+}
+"""What few programs name, and the module that has it."""
+
 _ELSEWHERE = {
+    **{name: f"condyle.{home}.{name}: from condyle.{home} import {name}" for name, home in _MOVED.items()},
     "Hinge": "cd.Pin",
     "Revolute": "cd.Pin",
     "Prismatic": "cd.Slider",

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import reprlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -414,6 +414,26 @@ def number(what: str, value: Any, expected: str) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise DescriptionError(f"{what}: expected {expected}, got {value!r}") from None
+
+
+def is_whole(value: object, least: float = -math.inf, most: float = math.inf) -> bool:
+    """Whether it is a whole number within these, and no truth value."""
+    return (
+        isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(least <= value <= most)
+    )
+
+
+def is_number(value: object, low: float = -math.inf, high: float = math.inf) -> bool:
+    """Whether it is a finite real number within these, and no truth value."""
+    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return real and bool(low <= value <= high and value - value == 0)  # type: ignore[operator]
+
+
+def vertcat(parts: Iterable[SX]) -> SX:
+    """The columns of expressions one below the other; of none, a column without entries."""
+    import casadi as ca
+
+    return ca.vertcat(ca.SX(0, 1), *parts)
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from condyle.arrays import Array, real
-from condyle.errors import ArgumentError, NativeError, ShapeError, UnknownNameError
+from condyle.errors import ArgumentError, NativeError, ShapeError, UnknownNameError, check_names
 from condyle.mobilizers import Mobilizer
 from condyle.status import Status
 from condyle.studies.simulate import simulate
+from condyle.system.checked_arguments import check_state
 from condyle.system.derivatives import derivable
-from condyle.system.given import check_state
 from condyle.system.state import State
 from condyle.system.system import System
 
@@ -241,9 +241,7 @@ def named(
     if not map_.required <= len(arguments) <= map_.positional:
         wanted = ", ".join(names[: map_.required or map_.positional])
         raise ArgumentError(f"{what}: expected {wanted}, got {len(arguments)} arguments")
-    for option in options:
-        if option not in names:
-            raise UnknownNameError(f"argument of {what}", option, names)
+    check_names(f"argument of {what}", options, names)
     given = dict(zip(names, arguments, strict=False)) | dict(options)
     found = {name: given[name] for name in names if given.get(name) is not None}
     if not found:

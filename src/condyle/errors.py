@@ -6,8 +6,8 @@ import difflib
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from condyle.status import Status
 
@@ -195,6 +195,18 @@ class UnknownNameError(CondyleError, KeyError):
 
     def __str__(self) -> str:
         return self.message
+
+
+def check_names(kind: str, names: Iterable[Any], known: Collection[Any], hint: str = "") -> None:
+    """Raise UnknownNameError for the first of these names that is not known."""
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, known, hint)
+
+
+def check_name(kind: str, name: object, known: Collection[Any], hint: str = "") -> None:
+    """Raise UnknownNameError for a name that is not known."""
+    check_names(kind, (name,), known, hint)
 
 
 class QualityError(CondyleError, ArithmeticError):

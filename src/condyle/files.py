@@ -72,7 +72,7 @@ def check_target(path: Path, who: str) -> None:
 
 
 @contextlib.contextmanager
-def whole(
+def atomic_write(
     path: Path, mode: str = "wb", *, private: bool = False, tidy: bool = True, **options: Any
 ) -> Iterator[IO[Any]]:
     """A file open for writing, which takes the place of `path` when the block ends, and is removed if it
@@ -122,7 +122,7 @@ def whole(
 
 
 def replace(source: Path, path: Path) -> None:
-    """Move a finished file to the place of another, whose access and symbolic links stay, as of `whole`."""
+    """Move a finished file to the place of another, whose access and symbolic links stay, as of `atomic_write`."""
     target = _target(path)
     _keep_access(str(source), target)
     os.replace(source, target)

@@ -32,7 +32,7 @@ from condyle.laws.ask import AskedState, answers, traced_law
 from condyle.laws.described import name as checked_name
 from condyle.laws.described import quantity
 from condyle.laws.view import Loads, View
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace.parameter import Discrete, Parameter
 
 __all__ = ["Delay", "Integral", "Maximum", "Measure", "Minimum", "SampleAndHold"]
@@ -54,8 +54,7 @@ class Measure(UserForce):
     def __post_init__(self) -> None:
         super().__post_init__()
         law, asks = traced_law(self.function, self.what, self._one)
-        object.__setattr__(self, "law", law)
-        object.__setattr__(self, "asks", asks)
+        assign(self, law=law, asks=asks)
 
     def _one(self, value: Any) -> list[Any]:
         if value is None or isinstance(value, (str, Mapping, AskedState)) or np.ndim(value):
@@ -94,7 +93,7 @@ class Integral(Measure):
     initial: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "initial", INITIAL.take(self.initial, "Integral: initial"))
+        assign(self, initial=INITIAL.take(self.initial, "Integral: initial"))
         super().__post_init__()
 
     @property
@@ -144,9 +143,7 @@ class Delay(Measure):
     history: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "delay", quantity("s", lowest=0.0, plain=True).take(self.delay, "Delay: delay")
-        )
+        assign(self, delay=quantity("s", lowest=0.0, plain=True).take(self.delay, "Delay: delay"))
         super().__post_init__()
 
 
@@ -174,8 +171,8 @@ class SampleAndHold(Measure):
             checked_name(self.event, "SampleAndHold: event")
         else:
             positive = quantity("s", lowest=0.0, positive=True, plain=True)
-            object.__setattr__(self, "period", positive.take(self.period, "SampleAndHold: period"))
-        object.__setattr__(self, "initial", INITIAL.take(self.initial, "SampleAndHold: initial"))
+            assign(self, period=positive.take(self.period, "SampleAndHold: period"))
+        assign(self, initial=INITIAL.take(self.initial, "SampleAndHold: initial"))
         super().__post_init__()
 
     def variables(self, name: str) -> list[Parameter]:

@@ -158,6 +158,18 @@ def escape(text: str) -> str:
     return html.escape(text)
 
 
+class ShowsBlocks(Display):
+    """What a notebook shows as its repr, and tables below it."""
+
+    __slots__ = ()
+
+    def _blocks(self) -> Iterable[Block]:
+        raise TypeError(f"{type(self).__name__} does not say what it shows: it needs a method _blocks()")
+
+    def _repr_html_(self) -> str:
+        return page(repr(self), *self._blocks())
+
+
 def page(title: str, *blocks: Block) -> str:
     """A line and tables below it, as HTML. Tables beyond the first open at a click."""
     parts = [f"<div><strong>{escape(title)}</strong></div>"]

@@ -30,7 +30,13 @@ else:
         return decorate if cls is None else decorate(cls)
 
 
-__all__ = ["dataclass"]
+__all__ = ["assign", "dataclass"]
+
+
+def assign(thing: object, /, **values: object) -> None:
+    """Set fields of a frozen object, where it is made: in `__post_init__`."""
+    for name, value in values.items():
+        object.__setattr__(thing, name, value)
 
 
 class _Methods:

@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from condyle.collocation.parts import kinds
+from condyle.collocation.terms import kinds
 from condyle.native.tables.lookup import current_context, lookup_context
 
 SIZE, POINTS = 3, 20

@@ -321,6 +321,13 @@ def test_poses_and_motions_do_not_pass_them_in_silence() -> None:
     motion = cd.Table(np.linspace(0, 1, 9), ["arm"], np.zeros((9, 1)), ["rad"])
     with pytest.warns(RuntimeWarning, match=r"inverse_dynamics: 'stop', 'floor': .* external_loads="):
         cd.inverse_dynamics(system, motion)
+    many = system.copy()
+    for k in range(2):
+        many.add_constraint(f"other{k}", cd.constraints.Stop("arm", lower=-2.0 - k))
+    with pytest.warns(
+        RuntimeWarning, match=r"inverse_dynamics: 'stop', '\w+', '\w+', \.\.\.: rigid contacts"
+    ):
+        cd.inverse_dynamics(many, motion)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cd.inverse_dynamics(system, motion, state=system.state(disabled=["stop", "floor"]))

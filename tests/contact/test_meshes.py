@@ -11,6 +11,7 @@ from condyle import contact
 from condyle.contact.mesh import nearest_triangle, on_triangle
 from condyle.contact.point_depth import numbers_of, point_depth
 from condyle.contact.surfaces import GivenPose
+from condyle.contact.triangles import _within
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.tables.lookup import look_up
 from condyle.native.tables.staged import build_function
@@ -273,3 +274,10 @@ def test_a_corner_far_away_is_named():
         cd.errors.DescriptionError, match="no triangle has three corners at three places, in 1e"
     ):
         mesh((np.array([(0, 0, 0), (1e-3, 0, 0), (0, 1e-3, 0), (1e20, 0, 0)]), [(0, 1, 2), (0, 2, 1)]))
+
+
+def test_points_within_a_cube():
+    """Seen from anywhere: inside, outside, and beside edges and corners."""
+    corners, faces = box(1.0)
+    points = np.random.default_rng(5).uniform(-1.6, 1.6, (200, 3))
+    np.testing.assert_array_equal(_within(points, corners[faces]), (np.abs(points) < 1).all(axis=1))

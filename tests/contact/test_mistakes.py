@@ -280,3 +280,10 @@ def test_a_stop_in_degrees_is_asked_about_once() -> None:
     with pytest.warns(RuntimeWarning, match=r"in degrees, give np\.radians\(30\)"):
         system.add_constraint("stop", cd.constraints.Stop("knee", upper=30))
     assert system.state().q == 0.0  # a second warning would be an error here
+
+
+def test_rims_of_cylinders_are_below_half_of_their_size() -> None:
+    C.Cylinder("ball", None, 0.3, 0.2, RUBBER, rim=0.09)
+    for radius, length, rim in ((0.3, 0.2, 0.1), (0.1, 0.5, 0.1)):
+        with pytest.raises(cd.errors.DescriptionError, match=r"rim: must be below 0\.1 m"):
+            C.Cylinder("ball", None, radius, length, RUBBER, rim=rim)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.collocation.mesh import Mesh
+from condyle.collocation.intervals import CollocationMesh
 from condyle.collocation.schemes import scheme
 from condyle.control.guess import start
-from condyle.control.program import ControlProgram
+from condyle.control.transcription import ControlProgram
 
 MASS, DISTANCE, FORCE, TIME = 2.0, 1.0, 50.0, 2.0
 
@@ -109,7 +109,7 @@ def test_orders(name: str, order: int) -> None:
     """x' = -x by the equations of a scheme: the error at the end falls with the order that is claimed."""
     errors = []
     for N in (4, 8):
-        mesh = Mesh.even(scheme(name), N)
+        mesh = CollocationMesh.even(scheme(name), N)
         P, s, rows, rhs = len(mesh.points), mesh.scheme, [np.eye(len(mesh.points))[0]], [1.0]
         for k, own in enumerate(mesh.of_interval):
             for D, W in zip(s.D, s.W, strict=True):
@@ -131,7 +131,7 @@ def test_derivatives_of_the_program(pendulum: cd.System) -> None:
         cd.goals.Path(lambda s: s.q("q0") * s.u("q1"), -1.0, 1.0),
         cd.goals.Integral(lambda s: s.q("q1") ** 2, 0, 1),
     )
-    program = ControlProgram(problem, Mesh.even(scheme("radau-2"), 2), True)
+    program = ControlProgram(problem, CollocationMesh.even(scheme("radau-2"), 2), True)
     nlp, rng = program.program, np.random.default_rng(0)
     x = (start(program, None) + rng.normal(0, 0.3, program.n)) / nlp.S
     lam, h = rng.normal(0, 1, nlp.m), 1e-6
@@ -165,7 +165,7 @@ def test_goals_of_assembly_are_goals_of_movements(pendulum: cd.System) -> None:
     assert answer.status == "solved"
     p = np.array([pendulum.station_position(q, "b1", (0, 0, 0)) for q in answer.motion.values])
     cost = 0.5 * ((p - (1, 1, 0)) ** 2).sum(axis=1)
-    weights = answer.duration * Mesh.even(scheme("radau-2"), 10).weights
+    weights = answer.duration * CollocationMesh.even(scheme("radau-2"), 10).weights
     assert answer.terms["b1 station"] == pytest.approx(5.0 * weights @ cost, rel=1e-9)
     assert answer.objective == pytest.approx(sum(answer.terms.values()))
 

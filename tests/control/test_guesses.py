@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.collocation.mesh import Mesh
+from condyle.collocation.intervals import CollocationMesh
 from condyle.collocation.schemes import scheme
 from condyle.control.guess import start
-from condyle.control.program import ControlProgram
+from condyle.control.transcription import ControlProgram
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_static_optimization(arm: cd.System, motion: cd.Table) -> None:
     """Activations and excitations start as static optimization has them, and the answer is the same."""
     found = cd.static_optimization(arm, motion)
     problem = tracking(arm, motion)
-    program = ControlProgram(problem, Mesh.even(scheme("radau-2"), 15), True)
+    program = ControlProgram(problem, CollocationMesh.even(scheme("radau-2"), 15), True)
     V = start(program, [motion, found])[: program.P * program.nv].reshape(program.P, -1)
     for name in ("flexor", "extensor"):
         expected = np.interp(program.times, found.activations.time, np.asarray(found.activations[name]))
@@ -67,7 +67,7 @@ def test_a_pose_at_rest(arm: cd.System) -> None:
     problem.bound("elbow_speed", (-20, 20), start=0.0, end=0.0)
     problem.minimize(cd.goals.Effort())
     state = arm.state(q=np.asarray(rest.q))
-    program = ControlProgram(problem, Mesh.even(scheme("radau-2"), 10), True)
+    program = ControlProgram(problem, CollocationMesh.even(scheme("radau-2"), 10), True)
     V = start(program, state)[: program.P * program.nv].reshape(program.P, -1)
     assert V[:-1, program.dynamics.index["elbow"]] == pytest.approx(0.0, abs=1e-6)
     assert (V[:, program.dynamics.index["elbow_speed"]] == 0).all()

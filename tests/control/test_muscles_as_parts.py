@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.collocation.mesh import Mesh
+from condyle.collocation.intervals import CollocationMesh
 from condyle.collocation.schemes import scheme
 from condyle.control.guess import start
-from condyle.control.program import ControlProgram
+from condyle.control.transcription import ControlProgram
 
 
 def limb(over: cd.paths.Surface | None = None) -> cd.System:
@@ -47,7 +47,7 @@ def test_second_derivatives(bend: float, over: cd.paths.Surface | None) -> None:
     """Lengths over ellipsoids have no third derivatives: differences stand in their place."""
     problem = cd.Problem(limb(over), duration=0.3)
     problem.minimize(cd.goals.Effort())
-    program = ControlProgram(problem, Mesh.even(scheme("radau-2"), 1), True)
+    program = ControlProgram(problem, CollocationMesh.even(scheme("radau-2"), 1), True)
     nlp, rng = program.program, np.random.default_rng(1)
     assert sum(len(kind.rows) for kind in program.pulls) == 4
     z = start(program, None)
@@ -77,7 +77,7 @@ def test_parts_are_the_dynamics() -> None:
     system = limb().copy(forces={"flexor": None})
     problem = cd.Problem(system, duration=0.3)
     problem.minimize(cd.goals.Effort())
-    program = ControlProgram(problem, Mesh.even(scheme("radau-2"), 1), True)
+    program = ControlProgram(problem, CollocationMesh.even(scheme("radau-2"), 1), True)
     names, nlp = [v.name for v in program.dynamics.variables], program.program
     z = start(program, None)
     V = z[: program.P * program.nv].reshape(program.P, -1)

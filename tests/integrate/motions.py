@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 import condyle as cd
+from condyle.mobilizers import Mobilizer
 
 G = 9.81
 Motions = dict[str, tuple[Callable[[], cd.State], float]]
@@ -37,7 +38,7 @@ def block() -> cd.System:
     return system
 
 
-def chain(count: int, joint: type[cd.Mobilizer], inertia: tuple[float, float, float]) -> cd.System:
+def chain(count: int, joint: type[Mobilizer], inertia: tuple[float, float, float]) -> cd.System:
     system, parent = cd.System(gravity=(0, -G, 0)), "ground"
     for i in range(count):
         system.add_body(

@@ -11,9 +11,10 @@ import pytest
 import condyle as cd
 from condyle.integrate.equations import equations
 from condyle.integrate.integrators import METHODS
-from condyle.integrate.interrupts.path_jumps import Branches
+from condyle.integrate.interrupts import path_jumps
+from condyle.integrate.interrupts.path_jumps import Branches, SpanBranches, Suspects
 from condyle.integrate.native import native
-from condyle.integrate.run import Run, Settings
+from condyle.integrate.run import RunSettings, SimulationRun
 
 arm26 = importlib.import_module("condyle.models.arm26")
 
@@ -161,8 +162,11 @@ def test_signatures_of_the_loop(touching, name):
     """What the loop writes down is the signature of the row itself: methods evaluate f there last, or once
     more. So rodas has the rows of its Jacobian."""
     method, start = METHODS[name], touching.state(q=[-0.5])
-    run = Run(
-        start, *native(touching, method), method, Settings(1.0, 1e-3, np.ones(2), None, None, [], 1e-4, None)
+    run = SimulationRun(
+        start,
+        *native(touching, method),
+        method,
+        RunSettings(1.0, 1e-3, np.ones(2), None, None, [], 1e-4, None),
     )
     traj = run.go()
     seen, count = Branches.of_system(touching).look(start.tail[None], traj.t, traj.y), run.buffer.count
@@ -246,3 +250,19 @@ def test_values_without_derivatives(biceps):
     J = eq.derived.factory("J", eq.derived.name_in(), ["jac:o0:i1"])(*x).full()
     # differences of steps of 1e-5: rounding 1e-9, curvature less
     np.testing.assert_allclose(J, (f[:, 1:5] - f[:, 5:]) / 2e-5, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("length", [np.nan, 2e-10])
+def test_chatter_ends(biceps, length, monkeypatch):
+    """A branch that changes at every look, its length unsolved or jumping by less than counts: divided to
+    the end, a step of 1 s would have 1e13 parts."""
+    branches, rng = Branches.of_system(biceps), np.random.default_rng(5)
+    monkeypatch.setattr(path_jumps, "ROUNDS", 50)  # as with 1000, but sooner
+
+    def look(tails, t, y, asked=None):
+        code = rng.integers(0, 2, (len(t), len(branches.where))).astype(float)
+        return SpanBranches(0.3 + length * code[:, :1], code, np.zeros((*code.shape, 3)))
+
+    monkeypatch.setattr(branches, "look", look)
+    whole = Suspects(np.array([0]), np.array([0.0]), np.array([1.0]), np.ones((1, 1), bool))
+    assert branches.located(whole, lambda k: np.zeros((1, 0)), lambda k, t: np.zeros((len(t), 4))) == {}

@@ -14,6 +14,7 @@ from condyle.integrate.integrators import METHODS
 from condyle.integrate.interrupts import knots as module
 from condyle.integrate.interrupts.knots import joined, knots
 from condyle.integrate.interrupts.time_signals import timed
+from condyle.mobilizers import Mobilizer
 
 INERTIA = 1.0 + 2.0 * 0.4**2  # of the pin's body about its axis
 ADAPTIVE = [m.name for m in METHODS.values() if m.estimate]
@@ -160,7 +161,7 @@ def test_motions_that_nothing_feels():
     assert len(found(pin(motion=cd.Prescribed(velocity=lambda t: np.sin(50 * t))))) > 100
 
 
-class Lifted(cd.Mobilizer):
+class Lifted(Mobilizer):
     """A floor that is lifted from t = 3 s on."""
 
     nq = nu = 0

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.io import Recording
 
 ezc3d = pytest.importorskip("ezc3d", reason="ezc3d is not installed")
 FRAMES, SAMPLES = 20, 10
@@ -201,14 +202,14 @@ def test_written_and_read_again(tmp_path):
         plates.values * [1e-3, 1e-3, 1e-3, *[1e3] * 6],
         [{"N": "kN", "m": "mm", "N m": "N mm"}[unit] for unit in plates.units],
     )
-    own = cd.Recording(markers, others, emg, one.corners)
+    own = Recording(markers, others, emg, one.corners)
     own.save(tmp_path / "c.c3d")
     two = cd.read_c3d(tmp_path / "c.c3d")
     assert two.analog.names == ("EMG", "Fx1", "Fy1", "Fz1", "Mx1", "My1", "Mz1")
     np.testing.assert_allclose(two.force_plates.values, one.force_plates.values, rtol=0, atol=2e-4)
     one.markers.save(tmp_path / "d.c3d")
     np.testing.assert_array_equal(cd.read_markers(tmp_path / "d.c3d").positions, one.markers.positions)
-    cd.Recording(None, one.force_plates, one.analog, one.corners, one.platform).save(tmp_path / "e.c3d")
+    Recording(None, one.force_plates, one.analog, one.corners, one.platform).save(tmp_path / "e.c3d")
     bare = cd.read_c3d(tmp_path / "e.c3d")
     assert bare.markers is None
     np.testing.assert_allclose(bare.force_plates.values, one.force_plates.values, rtol=0, atol=2e-4)
@@ -219,9 +220,9 @@ def test_written_and_read_again(tmp_path):
     [
         (lambda m: m.save("no/a.c3d"), "there is no folder 'no'"),
         (lambda m: cd.Markers(m.time**2, m.names, m.positions).save("a.c3d"), "times are uneven"),
-        (lambda m: cd.Recording(m, *EMPTY).save("a.trc"), "expected the path of a .c3d file"),
+        (lambda m: Recording(m, *EMPTY).save("a.trc"), "expected the path of a .c3d file"),
         (
-            lambda m: cd.Recording(
+            lambda m: Recording(
                 m, EMPTY[0], cd.Table(np.arange(7) / 300, ["EMG"], np.ones((7, 1))), EMPTY[2]
             ).save("a.c3d"),
             "7 samples at 300 per second beside 20 frames at 100",
@@ -317,7 +318,7 @@ def test_what_a_file_cannot_hold_is_refused(tmp_path):
     with pytest.raises(cd.errors.DescriptionError, match=r"'a.c4d': the name must end in .trc, .c3d"):
         cd.Markers(time, ["a"], places).save(tmp_path / "a.c4d")
     with pytest.raises(cd.errors.ArgumentError, match="Recording: missing"):
-        cd.Recording()
+        Recording()
 
 
 def test_poses_of_segments(tmp_path):

@@ -10,6 +10,7 @@ import pytest
 
 import condyle as cd
 from condyle import maximal
+from condyle.mobilizers import Mobilizer
 from tests.forces import rig
 from tests.oracles import EVERY_KIND, random_plan, random_tree
 from tests.oracles.trees import random_joint
@@ -113,8 +114,8 @@ def test_nothing_is_left_out():
     bodies that share speeds, which maximal coordinates refuse: tests/dynamics/test_sharing.py.)"""
     rng = np.random.default_rng(0)
     mobilizers = {type(random_joint(rng, kind, "b").mobilizer()) for kind in EVERY_KIND for _ in range(8)}
-    public = {x for x in list(vars(cd).values()) if isinstance(x, type) and issubclass(x, cd.Mobilizer)} - {
-        cd.Mobilizer,
+    public = {x for x in list(vars(cd).values()) if isinstance(x, type) and issubclass(x, Mobilizer)} - {
+        Mobilizer,
         cd.Coupled,
     }
     assert public <= mobilizers

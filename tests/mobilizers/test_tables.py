@@ -10,7 +10,7 @@ import pytest
 
 import condyle as cd
 from condyle.functions.pieces import Pieces
-from condyle.mobilizers import NumberedMobilizer, motion_at, motion_size, traced
+from condyle.mobilizers import Mobilizer, NumberedMobilizer, motion_at, motion_size, traced
 from condyle.mobilizers.base import RelativeMotion, zeros
 from condyle.mobilizers.constants import text
 from condyle.model.layouts import build_looped, prefers_loops
@@ -24,7 +24,7 @@ from tests.model.test_looped import arguments_of, compare, tree_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Steps(cd.Mobilizer):
+class Steps(Mobilizer):
     """A slider whose every interval of q has its own slope: described by its fields, as joints of ours
     are."""
 

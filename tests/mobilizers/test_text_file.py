@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.mobilizers import Mobilizer
 from tests.mobilizers.every import BENT, EVERY, LOOP, SURFACE, frames
 
 KNOTS = np.linspace(-2, 1, 7)
@@ -132,7 +133,7 @@ def test_files_that_cannot_be_right(tmp_path, spoil, message):
 
 
 def test_what_cannot_be_written_is_named(tmp_path):
-    class Mine(cd.Mobilizer):
+    class Mine(Mobilizer):
         coordinate_names = speed_names = ("a",)
         units, speed_units = ("rad",), ("rad/s",)
 

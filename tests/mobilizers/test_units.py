@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.mobilizers import RelativeMotion, motion
+from condyle.mobilizers import Mobilizer, RelativeMotion, motion
 from condyle.mobilizers.constants import coordinate_units, speed_units
 from condyle.spatial import rotation_z
 from condyle.tree import scales
@@ -98,8 +98,8 @@ def test_degrees_and_millimeters_weigh_as_radians_and_meters_do():
     np.testing.assert_allclose(u, 0.1 * q, rtol=1e-15)
 
 
-def quaternion_joint(**stated: object) -> cd.Mobilizer:
-    class Mine(cd.Mobilizer):
+def quaternion_joint(**stated: object) -> Mobilizer:
+    class Mine(Mobilizer):
         coordinate_names, speed_names = ("qw", "qx", "qy", "qz"), ("wx", "wy", "wz")
 
         def motion(self, t, q, u):
@@ -148,7 +148,7 @@ def test_a_custom_quaternion():
 
 
 def test_units_of_a_class_of_ones_own():
-    class Lift(cd.Mobilizer):
+    class Lift(Mobilizer):
         coordinate_names = speed_names = ("height",)
 
         def motion(self, t, q, u):

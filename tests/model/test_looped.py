@@ -8,11 +8,11 @@ import pytest
 
 import condyle as cd
 from condyle.errors import DescriptionError, SingularError
-from condyle.mobilizers import NumberedMobilizer, motion_size
+from condyle.mobilizers import Mobilizer, NumberedMobilizer, motion_size
 from condyle.model.layouts import build_looped, prefers_loops
 from condyle.model.looped.tables import Looped
 from condyle.model.operators import OPERATORS
-from condyle.model.operators.costs import MultiplierCost
+from condyle.model.operators.costs import KnownLengthCost, MultiplierCost
 from condyle.model.operators.record import ByColumns
 from condyle.native.calls.native_function import NativeFunction
 from tests.forces.rig import arm, one_of_each
@@ -26,14 +26,18 @@ STATES = 19  # two blocks of eight lanes and some more
 # deep.
 SAME = 1e-12
 MATRICES = tuple(name for name, record in OPERATORS.items() if isinstance(record.looped, ByColumns))
-CONSTRAINED = {n for n, r in OPERATORS.items() if isinstance(r.cost, MultiplierCost)} - {
-    "forward_dynamics"
-}  # in test_looped_constrained.py
+OF_CONSTRAINTS = {"reactions_with_constraints"} | {
+    n for n, r in OPERATORS.items() if isinstance(r.cost, MultiplierCost)
+}
+CONSTRAINED = OF_CONSTRAINTS - {"forward_dynamics"}  # in test_looped_constrained.py
+OF_MUSCLES = {
+    n for n, r in OPERATORS.items() if isinstance(r.cost, KnownLengthCost)
+}  # studies/test_layouts.py
 OPERATORS_LOOPED = tuple(
     name
     for name, record in OPERATORS.items()
-    if record.looped and name not in MATRICES and name not in CONSTRAINED and name != "unit_tensions"
-)  # of muscles: tests/studies/test_layouts.py
+    if record.looped and name not in MATRICES and name not in CONSTRAINED and name not in OF_MUSCLES
+)
 
 
 def tree_of(mobilizers, seed: int, gravity=(0.3, -9.81, 0.7)) -> cd.System:
@@ -248,7 +252,7 @@ def test_lost_rank_is_reported_alike(monkeypatch):
     assert messages[0] == messages[1]
 
 
-def chain(n: int, mobilizer: cd.Mobilizer) -> cd.System:
+def chain(n: int, mobilizer: Mobilizer) -> cd.System:
     system, parent = cd.System(), "ground"
     for i in range(n):
         parent = system.add_body(
@@ -278,7 +282,7 @@ def test_equal_joints_compile_once():
     assert made[0] == made[1] <= 7
 
 
-def of_other_numbers(rng: np.random.Generator) -> list[cd.Mobilizer]:
+def of_other_numbers(rng: np.random.Generator) -> list[Mobilizer]:
     """Mobilizers of patterns that have numbers, with random ones. (A reversed screw about a general axis has
     several patterns: terms that should cancel do so but for rounding, or altogether.)"""
     a, b, c = rng.uniform(0.2, 0.9, 3)

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import condyle as cd
-from condyle.nlp import Bounds, ipopt, linear, tree
+from condyle.nlp import Bounds, front_tree, ipopt, kkt
 from condyle.nlp.fronts import Factors
 
 MUMPS = {"linear_solver": "mumps"}
@@ -27,7 +27,7 @@ def saddle(rng, n, m, density=0.1, weak=0.5):
 
 
 def factored(K, **options):
-    found = Factors(tree.tree(K.shape[0], K.row.astype(np.int32), K.col.astype(np.int32)))
+    found = Factors(front_tree.tree(K.shape[0], K.row.astype(np.int32), K.col.astype(np.int32)))
     assert found.factor(K.data, 1e-6, **options) or options
     return found
 
@@ -80,7 +80,7 @@ def test_singular_and_indefinite_matrices_are_said_to_be():
     empty = factored(sparse.coo_matrix((0 * one, ([0], [0])), (1, 1)))
     assert (empty.zero, empty.negative) == (1, 0)
     less = sparse.diags([-np.ones(40)], [0]).tocoo()
-    found = Factors(tree.tree(40, less.row, less.col))
+    found = Factors(front_tree.tree(40, less.row, less.col))
     assert not found.factor(less.data, 1e-6, most=3)  # given up
     assert found.negative > 3
     assert found.factor(less.data, 1e-6)
@@ -91,7 +91,7 @@ def test_singular_and_indefinite_matrices_are_said_to_be():
 def test_a_matrix_that_is_not_finite_is_singular_without_a_front_of_all_its_rows(wrong):
     n = 3000
     K = sparse.diags([np.ones(n), np.ones(n - 1)], [0, -1]).tocoo()
-    made = Factors(tree.tree(n, K.row, K.col))
+    made = Factors(front_tree.tree(n, K.row, K.col))
     size = made._size
     made.factor(np.where(K.row == 7, wrong, K.data), 1e-6)
     assert (made.zero, made._size) == (n, size)  # not 72 MB
@@ -101,7 +101,7 @@ def test_a_matrix_that_is_not_finite_is_singular_without_a_front_of_all_its_rows
 
 def test_places_that_come_twice_are_added():
     rows, columns = np.array([0, 0, 1, 1, 0]), np.array([0, 0, 0, 1, 1])  # (1, 0) and (0, 1) are one place
-    found = Factors(tree.tree(2, rows, columns))
+    found = Factors(front_tree.tree(2, rows, columns))
     found.factor(np.array([1.0, 2.0, 0.25, 5.0, 0.75]), 1e-6)
     assert np.array([[3.0, 1.0], [1.0, 5.0]]) @ found.solve(np.array([1.0, 2.0])) == pytest.approx([1.0, 2.0])
 
@@ -112,7 +112,7 @@ def test_more_room_is_found_where_many_rows_wait():
     K = saddle(rng, 300, 200, 0.02, 0.9)
     dense = full(K) + np.diag(np.where(np.arange(500) < 300, 1e-9, -1e-2))
     K = sparse.coo_matrix(np.tril(dense))
-    made = Factors(tree.tree(500, K.row, K.col))
+    made = Factors(front_tree.tree(500, K.row, K.col))
     made._room(0.05, 4)
     made.factor(K.data, 0.1)
     assert made.negative == (np.linalg.eigvalsh(dense) < 0).sum()
@@ -122,8 +122,8 @@ def test_more_room_is_found_where_many_rows_wait():
 def test_without_metis_the_order_is_amd(monkeypatch):
     K = saddle(np.random.default_rng(5), 80, 30, 0.1, 0.0)
     rows, columns = K.row.astype(np.int64), K.col.astype(np.int64)
-    monkeypatch.setattr(tree, "_metis", lambda: None)
-    found = Factors(tree._built(110, rows, columns))
+    monkeypatch.setattr(front_tree, "_metis", lambda: None)
+    found = Factors(front_tree._built(110, rows, columns))
     found.factor(K.data, 1e-6)
     assert found.negative + found.zero >= 30
 
@@ -183,13 +183,13 @@ def test_runs_in_threads_keep_their_own_systems(problem):
     for thread in threads:
         thread.join()
     assert found == expected
-    assert linear._users == [0]
+    assert kkt._users == [0]
 
 
 def test_an_ipopt_without_the_function_uses_mumps(problem, monkeypatch):
-    monkeypatch.setattr(linear, "_SET", "not_there")
+    monkeypatch.setattr(kkt, "_SET", "not_there")
     assert cd.solve(problem, mesh=15).ok
-    assert not linear.available(ipopt.library())
+    assert not kkt.available(ipopt.library())
 
 
 class Bowl:

@@ -7,6 +7,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import condyle as cd
+from condyle.studies.scaling import Measurement
 
 
 def words(element: Any, tag: str) -> list[str]:
@@ -27,7 +28,7 @@ def arguments(setup: Path, system: cd.System) -> dict[str, Any]:
         pairs = [tuple(words(p, "markers")) for p in m.iter("MarkerPair")]
         bodies = {b.get("name"): "".join(words(b, "axes")) for b in m.iter("BodyScale")}
         if words(m, "apply") != ["false"]:
-            measurements.append(cd.Measurement(m.get("name"), pairs, bodies))
+            measurements.append(Measurement(m.get("name"), pairs, bodies))
     tasks = [t for t in placer.iter("IKMarkerTask") if words(t, "apply") != ["false"]]
     held = [t for t in placer.iter("IKCoordinateTask") if words(t, "apply") != ["false"]]
     q = dict(zip(system.coordinates, system.defaults()[0], strict=True))

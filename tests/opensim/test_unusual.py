@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.opensim.joints import _spatial
 from condyle.spatial import rotation_from_euler
 from tests.opensim.files import pendulum
 
@@ -379,3 +380,14 @@ def test_a_muscle_whose_activation_stays(tmp_path):
         ),
     )
     assert system.zdot([0.1], [0.0], inputs=[0.9])[system.state_variables.index("m.activation")] == 0
+
+
+def test_translations_along_axes_in_one_plane() -> None:
+    """p = a4 f4 + a5 f5 + a6 f6, by hand."""
+    axes = [*np.eye(3), np.array((1.0, 0, 0)), np.array((0, 1.0, 0)), np.array((0.6, 0.8, 0))]
+    laws = [None, None, None, *((cd.functions.Linear((slope,), 0.5), ("a",)) for slope in (1.0, 2.0, 3.0))]
+    system = cd.System()
+    system.add_body("b", mobilizer=_spatial(("a",), axes, laws), mass=1, inertia=(1, 1, 1))
+    f = np.array([1.0, 2.0, 3.0]) * 0.7 + 0.5
+    p = system.body_pose([0.7], "b").p
+    np.testing.assert_allclose(p, [f[0] + 0.6 * f[2], f[1] + 0.8 * f[2], 0], rtol=0, atol=1e-15)  # rounding

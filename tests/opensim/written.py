@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 import condyle as cd
+from condyle.mobilizers import Mobilizer
 from condyle.opensim.joints import Scapulothoracic, coordinates_in_file
 from condyle.opensim.writing import Writing
 from condyle.spatial import euler_from_rotation, exp_so3, rotation_from_quaternion
 
 Q = np.linspace(-2, 2, 7)
 F = cd.functions
-JOINTS: dict[str, cd.Mobilizer] = {
+JOINTS: dict[str, Mobilizer] = {
     "pin": cd.Pin(),
     "pin_axis": cd.Pin((1, 2, 3)),
     "slider": cd.Slider(),

@@ -12,6 +12,7 @@ from scipy.interpolate import BSpline, CubicSpline, NdBSpline
 from scipy.spatial.transform import Rotation
 
 import condyle as cd
+from condyle.mobilizers import Mobilizer
 from condyle.spatial import rotation_about
 from tests.oracles.paths import Jet, Path, cross_matrix
 
@@ -111,12 +112,12 @@ class Joint:
             return [int(start) + k for start, part in zip(starts, self.parts) for k in part.quaternions]
         return [0] if self.kind in QUATERNIONS else []
 
-    def mobilizer(self) -> cd.Mobilizer:
+    def mobilizer(self) -> Mobilizer:
         """The same as Condyle's object."""
         made = self._mobilizer()
         return made.reversed() if self.reversed else made
 
-    def _mobilizer(self) -> cd.Mobilizer:
+    def _mobilizer(self) -> Mobilizer:
         n = self.numbers
         match self.kind:
             case "pin":

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.shapes.files import cut
+from condyle.shapes.mesh_files import cut
 
 VERTICES = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], dtype=float)
 TRIANGLES = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])

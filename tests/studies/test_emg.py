@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.studies.gait.events import GaitEvents
+from condyle.studies.gait.foot_events import GaitEvents
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared/reference/control/inputs/emg.sto"
 rng = np.random.default_rng(0)

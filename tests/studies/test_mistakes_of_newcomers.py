@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.studies.scaling import Measurement
 
 T = np.linspace(0, 1, 11)
 ANGLES = ("hip", "knee", "ankle")
@@ -161,7 +162,7 @@ def test_sizes_that_no_subject_has():
 
 def test_one_measurement_is_a_list_of_one():
     system = leg()
-    thigh = cd.Measurement("thigh", [("HIP", "THI")], ["thigh"])
+    thigh = Measurement("thigh", [("HIP", "THI")], ["thigh"])
     markers = cd.Markers(T, system.markers, seen(system))
     one, several = (cd.scale(system, markers, x, place_markers=False).factors for x in (thigh, [thigh]))
     assert one == several

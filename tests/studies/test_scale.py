@@ -6,6 +6,7 @@ import pytest
 import condyle as cd
 from condyle.opensim.constraints import Coupling
 from condyle.spatial import rotation_z
+from condyle.studies.scaling import Measurement
 from tests.mobilizers.every import EVERY
 
 S = np.array([1.1, 1.3, 0.9])
@@ -120,7 +121,7 @@ def test_unequal_factors_and_the_subjects_mass():
 def test_measurements_then_factors_and_the_other_way():
     system = leg()
     data = static(system, [0.1, -0.2], 1.2)
-    thigh = cd.Measurement("thigh", [("hip", "knee")], {"thigh": "y"})
+    thigh = Measurement("thigh", [("hip", "knee")], {"thigh": "y"})
     first = cd.scale(system, data, [thigh], {"thigh": 0.95}, place_markers=False)
     assert first.factors["thigh"] == (0.95, 0.95, 0.95)
     last = cd.scale(
@@ -161,7 +162,7 @@ def test_markers_are_placed_where_they_were_seen():
         ({"mass": -1.0}, "mass: expected a number above 0"),
         ({"order": ("manual", "hand")}, "expected some of 'measurements' and 'manual'"),
         (
-            {"measurements": [cd.Measurement("t", [("hip", "knee")], ["thigh"])]},
+            {"measurements": [Measurement("t", [("hip", "knee")], ["thigh"])]},
             "need markers=cd.read_markers",
         ),
         ({"markers": "static.trc"}, "expected cd.read_markers"),
@@ -183,11 +184,11 @@ def test_arguments_that_cannot_be(arguments, said):
 def test_measurements_that_cannot_be(pairs, bodies, said):
     system = leg()
     with pytest.raises(cd.errors.CondyleError, match=said):
-        cd.scale(system, static(system, [0.0, 0.0]), [cd.Measurement("m", pairs, bodies)])
+        cd.scale(system, static(system, [0.0, 0.0]), [Measurement("m", pairs, bodies)])
     with pytest.raises(cd.errors.DescriptionError, match="expected some of 'xyz'"):
-        cd.Measurement("m", [("a", "b")], {"thigh": "w"})
+        Measurement("m", [("a", "b")], {"thigh": "w"})
     with pytest.raises(cd.errors.DescriptionError, match="expected pairs of markers' names"):
-        cd.Measurement("m", ["ab"], ["thigh"])
+        Measurement("m", ["ab"], ["thigh"])
 
 
 def test_frames_that_count():
@@ -198,7 +199,7 @@ def test_frames_that_count():
     gap = near.copy()
     gap[0] = np.nan
     data = cd.Markers([0.0, 1.0, 2.0, 3.0], system.markers, np.array([far, near, gap, far]))
-    thigh = cd.Measurement("thigh", [("hip", "knee")], ["thigh"])
+    thigh = Measurement("thigh", [("hip", "knee")], ["thigh"])
     scaled = cd.scale(system, data, [thigh], time=(1.5, 1.9), place_markers=False)
     assert scaled.factors["thigh"] == pytest.approx((1.0,) * 3, rel=1e-14)
     with pytest.raises(cd.errors.DescriptionError, match="lies outside of the data"):

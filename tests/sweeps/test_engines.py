@@ -137,7 +137,7 @@ def test_machine_code_travels(other_cache, monkeypatch):
 def test_entries_that_are_damaged_are_not_taken(other_cache):
     cache.store("key", b"code", {})
     (digest,) = [path.stem for path in cache.info().directory.glob("*.code")]
-    entries = cache.given([digest])
+    entries = cache.exported_entries([digest])
     other_cache(1)
     assert cache.take({digest: entries[digest][:-1], "other": entries[digest]}) == 0
     assert cache.take(entries) == 1 == cache.info().entries and cache.take(entries) == 0

@@ -5,6 +5,7 @@ import pytest
 import scipy.stats
 
 import condyle as cd
+from condyle.sweeps import members
 
 WHAT = {"mass": scipy.stats.norm(70, 5), "slack": (0.1, 0.2)}
 
@@ -107,3 +108,10 @@ def test_mistakes(arguments, words):
     given = {"quantities": WHAT, "n": 8} | arguments
     with pytest.raises(cd.errors.CondyleError, match=words):
         cd.members(given.pop("quantities"), **given)
+
+
+@pytest.mark.parametrize("point", [0.0, 1.0])
+def test_no_member_is_infinite(point, monkeypatch):
+    """Probabilities of 0 and 1, which rounding may give, have infinite quantiles."""
+    monkeypatch.setattr(members, "_points", lambda *given: np.full((4, 2), point))
+    assert np.isfinite(draw(4).values).all()

@@ -20,6 +20,7 @@ import casadi as ca
 import numpy as np
 
 import condyle as cd
+from condyle.mobilizers import Mobilizer
 from condyle.spatial import rotation_about
 
 
@@ -42,7 +43,7 @@ class Rude:
         return "Rude()"
 
 
-class Subclass(cd.Mobilizer):
+class Subclass(Mobilizer):
     """Says that it moves but not how."""
 
     coordinate_names = speed_names = ("x",)
@@ -199,7 +200,7 @@ def bad_mobilizers(rng):
         lambda: cd.compose(cd.Pin(), pick()),
         Subclass,
         pick,
-        lambda: cd.Mobilizer(),
+        lambda: Mobilizer(),
         lambda: cd.FunctionBased(tuple("abcdefg"), (lambda *q: q[0], None, None)),
         lambda: cd.FunctionBased(("a",), (lambda: 1, None, None)),
         lambda: cd.FunctionBased(("a",), (lambda q: q / 0, None, None)),

@@ -16,7 +16,7 @@ import pytest
 
 import condyle as cd
 from condyle.model.operators import OPERATORS as RECORDS
-from condyle.model.operators.record import Operator
+from condyle.model.operators.record import OperatorRecord
 from condyle.system.operators import METHODS
 from condyle.system.states import States, publish
 from tests.differences import DIFFERENCES, STEPS, WEIGHTS
@@ -130,7 +130,7 @@ def test_an_operator_is_one_record_and_its_public_line(monkeypatch):
     def spin(s):
         return [ca.sumsqr(s["u"]) / 2, s["u"] * s["q"]]
 
-    record = Operator(
+    record = OperatorRecord(
         "spin",
         cd.Stage.VELOCITY,
         "q u",

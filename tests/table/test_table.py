@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.table.filters import _continuous
 
 TABLE = cd.Table([0, 1, 2], ["a", "b"], [[1, 2], [3, 4], [5, 6]], ["m", ""], status="x")
 
@@ -190,3 +191,19 @@ def test_times_that_no_reader_takes_are_not_written(tmp_path, ending):
         cd.Table(time, ["a"], np.arange(len(time))[:, None], ["m"]).save(tmp_path / f"a.{ending}")
         again = cd.read_table(tmp_path / f"a.{ending}")
         assert list(again.time) == time and list(again["a"]) == list(range(len(time)))
+
+
+def test_the_smoothest_four_columns_are_the_quaternion():
+    """A column beside a quaternion is taken for a part of it if it stays: the four that shrink most are it."""
+    t = np.linspace(0, 1, 60)
+    angle = 2.0 + 1.5 * t
+    q = np.stack([np.cos(angle / 2), 0.6 * np.sin(angle / 2), 0 * t, 0.8 * np.sin(angle / 2)], axis=1)
+    q[30:] *= -1  # the same orientations
+    columns = [0.001 + 0 * t[:, None], q[:, [2]], q[:, [0, 1, 3]], 0.002 + 0 * t[:, None]]
+    smooth = q.copy()
+    smooth[30:] *= -1
+    recorded = cd.Table(t, ["still", *"xwyz", "level"], np.column_stack(columns))
+    found, notes = _continuous(recorded)
+    np.testing.assert_array_equal(found[:, 1:5], smooth[:, [2, 0, 1, 3]])
+    np.testing.assert_array_equal(found[:, [0, 5]], recorded.values[:, [0, 5]])
+    assert notes == ["; quaternion x ..: 1 change of sign taken out"]

@@ -13,6 +13,7 @@ import pytest
 
 import condyle as cd
 from condyle.integrate.trajectory import Trajectory
+from condyle.viewer import Arrows
 
 Opened = Callable[..., Any]
 
@@ -129,7 +130,7 @@ def test_show_and_hide(opened: Opened, swing: Trajectory) -> None:
     t = np.linspace(0, 2, 41)
     tip = swing.station_position("lower", (0.02, -0.3, 0.05), t=t).values
     seen = SimpleNamespace(time=t, names=["tip"], positions=tip[:, None])
-    push = cd.Arrows("push", t, tip, np.tile([10.0, 0, 0], (41, 1)))
+    push = Arrows("push", t, tip, np.tile([10.0, 0, 0], (41, 1)))
     tab = opened(
         cd.show(swing, markers=seen, arrows=push, compare=swing[:20], offset=(0, 0, 0.3), open=False)
     )

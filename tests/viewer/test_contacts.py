@@ -11,9 +11,9 @@ import pytest
 import condyle as cd
 from condyle.shapes.meshes import zero_surface
 from condyle.viewer.drawing import figure_of
-from condyle.viewer.page import Look, _head
+from condyle.viewer.page import ViewOptions, _head
 from condyle.viewer.shown import scene_of
-from condyle.viewer.stream import Stream
+from condyle.viewer.stream import StateStream
 
 C = cd.contact
 SKIN = C.Material(4e5, dissipation=1.0, static_friction=0.9, dynamic_friction=0.7)
@@ -149,7 +149,7 @@ def test_frames_of_a_run_and_of_a_live_page() -> None:
     touches = drawn.columns["touch.force"] > 0
     assert touches.any() and not touches.all()
     assert (drawn.patches[0].axes[~touches] == 0).all() and (drawn.patches[0].axes[touches] != 0).any()
-    stream = Stream(state)
+    stream = StateStream(state)
     empty = stream.drawn
     numbers = 1 + 7 * 2 + len(empty.columns.names) + 6 + 9  # t, poses, columns, an arrow, a patch
     assert len(stream.message(state)) == 4 * numbers
@@ -239,7 +239,7 @@ def test_pressure_on_a_mesh() -> None:
     assert s.pressure == found.values.max() and not s.layers[0].patches
     assert s.layers[0].columns["stand: brick.pressure"][0] == pytest.approx(s.pressure)
     assert s.size > 0.05  # the mesh is within the picture
-    Stream(state).message(state)  # a live page has none
+    StateStream(state).message(state)  # a live page has none
 
 
 def test_arrows_of_rigid_contacts() -> None:
@@ -278,7 +278,7 @@ def test_pictures_show_the_surfaces_of_ground() -> None:
     stair = cd.contact.Box("ground", (0.5, -0.2, 0), (0.2, 0.2, 0.2), wood)
     system.add_contact("stair", stair, cd.contact.Sphere("ball", (0, 0, 0), 0.1, wood))
     scene = scene_of(system.state(q={"ball_ty": 0.1}))
-    with_it = len(figure_of(scene, look=Look("top")).axes[0].collections[1].get_paths())
+    with_it = len(figure_of(scene, look=ViewOptions("top")).axes[0].collections[1].get_paths())
     scene.layers[0].parts = [p for p in scene.layers[0].parts if "stair: ground" not in p.name]
-    without = len(figure_of(scene, look=Look("top")).axes[0].collections[1].get_paths())
+    without = len(figure_of(scene, look=ViewOptions("top")).axes[0].collections[1].get_paths())
     assert with_it - without == 4  # two of the upper face, two of a side

@@ -8,7 +8,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from condyle.viewer.encode import channels, decoded, json_block
+from condyle.arrays import Array
+from condyle.viewer.encode import NONE, channels, json_block
+
+
+def decoded(data: bytes, frames: int, count: int) -> Array:
+    """What `channels` wrote, shape (m, C): what the page does."""
+    numbers = np.frombuffer(data, dtype=np.float64, count=2 * count)
+    offset, scale = numbers[:count], numbers[count:]
+    moving = np.flatnonzero(scale)
+    planes = np.frombuffer(data, dtype=np.uint8, offset=16 * count).reshape(2, len(moving), frames)
+    zigzag = planes[0].astype(np.int64) | planes[1].astype(np.int64) << 8
+    e = (zigzag >> 1) ^ -(zigzag & 1)
+    out = np.tile(offset, (frames, 1))
+    k = d = np.zeros(len(moving), dtype=np.int64)
+    for f in range(frames):
+        none = e[:, f] == NONE
+        d = np.where(none, 0, d + e[:, f])
+        k = k + d
+        out[f, moving] = np.where(none, np.nan, offset[moving] + scale[moving] * k)
+    return out
 
 
 def test_smooth_motion_comes_back() -> None:

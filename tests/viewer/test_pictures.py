@@ -13,8 +13,9 @@ from PIL import Image
 
 import condyle as cd
 from condyle.integrate.trajectory import Trajectory
+from condyle.viewer import Arrows
 from condyle.viewer.drawing import Camera
-from condyle.viewer.page import Look
+from condyle.viewer.page import ViewOptions
 from condyle.viewer.pictures import chromium
 from condyle.viewer.shown import scene_of
 
@@ -43,7 +44,7 @@ def test_everything_is_drawn(tmp_path: Path, swing: Trajectory) -> None:
     """Markers, arrows, springs and a second motion each change the picture."""
     t = np.linspace(0, 2, 11)
     tip = swing.station_position("lower", (0.1, -0.3, 0.05), t=t).values
-    push = cd.Arrows("push", t, tip, np.tile([10.0, 0, 0], (11, 1)))
+    push = Arrows("push", t, tip, np.tile([10.0, 0, 0], (11, 1)))
     seen = type("Seen", (), {"time": t, "names": ["tip"], "positions": tip[:, None]})
     given: dict[str, Any] = {"t": 1.0, "size": SMALL, "renderer": "matplotlib"}
     shown = [
@@ -90,7 +91,7 @@ def test_all_is_in_view(swing: Trajectory) -> None:
         [(np.einsum("tij,nj->tni", d.R[:, b], x) + d.p[:, b, None]).reshape(-1, 3) for b, x in own if len(x)]
     )
     for view in ("any", "front", "side", "top"):
-        flat, _ = Camera.of(scene, Look(view), SMALL).project(corners)
+        flat, _ = Camera.of(scene, ViewOptions(view), SMALL).project(corners)
         share = np.abs(flat / (np.array(SMALL) / 2)).max(axis=0)
         assert share.max() <= 1 and share.max() > 0.7, view  # boxes around shapes are what is fitted
 
@@ -173,11 +174,12 @@ def test_where_the_camera_is(tmp_path: Path, swing: Trajectory) -> None:
     scene = scene_of(swing)
     for view, azimuth, elevation in (("front", 0, 0), ("side", 90, 0), ("top", 180, 90)):
         named, turned = (
-            Camera.of(scene, look, SMALL) for look in (Look(view), Look("any", azimuth, elevation))
+            Camera.of(scene, look, SMALL)
+            for look in (ViewOptions(view), ViewOptions("any", azimuth, elevation))
         )
         # the camera above stands 0.001 before the zenith, or 0.05 degrees
         np.testing.assert_allclose(turned.axes[2], named.axes[2], atol=2e-3)
-    whole, near = (Camera.of(scene, Look("side", zoom=zoom), SMALL).distance for zoom in (1.0, 2.0))
+    whole, near = (Camera.of(scene, ViewOptions("side", zoom=zoom), SMALL).distance for zoom in (1.0, 2.0))
     assert near == pytest.approx(whole / 2)
     same = [
         pixels(cd.picture(swing, tmp_path / "a.png", size=SMALL, renderer="matplotlib", **look))

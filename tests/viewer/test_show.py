@@ -12,7 +12,7 @@ import pytest
 
 import condyle as cd
 from condyle.integrate.trajectory import Trajectory
-from condyle.viewer import page, shown
+from condyle.viewer import Arrows, page, shown
 from condyle.viewer.bodies import parts
 from condyle.viewer.layer import layers
 
@@ -83,7 +83,7 @@ def test_no_browser_is_opened_by_tests(monkeypatch: pytest.MonkeyPatch, swing: T
         (
             lambda s, t: cd.show(s, motion=t, arrows=[3]),
             cd.errors.DescriptionError,
-            "cd.Arrows or a cd.ExternalLoad",
+            "Arrows of condyle.viewer or a cd.ExternalLoad",
         ),
         (lambda s, t: cd.show(s, motion=t, plots=[3]), cd.errors.DescriptionError, "expected Tables"),
         (
@@ -94,7 +94,7 @@ def test_no_browser_is_opened_by_tests(monkeypatch: pytest.MonkeyPatch, swing: T
         (lambda s, t: cd.show(s, motion=t, frames=0), cd.errors.DescriptionError, "whole number above zero"),
         (lambda s, t: cd.show(s, motion=t, muscles=None), cd.errors.ArgumentError, "it is color="),
         (lambda s, t: cd.show(s, motion=t, compare=t, offset=(1, 2)), cd.errors.ShapeError, "three numbers"),
-        (lambda s, t: cd.Arrows("push", [0, 1], [(0, 0, 0)], [(0, 0, 0)]), cd.errors.ShapeError, "push"),
+        (lambda s, t: Arrows("push", [0, 1], [(0, 0, 0)], [(0, 0, 0)]), cd.errors.ShapeError, "push"),
     ],
 )
 def test_mistakes_are_told(
@@ -107,7 +107,7 @@ def test_mistakes_are_told(
 def test_what_is_of_another_time_is_warned_of(arm: cd.System, bending: cd.Table) -> None:
     t = bending.time + 50
     other = cd.Table(t, arm.muscles, np.zeros((len(t), len(arm.muscles))))
-    push = cd.Arrows("push", t, np.zeros((len(t), 3)), np.ones((len(t), 3)))
+    push = Arrows("push", t, np.zeros((len(t), 3)), np.ones((len(t), 3)))
     for name, beside in (("color", other), ("plots", other), ("arrows", push)):
         with pytest.warns(UserWarning, match=f"show: {name}: .* from 50 to .*: none is shown"):
             cd.show(arm, motion=bending, open=False, **{name: beside})  # type: ignore[arg-type]
@@ -225,7 +225,7 @@ def test_markers_and_arrows_at_the_times_of_the_motion(swing: Trajectory) -> Non
     t = np.linspace(0, 1, 21)
     tip = swing.station_position("lower", (0, -0.3, 0), t=t).values
     seen = SimpleNamespace(time=t, names=["tip", "hand"], positions=np.stack([tip, tip + 1], axis=1))
-    push = cd.Arrows("push", t, tip, np.tile([10.0, 0, 0], (21, 1)))
+    push = Arrows("push", t, tip, np.tile([10.0, 0, 0], (21, 1)))
     d = cd.show(swing, markers=seen, arrows=push, open=False).scene.layers[0]
     i = int(np.argmin(np.abs(d.t - 0.5)))
     assert np.allclose(d.measured.positions[i, 0], tip[10], atol=0.06)  # the nearest frame, at 3 m/s
@@ -292,7 +292,7 @@ def test_columns_are_as_people_read_them(arm: cd.System, bending: cd.Table, acti
     gap = place + [0.003, 0.004, 0]
     gap[7] = np.nan
     seen = SimpleNamespace(time=bending.time, names=["wrist", "none"], positions=np.stack([gap, gap], 1))
-    push = cd.Arrows("push", bending.time, place, np.tile([3.0, 4.0, 0.0], (len(place), 1)))
+    push = Arrows("push", bending.time, place, np.tile([3.0, 4.0, 0.0], (len(place), 1)))
     page = cd.show(
         arm,
         motion=bending,
@@ -382,7 +382,7 @@ def test_arrows_are_as_long_as_95_of_100() -> None:
     scales = []
     for blow in (10.0, 1e4):
         force[50, 1] = blow
-        scene = shown.scene_of(system, motion=motion, arrows=cd.Arrows("push", t, 0 * force, force))
+        scene = shown.scene_of(system, motion=motion, arrows=Arrows("push", t, 0 * force, force))
         scales.append(scene.arrow_scale)
         assert scene.arrow_scale * 10.0 == pytest.approx(0.6 * scene.size)
     assert scales[0] == scales[1]

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import condyle as cd
+from condyle.cli.command_steps import CommandSteps
 from condyle.cli.output import NewFolder, refuse_unwritable
-from condyle.cli.steps import Steps
 from condyle.cli.systems import system_of
 from condyle.cli.terminal import say, say_table
 from condyle.errors import DescriptionError
@@ -57,7 +57,7 @@ def run(
         read = [read_motion(f, degrees) for f in motions]
         system = system_of(model)
         chosen = tuple(configurations or CONFIGURATIONS)
-        with Steps(len(read) * count(system, chosen) + 1) as steps:
+        with CommandSteps(len(read) * count(system, chosen) + 1) as steps:
             given = zip(motions, (external_loads, compare_loads), read, strict=False)
             every = [_analyzed(system, *one, lowpass, chosen, steps) for one in given]
             found, other = every[0], every[1] if compare is not None else None
@@ -97,7 +97,7 @@ def _analyzed(
     read: tuple[cd.Table, list[str]],
     lowpass: float | None,
     configurations: Sequence[str],
-    steps: Steps,
+    steps: CommandSteps,
 ) -> Analysis:
     """The study of one motion; what was odd about its file is among the notes."""
     table, notes = read

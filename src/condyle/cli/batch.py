@@ -27,7 +27,7 @@ from condyle.reports.figures import Figure
 from condyle.reports.page import Section, page
 from condyle.sweeps.result import Sweep
 from condyle.sweeps.store import counts
-from condyle.table.plots import Source, panels_of
+from condyle.table.panels import Source, panels_of
 from condyle.table.rows import CYCLE
 
 COLUMNS = ("subject", "trial", "model", "mass", "static", "loads", "scale", "start", "end", "name")
@@ -116,7 +116,7 @@ def _refuse_another(study: Path, output: Path, units: Sequence[Unit]) -> None:
             shutil.rmtree(output / STORE)
     elif any(output.iterdir()):
         raise DescriptionError(f"{output}: the folder is not empty and holds no study; choose another name")
-    with files.whole(about, "w", encoding="utf-8") as file:
+    with files.atomic_write(about, "w", encoding="utf-8") as file:
         json.dump(own, file, indent=1)
 
 
@@ -318,7 +318,7 @@ def _rows(found: Sweep, units: Sequence[Unit]) -> list[dict[str, Any]]:
 def _write(output: Path, study: Path, found: Sweep, rows: Sequence[Mapping[str, Any]], what: str) -> None:
     """The page, the quality of every trial as a table, and means over subjects."""
     names = list(dict.fromkeys(name for row in rows for name in row["values"]))
-    with files.whole(output / "quality.csv", "w", encoding="utf-8", newline="") as file:
+    with files.atomic_write(output / "quality.csv", "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["subject", "trial", "verdict", "failed", "worst", "seconds", *names])
         for r in rows:
@@ -348,7 +348,7 @@ def _write(output: Path, study: Path, found: Sweep, rows: Sequence[Mapping[str, 
         table=(("subject, trial", "verdict", "worst"), body),
     )
     sections = [quality, *_group(output, found)]
-    with files.whole(output / "summary.html", "w", encoding="utf-8") as file:
+    with files.atomic_write(output / "summary.html", "w", encoding="utf-8") as file:
         file.write(page(f"{study.name}: quality of {len(rows)} {what}", lead, sections))
 
 

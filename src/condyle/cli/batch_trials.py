@@ -25,6 +25,7 @@ from condyle.cli.run import attempt, words
 from condyle.cli.systems import system_of
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
+from condyle.studies.scaling import Measurement
 from condyle.sweeps.parts import Part, of_results
 from condyle.table.rows import CYCLE
 from condyle.table.titles import split_title
@@ -107,7 +108,7 @@ def run_unit(member: Mapping[str, float], units: Sequence[Unit], output: str) ->
     result = {"quality": json.dumps(rows), **out}
     folder.mkdir(parents=True, exist_ok=True)
     if not any(row["failed"] for row in rows):
-        with files.whole(done) as file:
+        with files.atomic_write(done) as file:
             np.savez(file, **of_results([0], [result]).packed())  # type: ignore[arg-type]
     return result
 
@@ -210,7 +211,7 @@ def _model(model: str) -> cd.System:
     return system_of(model)
 
 
-def measurements(system: cd.System, markers: cd.Markers) -> list[cd.Measurement]:
+def measurements(system: cd.System, markers: cd.Markers) -> list[Measurement]:
     """How large each body is: by its two markers that are farthest apart in the model."""
     found = []
     for body in system.bodies:
@@ -218,7 +219,7 @@ def measurements(system: cd.System, markers: cd.Markers) -> list[cd.Measurement]
         at = {n: np.asarray(system.marker(n).station, dtype=float) for n in own}
         far = max(combinations(own, 2), key=lambda p: np.linalg.norm(at[p[0]] - at[p[1]]), default=None)
         if far is not None and np.linalg.norm(at[far[0]] - at[far[1]]) >= APART:
-            found.append(cd.Measurement(body.name, [far], [body.name]))
+            found.append(Measurement(body.name, [far], [body.name]))
     return found
 
 
@@ -287,14 +288,14 @@ def write_stacked(path: Path, tables: Mapping[str, cd.Table]) -> None:
         writer = csv.writer(out)
         writer.writerow(["trial", *titles])
         writer.writerows([name, *map(repr, row)] for name, row in zip(trials, values.tolist(), strict=True))
-        with files.whole(path.with_suffix(".csv"), "w", encoding="utf-8", newline="") as file:
+        with files.atomic_write(path.with_suffix(".csv"), "w", encoding="utf-8", newline="") as file:
             file.write(out.getvalue())
         return
     columns = [np.ascontiguousarray(x) for x in values.T]
     arrays = [pyarrow.array(trials), *(pyarrow.Array.from_buffers(pyarrow.float64(), len(x), [None, pyarrow.py_buffer(x)]) for x in columns)]  # fmt: skip
-    with files.whole(path.with_suffix(".csv")) as file:
+    with files.atomic_write(path.with_suffix(".csv")) as file:
         quick.write_csv(pyarrow.Table.from_arrays(arrays, names=["trial", *titles]), file)
-    with files.whole(path.with_suffix(".parquet")) as file:
+    with files.atomic_write(path.with_suffix(".parquet")) as file:
         parquet.write_table(
             pyarrow.Table.from_arrays(arrays, names=["trial", split_title(first.over)[0], *first.names]), file
         )

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import condyle as cd
+from condyle.cli.command_steps import CommandSteps
 from condyle.cli.output import NewFolder, refuse_unwritable
-from condyle.cli.steps import Steps
 from condyle.cli.terminal import say
 from condyle.native.machine.ctrl_c import patient
 from condyle.records import dataclass
@@ -54,7 +54,7 @@ def _run(output: Path | None, ending: str, force: bool, open_: bool) -> bool:
     refuse_unwritable(output, force)
     motion = elbow(cd.models.arm26())
     names = (*CONFIGURATIONS, *PAPER)
-    with Steps(count(motion.system, names) + 1) as steps:
+    with CommandSteps(count(motion.system, names) + 1) as steps:
         found = analyze(motion.system, motion, configurations=names, step=steps.step)
         opensim = cd.read_table(DATA, degrees=False)
         rows = differences(found, opensim)

@@ -9,6 +9,7 @@ import numpy as np
 
 import condyle as cd
 from condyle.cli.output import NewFolder, refuse_unwritable
+from condyle.io import Recording
 
 MEASUREMENTS = {
     "pelvis": (("R.ASIS", "L.ASIS"), ("pelvis",)),
@@ -137,7 +138,7 @@ def write(folder: Path, force: bool, duration: float = 2.5) -> list[str]:
             )
             far = 2 * end
             corners = np.array([[[far, 0, z], [far, 0, 0], [-1, 0, 0], [-1, 0, z]] for z in (1.0, -1.0)])
-            cd.Recording(
+            Recording(
                 subject.walk, plates, cd.Table(reactions.time, [], np.empty((len(zero), 0))), corners
             ).save(new.path / "walk.c3d")
         return sorted(path.name for path in new.path.iterdir())

@@ -16,12 +16,12 @@ import numpy as np
 from scipy import sparse
 
 from condyle.arrays import Array
-from condyle.collocation.functions import PointFunction
+from condyle.collocation.point_functions import PointFunction
 from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class FunctionAtPoints:
     """A function at some points.
 
     Attributes:
@@ -36,7 +36,7 @@ class Group:
 
 
 @dataclass(eq=False)
-class Linear:
+class SparseEntries:
     """Rows or columns of sparse matrices as they come: entries (row, column, value)."""
 
     rows: list[Any]
@@ -44,7 +44,7 @@ class Linear:
     values: list[Any]
 
     @classmethod
-    def empty(cls) -> Linear:
+    def empty(cls) -> SparseEntries:
         return cls([], [], [])
 
     def add(self, row: Any, column: Any, value: Any) -> None:
@@ -83,7 +83,7 @@ class Assembly:
     def __init__(
         self,
         n: int,
-        groups: Sequence[Group],
+        groups: Sequence[FunctionAtPoints],
         A: sparse.csr_matrix,
         B: sparse.csr_matrix,
         a: Array,

@@ -29,6 +29,7 @@ from condyle.laws.leaves import Leaf
 from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.spatial import Transform
+from condyle.spatial.rotations import frame_along
 from condyle.trace import Numbers
 from condyle.trace.parameter import Input, Parameter, numbers_at
 from condyle.tree.tree import Tree
@@ -64,7 +65,7 @@ class Constraint(Described):
         level: position, velocity or acceleration: the lowest level at which the equations hold.
         measure: unit of what the equations keep, as a position: "m", "rad", "1" of a cosine; "" where nobody
             knows, as of a user's function.
-        undefined: where the equations are not a number, and what to do there, in words.
+        undefined: where the equations are not a number, and what to do there, as text.
     """
 
     level: ClassVar[str] = "position"
@@ -203,6 +204,19 @@ class Constraint(Described):
         return tuple(name for name in dict.fromkeys(named) if name != "ground")
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstraintOfParts(Constraint):
+    """A constraint that is its parts: what it is about, and how many equations it has, is that of all of them."""
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        return tuple(leaf for part in self.parts for leaf in part.leaves)
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return sum(part.size for part in self.parts)
+
+
 def drawn_line(body: str, point: Any, direction: Any, size: float) -> shapes.Drawing:
     """A line through a kept point of a body along a kept direction."""
     half = LINE * size * _column(direction) / np.linalg.norm(_column(direction))
@@ -211,10 +225,8 @@ def drawn_line(body: str, point: Any, direction: Any, size: float) -> shapes.Dra
 
 def drawn_plane(body: str, normal: Any, height: Any, size: float) -> shapes.Drawing:
     """A plane of a body with a kept normal and height."""
-    z = _column(normal) / np.linalg.norm(_column(normal))
-    x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
-    x /= np.linalg.norm(x)
-    X = Transform(np.stack([x, np.cross(z, x), z], axis=1), numbers_at(height) * z)
+    R = frame_along(_column(normal))
+    X = Transform(R, numbers_at(height) * R[:, 2])
     return shapes.Drawing(shapes.Box((PLATE * size, PLATE * size, THIN * size)), X, body, FAINT)
 
 
@@ -229,8 +241,7 @@ def drawn_link(law: Any) -> shapes.Link:
 
 
 def _column(kept: Any) -> Array:
-    column: Array = np.ravel(numbers_at(kept)).astype(float)
-    return column
+    return np.ravel(numbers_at(kept)).astype(float)
 
 
 def where(condition: SX, x: SX) -> SX:

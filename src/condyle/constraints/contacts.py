@@ -15,6 +15,7 @@ import casadi as ca
 from condyle.arrays import SX
 from condyle.constraints.base import (
     Constraint,
+    ConstraintOfParts,
     Direction,
     drawn_ball,
     drawn_line,
@@ -53,7 +54,7 @@ def slip(at: SX, a: Sequence[SX], b: Sequence[SX]) -> SX:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Contact(Constraint):
+class Contact(ConstraintOfParts):
     """What contacts share: the parts, one after the other; most have `rolling`, whether they must not slip."""
 
     def __post_init__(self) -> None:
@@ -69,14 +70,6 @@ class Contact(Constraint):
     @cached_property
     def parts(self) -> tuple[Constraint, ...]:  # type: ignore[override]
         return self.made()
-
-    @property
-    def leaves(self) -> tuple[Leaf, ...]:
-        return tuple(leaf for part in self.parts for leaf in part.leaves)
-
-    @property
-    def size(self) -> int:
-        return sum(part.size for part in self.parts)
 
     def check(self, tree: Tree) -> None:
         for part in self.parts:
@@ -128,8 +121,10 @@ class PointOnPlaneContact(Contact):
         return [*super().drawn(size), drawn_plane(self.a, self.normal, self.height, size)]
 
     def made(self) -> tuple[Constraint, ...]:
-        on = PointInPlane(self.a, given(self.normal), given(self.height), self.b, given(self.p_b))
-        return on, NoSlipOnPlane(self.a, given(self.normal), self.b, given(self.p_b), 0.0)
+        on = PointInPlane(
+            self.a, as_field_value(self.normal), as_field_value(self.height), self.b, as_field_value(self.p_b)
+        )
+        return on, NoSlipOnPlane(self.a, as_field_value(self.normal), self.b, as_field_value(self.p_b), 0.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,12 +154,7 @@ class SphereOnPlaneContact(Contact):
         return [plane, drawn_ball(self.b, self.center, self.radius)]
 
     def made(self) -> tuple[Constraint, ...]:
-        n, height, center, radius = (
-            given(self.normal),
-            given(self.height),
-            given(self.center),
-            given(self.radius),
-        )
+        n, height, center, radius = map(as_field_value, (self.normal, self.height, self.center, self.radius))
         on = PointInPlane(self.a, n, height + radius, self.b, center)  # (21)
         return (on, NoSlipOnPlane(self.a, n, self.b, center, radius)) if self.rolling else (on,)
 
@@ -231,10 +221,7 @@ class SphereOnSphereContact(Contact):
         ]
 
     def made(self) -> tuple[Constraint, ...]:
-        (c_a, r_a), (c_b, r_b) = (
-            (given(self.center_a), given(self.radius_a)),
-            (given(self.center_b), given(self.radius_b)),
-        )
+        c_a, r_a, c_b, r_b = map(as_field_value, (self.center_a, self.radius_a, self.center_b, self.radius_b))
         apart = Rod(self.a, c_a, self.b, c_b, r_a + r_b)
         return (apart, NoSlipOnSphere(self.a, c_a, r_a, self.b, c_b, r_b)) if self.rolling else (apart,)
 
@@ -317,18 +304,12 @@ class LineOnLineContact(Contact):
         return [*super().drawn(size), a, drawn_line(self.b, self.p_b, self.direction_b, size)]
 
     def made(self) -> tuple[Constraint, ...]:
-        lines = (
-            self.a,
-            given(self.p_a),
-            given(self.direction_a),
-            self.b,
-            given(self.p_b),
-            given(self.direction_b),
-        )
+        p_a, d_a, p_b, d_b = map(as_field_value, (self.p_a, self.direction_a, self.p_b, self.direction_b))
+        lines = self.a, p_a, d_a, self.b, p_b, d_b
         return (LinesMeet(*lines), NoSlipOnLines(*lines)) if self.rolling else (LinesMeet(*lines),)
 
 
-def given(kept: Any) -> Any:
+def as_field_value(kept: Any) -> Any:
     """A kept number as its field takes it again."""
     return sx(kept) if not isinstance(kept, (float, tuple)) else kept
 

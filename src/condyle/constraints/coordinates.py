@@ -16,7 +16,7 @@ from condyle.functions.splines import is_series, measured
 from condyle.laws.described import CoordinateName, name, quantity, speed_named, sx
 from condyle.laws.factors import OWN_FUNCTION, BodyFactors
 from condyle.laws.leaves import CoordinateValue, Leaf, SpeedRate, SpeedValue
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Number, is_truth
 from condyle.tree import scales
 from condyle.tree.tree import Tree
@@ -126,9 +126,7 @@ class CoordinateCoupler(UserConstraint):
 
     def __post_init__(self) -> None:
         function = checked(self.function, type(self).__name__)
-        object.__setattr__(
-            self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates")
-        )
+        assign(self, coordinates=names(self.coordinates, f"{type(self).__name__}: coordinates"))
         coordinates = self.coordinates
         fitting(function, coordinates, type(self).__name__)
         self.trace(lambda s: function(*(s.q(c) for c in coordinates)), source=function)  # (17)
@@ -173,10 +171,8 @@ class SpeedCoupler(UserConstraint):
 
     def __post_init__(self) -> None:
         function = checked(self.function, type(self).__name__)
-        object.__setattr__(self, "speeds", names(self.speeds, f"{type(self).__name__}: speeds"))
-        object.__setattr__(
-            self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates", least=0)
-        )
+        assign(self, speeds=names(self.speeds, f"{type(self).__name__}: speeds"))
+        assign(self, coordinates=names(self.coordinates, f"{type(self).__name__}: coordinates", least=0))
         speeds, coordinates = self.speeds, self.coordinates
         fitting(function, (*speeds, *coordinates), type(self).__name__)
         self.trace(
@@ -201,7 +197,7 @@ class PrescribedMotion(UserConstraint):
 
     def __post_init__(self) -> None:
         if is_series(self.function):
-            object.__setattr__(self, "function", measured(self.function, type(self).__name__))
+            assign(self, function=measured(self.function, type(self).__name__))
         function = checked(self.function, type(self).__name__)
         coordinate = name(self.coordinate, f"{type(self).__name__}: coordinate")
 

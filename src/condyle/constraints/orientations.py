@@ -120,8 +120,8 @@ class ConstantOrientation(Constraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Weld(Constraint):
-    """Two frames coincide: six equations, the turn between them as in ConstantOrientation, then p_b - p_a in
-    ground [m].
+    """Two frames coincide (`cd.Weld` is a joint): six equations, the turn between them as in
+    ConstantOrientation, then p_b - p_a in ground [m].
 
     Args:
         a: one body, or its name.
@@ -130,6 +130,7 @@ class Weld(Constraint):
         X_b: frame on b, given in the same ways.
     """
 
+    room = "constraints."
     a: BodyName
     X_a: Frame
     b: BodyName

@@ -36,7 +36,26 @@ def frame_leaves(body: str) -> tuple[Leaf, Leaf]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rod(Constraint):
+class _TwoStations(Constraint):
+    """A constraint on a station of one body and a station of another."""
+
+    measure: ClassVar[str] = "m"
+
+    a: BodyName
+    p_a: Station
+    b: BodyName
+    p_b: Station
+
+    def drawn(self, size: float) -> list[Drawing | Link]:
+        return [*super().drawn(size), drawn_link(self)]
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        return StationPosition(self.a, self.p_a), StationPosition(self.b, self.p_b)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rod(_TwoStations):
     """Two points keep their distance: p = |p_b - p_a| - length [m]. The multiplier is the rod's tension [N].
     Points that coincide have no direction: not a number where they are nearer than 1e-8 of the length.
 
@@ -50,23 +69,10 @@ class Rod(Constraint):
 
     other_names = ("Distance",)
 
-    measure: ClassVar[str] = "m"
-
-    a: BodyName
-    p_a: Station
-    b: BodyName
-    p_b: Station
     length: Annotated[Number, quantity("m", lowest=0.0, positive=True)]
 
     proportional = ("length",)
     undefined: ClassVar[str] = "Its points coincide, so that it has no direction: move one of them away"
-
-    def drawn(self, size: float) -> list[Drawing | Link]:
-        return [*super().drawn(size), drawn_link(self)]
-
-    @property
-    def leaves(self) -> tuple[Leaf, ...]:
-        return StationPosition(self.a, self.p_a), StationPosition(self.b, self.p_b)
 
     def equations(self, x: Sequence[SX]) -> SX:
         d = x[1] - x[0]
@@ -76,8 +82,9 @@ class Rod(Constraint):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ball(Constraint):
-    """Two points coincide: p = p_b - p_a, in ground [m]. The multipliers are minus the force on b [N].
+class Ball(_TwoStations):
+    """Two points coincide (`cd.Ball` is a joint): p = p_b - p_a, in ground [m]. The multipliers are minus the
+    force on b [N].
 
     Args:
         a: one body, or its name.
@@ -86,19 +93,7 @@ class Ball(Constraint):
         p_b: station on b, in its frame [m], shape (3,).
     """
 
-    measure: ClassVar[str] = "m"
-
-    a: BodyName
-    p_a: Station
-    b: BodyName
-    p_b: Station
-
-    def drawn(self, size: float) -> list[Drawing | Link]:
-        return [*super().drawn(size), drawn_link(self)]
-
-    @property
-    def leaves(self) -> tuple[Leaf, ...]:
-        return StationPosition(self.a, self.p_a), StationPosition(self.b, self.p_b)
+    room = "constraints."
 
     def equations(self, x: Sequence[SX]) -> SX:
         return x[1] - x[0]  # (9)

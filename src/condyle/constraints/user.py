@@ -19,14 +19,14 @@ from typing import Any, ClassVar, Self
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX
+from condyle.arrays import SX, vertcat
 from condyle.constraints.base import LEVELS, Constraint
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.ask import AskedMotion, AskedState, traced_law
 from condyle.laws.described import text
 from condyle.laws.factors import OWN_FUNCTION, BodyFactors
 from condyle.laws.leaves import GivenInput, Leaf
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Traced
 from condyle.trace.parameter import Parameter
 
@@ -89,8 +89,7 @@ class UserConstraint(Constraint):
             raise DescriptionError(
                 f"{self.what}: asks nothing of the state that moves; there is nothing to constrain"
             )
-        object.__setattr__(self, "law", law)
-        object.__setattr__(self, "asks", asks)
+        assign(self, law=law, asks=asks)
         super().__post_init__()
 
     @property
@@ -179,9 +178,7 @@ class AccelerationOnly(UserConstraint):
     def __post_init__(self) -> None:
         self.trace(self.function, AskedMotion)  # type: ignore[arg-type]
         x, _, a = self._symbols()
-        z = ca.vertcat(
-            ca.SX(0, 1), *(v for v, ask in zip(x, self.asks, strict=True) if ask.level == "acceleration")
-        )
+        z = vertcat(v for v, ask in zip(x, self.asks, strict=True) if ask.level == "acceleration")
         if not z.numel():
             raise DescriptionError(
                 f"{self.what}: asks for no acceleration; for velocities use cd.constraints.Nonholonomic"

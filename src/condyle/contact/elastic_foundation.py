@@ -44,7 +44,7 @@ from condyle.arrays import SX
 from condyle.contact.closest_points import check_surfaces, check_yielding
 from condyle.contact.hunt_crossley import (
     ContactLaw,
-    Forces,
+    PairForces,
     across,
     damped,
     hollars,
@@ -64,7 +64,7 @@ from condyle.laws.view import Loads, View
 from condyle.native.searches.tree_minimum import TreeMinimum
 from condyle.native.searches.tree_sum import TreeSum
 from condyle.native.tables.lookup import look_up, look_up_with_slopes
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Numbers
 
 LAYER = 9
@@ -382,9 +382,9 @@ class ElasticFoundation(ContactLaw):
         check_foundation(self.a, self.b, what)
         check_yielding(self.a, self.b, what)
         layers = ca.vertcat(self._layer(self.a, self.b), self._layer(self.b, self.a))
-        object.__setattr__(self, "layers", layers)
+        assign(self, layers=layers)
         super().__post_init__()
-        object.__setattr__(self, "soft", self.smooth != 0)
+        assign(self, soft=self.smooth != 0)
         warn_of_smooth(self.a, self.b, self.smooth, what, REACH)
 
     @property
@@ -453,7 +453,7 @@ class ElasticFoundation(ContactLaw):
                 loads.add_force(body, ca.SX(3, 1), sign * f)
                 loads.add_torque(body, sign * (m + ca.cross(arm, f)))
 
-    def forces(self, s: View) -> Forces:
+    def forces(self, s: View) -> PairForces:
         f, moment, lost, total = ca.SX(3, 1), ca.SX(3, 1), ca.SX(0), ca.SX(0)
         n, P = ca.SX(3, 1), ca.SX(3, 1)
         for side in self.sides:
@@ -469,7 +469,7 @@ class ElasticFoundation(ContactLaw):
         f_n = ca.dot(n, f)
         where = Touch(ca.SX(0), n, P, ca.SX(1))
         f_t, moment = f - f_n * n, moment - ca.cross(P, f)
-        return Forces(where, P, v, across(n, v), total, f_n, f_t, moment, lost, f)
+        return PairForces(where, P, v, across(n, v), total, f_n, f_t, moment, lost, f)
 
     def potential(self, s: View) -> SX:
         poses = BodyPose(s, self.a.body), BodyPose(s, self.b.body)

@@ -60,7 +60,7 @@ from condyle.laws.described import BodyName, Role, Station, quantity, sx
 from condyle.laws.factors import BodyFactors
 from condyle.laws.smooth import at_least
 from condyle.laws.view import Loads, View
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Number, Numbers
 
 
@@ -132,7 +132,7 @@ BLEND = 0.01
 
 
 @dataclass(frozen=True)
-class Forces:
+class PairForces:
     """What a contact exerts, over SX, in ground.
 
     Attributes:
@@ -214,7 +214,7 @@ class ContactLaw(Law):
         """Whether closest points come from a solver, and may not be found."""
         return any(type(surface) in SOLVED for surface in self.surfaces())
 
-    def forces(self, s: View) -> Forces:
+    def forces(self, s: View) -> PairForces:
         """What it exerts."""
         raise TypeError(f"{type(self).__name__} does not say what it exerts")
 
@@ -268,10 +268,10 @@ class HuntCrossley(ContactLaw):
         check_pair(self.a, self.b, what)
         check_yielding(self.a, self.b, what)
         made_of: Any = (self.a.made_of, self.b.made_of)
-        object.__setattr__(self, "material", combined(*made_of))
+        assign(self, material=combined(*made_of))
         super().__post_init__()
         options = ("rolling_resistance", "spin_friction", "smooth")
-        object.__setattr__(self, "extras", frozenset(f for f in options if getattr(self, f) != 0))
+        assign(self, extras=frozenset(f for f in options if getattr(self, f) != 0))
         warn_of_smooth(self.a, self.b, self.smooth, what)
         if self.smooth and any(isinstance(s, Slice) for s in (self.a, self.b)):
             raise DescriptionError(
@@ -312,7 +312,7 @@ class HuntCrossley(ContactLaw):
             f = ca.if_else(where.x <= 0, 0, ca.if_else(touching, f, ca.SX.nan()))
         return f, 2 / 5 * f * where.x
 
-    def forces(self, s: View) -> Forces:
+    def forces(self, s: View) -> PairForces:
         m, where = MaterialPair.from_kept(self.material), self.touch(s)
         P, n = where.at(m.s_1), where.n
         v = relative_velocity(s, self.a.body, self.b.body, P)
@@ -325,7 +325,7 @@ class HuntCrossley(ContactLaw):
         lost = (f_n - f_Hz) * xdot - ca.dot(f_t, v_t)  # (17)
         if self.extras - {"smooth"}:
             lost -= ca.dot(moment, s.angular_velocity(self.b.body) - s.angular_velocity(self.a.body))
-        return Forces(where, P, v, v_t, f_Hz, f_n, f_t, moment, lost, f_n * n + f_t)
+        return PairForces(where, P, v, v_t, f_Hz, f_n, f_t, moment, lost, f_n * n + f_t)
 
     def _resistance(self, s: View, where: Touch, f_n: SX, m: MaterialPair) -> SX:
         """Moments (15), (16) on b [N m]."""
@@ -442,7 +442,7 @@ class SmoothSphereHalfSpace(ContactLaw):
     hunt_crossley_smoothing: Annotated[Number, quantity("s/m", lowest=0.0)] = 50.0
 
     def check_values(self, values: Mapping[str, float]) -> None:
-        object.__setattr__(self, "normal", directed(self.normal, "SmoothSphereHalfSpace: normal", values))
+        assign(self, normal=directed(self.normal, "SmoothSphereHalfSpace: normal", values))
 
     def scaled(self, factors: BodyFactors) -> Self:
         return Law.scaled(self, factors)
@@ -471,7 +471,7 @@ class SmoothSphereHalfSpace(ContactLaw):
         where = self.touch(s)
         return 2 / 5 * self._elastic(where)[0] * where.x
 
-    def forces(self, s: View) -> Forces:
+    def forces(self, s: View) -> PairForces:
         where = self.touch(s)
         n, P = where.n, where.at(self.share)
         v = relative_velocity(s, self.a, self.b, P)
@@ -494,4 +494,4 @@ class SmoothSphereHalfSpace(ContactLaw):
         )
         f_t = -f_n * hollars(ca.dot(v_t, v_t) + cf, m, KNEE * s.smooth) * v_t  # (24)
         lost = (f_n - f_Hz) * xdot - ca.dot(f_t, v_t)
-        return Forces(where, P, v, v_t, f_Hz, f_n, f_t, ca.SX(3, 1), lost, f_n * n + f_t)
+        return PairForces(where, P, v, v_t, f_Hz, f_n, f_t, ca.SX(3, 1), lost, f_n * n + f_t)

@@ -21,7 +21,7 @@ from condyle.laws.factors import BodyFactors
 from condyle.native.searches.search_tree import SearchTree
 from condyle.native.tables.lookup import look_up
 from condyle.native.tables.lookup_table import LookupTable
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.shapes import Drawing
 from condyle.shapes.meshes import zero_surface
 from condyle.spatial.algebra import all_of
@@ -276,8 +276,7 @@ class Implicit(Framed):
                     f"size = {size:g}"
                 )
         rounded(law, numbers_at(size), what)  # raises an error if it is not convex
-        object.__setattr__(self, "law", law)
-        object.__setattr__(self, "function", None)
+        assign(self, law=law, function=None)
 
     def drawn(self, size: float) -> list[Drawing]:
         values = lambda p: self.law.function.map(len(p))(*p.T).full().ravel()

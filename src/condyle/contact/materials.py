@@ -18,7 +18,7 @@ import casadi as ca
 import condyle.plausible as plausible
 from condyle.arguments import with_call_hints
 from condyle.arrays import SX
-from condyle.errors import DescriptionError, UnknownNameError, warn
+from condyle.errors import DescriptionError, check_name, warn
 from condyle.laws.described import Described, quantity, sx
 from condyle.records import dataclass
 from condyle.spatial.algebra import all_of
@@ -246,8 +246,7 @@ class Rigid(Described):
 
 def check_law(law: Any, what: str) -> None:
     """Raise an error for an unknown law of restitution."""
-    if law not in LAWS:
-        raise UnknownNameError(f"law of {what}", law, LAWS)
+    check_name(f"law of {what}", law, LAWS)
 
 
 def check_restitution(kept: Any, what: str, values: Mapping[str, float] | None = None) -> None:

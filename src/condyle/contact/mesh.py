@@ -26,7 +26,7 @@ from condyle.errors import DescriptionError, warn
 from condyle.laws.described import placed
 from condyle.laws.factors import BodyFactors
 from condyle.native.searches.tree_minimum import TreeMinimum
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.shapes import Drawing
 from condyle.shapes import Mesh as MeshShape
 from condyle.spatial.algebra import all_of
@@ -223,7 +223,7 @@ class Mesh(Framed):
                 )
             shape = given if isinstance(given, MeshShape) else MeshShape(given)
             what = f"Mesh: {shape.path!r}" if shape.path else "Mesh"
-            object.__setattr__(self, "mesh", checked(*shape.surface(), what))
+            assign(self, mesh=checked(*shape.surface(), what))
             size = float(np.ptp(self.triangles.vertices, axis=0).max())
             if size > LARGE:
                 warn(

@@ -25,9 +25,10 @@ from condyle.contact.materials import Material, Rigid
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Described, Role, Station, quantity, sx
 from condyle.laws.view import View
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.shapes import Drawing, Mesh
 from condyle.spatial import Transform
+from condyle.spatial.rotations import frame_along
 from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Expression, numbers_at
 from condyle.trace.symbol import is_symbolic
@@ -110,7 +111,7 @@ class ContactSurface(Described):
         kept = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
         if not all(isinstance(clique, str) for clique in kept):
             raise DescriptionError(f"{what}: cliques: expected names, got {given!r}")
-        object.__setattr__(self, "cliques", kept)
+        assign(self, cliques=kept)
 
     @property
     def made_of(self) -> Material | Rigid:
@@ -215,7 +216,7 @@ class HalfSpace(ContactSurface):
     material: Folded
 
     def check_values(self, values: Mapping[str, float]) -> None:
-        object.__setattr__(self, "normal", directed(self.normal, "HalfSpace: normal", values))
+        assign(self, normal=directed(self.normal, "HalfSpace: normal", values))
 
     def conditions(self) -> SX:
         return ca.vertcat(super().conditions(), ca.sumsqr(sx(self.normal)) > 0)
@@ -223,11 +224,8 @@ class HalfSpace(ContactSurface):
     @property
     def X_BS(self) -> Transform:
         """z is its normal, the origin lies on the plane."""
-        z = np.ravel(numbers_at(self.normal)).astype(float)
-        z /= np.linalg.norm(z)
-        x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
-        x /= np.linalg.norm(x)
-        return Transform(np.stack([x, np.cross(z, x), z], axis=1), numbers_at(self.height) * z)
+        R = frame_along(np.ravel(numbers_at(self.normal)))
+        return Transform(R, numbers_at(self.height) * R[:, 2])
 
     def drawn(self, size: float) -> list[Drawing]:
         """A slab whose upper face is the plane."""
@@ -248,7 +246,8 @@ class HalfSpace(ContactSurface):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sphere(ContactSurface):
-    """A ball.
+    """A ball on a body that touches other surfaces. (`cd.paths.Sphere` is what paths wrap over, `cd.shapes.Sphere`
+    something to draw.)
 
     Args:
         body: whose it is, or its name.

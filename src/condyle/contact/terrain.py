@@ -27,7 +27,7 @@ from condyle.laws.described import sx
 from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up
 from condyle.native.tables.lookup_table import LookupTable
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.shapes import Drawing
 from condyle.shapes.meshes import sheet
 from condyle.spatial.algebra import all_of
@@ -93,10 +93,10 @@ class HeightField(Framed):
                 f"HeightField: heights: expected finite numbers, got {h[i, j]} at "
                 f"[{i}, {j}], x = {self.x[i]:g}, y = {self.y[j]:g} m"
             )
-        object.__setattr__(self, "heights", tuple(map(tuple, h.tolist())))
+        assign(self, heights=tuple(map(tuple, h.tolist())))
         c = _coefficients(_coefficients(h).T).T
         patches = np.lib.stride_tricks.sliding_window_view(c, (4, 4)).reshape(-1, 4, 4)
-        object.__setattr__(self, "cells", LookupTable.from_rows((BASIS @ patches @ BASIS.T).reshape(-1, 16)))
+        assign(self, cells=LookupTable.from_rows((BASIS @ patches @ BASIS.T).reshape(-1, 16)))
 
     def drawn(self, size: float) -> list[Drawing]:
         grid = np.stack([*np.meshgrid(self.x, self.y, indexing="ij"), self.heights], axis=-1)

@@ -1,13 +1,13 @@
 """Optimal control: movements that are predicted, tracked and optimized, by direct collocation.
 
-problem     Problem: a system, how long it moves, bounds, goals and requirements
-dynamics    the system at one point: its variables, and its equations of motion as residuals
-point       what goals see of a point
-goals       what should be small, and what must hold
-program     the problem on a mesh as a nonlinear program (condyle.collocation)
-solve       from a guess to an Answer
-answer      the movement found, and how good it is
-diagnosis   what is wrong before solving, and what could not be met after it
+problem        Problem: a system, how long it moves, bounds, goals and requirements
+dynamics       the system at one point: its variables, and its equations of motion as residuals
+point          what goals see of a point
+goals          what should be small, and what must hold
+transcription  the problem on a mesh as a nonlinear program (condyle.collocation)
+solve          from a guess to an Answer
+answer         the movement found, and how good it is
+diagnosis      what is wrong before solving, and what could not be met after it
 
 At each point the unknowns are v = (x, c, w): states x, controls c, and algebraic variables w. With duration
 T and parameters p, what is computed there is
@@ -33,3 +33,12 @@ The interface of goals: a goal is a subclass of `MovementGoal` (goals/base.py), 
 `minimize` adds `value` times its weight to the objective. `require` keeps path, conditions and value between
 `low` and `high`. Numbers of data, weights and durations are no part of machine code.
 """
+
+from typing import TYPE_CHECKING
+
+from condyle.arguments import family
+
+if TYPE_CHECKING:
+    from condyle.control.phases import Phases as Phases
+
+__all__, __getattr__ = family(__name__)

@@ -11,11 +11,11 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.control.dynamics import tendon
-from condyle.control.program import ControlProgram
 from condyle.control.replay import played
-from condyle.errors import UnknownNameError
+from condyle.control.transcription import ControlProgram
+from condyle.errors import check_names
 from condyle.integrate.trajectory import Trajectory
-from condyle.nlp import Solution
+from condyle.nlp import NonlinearSolution
 from condyle.presentation import cut
 from condyle.studies.simulate import simulate
 from condyle.table import Table
@@ -40,12 +40,12 @@ class Answer:
         parameters: those that were found, by name.
         status: "solved", "acceptable", or why it ended: "infeasible", "iterations", "stopped", "not finite",
             "failed".
-        message: the same in words, with the largest violations.
+        message: the same as a sentence, with the largest violations.
         statistics: iterations, seconds of processor time, optimality (KKT), violation, sizes.
     """
 
     def __init__(
-        self, program: ControlProgram, solution: Solution, statistics: dict[str, Any], message: str
+        self, program: ControlProgram, solution: NonlinearSolution, statistics: dict[str, Any], message: str
     ) -> None:
         self.program, self.solution, self.statistics, self.message = program, solution, statistics, message
         self.status = solution.status
@@ -213,19 +213,19 @@ class Answer:
             for name, unit in zip(table.names, table.units, strict=True):
                 columns.setdefault(name if name not in columns else f"{name}_speed", (table[name], unit))
         chosen = names or (*self.motion.names, *self.controls.names)
-        for name in chosen:
-            if name not in columns:
-                raise UnknownNameError("variable", name, columns, "answer.plot")
+        check_names("variable", chosen, columns, "answer.plot")
         values, units = zip(*(columns[name] for name in chosen), strict=True)
         return Table(self.times, list(chosen), np.column_stack(values), units).plot(**options)
 
     def largest_violations(self, count: int = 5) -> list[str]:
-        """What is met least, in words: requirement, time, by how much."""
+        """The worst violations as text: requirement, time, by how much."""
         return violations(self.program, self.solution, self.times, count)
 
 
-def violations(program: ControlProgram, solution: Solution, times: Array, count: int = 5) -> list[str]:
-    """Requirements that are met least, in words."""
+def violations(
+    program: ControlProgram, solution: NonlinearSolution, times: Array, count: int = 5
+) -> list[str]:
+    """The requirements with the largest violations, as text."""
     c = solution.constraints / program.R
     off = np.maximum(np.maximum(program.low - c, c - program.high), 0.0)
     out = []
@@ -240,8 +240,8 @@ def violations(program: ControlProgram, solution: Solution, times: Array, count:
     return out
 
 
-def explanation(program: ControlProgram, solution: Solution, times: Array) -> str:
-    """How the solver ended, in words."""
+def explanation(program: ControlProgram, solution: NonlinearSolution, times: Array) -> str:
+    """How the solver ended, as a sentence."""
     text = {
         "solved": "solved",
         "acceptable": "solved to a lesser accuracy",
@@ -260,7 +260,7 @@ def explanation(program: ControlProgram, solution: Solution, times: Array) -> st
 
 
 class PhasesAnswer:
-    """What `cd.solve` found of `cd.Phases`.
+    """What `cd.solve` found of `condyle.control.Phases`.
 
     Attributes:
         phases: an `Answer` each, whose times go on from the end of the one before.
@@ -268,12 +268,12 @@ class PhasesAnswer:
         terms: of all goals, by name, with the number of the phase.
         duration: of all phases [s].
         status: as of an `Answer`.
-        message: the same in words, with the largest violations.
+        message: the same as a sentence, with the largest violations.
         statistics: as of an `Answer`.
     """
 
     def __init__(
-        self, program: Any, solution: Solution, phases: list[Answer], statistics: dict[str, Any]
+        self, program: Any, solution: NonlinearSolution, phases: list[Answer], statistics: dict[str, Any]
     ) -> None:
         self.program, self.solution, self.phases, self.statistics = program, solution, phases, statistics
         self.status, self.message = solution.status, "; ".join(dict.fromkeys(a.message for a in phases))

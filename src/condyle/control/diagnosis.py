@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.control.program import ControlProgram, Rows
+from condyle.control.transcription import ConstraintRows, ControlProgram
 from condyle.errors import DescriptionError
 
 SLACK = 1e-7
@@ -85,13 +85,12 @@ def _same_function(program: ControlProgram) -> None:
 
 def _constraints_at_ends(program: ControlProgram) -> None:
     """Where all coordinates are fixed at an end, the system's constraints must hold there."""
-    dynamics, (low, high) = program.dynamics, program.box
+    dynamics, (low, high) = program.dynamics, program.point_box
     if not dynamics.constrained:
         return
-    P, nv = program.P, program.nv
     held = program.numbers()[:, : dynamics.held]
-    for where, row in (("starts", 0), ("ends", P - 1)):
-        V = low[: P * nv].reshape(P, nv)[row], high[: P * nv].reshape(P, nv)[row]
+    for where, row in (("starts", 0), ("ends", program.P - 1)):
+        V = low[row], high[row]
         own = [i for i, v in enumerate(dynamics.variables) if v.kind == "coordinate"]
         free = [i for i in own if V[0][i] != V[1][i]]
         if free or not own:
@@ -131,6 +130,6 @@ def _finite(program: ControlProgram, z: Array) -> None:
     )
 
 
-def _name(rows: list[Rows], i: int) -> tuple[str, str]:
+def _name(rows: list[ConstraintRows], i: int) -> tuple[str, str]:
     found = next(r for r in rows if r.start <= i < r.stop)
     return found.names[(i - found.start) % len(found.names)]

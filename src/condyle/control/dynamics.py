@@ -13,7 +13,7 @@ as intervals get shorter, keep them where p and G u are zero; one g keeps the le
 
 Speeds that are locked or prescribed are numbers of each point, with their coordinates; so are measured loads.
 
-Muscles have the faces of condyle.muscles.implicit: the force of an elastic tendon is a state, its rate an
+Muscles have the faces of condyle.muscles.smooth: the force of an elastic tendon is a state, its rate an
 algebraic variable, and the equilibrium of fiber and tendon a residual. Other laws have no kinks either
 (`view.smooth`; docs/theory/control.md has the error of each).
 """
@@ -27,9 +27,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX, Array
+from condyle.arrays import SX, Array, vertcat
 from condyle.control.near import NearViews
-from condyle.control.point import Point
+from condyle.control.point import MovementPoint
 from condyle.dynamics.view import TreeLoads
 from condyle.errors import DescriptionError
 from condyle.forces.base import state_variables
@@ -37,7 +37,7 @@ from condyle.laws.described import sx
 from condyle.model.operators.rates import qdot
 from condyle.model.operators.rooms import rnea
 from condyle.model.symbols import Symbols
-from condyle.muscles import implicit
+from condyle.muscles import smooth
 from condyle.muscles.activation import excitation_at
 from condyle.muscles.metabolics import Working
 from condyle.muscles.muscle import Muscle
@@ -166,7 +166,7 @@ class Dynamics:
         self.muscles = {
             name: law
             for name, law in model.forces.items()
-            if isinstance(law, implicit.KINDS) and name not in self.off
+            if isinstance(law, smooth.KINDS) and name not in self.off
         }
         self.elastic = [name for name, law in self.muscles.items() if law.tendon == "elastic"]
         self.dependent, self.diagonal = self._dependent()
@@ -353,7 +353,7 @@ class Dynamics:
     def _state(self, name: str, default: float) -> Variable:
         law, _, own = name.rpartition(".")
         if law in self.elastic and own == self.muscles[law].TENDON_STATE:
-            return Variable(tendon(law), "tendon", "", 1.0, implicit.LEAST, TENDON_MOST, TENDON)
+            return Variable(tendon(law), "tendon", "", 1.0, smooth.LEAST, TENDON_MOST, TENDON)
         if own == "activation":
             force: Any = self.model.forces.get(law)
             if hasattr(force, "minimum_activation"):
@@ -409,10 +409,10 @@ class Dynamics:
         given = self.motion is not None
         return f"{fixed} {self.held_speeds} {self.dependent} {self.diagonal} {given} {loads}"
 
-    def point(self, T: SX) -> tuple[Point, SX, SX, SX, SX, list[tuple[SX, list[int], bool]]]:
+    def point(self, T: SX) -> tuple[MovementPoint, SX, SX, SX, SX, list[tuple[SX, list[int], bool]]]:
         """The point, v, the numbers (held, t, constants), xdot, residuals, and what muscles add to residuals:
         expressions with the numbers of the residuals, and whether they have second derivatives
-        (condyle.collocation.parts)."""
+        (condyle.collocation.terms)."""
         model, tree = self.model, self.tree
         s = Symbols(model, direct=True, straight=True)
         q, u, a = s["q"], s["u"], s["udot"]
@@ -471,7 +471,7 @@ class Dynamics:
         xdot = ca.vertcat(
             self._pick(rates, self.q_states),
             self._pick(changes, self.u_states),
-            ca.vertcat(ca.SX(0, 1), *acting.rates),
+            vertcat(acting.rates),
         )
         lengths = [ca.sumsqr(q[part]) - 1 for part in self.quaternions]
         r = ca.vertcat(e, equations, ca.SX(len(acting.residuals), 1), *lengths)
@@ -495,7 +495,7 @@ class Dynamics:
             self.held_coordinates, ca.vertsplit(given[0]) if given[0].numel() else [], strict=True
         ):
             by_name[tree.coordinates[i]] = symbol
-        point = Point(
+        point = MovementPoint(
             s, by_name, inputs, self.system.inputs, accelerations, T, acting.complete, acting.working, self
         )
         point.multipliers = lam
@@ -538,15 +538,15 @@ class Dynamics:
             e = excitation_at(muscle.excitation, view)
             a = own_z[0] if muscle.activation_dynamics else e
             if muscle.activation_dynamics:
-                out.rates.append(implicit.activation_rate(muscle, a, e))
+                out.rates.append(smooth.activation_rate(muscle, a, e))
             if name in self.elastic:
                 rate = ca.SX.sym("rate")
-                found = implicit.elastic_equilibrium(muscle, l, v, a, own_z[-1], rate, self._damping(muscle))
+                found = smooth.elastic_equilibrium(muscle, l, v, a, own_z[-1], rate, self._damping(muscle))
                 out.rates.append(rate)
                 out.tendon_rates.append(rate)
                 out.residuals[name] = found.residual
             else:
-                found = implicit.rigid(muscle, l, v, a)
+                found = smooth.rigid(muscle, l, v, a)
             stretched[name] = found.tension
             out.pulls[name] = found.tension * ca.sparsify(ca.gradient(v, s["u"]))
             F_0, fiber = sx(muscle.max_isometric_force), found.fiber
@@ -554,7 +554,7 @@ class Dynamics:
                 e, a, fiber.l_n, fiber.v_M, fiber.f_L, F_0 * fiber.active, F_0 * fiber.passive
             )
             out.fiber_lengths[name] = fiber.l_n * sx(muscle.optimal_fiber_length)
-        out.z = ca.vertcat(ca.SX(0, 1), *z)
+        out.z = vertcat(z)
         loads.enabled = ca.SX(1)
         for load in self.loads:
             given = ca.SX.sym("load", 9)

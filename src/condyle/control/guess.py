@@ -8,7 +8,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.control.goals.follow import Follow, motion_table, variable_name
-from condyle.control.program import ControlProgram
+from condyle.control.transcription import ControlProgram
 from condyle.errors import DescriptionError
 from condyle.studies.motion.spline_rates import spline
 from condyle.system.state import State
@@ -17,7 +17,7 @@ from condyle.table import Table
 
 def middle(program: ControlProgram) -> Array:
     """The middle of the bounds, where there are two; else the default value within them."""
-    low, high = (x[: program.P * program.nv].reshape(program.P, program.nv) for x in program.box)
+    low, high = program.point_box
     default = np.array([v.guess for v in program.dynamics.variables])
     with np.errstate(invalid="ignore"):
         both = np.isfinite(low) & np.isfinite(high)
@@ -38,7 +38,7 @@ def middle(program: ControlProgram) -> Array:
 def line(program: ControlProgram) -> Array:
     """Straight lines from what is fixed at the start to what is fixed at the end."""
     V = middle(program)
-    low, high = (x[: program.P * program.nv].reshape(program.P, program.nv) for x in program.box)
+    low, high = program.point_box
     ends = [np.where(low[r] == high[r], low[r], V[program.P // 2]) for r in (0, -1)]
     s = program.mesh.points[:, None]
     known = np.array([v.kind in ("coordinate", "state") for v in program.dynamics.variables])

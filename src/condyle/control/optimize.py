@@ -19,9 +19,9 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.collocation.assembly import Assembly
 from condyle.errors import DescriptionError
-from condyle.files import whole
+from condyle.files import atomic_write
 from condyle.native.machine import notice
-from condyle.nlp import Bounds, Iterate, Iteration, Solution, ipopt
+from condyle.nlp import Bounds, Iterate, Iteration, NonlinearSolution, ipopt
 from condyle.records import dataclass
 
 SMALL, LEAST, NEAR = 0.1, 1e-9, 1e-3
@@ -38,7 +38,7 @@ WIDTH = 80
 
 
 @dataclass(frozen=True, eq=False)
-class Settings:
+class SolveSettings:
     """How to solve: see `cd.solve`."""
 
     accuracy: float
@@ -61,7 +61,7 @@ class Optimum:
         stages: how often the solver was started.
     """
 
-    solution: Solution
+    solution: NonlinearSolution
     iterations: int
     seconds: float
     in_functions: float
@@ -74,7 +74,7 @@ def optimize(
     x: Array,
     warm: Iterate | None,
     text: str,
-    settings: Settings,
+    settings: SolveSettings,
     free: bool = False,
 ) -> Optimum:
     """Solve from x, or from an iterate with multipliers of the objective r f. Where exact second derivatives lead
@@ -99,7 +99,7 @@ def optimize(
         start, more = kept[0]._asdict(), ipopt.WARM | {"mu_init": kept[2]}
     elif warm is not None:
         start, more = warm._asdict(), ipopt.WARM
-    found: list[Solution] = []
+    found: list[NonlinearSolution] = []
     watch = _Watch(nlp, text, settings)
     for stage in range(STAGES):
         watch.small, watch.last = False, stage == STAGES - 1
@@ -158,7 +158,7 @@ def said(show: bool) -> Iterator[None]:
         stop()
 
 
-def kkt(nlp: Assembly, bounds: Bounds, s: Solution) -> tuple[float, float]:
+def kkt(nlp: Assembly, bounds: Bounds, s: NonlinearSolution) -> tuple[float, float]:
     """Largest residual of the conditions of optimality, over the size of the multipliers, and largest
     violation of a requirement or bound, both as the program is scaled."""
     if not np.isfinite(s.x).all():
@@ -176,7 +176,7 @@ def kkt(nlp: Assembly, bounds: Bounds, s: Solution) -> tuple[float, float]:
 class _Watch:
     """Sees each iteration: a line of progress, checkpoints, and whether the objective is small."""
 
-    def __init__(self, nlp: Assembly, text: str, settings: Settings) -> None:
+    def __init__(self, nlp: Assembly, text: str, settings: SolveSettings) -> None:
         self.nlp, self.text, self.settings = nlp, text, settings
         self.small, self.last, self.count, self.mu = False, False, 0, 0.1
         self.saved = self.begin = time.monotonic()
@@ -201,11 +201,11 @@ class _Watch:
     def save(self, iterate: Iterate, mu: float) -> None:
         assert self.settings.checkpoint is not None
         arrays = {"text": np.array(self.text), "r": self.nlp.r, "mu": mu, **iterate._asdict()}
-        with whole(self.settings.checkpoint) as file:
+        with atomic_write(self.settings.checkpoint) as file:
             np.savez(file, **arrays)
         self.saved = time.monotonic()
 
-    def done(self, s: Solution) -> None:
+    def done(self, s: NonlinearSolution) -> None:
         if self.settings.progress is True:
             sys.stderr.write("\n")
         if self.settings.checkpoint is not None:

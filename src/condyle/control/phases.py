@@ -9,10 +9,10 @@ from scipy import sparse
 
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array
-from condyle.collocation.assembly import Assembly, Group, Linear
+from condyle.collocation.assembly import Assembly, FunctionAtPoints, SparseEntries
 from condyle.control.problem import Problem
-from condyle.control.program import ControlProgram, Rows
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.control.transcription import ConstraintRows, ControlProgram
+from condyle.errors import DescriptionError, check_name
 from condyle.nlp import Bounds
 
 Link = str | Mapping[str, str | tuple[str, float]]
@@ -22,7 +22,9 @@ Link = str | Mapping[str, str | tuple[str, float]]
 class Phases(ExplainsCalls):
     """Problems one after another, which `cd.solve` solves together: stance and flight of a jump, strides.
 
-        jump = cd.Phases([push, flight])
+        from condyle.control import Phases
+
+        jump = Phases([push, flight])
         answer = cd.solve(jump, mesh=[20, 10])
 
     Objectives add up. Parameters of one name have one value. Each phase has its own system, bounds, goals and
@@ -48,11 +50,11 @@ class Phases(ExplainsCalls):
     ) -> None:
         self.problems = list(problems)
         if len(self.problems) < 2 or not all(isinstance(p, Problem) for p in self.problems):
-            raise DescriptionError("cd.Phases: expected two or more problems, cd.Phases([first, second])")
+            raise DescriptionError("Phases: expected two or more problems, Phases([first, second])")
         many = [links] * (len(self.problems) - 1) if isinstance(links, (str, Mapping)) else list(links)
         if len(many) != len(self.problems) - 1:
             raise DescriptionError(
-                f"cd.Phases: {len(self.problems)} problems meet in {len(self.problems) - 1} places, and there are "
+                f"Phases: {len(self.problems)} problems meet in {len(self.problems) - 1} places, and there are "
                 f"{len(many)} links"
             )
         self.links, self.closed = many, closed
@@ -67,16 +69,13 @@ class Phases(ExplainsCalls):
             a, b = programs[one].dynamics, programs[two].dynamics
             if isinstance(link, str):
                 if link != "states":
-                    raise DescriptionError(
-                        f"cd.Phases: expected 'states' or names of variables, got {link!r}"
-                    )
+                    raise DescriptionError(f"Phases: expected 'states' or names of variables, got {link!r}")
                 known = {v.name for v in a.states}
                 link = {v.name: v.name for v in b.states if v.name in known}
             for after, value in link.items():
                 before, factor = (value, 1.0) if isinstance(value, str) else value
                 for name, dynamics in ((after, b), (before, a)):
-                    if name not in dynamics.index:
-                        raise UnknownNameError("variable", name, dynamics.index, "cd.Phases: links")
+                    check_name("variable", name, dynamics.index, "Phases: links")
                 out.append((one, two, before, after, float(factor)))
         return out
 
@@ -98,11 +97,11 @@ class JoinedProgram:
         self.row = np.concatenate([[0], np.cumsum([p.m for p in parts])]).astype(int)
         n, m0 = int(self.first[-1]), int(self.row[-1])
         groups = [
-            Group(g.function, g.index + start, g.data)
+            FunctionAtPoints(g.function, g.index + start, g.data)
             for p, start in zip(each, self.first, strict=False)
             for g in p.groups
         ]
-        A, names, scale = Linear.empty(), list[tuple[str, str]](), list[float]()
+        A, names, scale = SparseEntries.empty(), list[tuple[str, str]](), list[float]()
         for one, two, before, after, factor in phases.pairs(parts):
             a, b = parts[one], parts[two]
             A.add(len(names), self.first[two] + b.dynamics.index[after], 1.0)
@@ -121,7 +120,7 @@ class JoinedProgram:
                 owners.setdefault(name, at)
         linked = A.matrix((len(names), n))
         size = sum(p.B.shape[1] for p in each)
-        self.links = Rows(m0, names) if names else None
+        self.links = ConstraintRows(m0, names) if names else None
         zero = np.zeros(len(names))
         self.low = np.concatenate([*(p.low for p in parts), zero])
         self.high = np.concatenate([*(p.high for p in parts), zero])

@@ -11,7 +11,7 @@ import casadi as ca
 from condyle.arrays import SX
 from condyle.dynamics.kinematics import Kinematics
 from condyle.dynamics.view import TreeLoads, TreeView
-from condyle.errors import UnknownNameError
+from condyle.errors import check_name
 from condyle.laws.leaves import Leaf
 from condyle.model.symbols import Symbols
 from condyle.muscles.metabolics import Working
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from condyle.control.dynamics import Dynamics
 
 
-class Point:
+class MovementPoint:
     """One point of a movement, as expressions.
 
     Attributes:
@@ -57,8 +57,7 @@ class Point:
 
     def __getitem__(self, name: str) -> SX:
         """A variable by its name."""
-        if name not in self.variables:
-            raise UnknownNameError("variable", name, self.variables)
+        check_name("variable", name, self.variables)
         return self.variables[name]
 
     @cached_property

@@ -9,12 +9,12 @@ from condyle.arguments import with_call_hints
 from condyle.control.answer import Answer
 from condyle.control.goals.base import MovementGoal
 from condyle.control.goals.effort import Effort
-from condyle.control.goals.simple import MeanSpeed, Periodic
+from condyle.control.goals.one_line import MeanSpeed, Periodic
 from condyle.control.problem import Pair, Problem
 from condyle.control.solve import Guess, solve
 from condyle.errors import DescriptionError
 from condyle.nlp import Iteration
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.system import System
 
 

@@ -12,7 +12,7 @@ from condyle.arguments import ExplainsCalls
 from condyle.control.dynamics import Dynamics, control_names
 from condyle.control.goals.base import MovementGoal
 from condyle.control.goals.placed import Placed
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, UnknownNameError, check_name
 from condyle.fit.frames import Frames
 from condyle.fit.goals import Goal
 from condyle.forces.actuators import CoordinateActuator
@@ -21,7 +21,7 @@ from condyle.integrate.trajectory import Trajectory
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.motion import Motion
-from condyle.system.given import check_system, number
+from condyle.system.checked_arguments import check_system, number
 from condyle.system.parts import SpeedNames
 from condyle.system.state import warn_of_degrees
 from condyle.system.system import System
@@ -85,8 +85,7 @@ class Problem(ExplainsCalls):
         self.system, self.duration = system, (low, high)
         self.parameters = {}
         for name, between in (parameters or {}).items():
-            if name not in system.parameters:
-                raise UnknownNameError("parameter", name, system.parameters, "cd.Problem")
+            check_name("parameter", name, system.parameters, "cd.Problem")
             self.parameters[name] = pair(f"cd.Problem: parameter {name!r}", between)
         self.motion = None if motion is None else self._given(system, motion)
         self.loads: list[ExternalLoad] = []
@@ -151,8 +150,7 @@ class Problem(ExplainsCalls):
         if isinstance(names, SpeedNames):
             names = self.speeds
         for name in (names,) if isinstance(names, str) else tuple(names):
-            if name not in self._names():
-                raise UnknownNameError("coordinate, speed, state or control", name, self._names(), "bound")
+            check_name("coordinate, speed, state or control", name, self._names(), "bound")
             given = {
                 key: None
                 if x is None
@@ -305,12 +303,10 @@ class Problem(ExplainsCalls):
 
 def pair(what: str, value: Any) -> tuple[float, float]:
     """(low, high) from a number or a pair."""
-    if isinstance(value, (str, bytes)) or value is None:
-        raise DescriptionError(f"{what}: expected a number or a pair (low, high), got {value!r}")
     try:
-        numbers = np.asarray(value, dtype=float)
+        numbers = np.asarray(np.nan if isinstance(value, (str, bytes)) else value, dtype=float)
     except (TypeError, ValueError):
-        raise DescriptionError(f"{what}: expected a number or a pair (low, high), got {value!r}") from None
+        numbers = np.array(np.nan)
     if numbers.shape not in ((), (2,)) or np.isnan(numbers).any():
         raise DescriptionError(f"{what}: expected a number or a pair (low, high), got {value!r}")
     low, high = (float(x) for x in np.broadcast_to(numbers, 2))

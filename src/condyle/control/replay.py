@@ -16,7 +16,7 @@ from condyle.forces.external import TimeSeries
 from condyle.forces.user import UserForce
 from condyle.laws.leaves import GivenInput, Leaf
 from condyle.laws.view import View
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.system.system import System
 
 
@@ -57,7 +57,7 @@ def played(system: System, times: Array, controls: Array) -> System:
             elif isinstance(law, UserForce) and any(_is(ask, name) for ask in law.asks):
                 other = copy(law)
                 asks = tuple(PlayedInput(name, series) if _is(ask, name) else ask for ask in law.asks)
-                object.__setattr__(other, "asks", asks)
+                assign(other, asks=asks)
                 changed[force_name] = other
                 count -= 1
         if len(changed) == count:

@@ -11,22 +11,23 @@ from typing import Any, overload
 import numpy as np
 
 from condyle.arguments import with_call_hints
-from condyle.collocation.mesh import Mesh
+from condyle.arrays import is_whole
+from condyle.collocation.intervals import CollocationMesh
 from condyle.collocation.schemes import scheme as scheme_named
 from condyle.control.answer import Answer, PhasesAnswer, explanation
 from condyle.control.diagnosis import diagnose
 from condyle.control.guess import start
-from condyle.control.optimize import Settings, kkt, optimize, said
+from condyle.control.optimize import SolveSettings, kkt, optimize, said
 from condyle.control.phases import JoinedProgram, Phases
 from condyle.control.problem import Problem
-from condyle.control.program import ControlProgram
+from condyle.control.transcription import ControlProgram
 from condyle.errors import DescriptionError
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
 from condyle.nlp import Iterate, Iteration, ipopt
 from condyle.studies.motion.motion import Motion
 from condyle.studies.static_optimization import StaticOptimization
-from condyle.system.given import number
+from condyle.system.checked_arguments import number
 from condyle.system.state import State
 from condyle.table import Table
 
@@ -88,10 +89,10 @@ def solve(
     """The movement that minimizes a problem's objective and meets its requirements.
 
     Ctrl-C stops it and gives the best iterate. A problem that has no solution does not raise: `answer.status`
-    and `answer.message` say why, with the largest violations in words.
+    and `answer.message` say why, and list the largest violations.
 
     Args:
-        problem: what is wanted; or `cd.Phases` of several.
+        problem: what is wanted; or `condyle.control.Phases` of several.
         mesh: number of intervals; of phases one for all, or one each.
         scheme: "radau-2" (default), "radau-3", "hermite-simpson" or "trapezoidal".
         accuracy: of the conditions of optimality, relative to the size of the objective, and of all
@@ -116,11 +117,11 @@ def solve(
             goals that are not finite at the guess, data that do not cover the movement.
     """
     if not isinstance(problem, Problem | Phases):
-        raise DescriptionError(f"solve: expected a cd.Problem or cd.Phases, got {problem!r}")
+        raise DescriptionError(f"solve: expected a cd.Problem or condyle.control.Phases, got {problem!r}")
     problems = problem.problems if isinstance(problem, Phases) else [problem]
     counts = list(mesh) if isinstance(mesh, Iterable) else [mesh] * len(problems)
     for count in counts:
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+        if not is_whole(count, 1):
             raise DescriptionError(f"solve: mesh must be the number of intervals, 1 or more, got {mesh!r}")
     if len(counts) != len(problems):
         raise DescriptionError(f"solve: mesh has {len(counts)} numbers, and there are {len(problems)} phases")
@@ -148,14 +149,14 @@ def solve(
     else:
         guesses = [guess]
     kind = scheme_named(scheme)
-    meshes = [Mesh.even(kind, int(count)) for count in counts]
+    meshes = [CollocationMesh.even(kind, int(count)) for count in counts]
     for k, g in enumerate(guesses):  # a refined mesh stays
         if isinstance(g, Answer) and (counts[k], scheme) == (
             g.program.mesh.intervals,
             g.program.mesh.scheme.name,
         ):
             meshes[k] = g.program.mesh
-    settings = Settings(
+    settings = SolveSettings(
         accuracy,
         hessian == "exact",
         int(iterations),
@@ -180,10 +181,10 @@ def solve(
 
 def _on_meshes(
     problem: Problem | Phases,
-    meshes: list[Mesh],
+    meshes: list[CollocationMesh],
     guesses: Sequence[Any],
     interpolated: bool,
-    settings: Settings,
+    settings: SolveSettings,
 ) -> Answer | PhasesAnswer:
     begin = time.process_time()
     problems = problem.problems if isinstance(problem, Phases) else [problem]

@@ -19,13 +19,13 @@ from condyle.control.goals.effort import Effort
 from condyle.control.goals.follow import Follow, Measured, degree, motion_table, variable_name
 from condyle.control.problem import Problem
 from condyle.control.solve import solve
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_name
 from condyle.nlp import Iteration
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.spline_rates import spline
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.trace.parameter import Parameter
@@ -195,8 +195,7 @@ def _adjustable(
         name, _, kind = what.rpartition(" ")
         if kind not in ("mass", "com") or not name:
             raise DescriptionError(f"track: adjust: expected 'BODY mass', 'BODY com' or 'mass', got {what!r}")
-        if name not in bodies:
-            raise UnknownNameError("body", name, bodies, "track: adjust")
+        check_name("body", name, bodies, "track: adjust")
         m, com, inertia = mass_of(name)
         own = made.setdefault(name, {})
         if kind == "mass":

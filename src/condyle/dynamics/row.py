@@ -58,7 +58,7 @@ class RowField(Generic[T]):
         row.store.save(row.where, self, value)
 
 
-class Store(Protocol):
+class FieldStore(Protocol):
     """What holds the fields of rows."""
 
     def load(self, where: Any, field: Any) -> Any: ...
@@ -68,7 +68,7 @@ class Store(Protocol):
 class RowFields:
     """Fields of one row; `row[field]` is a field that a variable names."""
 
-    def __init__(self, store: Store, where: Any) -> None:
+    def __init__(self, store: FieldStore, where: Any) -> None:
         self.store, self.where = store, where
 
     def __getitem__(self, field: Any) -> Any:

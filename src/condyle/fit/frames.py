@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
-from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import ConstraintError, DescriptionError, ShapeError, check_names
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals import Goal
 from condyle.fit.layout import FLAT, FOUND, INFO, STATIONARY, UNFINISHED, VIOLATED
@@ -21,7 +21,7 @@ from condyle.presentation import Block, cut, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
-from condyle.system.given import nth
+from condyle.system.checked_arguments import nth
 from condyle.system.state import State
 from condyle.system.states import Batch, States
 from condyle.system.system import System
@@ -42,7 +42,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Summary:
+class FrameSummary:
     """How the search for one frame went, `frames.summary(i)`.
 
     Attributes:
@@ -197,7 +197,7 @@ class Frames(States[State], Judged):
             )
         return Outcome(kind, f"frame {i} (t = {self.t[i]:.6g} s): {text}")
 
-    def summary(self, i: int = 0) -> Summary:
+    def summary(self, i: int = 0) -> FrameSummary:
         """How the search for one frame went.
 
         Args:
@@ -209,7 +209,9 @@ class Frames(States[State], Judged):
         why = flat if info["flat"] >= FLAT else "the last change is within the accuracy"
         status = self.failures.get(i) or Outcome(Status.FINISHED, f"finished: {why}")
         missed = dict(zip(self.names, self.residuals[i].tolist(), strict=True))
-        return Summary(status, int(info["iterations"]), float(info["cost"]), float(info["worst"]), missed)
+        return FrameSummary(
+            status, int(info["iterations"]), float(info["cost"]), float(info["worst"]), missed
+        )
 
     def violated(self, i: int) -> dict[str, float]:
         """Constraint equations that do not hold in a frame.
@@ -387,9 +389,7 @@ class Frames(States[State], Judged):
         coordinates = self.start.system.coordinates
         if names and all(name in coordinates for name in names):
             return self.table().plot(*names, **options)
-        for name in names:
-            if name not in (*coordinates, *self.names):
-                raise UnknownNameError("coordinate or goal", name, (*coordinates, *self.names))
+        check_names("coordinate or goal", names, (*coordinates, *self.names))
         return self.residual_table().plot(*names, **options)
 
 

@@ -52,7 +52,7 @@ from collections.abc import Mapping, Sequence
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX
+from condyle.arrays import SX, vertcat
 from condyle.fit.kernels import FitExpressions
 from condyle.fit.layout import FLAT, FOUND, HEAD, INFO, STAY, UNFINISHED, VIOLATED
 from condyle.native.programs.nodes import Call, If, Ints, Node, Put, Scan, Stream, While, kernel
@@ -218,9 +218,7 @@ class FitLoop:
     def free(self, d: SX, held: SX, active: SX) -> tuple[SX, SX]:
         """d without fixed speeds, shortened if need be, and the part of it that this is."""
         d = ca.if_else(any_of(held, active != 0), 0, d)
-        turn = ca.vertcat(
-            ca.SX(0, 1), *(d[j] if rate == 1 else rate * d[j] for j, rate in self.turning.items())
-        )
+        turn = vertcat(d[j] if rate == 1 else rate * d[j] for j, rate in self.turning.items())
         part = ca.fmin(1, LARGEST_TURN / ca.fmax(_largest(turn), 1e-300)) if self.turning else ca.SX(1)
         return part * d, part
 

@@ -36,7 +36,7 @@ from condyle.model.looped.tables import Looped, NewRows
 from condyle.model.looped.visits import Visit, Visits, shifted
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
-from condyle.native.loops.sweep import Sweep
+from condyle.native.loops.sweep import TableSweep
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
 from condyle.tree.body_constants import BodyConstants
@@ -49,7 +49,7 @@ _COST, _PULL, _STIFFNESS = (
 """Fields: the cost of all goals, in the root; gradient and Hessian of goals on a body's own coordinates."""
 
 
-def evaluate_in_loops(model: Model, layout: Layout) -> Sweep:
+def evaluate_in_loops(model: Model, layout: Layout) -> TableSweep:
     """q, tail, row -> cost, g (nu,), H (nu^2,), p (m,), P by rows (m nu,)."""
     nu, m = model.tree.nu, model.equations("position")
     arguments = [("q", model.tree.nq), ("tail", model.tail_size), ("row", layout.size)]
@@ -88,7 +88,7 @@ def evaluate_in_loops(model: Model, layout: Layout) -> Sweep:
     return looped.rows()
 
 
-def errors_in_loops(model: Model) -> Sweep:
+def errors_in_loops(model: Model) -> TableSweep:
     """q, tail -> p (m,)."""
     looped = Looped(
         model, [("q", model.tree.nq), ("tail", model.tail_size)], [("p", model.equations("position"))]
@@ -263,8 +263,8 @@ class FitExpressions:
         m: number of constraint equations of position level.
     """
 
-    evaluate: ca.Function | Staged | Sweep
-    errors: ca.Function | Staged | Sweep
+    evaluate: ca.Function | Staged | TableSweep
+    errors: ca.Function | Staged | TableSweep
     step: ca.Function | Staged
     prescribe: ca.Function | Staged
     m: int

@@ -26,7 +26,7 @@ from condyle.forces.two_point import TwoPoint
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.factors import BodyFactors
 from condyle.laws.view import Loads, View
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Input
 
@@ -53,6 +53,19 @@ class Actuator(Law):
                 f"{type(self).__name__}: min_control must not be above max_control, got "
                 f"{self.min_control:g} and {self.max_control:g}"
             )
+
+    def _check_directed(self, along: str, *frames: str) -> None:
+        """Frames are known ones, and the direction has length 1."""
+        for name in frames:
+            if (given := getattr(self, name)) not in FRAMES:
+                raise DescriptionError(
+                    f"{type(self).__name__}: {name} must be 'ground' or 'body', got {given!r}"
+                )
+        direction = getattr(self, along)
+        length = math.hypot(*direction)
+        if not length > 0:
+            raise DescriptionError(f"{type(self).__name__}: {along} must not be zero, got {direction}")
+        assign(self, **{along: tuple((np.array(direction) / length).tolist())})
 
     def named(self, name: str) -> Self:
         """With an Input of this name as its control, if it has none."""
@@ -178,13 +191,7 @@ class TorqueActuator(Actuator):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.frame not in FRAMES:
-            raise DescriptionError(f"TorqueActuator: frame must be 'ground' or 'body', got {self.frame!r}")
-        axis: Any = self.axis
-        length = math.hypot(*axis)
-        if not length > 0:
-            raise DescriptionError(f"TorqueActuator: axis must not be zero, got {axis}")
-        object.__setattr__(self, "axis", tuple((np.array(self.axis) / length).tolist()))
+        self._check_directed("axis", "frame")
 
     def apply(self, s: View, loads: Loads) -> None:
         axis = sx(self.axis)
@@ -224,16 +231,7 @@ class PointActuator(Actuator):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("frame", "point_frame"):
-            if getattr(self, name) not in FRAMES:
-                raise DescriptionError(
-                    f"PointActuator: {name} must be 'ground' or 'body', got {getattr(self, name)!r}"
-                )
-        direction: Any = self.direction
-        length = math.hypot(*direction)
-        if not length > 0:
-            raise DescriptionError(f"PointActuator: direction must not be zero, got {direction}")
-        object.__setattr__(self, "direction", tuple((np.array(self.direction) / length).tolist()))
+        self._check_directed("direction", "frame", "point_frame")
 
     def scaled(self, factors: BodyFactors) -> Self:
         return self if self.point_frame == "ground" else super().scaled(factors)

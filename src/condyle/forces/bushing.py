@@ -28,7 +28,7 @@ from condyle.functions import Formula, Function
 from condyle.laws.described import BodyName, Frame, placed, quantity, sx
 from condyle.laws.function import FunctionLike, LawFunction, law_function
 from condyle.laws.view import Loads, View
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Numbers, Symbol
 
 
@@ -142,7 +142,7 @@ class FunctionBushing(_Bushing):
                 f"forces, got {self.functions!r}"
             )
         kept = (_law(g, i) for i, g in enumerate(given))
-        object.__setattr__(self, "functions", tuple(kept))
+        assign(self, functions=tuple(kept))
 
     def forces(self, x: SX, xdot: SX) -> SX:
         functions: Any = self.functions

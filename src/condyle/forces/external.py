@@ -27,7 +27,7 @@ from condyle.laws.described import BodyName, Role, Station, quantity, sx
 from condyle.laws.factors import BodyFactors
 from condyle.laws.function import LawFunction, law_function
 from condyle.laws.view import Loads, View
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Numbers, Symbol
 from condyle.trace.parameter import Parameter
 
@@ -130,8 +130,7 @@ class TimeSeries(ExplainsCalls):
             warn_of_overshoot(
                 "TimeSeries", t, y, "add samples, or give cd.forces.TimeSeries(times, values, 'linear')"
             )
-        object.__setattr__(self, "times", tuple(t.tolist()))
-        object.__setattr__(self, "values", tuple(map(tuple, y.tolist())))
+        assign(self, times=tuple(t.tolist()), values=tuple(map(tuple, y.tolist())))
 
     def __call__(self, t: Any) -> SX:
         """The values at time t, an SX column."""

@@ -15,7 +15,7 @@ from condyle.forces.base import Law
 from condyle.laws.described import body_name, known_body, quantity, sx
 from condyle.laws.view import Loads, View
 from condyle.plausible import of_gravity
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Expression
 from condyle.tree.body import Body
@@ -48,7 +48,7 @@ class Gravity(Law):
     group: str = field(default="gravity", kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "acceleration", ACCELERATION.take(self.acceleration, "gravity"))
+        assign(self, acceleration=ACCELERATION.take(self.acceleration, "gravity"))
         given = (self.excluded,) if isinstance(self.excluded, (str, Body)) else self.excluded
         if not isinstance(given, Iterable):
             raise DescriptionError(
@@ -62,8 +62,7 @@ class Gravity(Law):
             body_name(b, "Gravity: excluded"): SHARE.take(x, f"Gravity: excluded: {b}")
             for b, x in taken.items()
         }
-        object.__setattr__(self, "excluded", tuple(shares))
-        object.__setattr__(self, "shares", tuple(shares.values()))
+        assign(self, excluded=tuple(shares), shares=tuple(shares.values()))
         super().__post_init__()
 
     @property

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_name
 from condyle.forces.base import Law
 from condyle.forces.external import Signal, SignalLike, at_time
 from condyle.laws.described import CoordinateName, function_of, owner, quantity, speed_named, speed_of, sx
@@ -24,7 +24,7 @@ from condyle.laws.smooth import positive
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.trace import Number
-from condyle.trace.parameter import Expression
+from condyle.trace.parameter import numbers_at
 from condyle.tree.tree import Tree
 
 STOP = 1e-3
@@ -60,8 +60,7 @@ class OnCoordinate(OnSpeed):
             speed_of(tree, self.coordinate, repr(self))
             return
         owner(tree, self.coordinate, repr(self))
-        if self.speed not in tree.speeds:
-            raise UnknownNameError("speed", self.speed, tree.speeds, repr(self))
+        check_name("speed", self.speed, tree.speeds, repr(self))
 
     def _speed(self, s: View) -> str:
         return speed_named(s.tree, self.coordinate, repr(self)) if self.speed is None else self.speed
@@ -165,21 +164,11 @@ class MobilityStop(OnCoordinate):
     stiffness: Annotated[Number, quantity("N m/rad, N/m", lowest=0.0)]
     dissipation: Annotated[Number, quantity("s/rad, s/m", lowest=0.0)] = 0.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check_limits({})
-
-    def check_parameters(self, values: Mapping[str, float]) -> None:
-        super().check_parameters(values)
-        self._check_limits(values)
-
     def conditions(self) -> SX:
         return ca.vertcat(super().conditions(), sx(self.low) < sx(self.high))
 
-    def _check_limits(self, values: Mapping[str, float]) -> None:
-        low, high = (
-            float(v.at(values)[0, 0]) if isinstance(v, Expression) else v for v in (self.low, self.high)
-        )
+    def check_values(self, values: Mapping[str, float]) -> None:
+        low, high = (numbers_at(x, values) for x in (self.low, self.high))
         if not low < high:
             raise DescriptionError(
                 f"MobilityStop on {self.coordinate!r}: low must be less than high, got {low:g} and {high:g}"
@@ -263,21 +252,11 @@ class CoordinateLimitForce(OnCoordinate):
     damping: Annotated[Number, quantity("N m s/rad, N s/m", lowest=0.0)]
     transition: Annotated[Number, quantity("rad, m", lowest=0.0, positive=True)]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check_limits({})
-
-    def check_parameters(self, values: Mapping[str, float]) -> None:
-        super().check_parameters(values)
-        self._check_limits(values)
-
     def conditions(self) -> SX:
         return ca.vertcat(super().conditions(), sx(self.low) <= sx(self.high))
 
-    def _check_limits(self, values: Mapping[str, float]) -> None:
-        low, high = (
-            float(v.at(values)[0, 0]) if isinstance(v, Expression) else v for v in (self.low, self.high)
-        )
+    def check_values(self, values: Mapping[str, float]) -> None:
+        low, high = (numbers_at(x, values) for x in (self.low, self.high))
         if not low <= high:
             raise DescriptionError(
                 f"CoordinateLimitForce on {self.coordinate!r}: low must not be above "

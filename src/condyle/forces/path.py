@@ -6,7 +6,8 @@ a tension T pulls the path shorter: the force on its length L is -T             
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from copy import copy
+from dataclasses import field
 from typing import Annotated, Any, ClassVar, Self
 
 import casadi as ca
@@ -72,7 +73,11 @@ class PathLaw(Law):
     def scaled(self, factors: BodyFactors) -> Self:
         path = self.path.scaled(factors)
         law = super().scaled(factors)
-        return law if path is self.path else replace(law, path=path)
+        if path is self.path:
+            return law
+        other = copy(law)
+        vars(other)["path"] = path
+        return other
 
     def tension(self, s: View) -> SX:
         """T [N]; positive pulls."""

@@ -46,6 +46,13 @@ class TwoPoint(Law):
         L = ca.sqrt(ca.if_else(apart, square, 1))
         return r, ca.if_else(apart, L, 0), ca.if_else(apart, 1 / L, 0)
 
+    def _moving_line(self, s: View) -> tuple[SX, SX, SX]:
+        """The direction from a to b, the distance, and its rate."""
+        r, L, per_L = self._line(s)
+        e = r * per_L
+        v = s.station_velocity(self.b, sx(self.p_b)) - s.station_velocity(self.a, sx(self.p_a))
+        return e, L, ca.dot(e, v)
+
     def _push(self, loads: Loads, f_B: SX) -> None:
         loads.add_force(self.b, sx(self.p_b), f_B)  # (2)
         loads.add_force(self.a, sx(self.p_a), -f_B)
@@ -106,10 +113,8 @@ class TwoPointDamper(TwoPoint):
     damping: Annotated[Number, quantity("N s/m", lowest=0.0)]
 
     def apply(self, s: View, loads: Loads) -> None:
-        r, _, per_L = self._line(s)
-        e = r * per_L
-        v = s.station_velocity(self.b, sx(self.p_b)) - s.station_velocity(self.a, sx(self.p_a))
-        self._push(loads, -sx(self.damping) * ca.dot(e, v) * e)  # (4)
+        e, _, rate = self._moving_line(s)
+        self._push(loads, -sx(self.damping) * rate * e)  # (4)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,8 +163,6 @@ class TwoPointFunction(TwoPoint):
     function: Annotated[FunctionLike, function_of("d", "ddot")]
 
     def apply(self, s: View, loads: Loads) -> None:
-        r, L, per_L = self._line(s)
-        e = r * per_L
-        v = s.station_velocity(self.b, sx(self.p_b)) - s.station_velocity(self.a, sx(self.p_a))
+        e, L, rate = self._moving_line(s)
         function: Any = self.function
-        self._push(loads, -function.at(L, ca.dot(e, v)) * e)  # (41)
+        self._push(loads, -function.at(L, rate) * e)  # (41)

@@ -22,7 +22,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arguments import ExplainsCalls
-from condyle.arrays import SX, in_order
+from condyle.arrays import SX, in_order, vertcat
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.forces.base import Law
 from condyle.laws.ask import AskedForces, AskedState, answers, check_function, traced_law
@@ -31,7 +31,7 @@ from condyle.laws.factors import OWN_FUNCTION, BodyFactors
 from condyle.laws.leaves import Leaf, Reaction
 from condyle.laws.view import Loads, View
 from condyle.native.tables.lookup import Closure
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Number, Numbers, Traced
 from condyle.trace.parameter import Parameter
 from condyle.tree.body import Body
@@ -137,7 +137,7 @@ class Custom(UserForce):
     def __post_init__(self) -> None:
         super().__post_init__()
         states = _states(self.states, self.zdot, self.what)
-        object.__setattr__(self, "states", states)
+        assign(self, states=states)
         seen: list[tuple[tuple[str, str], ...]] = []
 
         def both(s: AskedForces) -> Any:
@@ -156,8 +156,7 @@ class Custom(UserForce):
 
         check_function(self.function, self.what)
         law, asks = traced_law(both, self.what, flatten, AskedForces, self.function)
-        for name, value in (("law", law), ("asks", asks), ("targets", seen[0])):
-            object.__setattr__(self, name, value)
+        assign(self, law=law, asks=asks, targets=seen[0])
 
     def check(self, tree: Tree) -> None:
         super().check(tree)
@@ -294,8 +293,7 @@ class Potential(UserForce):
                     "positions only; for forces that depend on velocities use "
                     "cd.forces.Custom"
                 )
-        object.__setattr__(self, "law", law)
-        object.__setattr__(self, "asks", asks)
+        assign(self, law=law, asks=asks)
 
     def _one(self, energy: Any) -> list[Any]:
         if energy is None or isinstance(energy, (str, Mapping, AskedState)) or np.ndim(energy):
@@ -308,7 +306,7 @@ class Potential(UserForce):
     @cached_property
     def _gradient(self) -> Closure:
         x = [ca.SX.sym(f"x{i}") for i in range(len(self.law.names))]
-        return Closure("gradient", x, [ca.gradient(self.law.apply(*x), ca.vertcat(ca.SX(0, 1), *x))])
+        return Closure("gradient", x, [ca.gradient(self.law.apply(*x), vertcat(x))])
 
     def potential(self, s: View) -> SX:
         return self.law.apply(*answers(self.asks, s))

@@ -12,7 +12,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function, Number, as_operand, at_default, choose, number, numbers, short
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace.symbol import Outcome
 
 
@@ -29,7 +29,7 @@ class Constant(Function):
     variables = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", number("Constant: value", self.value))
+        assign(self, value=number("Constant: value", self.value))
 
     def formula(self, x: Sequence[Outcome], order: Sequence[int], look_up: bool) -> Outcome:
         return 0.0 if any(order) else as_operand(self.value)  # (1)
@@ -53,8 +53,7 @@ class Linear(Function):
             isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str) and np.ndim(given) > 0
         )
         slope = numbers("Linear", "slope", given) if several else number("Linear: slope", given)
-        object.__setattr__(self, "slope", slope)
-        object.__setattr__(self, "intercept", number("Linear: intercept", self.intercept))
+        assign(self, slope=slope, intercept=number("Linear: intercept", self.intercept))
 
     @property
     def variables(self) -> int:  # type: ignore[override]
@@ -166,7 +165,7 @@ class Polynomial(Function):
 
     def __post_init__(self) -> None:
         c = numbers("Polynomial", "coefficients", self.coefficients)
-        object.__setattr__(self, "coefficients", c)
+        assign(self, coefficients=c)
         if self.exponents is None:
             return
         try:
@@ -184,7 +183,7 @@ class Polynomial(Function):
             raise DescriptionError(
                 f"Polynomial: exponents[{i}][{j}] = {array[i, j]:g}; allowed are 0, 1, 2, ... 100"
             )
-        object.__setattr__(self, "exponents", tuple(tuple(map(int, row)) for row in array))
+        assign(self, exponents=tuple(tuple(map(int, row)) for row in array))
 
     @property
     def variables(self) -> int:  # type: ignore[override]
@@ -243,7 +242,7 @@ class Scaled(Function):
                 "Scaled: function: expected one of cd.functions, such as cd.functions.SimmSpline(x, "
                 f"y), got {self.function!r}; a Python function multiplies its own result"
             )
-        object.__setattr__(self, "factor", number("Scaled: factor", self.factor))
+        assign(self, factor=number("Scaled: factor", self.factor))
 
     @property
     def variables(self) -> int | None:  # type: ignore[override]

@@ -25,7 +25,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.functions.base import Function
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace.symbol import Outcome
 
 LONGEST, DEEPEST, LARGEST = 10_000, 50, 20_000
@@ -68,10 +68,10 @@ class Formula(Function):
                 )
         if not names or len(set(names)) < len(names):
             raise DescriptionError(f"Formula: names: expected one or several different ones, got {names!r}")
-        object.__setattr__(self, "names", names)
+        assign(self, names=names)
         if not isinstance(self.text, str):
             raise DescriptionError(f"Formula: text: expected a string, got {self.text!r}")
-        object.__setattr__(self, "_program", Parser(self.text, names).program())
+        assign(self, _program=Parser(self.text, names).program())
 
     @property
     def variables(self) -> int:  # type: ignore[override]

@@ -12,7 +12,7 @@ from condyle.arrays import Array, bare, real
 from condyle.errors import DescriptionError, warn
 from condyle.functions.base import Number, numbers, plain_numbers
 from condyle.functions.pieces import Piecewise
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,8 +43,7 @@ class BSpline(Piecewise):
         k = int(self.degree)
         knots = plain_numbers("BSpline", "knots", self.knots)
         coefficients = numbers("BSpline", "coefficients", self.coefficients)
-        for name, value in (("knots", knots), ("coefficients", coefficients), ("degree", k)):
-            object.__setattr__(self, name, value)
+        assign(self, knots=knots, coefficients=coefficients, degree=k)
         if len(coefficients) <= k:
             raise DescriptionError(
                 f"BSpline: got {len(coefficients)} coefficient(s), degree {k} needs at least {k + 1}"
@@ -137,8 +136,7 @@ class ThroughPoints(Piecewise):
 
     def __post_init__(self) -> None:
         name = type(self).__name__
-        object.__setattr__(self, "x", plain_numbers(name, "x", self.x))
-        object.__setattr__(self, "y", numbers(name, "y", self.y))
+        assign(self, x=plain_numbers(name, "x", self.x), y=numbers(name, "y", self.y))
         check_points(name, self.x, self.y, self.fewest)
 
     @property
@@ -172,7 +170,7 @@ class Spline(ThroughPoints):
             raise DescriptionError(
                 f"Spline: degree must be 3, 5 or 7, got {self.degree!r}; other degrees: cd.functions.BSpline"
             )
-        object.__setattr__(self, "degree", int(self.degree))
+        assign(self, degree=int(self.degree))
         super().__post_init__()
 
     @property

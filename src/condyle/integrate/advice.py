@@ -11,8 +11,8 @@ from condyle.mobilizers import motion_at
 from condyle.model.explain import explain
 from condyle.native.programs import nodes
 from condyle.status import Outcome, Status
+from condyle.system.checked_arguments import COARSEST
 from condyle.system.failures import unsolved
-from condyle.system.given import COARSEST
 from condyle.system.state import State
 
 AHEAD = (0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)

@@ -23,7 +23,7 @@ from condyle.integrate.interrupts.path_jumps import Branches
 from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.native import native
-from condyle.integrate.run import INTERVAL, Run, Settings
+from condyle.integrate.run import INTERVAL, RunSettings, SimulationRun
 from condyle.integrate.step_loop import SUMMARY
 from condyle.integrate.steps import ROW, StepRows
 from condyle.integrate.trajectory import Statistics, Trajectory
@@ -69,7 +69,7 @@ class ManyRuns:
     program: Program
     tables: dict[str, np.ndarray]
     method: Method
-    settings: Settings
+    settings: RunSettings
     times: np.ndarray | None
     stop: bool = False
 
@@ -301,7 +301,7 @@ class EachRun(ManyRuns):
         settings = replace(self.settings, report=self._go_on)
         while not self.stop and (i := next(queue)) < len(self.members):
             try:
-                traj = Run(self.members[i], self.program, self.tables, self.method, settings).go()
+                traj = SimulationRun(self.members[i], self.program, self.tables, self.method, settings).go()
             except BaseException as error:
                 self.stop = True  # for the others too
                 error.add_note(f"This is member {i} of {len(self.members)}.")

@@ -25,7 +25,7 @@ from condyle.model.model import description
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
-from condyle.system.given import number, seconds
+from condyle.system.checked_arguments import number, seconds
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.trace import Traced, is_truth

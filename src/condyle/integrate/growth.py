@@ -26,21 +26,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condyle.errors import ConvergenceError, DescriptionError
-from condyle.integrate.adjoint.blocks import Tasks
 from condyle.integrate.adjoint.gradients import RunDerivatives
 from condyle.integrate.adjoint.program import carry
 from condyle.integrate.adjoint.slopes import FORWARD
+from condyle.integrate.adjoint.tasks import AdjointTasks
 from condyle.integrate.ensemble import Members
 from condyle.integrate.ensemble_run import EnsembleRun
 from condyle.integrate.integrators import METHODS, Method
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.native import native
-from condyle.integrate.run import Settings
+from condyle.integrate.run import RunSettings
 from condyle.integrate.steps import replaced, stacked
 from condyle.native.machine.threads import thread_count
 from condyle.records import dataclass
 from condyle.status import Status
-from condyle.system.given import error_weights
+from condyle.system.checked_arguments import error_weights
 from condyle.system.state import State
 from condyle.tree import scales
 
@@ -154,7 +154,7 @@ def _blocks(
     V = [(Y[1:] - Y[0]) / SIZE for Y in (_perturbed(traj[pieces[i][0]], w) for i in some)]
     count = [len(v) for v in V]
     first, last = (np.repeat([pieces[i][k] for i in some], count) for k in (0, 1))
-    tasks = Tasks(
+    tasks = AdjointTasks(
         rows.t,
         rows.y,
         rows.f,
@@ -177,7 +177,7 @@ def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[n
     directions they move."""
     system, Y = start.system, _perturbed(start, w)
     states = [replaced(start, start.t, x) for x in Y]
-    settings = Settings(t_end, ACCURACY, w, None, None, (), scales.TIME_SCALE * ACCURACY, None)
+    settings = RunSettings(t_end, ACCURACY, w, None, None, (), scales.TIME_SCALE * ACCURACY, None)
     run = EnsembleRun(
         Members.from_states(system, states), *native(system, method, "times"), method, settings, np.empty(0)
     )

@@ -12,7 +12,7 @@ from condyle.native.machine import notice
 from condyle.native.machine.notice import in_notebook
 
 
-class Report(Protocol):
+class ProgressReport(Protocol):
     """Takes the share done, and what else to show."""
 
     def __call__(self, share: float, text: str = "") -> object:
@@ -33,7 +33,7 @@ def check_progress(who: str, progress: Any) -> None:
         )
 
 
-def reported(title: str, progress: Any) -> tuple[Report | None, Callable[[], object]]:
+def reported(title: str, progress: Any) -> tuple[ProgressReport | None, Callable[[], object]]:
     """The function that takes the share done, if any, and what to call at the end. True makes a
     bar."""
     check_progress(title, progress)
@@ -42,7 +42,7 @@ def reported(title: str, progress: Any) -> tuple[Report | None, Callable[[], obj
     return (lambda share, text="": progress(share)) if progress else None, lambda: None
 
 
-def shown(title: str) -> tuple[Report, Callable[[], object]]:
+def shown(title: str) -> tuple[ProgressReport, Callable[[], object]]:
     """A progress bar: call the first with the share done, the second at the end. It says what is compiled,
     where that is not known from an earlier run."""
     if in_notebook():
@@ -65,7 +65,7 @@ def _titled(title: str, what: str) -> str:
     return f"{title}: compiling {what}".removesuffix(f" {title}") if what else title
 
 
-def _in_notebook(title: str) -> tuple[Report, Callable[[], object]]:
+def _in_notebook(title: str) -> tuple[ProgressReport, Callable[[], object]]:
     from IPython.display import display  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     def picture(share: float, what: str = "", text: str = "") -> dict[str, str]:

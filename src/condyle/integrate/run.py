@@ -29,7 +29,7 @@ INTERVAL = 0.03
 
 
 @dataclass
-class Settings:
+class RunSettings:
     """How to run; see `simulate`."""
 
     t_final: float
@@ -44,7 +44,7 @@ class Settings:
 
 
 @dataclass
-class Run:
+class SimulationRun:
     """One simulation while it goes on.
 
     Attributes:
@@ -59,7 +59,7 @@ class Run:
     program: Program
     tables: dict[str, np.ndarray]
     method: Method
-    settings: Settings
+    settings: RunSettings
     status: Outcome | None = None
 
     def __post_init__(self) -> None:
@@ -239,7 +239,7 @@ class Run:
         )
 
 
-def interrupters(run: Run) -> list[Interrupter]:
+def interrupters(run: SimulationRun) -> list[Interrupter]:
     """What may interrupt a run: of a system that has none of it, and without events, nothing."""
     system, events, out = run.start.system, run.settings.events, list[Interrupter]()
     programs = system.compiled.programs

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from condyle.integrate.growth import Growth
     from condyle.integrate.interrupts.path_jumps import Jump
     from condyle.integrate.rigid.impact import Impact
-    from condyle.integrate.run import Settings
+    from condyle.integrate.run import RunSettings
     from condyle.table.plots import AxesLike, PlotOptions
 
 FULL = 0.999
@@ -105,7 +105,9 @@ class Trajectory(States[State], Judged):
     causes: tuple[Cause, ...] = field(default=(), repr=False)  # of the changes
     ending: Cause | None = field(default=None, repr=False)
     drift: Mapping[str, float] = field(default_factory=dict, repr=False)
-    again: Settings | None = field(default=None, repr=False)  # how a run in pieces (pieces.py) was made
+    again: RunSettings | None = field(
+        default=None, repr=False
+    )  # how a run in pieces (kept_times.py) was made
 
     plumbing = frozenset(
         {

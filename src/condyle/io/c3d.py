@@ -433,7 +433,7 @@ def write_c3d(
         made = Path(folder) / "made.c3d"
         file.write(str(made))
         data = made.read_bytes()
-    with files.whole(path, "wb") as out:
+    with files.atomic_write(path, "wb") as out:
         out.write(data)
 
 

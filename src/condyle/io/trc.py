@@ -303,5 +303,5 @@ def write(path: Path, time: Array, names: tuple[str, ...], values: Array, units:
         "\t".join(["", "", *axes, ""]),
         "",
     ]
-    with files.whole(path, "w", newline="", encoding="utf-8") as file:
+    with files.atomic_write(path, "w", newline="", encoding="utf-8") as file:
         file.write("\n".join([*head, *rows, ""]))

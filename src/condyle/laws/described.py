@@ -10,6 +10,7 @@ import math
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import MISSING, fields, replace
 from types import CodeType, ModuleType
 from typing import Annotated, Any, ClassVar, Self, get_type_hints
@@ -402,12 +403,23 @@ class Described(ExplainsCalls):
                         "or that body the factors 1"
                     )
                 new[f] = times(kept, factors[body])
-        return replace(self, **new) if new else self
+        return self.resized(new) if new else self
 
     def in_proportion(self, ratio: float) -> Self:
         """Itself with its `proportional` lengths times a ratio."""
         new = {f: times(getattr(self, f), ratio) for f in self.proportional}
-        return replace(self, **new) if new else self
+        return self.resized(new) if new else self
+
+    def resized(self, new: Mapping[str, Any]) -> Self:
+        """Itself with fields that were scaled. Plain finite numbers that were allowed still are: a factor is
+        positive; to check all fields again would take most of a scaling."""
+        kept = {f: _plain(value) for f, value in new.items()}
+        if None in kept.values():
+            return replace(self, **new)  # type: ignore[type-var]
+        other = copy(self)
+        vars(other).update(kept)
+        other.check_values({})
+        return other
 
     def __copy__(self) -> Self:
         """Its fields alone: whoever copies one changes it, and what was found of it holds no longer."""
@@ -431,6 +443,15 @@ class Described(ExplainsCalls):
             if f.repr and not (f.default is not MISSING and text(value) == text(f.default)):
                 shown.append(f"{f.name}={_short(value)}")
         return f"{self.room}{type(self).__name__}({', '.join(shown)})"
+
+
+def _plain(value: Any) -> float | tuple[float, ...] | None:
+    """A finite number, or several in a row, as a field keeps it; None for anything else."""
+    if isinstance(value, np.floating):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype == np.float64:
+        return tuple(value.tolist()) if math.isfinite(value.sum()) else None
+    return None
 
 
 class Datum(Expression):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.constraints.sampled import warn_of_samples
-from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import CondyleError, DescriptionError, ShapeError, check_names
 from condyle.maximal.equations import Attachment, Equations, solved
 from condyle.maximal.expressions import Expressions, PlacedJoint
 from condyle.maximal.joint import PAIRS, JointConstraint, JointFrame
@@ -377,9 +377,7 @@ OPTIONS = ("t", "z", "inputs", "discrete", "parameters", "locked", "disabled")
 
 def known_options(options: Options) -> Options:
     """The options, if all of them are known."""
-    for name in options:
-        if name not in OPTIONS:
-            raise UnknownNameError("option", name, OPTIONS)
+    check_names("option", options, OPTIONS)
     return options
 
 

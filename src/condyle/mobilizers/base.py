@@ -226,20 +226,25 @@ class Mobilizer(ExplainsCalls):
             yield self.random_q(rng)
 
     @cached_property
-    def bounds(self) -> tuple[fitted.Bounds, ...]:
+    def bounds(self) -> tuple[fitted.CoordinateBounds, ...]:
         """Domains that have an end, of coordinates that are those of a speed: qdot_i = u_j."""
         if not np.isfinite(np.array(self.domains)).any():
             return ()
+        return tuple(
+            fitted.CoordinateBounds(speed, i, *self.domains[i])
+            for i, speed in self.rates_of_coordinates().items()
+            if np.isfinite(self.domains[i]).any()
+        )
+
+    def rates_of_coordinates(self) -> dict[int, int]:
+        """The coordinates whose rate is one speed, whatever q is, and which speed that is."""
         N = ca.sparsify(self.N(ca.SX.sym("q", self.nq)))
         rows = [ca.sparsify(N[i, :]) for i in range(self.nq)]
-        return tuple(
-            fitted.Bounds(row.sparsity().get_triplet()[1][0], i, *self.domains[i])
+        return {
+            i: row.sparsity().get_triplet()[1][0]
             for i, row in enumerate(rows)
-            if np.isfinite(self.domains[i]).any()
-            and row.nnz() == 1
-            and row.is_constant()
-            and float(row.nz[0]) == 1.0
-        )
+            if row.nnz() == 1 and row.is_constant() and float(row.nz[0]) == 1.0
+        }
 
     def _pose_and_hinge(self, t: float, q: Array) -> tuple[Array, Array, Array]:
         at = motion_at(self, t, q, np.zeros(self.nu))
@@ -263,8 +268,11 @@ class Mobilizer(ExplainsCalls):
         """
         if not type(self).__module__.startswith("condyle."):
             return f"{type(self).__qualname__} {self._equations}"
-        values: list[str] = [text(getattr(self, f.name)) for f in fields(self)] if is_dataclass(self) else []
-        return f"{type(self).__name__}({', '.join(values)})"
+        return f"{type(self).__name__}({', '.join(text(value) for _, value in self._fields())})"
+
+    def _fields(self) -> list[tuple[Any, Any]]:
+        """The fields of a dataclass, with their values."""
+        return [(f, getattr(self, f.name)) for f in fields(self)] if is_dataclass(self) else []
 
     @cached_property
     def _equations(self) -> str:
@@ -281,19 +289,13 @@ class Mobilizer(ExplainsCalls):
     def check_parameters(self, values: Mapping[str, float]) -> None:
         """Raise a clear error if values of the Parameters are impossible for this mobilizer, such as a
         negative radius."""
-        mine: dict[str, Any] = (
-            {f.name: getattr(self, f.name) for f in fields(self) if f.init} if is_dataclass(self) else {}
-        )
-        if changed := {name: valued(value, values) for name, value in mine.items() if depends(value)}:
+        if changed := {f.name: valued(x, values) for f, x in self._fields() if f.init and depends(x)}:
             replace(self, **changed)  # type: ignore[type-var]
 
     def conditions(self) -> SX | None:
         """The same in expressions, a column: all not zero where values are possible. None: `check_parameters`
         must be asked."""
-        mine: list[Any] = (
-            [getattr(self, f.name) for f in fields(self) if f.init] if is_dataclass(self) else []
-        )
-        return None if any(map(depends, mine)) else zeros(0)
+        return None if any(f.init and depends(x) for f, x in self._fields()) else zeros(0)
 
     def reversed(self) -> Mobilizer:
         """The same motion and coordinates with the parts of F and M exchanged (seth2010 section 2.4)."""
@@ -389,9 +391,7 @@ class Mobilizer(ExplainsCalls):
 
     def __repr__(self) -> str:
         """Class and fields that differ from their defaults."""
-        mine: list[Any] = (
-            [(f, getattr(self, f.name)) for f in fields(self) if f.repr] if is_dataclass(self) else []
-        )
+        mine = [(f, value) for f, value in self._fields() if f.repr]
         shown = [f"{f.name}={value!r}" for f, value in mine if text(value) != text(f.default)]
         return f"{type(self).__name__}({', '.join(shown)})"
 

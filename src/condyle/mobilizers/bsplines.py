@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
+from condyle.errors import DescriptionError
 
 
 def clamped(inner: Array, order: int) -> Array:
@@ -26,6 +27,35 @@ def periodic(knots: Array, order: int) -> Array:
 def mirrored(knots: Array) -> Array:
     """Three more knots beyond each end, at the distances of those inside."""
     return np.concatenate([2 * knots[0] - knots[3:0:-1], knots, 2 * knots[-1] - knots[-2:-5:-1]])
+
+
+def check_knots(knots: Array, order: int, form: str, what: str) -> None:
+    """Finite, none decreasing, and at most order - 3 equal inside: else the motion is not C2 there."""
+    if not np.isfinite(knots).all():
+        raise DescriptionError(f"{what}: knots[{int(np.argmin(np.isfinite(knots)))}] is not finite")
+    step = np.diff(knots)
+    if not (step >= 0).all():
+        i = int(np.argmin(step >= 0))
+        raise DescriptionError(
+            f"{what}: knots must not decrease, but knots[{i}] = {knots[i]:g} and "
+            f"knots[{i + 1}] = {knots[i + 1]:g}"
+        )
+    first, last = (knots[order - 1], knots[-order]) if form == "clamped" else (knots[0], knots[-1])
+    if not first < last:
+        raise DescriptionError(f"{what}: the domain, from {first:g} to {last:g}, is empty; spread the knots")
+    t = knots if form != "closed" else np.concatenate([knots, knots[1:] + last - first])
+    most = 1 if form == "mirrored" else order - 3
+    end = last if form != "closed" else 2 * last - first
+    inside, times = np.unique(t[(t > first) & (t < end)], return_counts=True)
+    if form == "mirrored" and not (step > 0).all():
+        inside, times = knots[:-1][step == 0], np.full(int((step == 0).sum()), 2)
+    if times.size and times.max() > most:
+        raise DescriptionError(
+            f"{what}: the knot {inside[times.argmax()]:g} occurs {times.max()} times; "
+            f"with order {order} at most {most} may be equal inside the domain, or the "
+            "motion is not twice continuously differentiable there. Spread the knots or "
+            "raise the order"
+        )
 
 
 def polynomials(t: Array, order: int, intervals: NDArray[np.intp]) -> Array:

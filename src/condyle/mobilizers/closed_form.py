@@ -15,7 +15,7 @@ from condyle.arrays import SX, Array, in_order
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import conditions_on, constant, sx
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.spatial import rotation_about, rotation_from_euler, rotation_x, rotation_y, rotation_z
 from condyle.trace import Number
 
@@ -67,7 +67,7 @@ def _axis_text(axis: object, default: str) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Weld(Mobilizer):
-    """No motion at all: M is F. No coordinates, no speeds."""
+    """A joint without motion (`cd.constraints.Weld` is a constraint): M is F. No coordinates, no speeds."""
 
     units = ()
     has_lengths = False
@@ -93,7 +93,7 @@ class Pin(Mobilizer):
     has_lengths = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", unit_axis(self.axis, "Pin"))
+        assign(self, axis=unit_axis(self.axis, "Pin"))
 
     def __repr__(self) -> str:
         return f"Pin({_axis_text(self.axis, 'z')})"
@@ -121,7 +121,7 @@ class Slider(Mobilizer):
     has_lengths = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", unit_axis(self.axis, "Slider"))
+        assign(self, axis=unit_axis(self.axis, "Slider"))
 
     def __repr__(self) -> str:
         return f"Slider({_axis_text(self.axis, 'x')})"
@@ -151,8 +151,7 @@ class Screw(Mobilizer):
     units = ("rad",)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pitch", constant(self.pitch, "Screw: pitch"))
-        object.__setattr__(self, "axis", unit_axis(self.axis, "Screw"))
+        assign(self, pitch=constant(self.pitch, "Screw: pitch"), axis=unit_axis(self.axis, "Screw"))
 
     def conditions(self) -> SX | None:
         return conditions_on(self.pitch)
@@ -473,7 +472,7 @@ class CantileverFreeBeam(Mobilizer):
     units = ("rad", "rad", "rad")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", constant(self.length, "CantileverFreeBeam: length", positive=True))
+        assign(self, length=constant(self.length, "CantileverFreeBeam: length", positive=True))
 
     def conditions(self) -> SX | None:
         return conditions_on(self.length, positive=True)

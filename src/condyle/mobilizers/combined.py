@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX, Array
+from condyle.arrays import SX, Array, vertcat
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, Wrapper
 from condyle.mobilizers.constants import (
@@ -24,10 +24,10 @@ from condyle.mobilizers.constants import (
     text,
     valued,
 )
-from condyle.mobilizers.function_based import Law, kept, law_of, times
+from condyle.mobilizers.function_based import Law, law_of, picklable, times
 from condyle.mobilizers.traced import motion
 from condyle.native.tables.lookup import RowSource
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.spatial import Transform
 from condyle.trace import Symbol, Traced
 
@@ -80,16 +80,16 @@ class Composition(Mobilizer):
         singular = "; ".join(
             filter(None, (a.singular, b.singular, "where a later speed repeats what earlier ones do"))
         )
-        for name, value in (
-            ("coordinate_names", _joined(a.coordinate_names, b.coordinate_names)),
-            ("speed_names", _joined(a.speed_names, b.speed_names)),
-            ("quaternions", quaternions),
-            ("named_by_user", a.named_by_user and b.named_by_user),
-            ("uses_time", a.uses_time or b.uses_time),
-            ("singular", singular),
-            ("has_lengths", a.has_lengths or b.has_lengths),
-        ):
-            object.__setattr__(self, name, value)
+        assign(
+            self,
+            coordinate_names=_joined(a.coordinate_names, b.coordinate_names),
+            speed_names=_joined(a.speed_names, b.speed_names),
+            quaternions=quaternions,
+            named_by_user=a.named_by_user and b.named_by_user,
+            uses_time=a.uses_time or b.uses_time,
+            singular=singular,
+            has_lengths=a.has_lengths or b.has_lengths,
+        )
 
     @property
     def domains(self) -> tuple[tuple[float, float], ...]:
@@ -255,26 +255,23 @@ class Coupled(Mobilizer):
             law_of((_itself, f) if isinstance(f, str) else f, names, f"{what}: functions[{k}]")
             for k, f in enumerate(given)
         )
-        parameters_of(ca.vertcat(ca.SX(0, 1), *(s.sx for law in laws if law for s in law.outside)), what)
+        parameters_of(vertcat(s.sx for law in laws if law for s in law.outside), what)
         units = given_units(self.units, names, what)
-        for name, value in (
-            ("coordinates", names),
-            ("functions", given),
-            ("laws", laws),
-            ("own", own),
-            ("coordinate_names", names),
-            ("speed_names", names),
-            ("uses_time", inner.uses_time),
-            ("scales_with_body", inner.scales_with_body),
-            (
-                "singular",
-                "; ".join(
-                    filter(None, (inner.singular, "where the functions do not move with a coordinate"))
-                ),
+        assign(
+            self,
+            coordinates=names,
+            functions=given,
+            laws=laws,
+            own=own,
+            coordinate_names=names,
+            speed_names=names,
+            uses_time=inner.uses_time,
+            scales_with_body=inner.scales_with_body,
+            singular="; ".join(
+                filter(None, (inner.singular, "where the functions do not move with a coordinate"))
             ),
-        ):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "units", units or self._own_units())
+        )
+        assign(self, units=units or self._own_units())
 
     def _own_units(self) -> tuple[str, ...]:
         usual = coordinate_units(*self._hinge(), ())
@@ -288,9 +285,8 @@ class Coupled(Mobilizer):
     def _values(self, q: SX) -> SX:
         """x (1)."""
         arguments = ca.vertsplit(q)
-        return ca.vertcat(
-            ca.SX(0, 1),
-            *(ca.SX(1, 1) if law is None else ca.sparsify(law.apply(*arguments)) for law in self.laws),
+        return vertcat(
+            ca.SX(1, 1) if law is None else ca.sparsify(law.apply(*arguments)) for law in self.laws
         )
 
     def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
@@ -315,13 +311,13 @@ class Coupled(Mobilizer):
 
     def _scaled(self, s: Array) -> Mobilizer:
         q = ca.SX.sym("q", self.nq)
-        lengths = ca.vertcat(ca.SX(0, 1), *(q[j] for j, unit in enumerate(self.units) if unit in LENGTHS))
+        lengths = vertcat(q[j] for j, unit in enumerate(self.units) if unit in LENGTHS)
         given = [
             law.apply(*ca.vertsplit(q))
             for f, law in zip(self.functions, self.laws, strict=True)
             if law is not None and not isinstance(f, str)
         ]
-        if ca.depends_on(ca.vertcat(ca.SX(0, 1), *given), lengths):
+        if ca.depends_on(vertcat(given), lengths):
             return super()._scaled(s)
         grown = [
             unit in LENGTHS and not isinstance(f, str) and law is not None
@@ -369,7 +365,7 @@ class Coupled(Mobilizer):
     def __getstate__(self) -> dict:
         # The user's callables are not pickled: what they compute was traced, and that is.
         return self.__dict__ | {
-            "functions": tuple(f if isinstance(f, str) else kept(f) for f in self.functions)
+            "functions": tuple(f if isinstance(f, str) else picklable(f) for f in self.functions)
         }
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX
+from condyle.arrays import SX, vertcat
 from condyle.errors import DescriptionError
 from condyle.spatial import Transform, too_large
 from condyle.trace import DEFAULTED, Symbol, Traced, defaulted_in
@@ -103,7 +103,7 @@ def conditions_on(value: Any, positive: bool = False) -> SX:
     """What `constant` asks of values computed from Parameters, a column: not zero where they are finite, and
     positive if said."""
     if isinstance(value, tuple):
-        return ca.vertcat(ca.SX(0, 1), *(conditions_on(v, positive) for v in value))
+        return vertcat(conditions_on(v, positive) for v in value)
     if not isinstance(value, Symbol):
         return ca.SX(0, 1)
     finite = ca.fabs(value.sx) < ca.inf

@@ -19,7 +19,7 @@ from condyle.errors import DescriptionError, TraceError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.constants import QUATERNION, constants, given_units, names_of, parameters_of, text
 from condyle.native.tables.lookup import Closure, lookup_context
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Symbol, Traced, symbols, trace
 
 # Built from these alone, a function that is constant on random points of all sizes is constant: it is
@@ -230,20 +230,20 @@ class Custom(Mobilizer):
             if hinge is None
             else trace(hinge, arguments, what=f"{what}: hinge", outputs=(6, nu), ranges=ranges)
         )
-        for name, value in (
-            ("coordinates", names),
-            ("pose", pose),
-            ("hinge", law),
-            ("rates", rates),
-            ("time", bool(time)),
-            ("default", start),
-            ("quaternions", turned),
-            *([("units", stated)] if stated else []),
-            ("coordinate_names", names),
-            ("speed_names", given),
-            ("uses_time", bool(time)),
-        ):
-            object.__setattr__(self, name, value)
+        assign(
+            self,
+            coordinates=names,
+            pose=pose,
+            hinge=law,
+            rates=rates,
+            time=bool(time),
+            default=start,
+            quaternions=turned,
+            coordinate_names=names,
+            speed_names=given,
+            uses_time=bool(time),
+            **({"units": stated} if stated else {}),
+        )
         self._check(what, np.array(ranges))
 
     def _pose(self, t: SX, q: SX) -> tuple[SX, SX]:

@@ -35,7 +35,7 @@ Reached = Callable[[Array], tuple[Array, Array, Array]]
 frame."""
 
 
-class Bounds(NamedTuple):
+class CoordinateBounds(NamedTuple):
     """Where a coordinate begins and ends, and the speed that is its rate."""
 
     speed: int
@@ -50,7 +50,7 @@ def fit_pose(
     starts: Iterable[Array],
     R: Array,
     p: Array,
-    bounds: Sequence[Bounds] = (),
+    bounds: Sequence[CoordinateBounds] = (),
 ) -> tuple[Array, Array]:
     """The q nearest to a pose (1), and what is left: angle [rad] and distance [m], shape (2,).
 
@@ -78,7 +78,12 @@ def fit_pose(
 
 
 def _from(
-    at: Reached, move: Callable[[Array, Array], Array], q: Array, R: Array, p: Array, bounds: Sequence[Bounds]
+    at: Reached,
+    move: Callable[[Array, Array], Array],
+    q: Array,
+    R: Array,
+    p: Array,
+    bounds: Sequence[CoordinateBounds],
 ) -> tuple[Array, Array]:
     """(2) from one start: q and e."""
     q = _within(q, bounds)
@@ -120,7 +125,7 @@ def _step(H: Array, e: Array, damping: float) -> Array:
     )
 
 
-def _within(q: Array, bounds: Sequence[Bounds]) -> Array:
+def _within(q: Array, bounds: Sequence[CoordinateBounds]) -> Array:
     """q with coordinates that left their domains at the ends of these."""
     out = np.array(q, dtype=float)
     for bound in bounds:

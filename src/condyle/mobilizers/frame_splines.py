@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arrays import Array, matrices, real
+from condyle.arrays import Array, is_whole, matrices, real
 from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.functions.pieces import taylor
 from condyle.mobilizers import bsplines
@@ -240,7 +240,7 @@ the second a warning is raised; above the third an error."""
 
 def checked_order(order: Any, what: str) -> int:
     """k, one more than the degree."""
-    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or not 4 <= order <= 12:
+    if not is_whole(order, 4, 12):
         got = f"an array; R and p are one argument, {what}((R, p))" if np.ndim(order) else repr(order)
         raise DescriptionError(f"{what}: order must be a whole number from 4 (cubic, C2) to 12, got {got}")
     return int(order)
@@ -361,7 +361,7 @@ def checked_knots(
             raise DescriptionError(
                 f"{what}: knots: expected {needed} numbers ({rule}), got shape {knots.shape}"
             )
-        _check_order(knots, order, form, what)
+        bsplines.check_knots(knots, order, form, what)
         own = (
             (float(knots[order - 1]), float(knots[n]))
             if form == "clamped"
@@ -387,35 +387,6 @@ def checked_domain(domain: Any, what: str) -> tuple[float, float]:
     if not (low < high and np.isfinite([low, high]).all()):
         raise DescriptionError(f"{what}: domain must be two numbers (low, high), low < high, got {domain!r}")
     return low, high
-
-
-def _check_order(knots: Array, order: int, form: str, what: str) -> None:
-    """Finite, none decreasing, and at most order - 3 equal inside: else the curve is not C2 there."""
-    if not np.isfinite(knots).all():
-        raise DescriptionError(f"{what}: knots[{int(np.argmin(np.isfinite(knots)))}] is not finite")
-    step = np.diff(knots)
-    if not (step >= 0).all():
-        i = int(np.argmin(step >= 0))
-        raise DescriptionError(
-            f"{what}: knots must not decrease, but knots[{i}] = {knots[i]:g} and "
-            f"knots[{i + 1}] = {knots[i + 1]:g}"
-        )
-    first, last = (knots[order - 1], knots[-order]) if form == "clamped" else (knots[0], knots[-1])
-    if not first < last:
-        raise DescriptionError(f"{what}: the domain, from {first:g} to {last:g}, is empty; spread the knots")
-    t = knots if form != "closed" else np.concatenate([knots, knots[1:] + last - first])
-    most = 1 if form == "mirrored" else order - 3
-    end = last if form != "closed" else 2 * last - first
-    inside, times = np.unique(t[(t > first) & (t < end)], return_counts=True)
-    if form == "mirrored" and not (step > 0).all():
-        inside, times = knots[:-1][step == 0], np.full(int((step == 0).sum()), 2)
-    if times.size and times.max() > most:
-        raise DescriptionError(
-            f"{what}: the knot {inside[times.argmax()]:g} occurs {times.max()} times; "
-            f"with order {order} at most {most} may be equal inside the domain, or the "
-            "curve is not twice continuously differentiable there. Spread the knots or "
-            "raise the order"
-        )
 
 
 # ---- natural ---------------------------------------------------------------------------------------------

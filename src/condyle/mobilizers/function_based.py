@@ -9,14 +9,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX, Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.arrays import SX, Array, vertcat
+from condyle.errors import DescriptionError, check_names
 from condyle.functions import Function, Scaled
 from condyle.functions.base import exact
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.closed_form import LETTERS, Axis, column, rotation_about_axis, unit_axis
 from condyle.mobilizers.constants import coordinate_units, given_units, names_of, parameters_of, text
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Symbol, Traced, trace
 from condyle.trace.symbol import scalar
 
@@ -91,21 +91,21 @@ class FunctionBased(Mobilizer):
             for label, functions in (("angles", self.angles), ("translations", self.translations))
             for i, f in enumerate(functions)
         )
-        parameters_of(ca.vertcat(ca.SX(0, 1), *(s.sx for law in laws if law for s in law.outside)), what)
-        for name, value in (
-            ("coordinates", names),
-            ("axes", axes),
-            ("units", units),
-            ("laws", laws),
-            ("domain", domain),
-            ("angles", tuple(self.angles)),
-            ("translations", tuple(self.translations)),
-            ("coordinate_names", names),
-            ("speed_names", names),
-            ("uses_time", bool(self.time)),
-        ):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "units", units or coordinate_units(*self._hinge(), ()))
+        parameters_of(vertcat(s.sx for law in laws if law for s in law.outside), what)
+        assign(
+            self,
+            coordinates=names,
+            axes=axes,
+            units=units,
+            laws=laws,
+            domain=domain,
+            angles=tuple(self.angles),
+            translations=tuple(self.translations),
+            coordinate_names=names,
+            speed_names=names,
+            uses_time=bool(self.time),
+        )
+        assign(self, units=units or coordinate_units(*self._hinge(), ()))
 
     def _scaled(self, s: Array) -> Mobilizer:
         """As OpenSim: translations along an axis a by |a| . s, but for those that are a coordinate itself."""
@@ -169,8 +169,8 @@ class FunctionBased(Mobilizer):
     def __getstate__(self) -> dict:
         # The user's callables are not pickled: what they compute was traced, and that is.
         return self.__dict__ | {
-            "angles": tuple(map(kept, self.angles)),
-            "translations": tuple(map(kept, self.translations)),
+            "angles": tuple(map(picklable, self.angles)),
+            "translations": tuple(map(picklable, self.translations)),
         }
 
     def __repr__(self) -> str:
@@ -217,7 +217,7 @@ def times(given: Any, traced: Any, factor: float) -> Any:
     return unpickled
 
 
-def kept(law: Law) -> Law:
+def picklable(law: Law) -> Law:
     """What pickles hold of a function: Condyle's own, numbers and Symbols; None of a user's callable."""
     own = law[0] if isinstance(law, tuple) else law
     return law if isinstance(own, (Function, Symbol, int, float)) else None
@@ -278,7 +278,5 @@ def _of_some(given: Any, arguments: Sequence[str], what: str) -> tuple[Callable[
             f"{what}: expected a function, or (function, coordinate) for a function of "
             f"some coordinates, such as (cd.functions.Sine(), {arguments[-1]!r}), got {given!r}"
         )
-    for name in names:
-        if name not in arguments:
-            raise UnknownNameError("coordinate", name, arguments, what)
+    check_names("coordinate", names, arguments, what)
     return own, [list(arguments).index(name) for name in names]

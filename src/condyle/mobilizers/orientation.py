@@ -24,7 +24,7 @@ from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import QUATERNION, conditions_on, constants, sx, valued
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.shapes import Drawing
 from condyle.spatial import (
     quaternion_from_rotation,
@@ -127,15 +127,15 @@ class OrientationMobilizer(Mobilizer):
             )
         turn = ORIENTATIONS[self.coordinates]
         n = 3 if self.moves else 0
-        for name, value in (
-            ("coordinate_names", (*turn.names, "tx", "ty", "tz")[: len(turn.names) + n]),
-            ("speed_names", ("wx", "wy", "wz", "vx", "vy", "vz")[: 3 + n]),
-            ("units", (turn.unit,) * len(turn.names) + ("m",) * n),
-            ("speed_units", ("rad/s",) * 3 + ("m/s",) * n),
-            ("quaternions", (slice(0, 4),) if turn is Quaternion else ()),
-            ("singular", turn.singular),
-        ):
-            object.__setattr__(self, name, value)
+        assign(
+            self,
+            coordinate_names=(*turn.names, "tx", "ty", "tz")[: len(turn.names) + n],
+            speed_names=("wx", "wy", "wz", "vx", "vy", "vz")[: 3 + n],
+            units=(turn.unit,) * len(turn.names) + ("m",) * n,
+            speed_units=("rad/s",) * 3 + ("m/s",) * n,
+            quaternions=(slice(0, 4),) if turn is Quaternion else (),
+            singular=turn.singular,
+        )
 
     @property
     def orientation(self) -> type[Quaternion] | type[Euler]:
@@ -169,7 +169,8 @@ class OrientationMobilizer(Mobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ball(OrientationMobilizer):
-    """A ball and socket: M turns freely about F's origin, seth2010 (8), (9).
+    """A joint, a ball and socket (`cd.constraints.Ball` is a constraint): M turns freely about F's origin,
+    seth2010 (8), (9).
 
     q: unit quaternion of M in F (w, x, y, z).   u: w_FM in F [rad/s].
 
@@ -246,20 +247,20 @@ class LineOrientation(Mobilizer):
         return Quaternion.N_M(q)[:, :2]
 
     def N_inverse(self, q: SX) -> SX:
-        return Quaternion.left_inverse(self.N(q), q)
+        return Quaternion.left_inverse(LineOrientation.N(self, q), q)
 
     def guess(self, R_FM: Array) -> Array:
-        return np.ravel(quaternion_from_rotation(R_FM))
+        return np.append(quaternion_from_rotation(R_FM), np.zeros(self.nq - 4))
 
     def default_q(self) -> Array:
-        return np.array(Quaternion.default)
+        return np.append(Quaternion.default, np.zeros(self.nq - 4))
 
     def random_q(self, rng: np.random.Generator) -> Array:
-        return Quaternion.random(rng)
+        return np.append(Quaternion.random(rng), rng.uniform(-1.0, 1.0, self.nq - 4))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FreeLine(Mobilizer):
+class FreeLine(LineOrientation):
     """A line free in space: LineOrientation, and translation in F.
 
     q: unit quaternion of M in F (w, x, y, z), p_FM in F [m].
@@ -268,36 +269,21 @@ class FreeLine(Mobilizer):
         H = [R x, R y, 0; 0, 0, 1],   Hdot u = 0                                             (31)
     """
 
-    coordinate_names = (*Quaternion.names, "tx", "ty", "tz")
-    speed_names = ("wx", "wy", "vx", "vy", "vz")
-    units = (Quaternion.unit,) * 4 + ("m",) * 3
-    speed_units = ("rad/s",) * 2 + ("m/s",) * 3
-    has_lengths = False
-    quaternions = (slice(0, 4),)
+    coordinate_names = (*Quaternion.names, "tx", "ty", "tz")  # type: ignore[assignment]
+    speed_names = ("wx", "wy", "vx", "vy", "vz")  # type: ignore[assignment]
+    units = (Quaternion.unit,) * 4 + ("m",) * 3  # type: ignore[assignment]
+    speed_units = ("rad/s",) * 2 + ("m/s",) * 3  # type: ignore[assignment]
 
     def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
-        R = Quaternion.rotation(q[:4])
-        return RelativeMotion(
-            R=R,
-            p=q[4:],
-            H_w=ca.horzcat(R[:, :2], zeros(3, 3)),  # (31)
-            H_v=ca.horzcat(zeros(3, 2), ca.SX.eye(3)),
-        )
+        turn = super().motion(t, q[:4], u[:2])
+        H_v = ca.horzcat(zeros(3, 2), ca.SX.eye(3))
+        return RelativeMotion(R=turn.R, p=q[4:], H_w=ca.horzcat(turn.H_w, zeros(3, 3)), H_v=H_v)  # (31)
 
     def N(self, q: SX) -> SX:
-        return ca.diagcat(Quaternion.N_M(q[:4])[:, :2], ca.SX.eye(3))
+        return ca.diagcat(super().N(q[:4]), ca.SX.eye(3))
 
     def N_inverse(self, q: SX) -> SX:
-        return ca.diagcat(Quaternion.left_inverse(Quaternion.N_M(q[:4])[:, :2], q[:4]), ca.SX.eye(3))
-
-    def guess(self, R_FM: Array) -> Array:
-        return np.array([*np.ravel(quaternion_from_rotation(R_FM)), 0.0, 0.0, 0.0])
-
-    def default_q(self) -> Array:
-        return np.array([*Quaternion.default, 0.0, 0.0, 0.0])
-
-    def random_q(self, rng: np.random.Generator) -> Array:
-        return np.concatenate([Quaternion.random(rng), rng.uniform(-1.0, 1.0, 3)])
+        return ca.diagcat(super().N_inverse(q[:4]), ca.SX.eye(3))
 
 
 # ---- ellipsoid -------------------------------------------------------------------------------------------
@@ -352,13 +338,7 @@ class Ellipsoid(OrientationMobilizer):
                 "Ellipsoid: a mirrored one has no surface for a normal; give normal or mirrored, not both"
             )
         kept = constants(radii, 3, "Ellipsoid: radii", positive=not mirrored)
-        for name, value in (
-            ("radii", kept),
-            ("normal", bool(normal)),
-            ("coordinates", coordinates),
-            ("mirrored", bool(mirrored)),
-        ):
-            object.__setattr__(self, name, value)
+        assign(self, radii=kept, normal=bool(normal), coordinates=coordinates, mirrored=bool(mirrored))
         self.__post_init__()
 
     def conditions(self) -> SX | None:

@@ -17,7 +17,7 @@ from functools import cache
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX
+from condyle.arrays import SX, vertcat
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.traced import form_of, remember, traced
 from condyle.native.tables.lookup import Closure, RowSource, bind_row
@@ -133,7 +133,7 @@ def _apart(mobilizer: Mobilizer, closure: Closure) -> tuple[Pattern, Sources]:
     ), [*numbers, *put_out]
 
 
-class Pool:
+class TablePool:
     """Tables of one width, one after the other, each different one once.
 
     Attributes:
@@ -182,7 +182,7 @@ class NumberedMobilizer(Mobilizer):
         self.like, self.pattern = like, patterns[0]
         for name in ("coordinate_names", "speed_names", "units", "named_by_user", "uses_time", "singular"):
             setattr(self, name, getattr(like, name))
-        self.pools = [Pool(tables) for tables in zip(*(p.tables for p in patterns), strict=True)]
+        self.pools = [TablePool(tables) for tables in zip(*(p.tables for p in patterns), strict=True)]
         each = np.hstack(
             [
                 np.array([p.numbers for p in patterns]).reshape(len(patterns), -1),
@@ -192,7 +192,7 @@ class NumberedMobilizer(Mobilizer):
         self.values = each[0].tolist()
         differ = np.flatnonzero((each != each[0]).any(axis=0))
         self.table, columns = np.unique(each[:, differ], axis=1, return_inverse=True)
-        self.symbols = ca.vertcat(ca.SX(0, 1), *(number(k) for k in range(self.table.shape[1])))
+        self.symbols = vertcat(number(k) for k in range(self.table.shape[1]))
         self.column = dict(zip(differ.tolist(), np.ravel(columns).tolist(), strict=True))
 
     def _parts(self, t: SX, q: SX, u: SX) -> list[SX]:
@@ -220,7 +220,7 @@ class NumberedMobilizer(Mobilizer):
         entries = [[ca.SX(0)] * shape.nnz() for shape in shapes]
         for node, argument, element in self.pattern.outputs:
             entries[argument][element] = value(node)
-        found = [ca.SX(shape, ca.vertcat(ca.SX(0, 1), *x)) for shape, x in zip(shapes, entries, strict=True)]
+        found = [ca.SX(shape, vertcat(x)) for shape, x in zip(shapes, entries, strict=True)]
         for pool, index, row in zip(self.pools, found[closure.n :], rows, strict=True):
             bind_row(pool.table, pool.index(index, next(numbers), next(numbers)), row)
         return found[: closure.n]

@@ -33,7 +33,7 @@ from condyle.mobilizers.frame_splines import (
 from condyle.native.tables.lookup import RowSource, look_up
 from condyle.native.tables.lookup_table import ConstantRow
 from condyle.presentation import Block, Display, number, page
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.shapes import Drawing, Line
 from condyle.spatial import MassProperties, Metric, Transform, exp_se3, log_so3
 from condyle.trace.parameter import POSITIVE
@@ -128,20 +128,20 @@ class SplineCurve(Mobilizer):
         frames = checked_frames(self.frames, k, what)
         form = "closed" if self.closed else self.ends
         knots, domain = checked_knots(self.knots, self.domain, len(frames.p), k, form, what)
-        for name, value in (
-            ("order", k),
-            ("closed", bool(self.closed)),
-            ("frames", frames),
-            ("knots", knots),
-            ("domain", domain),
-            ("metric", Metric.of(self.metric, f"{what}: metric")),
-            ("coordinate_names", (self.coordinate,)),
-            ("speed_names", (self.coordinate,)),
-            ("named_by_user", self.coordinate != "q"),
-            ("units", (self.unit,)),
-            ("speed_units", (f"{self.unit}/s",)),
-        ):
-            object.__setattr__(self, name, value)
+        assign(
+            self,
+            order=k,
+            closed=bool(self.closed),
+            frames=frames,
+            knots=knots,
+            domain=domain,
+            metric=Metric.of(self.metric, f"{what}: metric"),
+            coordinate_names=(self.coordinate,),
+            speed_names=(self.coordinate,),
+            named_by_user=self.coordinate != "q",
+            units=(self.unit,),
+            speed_units=(f"{self.unit}/s",),
+        )
         checked_steps(self._steps, what)
         self._check_jacobian(what)
 
@@ -212,7 +212,7 @@ class SplineCurve(Mobilizer):
             unit=unit,
             metric=measure,
         )
-        object.__setattr__(curve, "sites", low + (sites - start) * scale)
+        assign(curve, sites=low + (sites - start) * scale)
         if uneven > even:
             warn(
                 f"{what}: |s| is even to {uneven:.2g} only, {even:g} was asked for: with at most "
@@ -396,7 +396,7 @@ class SplineCurve(Mobilizer):
             metric=Metric(W @ self.metric.matrix @ W),
         )
         if self.sites is not None:
-            object.__setattr__(made, "sites", self.sites * grow)
+            assign(made, sites=self.sites * grow)
         return made
 
     def random_q(self, rng: np.random.Generator) -> Array:

@@ -19,12 +19,13 @@ from condyle.mobilizers.closed_form import LETTERS
 from condyle.mobilizers.constants import LENGTHS, conditions_on, constant, given_units, names_of, text, valued
 from condyle.mobilizers.surface_splines import (
     AXES,
-    Direction,
     Mode,
+    SplineDirection,
     axes_of,
     chain,
     control_values,
     domains_of,
+    extended,
     flags_of,
     grid_values,
     knot_sequences,
@@ -36,7 +37,7 @@ from condyle.mobilizers.surface_splines import (
 )
 from condyle.native.tables.lookup import look_up
 from condyle.native.tables.lookup_table import LookupTable
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.shapes import Drawing
 from condyle.shapes.meshes import sheet
 from condyle.spatial import Transform, rotation_about
@@ -72,7 +73,7 @@ class RankCheck:
         values: control values (6, n1, ..), extended.
     """
 
-    def __init__(self, axes: Sequence[str], directions: Sequence[Direction], values: Array) -> None:
+    def __init__(self, axes: Sequence[str], directions: Sequence[SplineDirection], values: Array) -> None:
         self.axes, self.directions, self.values = axes, directions, values
         self.may_lock = (
             not _together(axes)
@@ -222,7 +223,7 @@ class SplineSurface(Mobilizer):
     closed: tuple[bool, ...]
     modes: tuple[Mode, ...]
     parts: tuple[Mode, ...]
-    directions: tuple[Direction, ...]
+    directions: tuple[SplineDirection, ...]
 
     def __init__(
         self,
@@ -265,25 +266,25 @@ class SplineSurface(Mobilizer):
                 t, given.shape[1 + d], int(order), shut[d], pair, f"{what}: direction {d + 1} ({names[d]})"
             )
             t.flags.writeable = False
-            directions.append(Direction(t, int(order), shut[d]))
+            directions.append(SplineDirection(t, int(order), shut[d]))
         more = tuple(mode_of(mode, given.shape, f"{what}: modes[{m}]") for m, mode in enumerate(modes))
-        for name, value in (
-            ("values", given),
-            ("knots", tuple(way.knots for way in directions)),
-            ("order", int(order)),
-            ("axes", axes_of(axes, what)),
-            ("X", Transform.of(X, f"{what}: X")),
-            ("closed", shut),
-            ("modes", more),
-            ("parts", (*parts, *more)),
-            ("coordinate_names", names),
-            ("speed_names", names),
-            ("named_by_user", coordinates is not None),
-            ("directions", tuple(directions)),
-            ("units", given_units(units, names, what) or ("1",) * n),
-            ("uses_time", any(isinstance(mode.amplitude, Traced) for mode in more)),
-        ):
-            object.__setattr__(self, name, value)
+        assign(
+            self,
+            values=given,
+            knots=tuple(way.knots for way in directions),
+            order=int(order),
+            axes=axes_of(axes, what),
+            X=Transform.of(X, f"{what}: X"),
+            closed=shut,
+            modes=more,
+            parts=(*parts, *more),
+            coordinate_names=names,
+            speed_names=names,
+            named_by_user=coordinates is not None,
+            directions=tuple(directions),
+            units=given_units(units, names, what) or ("1",) * n,
+            uses_time=any(isinstance(mode.amplitude, Traced) for mode in more),
+        )
         self._check(what)
 
     @classmethod
@@ -371,17 +372,15 @@ class SplineSurface(Mobilizer):
             np.zeros(self.values.shape),
         )
 
-    def _extended(self, values: Array, wind: bool) -> Array:
-        for d, way in enumerate(self.directions):
-            values = way.extended(values, 1 + d, self._steps[d] if wind else 0.0)
-        return values
-
     @cached_property
     def _table(self) -> tuple[LookupTable, list[tuple[list[int], slice]], list[float | None]]:
         """Rows, one per cell: its corner, then coefficients of every mode; which functions a mode moves, and
         where they are in a row; the constant value of functions that never move, None of others."""
         # the turns of closed directions are with the numbers, also where all values are Parameters
-        values = [self._extended(mode.values, m == 0) for m, mode in enumerate(self.parts)]
+        values = [
+            extended(mode.values, self.directions, None if m else self._steps)
+            for m, mode in enumerate(self.parts)
+        ]
         some = [np.array([np.ptp(x[f]) > 0 for f in range(6)]) for x in values]
         some = [
             moved | (x.reshape(6, -1).any(axis=1) & (mode.amplitude is not None))
@@ -551,7 +550,7 @@ class SplineSurface(Mobilizer):
             ),
             self._at_defaults,
         )
-        look = RankCheck(self.axes, self.directions, self._extended(now, True))
+        look = RankCheck(self.axes, self.directions, extended(now, self.directions, self._steps))
         where = lambda worst: ", ".join(
             f"{name} = {x:.6g} (cell {cell + 1} of {len(way.cells) - 1})"
             for name, x, cell, way in zip(
@@ -577,7 +576,7 @@ class SplineSurface(Mobilizer):
                 "angles of a pose, such as a fit, does not. Choose another order of axes, or "
                 "X"
             )
-        object.__setattr__(self, "singular", "; ".join(words))
+        assign(self, singular="; ".join(words))
 
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.values.shape[1:]))

@@ -19,14 +19,14 @@ from condyle.errors import DescriptionError, warn
 from condyle.functions import Function
 from condyle.functions.pieces import Pieces
 from condyle.mobilizers.base import zeros
-from condyle.mobilizers.bsplines import polynomials
+from condyle.mobilizers.bsplines import check_knots, clamped, polynomials
 from condyle.mobilizers.closed_form import LETTERS, column, rotation_about_axis
 from condyle.mobilizers.constants import constant, text
 from condyle.spatial import Transform, euler_from_rotation
 from condyle.trace import Symbol, Traced, trace
 
 
-class Direction:
+class SplineDirection:
     """The B-splines of one coordinate, and where each of them is a polynomial.
 
     Beyond the ends of an open direction, two more intervals hold the Taylor polynomials of degree 2 at the
@@ -164,7 +164,7 @@ def taylor(row: Any, x: Sequence[Any], order: int, most: int = 2) -> dict[tuple[
     return out
 
 
-def rows_of(values: Array, directions: Sequence[Direction]) -> Array:
+def rows_of(values: Array, directions: Sequence[SplineDirection]) -> Array:
     """Power coefficients of every cell, shape (cells, k^n f): as `taylor` takes them. values: (f, n1, ..),
     extended."""
     c = values
@@ -379,35 +379,14 @@ def knots_of(given: Any, n: int, order: int, closed: bool, domain: tuple[float, 
             f"{what}: {n} control values are too few, order {order} needs at least {order}"
         )
     if given is None:
-        inner = np.linspace(*domain, n + 1 if closed else n - order + 2)
-        return (
-            inner
-            if closed
-            else np.concatenate([inner[:1].repeat(order - 1), inner, inner[-1:].repeat(order - 1)])
-        )
+        return np.linspace(*domain, n + 1) if closed else clamped(np.linspace(*domain, n - order + 2), order)
     t = np.array(given, dtype=float)
     if t.shape != (need,):
         rule = "number of values + 1, the last closes the period" if closed else "number of values + order"
         raise DescriptionError(
             f"{what}: got knots of shape {t.shape}; {n} control values of order {order} need {need} ({rule})"
         )
-    if not np.isfinite(t).all():
-        raise DescriptionError(f"{what}: knots[{int(np.argmin(np.isfinite(t)))}] is not finite")
-    if (np.diff(t) < 0).any():
-        i = int(np.argmax(np.diff(t) < 0))
-        raise DescriptionError(
-            f"{what}: knots must not decrease, but knots[{i}] = {t[i]:g} and knots[{i + 1}] = {t[i + 1]:g}"
-        )
-    low, high = (t[0], t[-1]) if closed else (t[order - 1], t[n])
-    if not low < high:
-        raise DescriptionError(f"{what}: the domain, from {low:g} to {high:g}, is empty; spread the knots")
-    inside, times = np.unique(t[:-1] if closed else t[(t > low) & (t < high)], return_counts=True)
-    if len(inside) and times.max() > order - 3:
-        raise DescriptionError(
-            f"{what}: the knot {inside[times.argmax()]:g} occurs {times.max()} times; at "
-            f"most {order - 3} are allowed for order {order}: the motion must have two "
-            "continuous derivatives"
-        )
+    check_knots(t, order, "closed" if closed else "clamped", what)
     return t
 
 
@@ -452,7 +431,7 @@ def sites_and_knots(
         before = np.append(sites[-2] - (sites[-1] - sites[0]), sites[:-1])
         return sites[:-1], sites if order % 2 == 0 else 0.5 * (before + sites)  # site j is after knot j
     inner = [sites[i + 1 : i + order].mean() for i in range(n - order)]
-    return sites, np.concatenate([sites[:1].repeat(order), inner, sites[-1:].repeat(order)])
+    return sites, clamped(np.concatenate([sites[:1], inner, sites[-1:]]), order)
 
 
 def through(
@@ -476,7 +455,7 @@ def through(
         for d in (0, 1)
     ]
     sites = [site for site, _ in both]
-    ways = [Direction(knots, order, shut[d]) for d, (_, knots) in enumerate(both)]
+    ways = [SplineDirection(knots, order, shut[d]) for d, (_, knots) in enumerate(both)]
     positions = interpolated(np.moveaxis(p, 2, 0), ways, sites)
     if not isinstance(orientation, str):
         angles = np.zeros((3, *p.shape[:2]))
@@ -497,7 +476,7 @@ def through(
     return along_normal(positions, ways, within, what)
 
 
-def along_normal(positions: Array, ways: Sequence[Direction], within: float, what: str) -> Through:
+def along_normal(positions: Array, ways: Sequence[SplineDirection], within: float, what: str) -> Through:
     """Angles about x and y that turn z to the normal, interpolated on finer and finer knots."""
     coarse = list(ways)
     places = [way.samples(4) for way in coarse]
@@ -522,7 +501,7 @@ def along_normal(positions: Array, ways: Sequence[Direction], within: float, wha
         off = float(np.linalg.norm(np.cross(z, n, axis=0), axis=0).max())
         if off <= within or halving == HALVINGS:
             break
-        ways = [Direction(halved(way), way.order, way.closed) for way in ways]
+        ways = [SplineDirection(halved(way), way.order, way.closed) for way in ways]
     if off > within:
         warn(
             f"{what}: M's z axis is up to {off:.2g} rad from the surface normal, {within:g} were "
@@ -532,7 +511,7 @@ def along_normal(positions: Array, ways: Sequence[Direction], within: float, wha
     return Through([way.knots for way in ways], values, R)
 
 
-def normals(positions: Array, ways: Sequence[Direction], places: Sequence[Array]) -> Array:
+def normals(positions: Array, ways: Sequence[SplineDirection], places: Sequence[Array]) -> Array:
     """Unit normals p_1 x p_2 on a grid, shape (3, N1, N2)."""
     tangents = [
         grid_values(
@@ -564,7 +543,7 @@ def unwrapped(angles: Array) -> Array:
     return angles
 
 
-def winding(angles: Array, ways: Sequence[Direction]) -> list[Array]:
+def winding(angles: Array, ways: Sequence[SplineDirection]) -> list[Array]:
     """What each angle gains in one period of each closed direction, shape (f, 1, 1): the multiple of 2 pi
     that is nearest."""
     out = []
@@ -575,14 +554,17 @@ def winding(angles: Array, ways: Sequence[Direction]) -> list[Array]:
     return out
 
 
-def extended(values: Array, ways: Sequence[Direction], steps: Sequence[Array] | None = None) -> Array:
+def extended(values: Array, ways: Sequence[SplineDirection], steps: Sequence[Array] | None = None) -> Array:
     for d, way in enumerate(ways):
         values = way.extended(values, 1 + d, 0.0 if steps is None else steps[d])
     return values
 
 
 def on_grid(
-    values: Array, ways: Sequence[Direction], places: Sequence[Array], steps: Sequence[Array] | None = None
+    values: Array,
+    ways: Sequence[SplineDirection],
+    places: Sequence[Array],
+    steps: Sequence[Array] | None = None,
 ) -> Array:
     """Splines (f, n1, n2) on the grid of places, (f, N1, N2)."""
     return grid_values(
@@ -591,7 +573,10 @@ def on_grid(
 
 
 def interpolated(
-    values: Array, ways: Sequence[Direction], sites: Sequence[Array], steps: Sequence[Array] | None = None
+    values: Array,
+    ways: Sequence[SplineDirection],
+    sites: Sequence[Array],
+    steps: Sequence[Array] | None = None,
 ) -> Array:
     """Control values of the splines that have these values (f, n1, n2) at the sites."""
     # What the next periods gain is a spline of its own: it is taken off first.
@@ -606,7 +591,7 @@ def interpolated(
     return values
 
 
-def greville(way: Direction) -> Array:
+def greville(way: SplineDirection) -> Array:
     """As many sites as control values: averages of the knots inside their supports, or, of a closed
     direction, the knots, the middles between them if the order is odd."""
     t, k = way.knots, way.order
@@ -615,7 +600,7 @@ def greville(way: Direction) -> Array:
     return np.array([t[i + 1 : i + k].mean() for i in range(way.n)])
 
 
-def halved(way: Direction) -> Array:
+def halved(way: SplineDirection) -> Array:
     """Knots with one more in the middle of every interval."""
     middle = 0.5 * (way.knots[1:] + way.knots[:-1])
     return np.sort(np.concatenate([way.knots, middle[np.diff(way.knots) > 0]]))

@@ -23,7 +23,7 @@ import numpy as np
 
 import condyle.files as files
 import condyle.functions as functions
-from condyle.errors import CondyleError, DescriptionError, UnknownNameError
+from condyle.errors import CondyleError, DescriptionError, check_name
 from condyle.functions import Function
 from condyle.mobilizers.base import Mobilizer, Reversed
 from condyle.mobilizers.combined import Composition, ScaledMobilizer
@@ -66,7 +66,7 @@ def save(mobilizer: Mobilizer, path: str | Path) -> None:
         raise DescriptionError(f"save: {path.name!r}: the name must end in .json")
     files.check_target(path, "save")
     text = as_text(mobilizer)
-    with files.whole(path, "w", newline="\n", encoding="utf-8") as file:
+    with files.atomic_write(path, "w", newline="\n", encoding="utf-8") as file:
         file.write(text)
 
 
@@ -293,8 +293,7 @@ def _numbers(value: Any) -> np.ndarray:
 
 def _made(value: dict[str, Any], where: str) -> Any:
     name, known = value.pop("class"), classes()
-    if name not in known:
-        raise UnknownNameError("class", name, known, where)
+    check_name("class", name, known, where)
     arguments = {key: _read(x, f"{where}.{key}") for key, x in value.items()}
     try:
         return known[name](**arguments)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import casadi as ca
 from numpy.typing import ArrayLike
 
-from condyle.arrays import SX, Array
+from condyle.arrays import SX, Array, vertcat
 from condyle.native.tables.lookup import Closure, RowSource, lookup_context, lookups_in
 from condyle.trace import DEFAULTED
 
@@ -254,5 +254,5 @@ def _still_first(closure: Closure) -> tuple[Closure, Closure] | None:
         return None
     return (
         Closure("still", inputs[:2], [ca.vertcat(*still)]),
-        Closure("motion", [*inputs, ca.vertcat(ca.SX(0, 1), *symbols.values())], outputs),
+        Closure("motion", [*inputs, vertcat(symbols.values())], outputs),
     )

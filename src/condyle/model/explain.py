@@ -61,6 +61,13 @@ def intermediates(model: Model) -> tuple[list[str], list[int], ca.Function | Sta
             for B, F in loads.bodies.items()
         ]
         named += [(f"force {name!r} on speed {tree.speeds[k]!r}", f) for k, f in loads.mobility.items()]
+    view = s.view(kin)
+    for name, path in model.paths.items():
+        over = [span for span in getattr(path.length, "spans", ()) if span.meet]
+        named += [
+            (f"path of {name!r}: surfaces left out{f', span {k}' * (len(over) > 1)}", span.left_out(view)[0])
+            for k, span in enumerate(over)
+        ]
     P = {B: rigid(kin.R_GM[B], x.mass, x.com, x.I)[0] for B, x in enumerate(kin.placed)}
     zero = ca.SX(3, 1), ca.SX(3, 1)
     if tree.shares:

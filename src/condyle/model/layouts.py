@@ -23,7 +23,7 @@ from condyle.native.machine.jit import lane_width
 if TYPE_CHECKING:
     from condyle.model.looped.tables import Looped
     from condyle.native.loops.linear import Matrix
-    from condyle.native.loops.sweep import Sweep
+    from condyle.native.loops.sweep import TableSweep
 
 LONGEST_FOR_FOUR = 12_000
 """Operations of the longest straight line for four lanes or fewer, for which the processor fetches twice the
@@ -73,16 +73,23 @@ def _numbers(cost: Estimate) -> list[float]:
 
 FEWEST_FOR_NEWTON = 24
 """Speeds from which on implicit steps solve their equations along the tree."""
+FEWEST_FOR_MATRIX = 40
+"""Coordinates, speeds and auxiliary states from which on they have a matrix over the speeds alone."""
 
 
-def prefers_looped_newton(model: Model) -> bool:
-    """Whether implicit steps solve their equations along the tree, where that is possible, in place of making
-    and factoring a matrix."""
-    if (wish := settings.layout()) == "unrolled" or (wish == "auto" and model.tree.nu < FEWEST_FOR_NEWTON):
-        return False
+def newton_layout(model: Model) -> str:
+    """How implicit steps solve their equations: along the "tree", as a "matrix" over the speeds, or "": as a matrix of all
+    states, which is made and factored."""
+    small = model.tree.nu < FEWEST_FOR_NEWTON
+    if (wish := settings.layout()) == "unrolled":
+        return ""
     from condyle.model.looped.implicit import has_looped_newton
+    from condyle.model.looped.implicit_matrix import has_newton_matrix
 
-    return has_looped_newton(model)
+    if not (small and wish == "auto") and has_looped_newton(model):
+        return "tree"
+    states = model.tree.nq + model.tree.nu + model.nz
+    return "matrix" if (wish == "looped" or states >= FEWEST_FOR_MATRIX) and has_newton_matrix(model) else ""
 
 
 def _loops_win(estimate: Estimate, lanes: bool, longer: float = 1.0) -> bool:
@@ -99,7 +106,7 @@ def _sweep(
     results: Sequence[tuple[str, int]],
     write: Callable[[Looped], None],
     **sizes: int,
-) -> Sweep:
+) -> TableSweep:
     """Loops of these passes; sizes: of arguments that no operator has."""
     from condyle.model.looped.tables import Looped
 
@@ -109,7 +116,7 @@ def _sweep(
     return looped.rows()
 
 
-def build_looped(model: Model, name: str, body: int | None = None) -> Sweep | Matrix:
+def build_looped(model: Model, name: str, body: int | None = None) -> TableSweep | Matrix:
     """An operator in the looped layout."""
     operator = OPERATORS[name]
     loops, results = operator.looped, operator.outputs(model)
@@ -128,7 +135,7 @@ def build_looped(model: Model, name: str, body: int | None = None) -> Sweep | Ma
     )
 
 
-def build_looped_rates(model: Model, short: float) -> Sweep:
+def build_looped_rates(model: Model, short: float) -> TableSweep:
     """Forward dynamics as runs take it in the looped layout: with constraints, whether these are delicate is
     a result too, and with auxiliary states their rates are, the last.
     short: what runs let pass there, multipliers.py (8)."""
@@ -143,7 +150,7 @@ def build_looped_rates(model: Model, short: float) -> Sweep:
     return _sweep(model, operator.arguments, [*results, ("delicate", 1), *rates], write)
 
 
-def build_looped_changes(model: Model, name: str, columns: int) -> Sweep:
+def build_looped_changes(model: Model, name: str, columns: int) -> TableSweep:
     """position_change or velocity_change in the looped layout, for errors and for some directions: (q, u,
     weights, along, tail)
     -> du, and whether constraints are delicate and p, or what is left of v."""
@@ -158,7 +165,7 @@ def build_looped_changes(model: Model, name: str, columns: int) -> Sweep:
     return _sweep(model, arguments, [("du", columns * nu), *more], write, along=(columns - 1) * nu)
 
 
-def build_looped_gradient(model: Model, wrt: Sequence[str]) -> Sweep:
+def build_looped_gradient(model: Model, wrt: Sequence[str]) -> TableSweep:
     """The vjp of forward dynamics with respect to some of q, u, tau and z in the looped layout."""
     from condyle.model.looped.gradient import forward_gradient
 
@@ -167,8 +174,15 @@ def build_looped_gradient(model: Model, wrt: Sequence[str]) -> Sweep:
     return _sweep(model, ("q", "u", "tau", "cotangent", "tail"), results, forward_gradient, cotangent=nu)
 
 
-def build_looped_newton(model: Model) -> tuple[Sweep, Sweep]:
+def build_looped_newton(model: Model) -> tuple[TableSweep, TableSweep]:
     """Factors and solutions of implicit steps: model/looped/implicit.py."""
     from condyle.model.looped import implicit
 
     return implicit.build_looped_newton(model)
+
+
+def build_newton_matrix(model: Model) -> TableSweep:
+    """What a matrix of implicit steps over the speeds is made of: model/looped/implicit_matrix.py."""
+    from condyle.model.looped import implicit_matrix
+
+    return implicit_matrix.build_newton_matrix(model)

@@ -149,6 +149,11 @@ class Model:
         )
 
     @cached_property
+    def leaves_out(self) -> bool:
+        """Whether some path may have to go over fewer surfaces than it should (paths/multiple_wraps.py)."""
+        return any(len(path.wraps) > 1 for path in self.paths.values())
+
+    @cached_property
     def tabulated(self) -> ConstantsTable:
         return tabulated(layout(self.tree))
 

@@ -1,6 +1,6 @@
 """Nonlinear programs: least f(x) with low <= c(x) <= high and bounds on x, and solvers for them.
 
-A program is anything with the methods of `Program`; a solver is a function like `condyle.nlp.ipopt.solve`.
+A program is anything with the methods of `NonlinearProgram`; a solver is a function like `condyle.nlp.ipopt.solve`.
 Another solver can stand in its place: it needs nothing of where the program comes from.
 """
 
@@ -14,7 +14,7 @@ from condyle.arrays import Array
 from condyle.records import dataclass
 
 
-class Program(Protocol):
+class NonlinearProgram(Protocol):
     """What a solver asks of a program: sizes, patterns of the derivatives, and values at x."""
 
     n: int
@@ -64,7 +64,7 @@ class Iteration:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class NonlinearSolution:
     """Where a solver ended.
 
     Attributes:
@@ -97,7 +97,7 @@ class Solution:
 
 
 class Iterate(NamedTuple):
-    """Unknowns and multipliers at an iteration; see `Solution`."""
+    """Unknowns and multipliers at an iteration; see `NonlinearSolution`."""
 
     x: Array
     lambda_: Array

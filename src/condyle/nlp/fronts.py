@@ -1,7 +1,7 @@
 """Symmetric indefinite systems K x = b, whose pattern is known: LDL' by fronts (Duff and Reid 1983) as machine code.
 
 K = L D L' up to order, where D has blocks of one and two rows. The pattern gives a tree of fronts
-(`condyle.nlp.tree`); each is a small dense matrix F, its lower half by columns of ld rows, whose first p rows are
+(`condyle.nlp.front_tree`); each is a small dense matrix F, its lower half by columns of ld rows, whose first p rows are
 ready to be eliminated,
 
     F = [[F_11, F_21'], [F_21, F_22]],   F_22 <- F_22 - L_21 D L_21',   L_21 = F_21 L_11'^-1 D^-1            (1)
@@ -30,7 +30,7 @@ from condyle.native.ir.values import DOUBLE, LONG, POINTER, VOID, Value
 from condyle.native.machine import cache as kept
 from condyle.native.machine import jit
 from condyle.native.machine.jit import Library
-from condyle.nlp.tree import Tree
+from condyle.nlp.front_tree import FrontTree
 
 COLUMNS = 4
 """Columns of F22 that (1) finds side by side, by two vectors of rows."""
@@ -54,7 +54,7 @@ class Factors:
         tree: of the pattern.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: FrontTree) -> None:
         self.tree = tree
         self.negative = self.zero = 0
         size = int(np.diff(tree.first).max(initial=1))

@@ -3,7 +3,7 @@
 IPOPT's barrier starts from mu = 0.1 and pushes the guess away from its bounds: from its own solution it takes
 22 iterations. A warm start (`WARM`) begins where the last one ended, with its multipliers: 4.
 
-Its linear systems are factored by `condyle.nlp.linear`, two to four times as fast as by MUMPS, which is the reference
+Its linear systems are factored by `condyle.nlp.kkt`, two to four times as fast as by MUMPS, which is the reference
 (options={"linear_solver": "mumps"}) and what a run falls back to that fails.
 """
 
@@ -26,7 +26,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, NativeError
-from condyle.nlp import Bounds, Iterate, Iteration, Program, Solution, Watch, linear
+from condyle.nlp import Bounds, Iterate, Iteration, NonlinearProgram, NonlinearSolution, Watch, kkt
 
 Option = str | int | float
 
@@ -135,7 +135,7 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 class _Callbacks:
     """What IPOPT calls; an exception stops it and is raised at the end."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: NonlinearProgram) -> None:
         self.program, self.error = program, None
         self.seconds = dict.fromkeys(("objective", "gradient", "constraints", "jacobian", "hessian"), 0.0)
 
@@ -185,7 +185,7 @@ def _array(pointer: Any, size: int) -> Any:
 
 
 def solve(
-    program: Program,
+    program: NonlinearProgram,
     bounds: Bounds,
     x: Array,
     options: Mapping[str, Option] | None = None,
@@ -194,7 +194,7 @@ def solve(
     lower: Array | None = None,
     upper: Array | None = None,
     watch: Watch | None = None,
-) -> Solution:
+) -> NonlinearSolution:
     """Solve a program from x.
 
     Args:
@@ -206,16 +206,16 @@ def solve(
     """
     given = dict(options or {})
     start = time.process_time()
-    if given.get("linear_solver", linear.NAME) != linear.NAME:
+    if given.get("linear_solver", kkt.NAME) != kkt.NAME:
         return _solve(program, bounds, x, MUMPS | given, lambda_, lower, upper, watch)
     given.pop("linear_solver", None)
     found, doubtful = None, False
-    if linear.available(library()):
+    if kkt.available(library()):
         # without the test of inertia more negative eigenvalues are no reason to stop
-        with linear.inside(
+        with kkt.inside(
             library(), program.m if "neg_curv_test_tol" not in given else program.n + program.m
         ) as own:
-            found = _solve(program, bounds, x, linear.OPTIONS | given, lambda_, lower, upper, watch)
+            found = _solve(program, bounds, x, kkt.OPTIONS | given, lambda_, lower, upper, watch)
         if own.error is not None:
             raise own.error
         doubtful = found.status in ("failed", "not finite") or (found.status == "infeasible" and own.doubtful)
@@ -226,7 +226,7 @@ def solve(
 
 
 def _solve(
-    program: Program,
+    program: NonlinearProgram,
     bounds: Bounds,
     x: Array,
     options: Mapping[str, Option],
@@ -234,7 +234,7 @@ def _solve(
     lower: Array | None,
     upper: Array | None,
     watch: Watch | None,
-) -> Solution:
+) -> NonlinearSolution:
     lib, n, m = library(), program.n, program.m
     called, history, start = _Callbacks(program), list[Iteration](), time.process_time()
 
@@ -297,7 +297,7 @@ def _solve(
             f"IPOPT refuses its options {dict(options)}: is a linear_solver among them whose library is not installed?"
         )
     status, said = STATUS.get(code, ("failed", str(code)))
-    return Solution(
+    return NonlinearSolution(
         out, float(f[0]), c, given[0],
         given[1],
         given[2], status, said, history[-1].number if history else 0, history,

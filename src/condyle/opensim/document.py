@@ -7,11 +7,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import field
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from condyle.errors import DescriptionError, warn
 from condyle.opensim import looked
-from condyle.opensim.element import Element, read_elements
+from condyle.opensim.element import Components, Element, read_elements
 from condyle.opensim.versions import NEWEST, OLDEST, upgrade
 from condyle.records import dataclass
 
@@ -61,6 +63,14 @@ class Document:
     object: Element
     defaults: dict[str, Element] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
+
+    @cached_property
+    def components(self) -> Components:
+        """All named elements of the object by their paths, found when they are first asked for."""
+        return Components(self.object)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "components"}
 
 
 def check_path(path: str | Path) -> Path:

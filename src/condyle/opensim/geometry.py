@@ -191,7 +191,11 @@ def _is_plain(name: str) -> bool:
 def _near(mesh: Path, folder: Path) -> str:
     """A mesh's file as seen from the model's folder. One that does not exist has the name by which OpenSim
     looks for it in its folders of geometry."""
-    for path, root in ((mesh.absolute(), folder.absolute()), (mesh.resolve(), folder.resolve())):
+    inside = f"{folder}{os.sep}"
+    if folder.is_absolute() and str(mesh).startswith(inside):  # most are, and the rest takes longer
+        return Path(str(mesh)[len(inside) :]).as_posix().removeprefix("Geometry/")
+    for whole in (Path.absolute, Path.resolve):
+        path, root = whole(mesh), whole(folder)
         for start in (root / "Geometry", root):
             if path.is_relative_to(start):
                 return path.relative_to(start).as_posix()

@@ -126,9 +126,10 @@ def coordinate_elements(reading: Reading, element: Element, count: int) -> tuple
 
 def _new_coordinate(reading: Reading, element: Element, name: str) -> Element:
     """A coordinate of a joint that the file does not state: all of it is by default."""
+    components = reading.components  # of what was there before
     holder = element.child("coordinates") or element.add("coordinates")
     new = holder.add("Coordinate", name=name)
-    reading.components.add(new)
+    components.add(new)
     reading.use(holder)
     reading.use(new)
     return new

@@ -18,7 +18,7 @@ from condyle.loading import collector_paused
 from condyle.muscles import Muscle
 from condyle.opensim import (
     geometry_folders,
-    kept,
+    model_cache,
     muscles,  # noqa: F401  # its rows register themselves, as those of all below do
 )
 from condyle.opensim.constraints import write_constraints
@@ -99,7 +99,7 @@ def read_osim(
         return system_of(document, couplers), document
 
     with geometry_folders.named(geometry):
-        system = kept.read(path, files, couplers, make).system
+        system = model_cache.read(path, files, couplers, make).system
     if strict and system.notes:
         raise DescriptionError(
             f"{Path(path).name}: not all is understood, which strict=True asks for:\n"
@@ -189,7 +189,7 @@ def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, flo
     to = Writing(system, parameters, path)
     model = as_model(to)
     for name, triangles in to.meshes.items():
-        with files.whole(path.parent / name, "wb") as file:
+        with files.atomic_write(path.parent / name, "wb") as file:
             file.write(as_obj(triangles))
     write_document(model, path)
 

@@ -87,12 +87,16 @@ class Reading:
 
     def __init__(self, document: Document, system: System) -> None:
         self.document, self.system, self.model = document, system, document.object
-        self.components = Components(document.object)
         self.names: dict[Element, str] = {}
         self.notes: list[Note] = document.notes
         self.controls: dict[str, tuple[Element, Function]] = {}
         self._asked: set[Element] = {document.object}
         self._frames: dict[Element, tuple[str, Transform]] = {}
+
+    @property
+    def components(self) -> Components:
+        """All named elements of the file by their paths."""
+        return self.document.components
 
     # ---- what is written in a file -------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ files of the families. A kind of your own is a subclass of Field with two method
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,7 @@ def writes(kind: type, when: Callable[[Any], bool] = lambda thing: True) -> Call
 
     def register(writer: Writer) -> Writer:
         WRITERS.setdefault(kind, []).append((when, writer))
+        _writers.cache_clear()
         return writer
 
     return register
@@ -76,14 +78,20 @@ def writes(kind: type, when: Callable[[Any], bool] = lambda thing: True) -> Call
 
 def write(thing: object, to: Writing, name: str | None = None) -> Xml | None:
     """An object as an element of OpenSim with this name; None if OpenSim has no such class."""
-    for kind in type(thing).__mro__:
-        for when, writer in WRITERS.get(kind, ()):
-            if when(thing):
-                made = writer(thing, to)
-                if name is not None:
-                    made.set("name", name)
-                return made
+    kind: Any = type(thing)
+    for when, writer in _writers(kind):
+        if when(thing):
+            made = writer(thing, to)
+            if name is not None:
+                made.set("name", name)
+            return made
     return None
+
+
+@functools.cache
+def _writers(kind: type) -> list[tuple[Callable[[Any], bool], Writer]]:
+    """What may write objects of a class, its own writers first."""
+    return [each for base in kind.__mro__ for each in WRITERS.get(base, ())]
 
 
 class Field:

@@ -3,8 +3,8 @@ the values of Parameters, names, and what OpenSim does not have."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element as Xml
@@ -47,6 +47,9 @@ def xml(kind: str, name: str | None = None, /, **properties: Any) -> Xml:
 
 def append(parent: Xml, key: str, value: Any) -> None:
     """A property more of an object; an Xml with this tag or name is the property itself."""
+    if type(value) in _PLAIN:
+        SubElement(parent, key).text = text(value)
+        return
     if isinstance(value, Xml) and key in (value.tag, value.get("name")):
         parent.append(value)
         return
@@ -59,11 +62,18 @@ def append(parent: Xml, key: str, value: Any) -> None:
         child.text = text(value)
 
 
+_PLAIN = frozenset((str, float, tuple, bool, np.ndarray))
+_SPECIAL = {"inf": "Inf", "-inf": "-Inf", "nan": "NaN"}
+
+
 def text(value: Any) -> str:
     """A property as text; numbers read back to the last digit."""
     kind = type(value)
     if kind is str:
         return str(value)
+    if kind is float:
+        word = repr(value + 0.0)  # no -0.0
+        return _SPECIAL.get(word, word)
     if kind is np.ndarray or kind is list or kind is tuple:
         return " ".join([text(x) for x in (value.tolist() if kind is np.ndarray else value)])
     if isinstance(value, (bool, np.bool_)):
@@ -71,8 +81,7 @@ def text(value: Any) -> str:
     if isinstance(value, (str, int)):
         return str(value)
     if isinstance(value, (float, np.floating)):
-        value = float(value) + 0.0  # no -0.0
-        return {"inf": "Inf", "-inf": "-Inf", "nan": "NaN"}.get(repr(value), repr(value))
+        return text(float(value))
     return " ".join(map(text, value))
 
 
@@ -93,7 +102,7 @@ def write_document(content: Xml, path: Path) -> None:
     document.append(content)
     parts = ["<?xml version='1.0' encoding='UTF-8'?>\n"]
     _serialize(document, "\n", parts.append)
-    with files.whole(path, "wb") as file:
+    with files.atomic_write(path, "wb") as file:
         file.write("".join(parts).encode("UTF-8"))
 
 
@@ -103,16 +112,24 @@ IN_QUOTES = IN_TEXT | str.maketrans({'"': "&quot;", "\r": "&#13;", "\n": "&#10;"
 
 def _serialize(element: Xml, line: str, put: Callable[[str], None]) -> None:
     """An element as ElementTree writes it after `indent`, in a third of the time. `line` begins its line."""
-    tag, text = element.tag, element.text or ""
-    attributes = "".join(f' {key}="{value.translate(IN_QUOTES)}"' for key, value in element.items())
+    tag = head = element.tag
+    for key, value in element.items():
+        head += f' {key}="{value.translate(IN_QUOTES) if _odd(value) else value}"'
     if len(element):
-        put(f"<{tag}{attributes}>")
+        put(f"<{head}>")
+        inside = line + "\t"
         for child in element:
-            put(line + "\t")
-            _serialize(child, line + "\t", put)
+            put(inside)
+            _serialize(child, inside, put)
         put(f"{line}</{tag}>")
+    elif text := element.text:
+        put(f"<{head}>{text.translate(IN_TEXT) if _odd(text) else text}</{tag}>")
     else:
-        put(f"<{tag}{attributes}>{text.translate(IN_TEXT)}</{tag}>" if text else f"<{tag}{attributes} />")
+        put(f"<{head} />")
+
+
+_odd = re.compile(r"[&<>\"\r\n\t]").search
+"""What may have to be written otherwise."""
 
 
 # ---- one system --------------------------------------------------------------------------------------------
@@ -158,7 +175,8 @@ class Writing:
 
     def at(self, where: str, owner: str = "", coordinates: tuple[str, ...] = ()) -> Writing:
         """The same file, while another object is being written."""
-        other = copy(self)
+        other = object.__new__(Writing)
+        other.__dict__.update(self.__dict__)
         other.where, other.owner, other.coordinates = where, owner or self.owner, coordinates
         return other
 
@@ -189,7 +207,8 @@ class Writing:
             flat = value.at(self.parameters)
             return float(flat.item()) if flat.size == 1 else flat[:, 0] if flat.shape[1] == 1 else flat
         if isinstance(value, tuple):
-            return np.array([self.number(x) for x in value])
+            plain = set(map(type, value)) == {float}
+            return np.array(value if plain else [self.number(x) for x in value])
         return value
 
     def known(self, parameters: Any) -> None:

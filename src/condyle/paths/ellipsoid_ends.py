@@ -7,11 +7,14 @@ outside point U are a circle, the silhouette of U. A path that is tangent to the
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import pairwise
 
 import casadi as ca
 
 from condyle.arrays import SX
+from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup import look_up
 from condyle.paths.cylinder_sphere import MANDATORY, NONE, Quadrant, arc_tangent
 from condyle.paths.segment import across_to, cross, dot, inverse, norm, unit
 from condyle.records import dataclass
@@ -22,6 +25,8 @@ OUTSIDE = 1e-4
 CENTRAL = 0.15
 """Scaled distance of the chord from the center from which on a path that is forced to the longer side begins
 in the plane through the center."""
+SLIDING = (0, 0.25, 0.5, 0.75, 1)
+"""Sections that are compared, from the mirrored side point to the closest one."""
 SHORT = 1e-6
 """Scaled arcs below this are geodesics where the search begins: to their square in direction, to their fourth
 power in length. In a search their own direction is lost in rounding."""
@@ -154,8 +159,9 @@ class EllipsoidEnds:
     def start(self) -> Begin:
         """The section through the side point c, the surface point that is closest to the chord.
 
-        A quadrant without c mirrors it. Where this is on the other side of the center than the chord, the
-        path is the longer one, which passes near the plane through the center.
+        A quadrant without c mirrors it. From there a string slides back to c if the sections in between become
+        ever shorter. Where the mirrored point is on the other side of the center than the chord, the path is
+        the longer one, which passes near the plane through the center.
         """
         U, V = self.scaled
         quadrant = Quadrant(self.p[9:12])
@@ -166,15 +172,17 @@ class EllipsoidEnds:
         # from the chord to its closest point it goes along the normal, by however little
         axis = cross(self.per * self.per * c, V - U)
         inside = any_of(quadrant.all, quadrant.has(c))
-        c = ca.if_else(inside, c, c - 2 * dot(c, quadrant.c) * quadrant.c)
-        forced = all_of(ca.logic_not(inside), dot(c, chord) < 0)
+        mirrored = c - 2 * dot(c, quadrant.c) * quadrant.c
+        behind = dot(mirrored, chord) < 0
+        asked = all_of(ca.logic_not(inside), ca.logic_not(behind))
+        inside = any_of(inside, look_up(_slide(), ca.vertcat(U, V, self.radii, chord, c, mirrored, asked))[0])
+        c = ca.if_else(inside, c, mirrored)
+        forced = all_of(ca.logic_not(inside), behind)
         c = ca.if_else(forced, unit(ca.fmax(0, CENTRAL - norm(chord)) * c - chord), c)
         axis = unit(ca.if_else(inside, axis, cross(V - c, U - c)))
         P, Q = section(U, axis, V)
-        middle = P + Q
-        short = all_of(inside, dot(middle, c) > 0, dot(P - Q, P - Q) < SHORT * SHORT)
-        middle = ca.if_else(dot(middle, c) < 0, -middle, middle)
-        m = unit(middle + ca.fmax(0, 0.2 - norm(middle)) * c)  # of half a turn the middle is c
+        short = all_of(inside, dot(P + Q, c) > 0, dot(P - Q, P - Q) < SHORT * SHORT)
+        m = _middle(P, Q, c)
         w = unit(axis - dot(axis, m) * m)
         A, B = self.silhouettes
         half = (_arc(P, m, self.radii) + _arc(m, Q, self.radii)) / 2
@@ -194,6 +202,44 @@ class Begin:
     half: ca.SX
     forced: ca.SX
     short: ca.SX
+
+
+def _middle(P: SX, Q: SX, c: SX) -> SX:
+    """Of the arc from P to Q that passes c on its way, about the side where c is: of half a turn it is c."""
+    middle = P + Q
+    middle = ca.if_else(dot(middle, c) < 0, -middle, middle)
+    return unit(middle + ca.fmax(0, 0.2 - norm(middle)) * c)
+
+
+@cache
+def _slide() -> Solver:
+    """Whether the sections through U, V and points between `mirrored` and c become ever shorter. It is given U,
+    V, radii, the chord's point nearest to the center, c, `mirrored`, and whether to look."""
+
+    def found(p: SX) -> SX:
+        U, V, radii, chord, c, mirrored = ca.vertsplit(p[:18], 3)
+        d = unit(V - U)
+        first, last = (unit(v - dot(v, d) * d) for v in (mirrored - chord, c - chord))
+        lengths = []
+        for t in SLIDING:
+            out = unit((1 - t) * first + t * last)  # from the chord
+            depth = dot(chord, out)
+            y = chord + (ca.sqrt(ca.fmax(1 - dot(chord, chord) + depth * depth, 0)) - depth) * out
+            P, Q = section(U, unit(cross(V - y, U - y)), V)
+            m = _middle(P, Q, y)
+            arc = _arc(P, m, radii) + _arc(m, Q, radii)
+            lengths.append(norm(radii * (P - U)) + arc + norm(radii * (V - Q)))
+        return all_of(p[18], *(after < before for before, after in pairwise(lengths)))
+
+    return Solver.trace(
+        "ellipsoid_slide",
+        19,
+        lambda p: (ca.SX.zeros(1), ca.SX(0)),
+        lambda p, x: (x, ca.SX(0)),
+        lambda p, x: found(p),
+        0,
+        idle=lambda p: (ca.SX(0), p[18]),
+    )
 
 
 def _arc(y: SX, z: SX, radii: SX) -> SX:

@@ -43,7 +43,7 @@ from condyle.paths.segment import ROW, Columns, Segment, chosen, cross, dot, inv
 from condyle.records import dataclass
 from condyle.spatial.algebra import all_of, any_of
 
-MODES = 4
+MODES = 5
 STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
 """Longest step in z; factor after a step that did not help; |dz| at which to stop, which leaves |dz|^2 in z
 and |dz|^3 in L; steps at most."""
@@ -54,8 +54,9 @@ KINK = 5e-11
 """1 - cos of an angle between the line and the curve, where they meet, above which the modes do not suffice:
 of 1e-5, which leaves 1e-10 in L. P moves along the silhouette only, so that stationary lengths with a kink
 exist."""
-ROUGH, FAR = 1e-3, 0.3
-"""|dz| at which a search that goes on leaves the rest for the next time; above which it begins anew."""
+ROUGH, CLOSE, FAR = 1e-3, 0.02, 0.3
+"""|dz| at which a search that goes on leaves the rest for the next time; above which, after some steps, it begins
+anew; above which it does so at once."""
 WIDE = 0.3
 """Cosine of the arc in scaled space below which the Gauss points do not suffice."""
 
@@ -421,7 +422,8 @@ class LeastLength:
 
 class Resumed(LeastLength):
     """On from what was found for ends nearby: of p, its memory and whether to go. Newton's method is quadratic
-    whether the ends move between its steps or not: a step or two, until |dz| is below ROUGH, are enough.
+    whether the ends move between its steps or not: a step or two, until |dz| is below ROUGH, are enough; where
+    2 says so, it goes to the end.
 
     Its row: kind, segment, A, B, |dz| of the step, whether to go on so, memory.
     """
@@ -442,13 +444,14 @@ class Resumed(LeastLength):
     def step(self, p: SX, x: SX, total: SX) -> tuple[SX, SX]:
         after = super().step(p, x, total)[0]
         s = self.state.split(after)
-        return after, all_of(s["left"] > ROUGH, s["left"] < FAR, s["count"] < 4)
+        enough = ca.if_else(p[-1] > 1, CONVERGED, ROUGH)
+        return after, all_of(s["left"] > enough, s["left"] < FAR, s["count"] < 4)
 
     def finish(self, p: SX, x: SX) -> SX:
         s, ends = self.state.split(x), EllipsoidEnds(p)
         over, _, suffices = self.found(p, s)
         good, active = any_of(suffices, s["left"] > CONVERGED), ends.kind != NONE
-        good = all_of(good, active, s["left"] < FAR)
+        good = all_of(good, active, s["left"] < CLOSE)
         row = chosen(active, over, straight(ends.A, ends.B)).row
         left = ca.if_else(active, ca.if_else(good, s["left"], 1), 0)
         return ca.vertcat(ends.kind, row, ends.A, ends.B, left, good, self.memory_of(s))

@@ -48,11 +48,14 @@ from condyle.records import dataclass
 from condyle.spatial.algebra import all_of, any_of
 
 SWEEP, CHECK = 0, 1
-SWEEPS, MORE, RETURNS, ROUNDS = 8, 40, 6, 100
+SWEEPS, MORE, RETURNS, ROUNDS, STEPS = 8, 40, 6, 100, 50
 """Sweeps at most before Newton's method (OpenSim's number), and where it begins badly; how often a check may
-send back to sweeps; steps at most in all."""
+send back to sweeps; steps at most in all; those of one run of Newton's method."""
 TRIES = 1
 """Searches that begin anew, after more sweeps."""
+OFTEN = 3
+"""Steps of Newton's method that may make the path longer, if they bring it nearer to being smooth: both in turn is
+a circle."""
 LEAST = 1e-3
 """A step of a gap point is at most half the gap, or this part of the length."""
 CONVERGED = 1e-8
@@ -391,7 +394,7 @@ class Chain:
 
     def finish(self, p: SX, x: SX) -> SX:
         """Per surface: whether the path goes over it, piece, gaps before and after, row; per gap X and T; (2)
-        inverted."""
+        inverted; how many surfaces had to be left out."""
         s = self.state.split(x)
         order, rows = Order.of_state(s), ca.vertsplit(s["rows"], WIDTH)
         out, (X, e, last) = [], (ca.vertsplit(s[name], 3) for name in ("X", "e", "last"))
@@ -410,7 +413,7 @@ class Chain:
             ]
         for j in range(self.gaps):
             out += [X[j] + last[j], ca.vec(_tangents(e[j]))]
-        return ca.vertcat(*out, s["W"])
+        return ca.vertcat(*out, s["W"], self.m - s["most"])
 
     def moved(self, p: SX, k: int, row: SX, dA: SX, dB: SX) -> SX:
         """The row of surface k for ends that are moved by the last step, which is small: lengths and
@@ -432,6 +435,7 @@ class Chain:
             self.finish,
             ROUNDS * 4 * self.m * (TRIES + 1),
             idle=self.idle,
+            noted=True,
         )
 
 
@@ -440,7 +444,8 @@ class GapPoints:
     path goes over it, its piece, the gaps before and after it; the directions of the gaps; where it begins;
     whether a gap point that begins inside a surface is for the sweeps to bring out; and whether to solve.
 
-    Searches over surfaces go on from where they are, one step for each of its own.
+    Searches over surfaces go on from where they are, a step or two for each of its own; to their end once a step
+    of its own made the path longer, since what they leave may be more than what it looks for.
     """
 
     def __init__(self, chain: Chain, memory: Sequence[int]) -> None:
@@ -456,8 +461,9 @@ class GapPoints:
             before=3 * g,
             merit=1,
             before_L=1,
+            rises=1,
         )
-        self.results = Columns(**dict(list(self.state.sizes.items())[:-3]))
+        self.results = Columns(**dict(list(self.state.sizes.items())[:-4]))
         self.given = self.state.ends[list(self.state.sizes).index("last")]
         self.width = self.state.ends[list(self.state.sizes).index("before")]
 
@@ -485,7 +491,8 @@ class GapPoints:
             A, B = self.chain.ends(p, k, *self.between(p, k, piece[k], gaps, X))
             known = all_of(ca.logic_not(ca.sum1(ca.vertcat(A, B) != rows[k][WIDTH - 6 :])), left[k] <= ENOUGH)
             idle = any_of(known, ca.logic_not(on[k]))
-            found = surface.resumed(A, ca.if_else(idle, A, B), memory[k], ca.logic_not(idle))
+            go = ca.if_else(idle, 0, 1 + (s["rises"] > 0))
+            found = surface.resumed(A, ca.if_else(idle, A, B), memory[k], go)
             rows[k], left[k], memory[k] = (
                 ca.if_else(idle, old, new)
                 for old, new in zip((rows[k], left[k], memory[k]), found, strict=True)
@@ -500,7 +507,8 @@ class GapPoints:
         for d in step:
             largest = ca.fmax(largest, norm(d))
         merit = dot(r, r)
-        worse = all_of(merit > s["merit"], length > s["before_L"], largest > CONVERGED * length)
+        rises = all_of(length > s["before_L"], largest > CONVERGED * length)
+        worse = all_of(rises, any_of(merit > s["merit"], s["rises"] >= OFTEN))
         wide = self.chain.middles(gaps, rows, p)[2]
         onward = [
             ca.if_else(
@@ -526,6 +534,7 @@ class GapPoints:
             "before": ca.if_else(worse, s["before"], s["X"]),
             "merit": ca.if_else(worse, s["merit"], merit),
             "before_L": ca.if_else(worse, s["before_L"], length),
+            "rises": s["rises"] + rises,
         }
         busy = ca.if_else(lost, np.nan, ca.logic_not(any_of(converged, inside)))
         return self.state.join(after), busy
@@ -574,7 +583,7 @@ class GapPoints:
         """`needs` of the Chain."""
         more = 4 * self.m + 3 * self.n + self.given + 2
         return Solver.trace(
-            "path_gaps", needs + more, self.start, self.step, self.finish, ROUNDS, idle=self.idle
+            "path_gaps", needs + more, self.start, self.step, self.finish, STEPS, idle=self.idle
         )
 
 

@@ -255,7 +255,7 @@ class Span(Twinned):
         return X
 
     @cached_property
-    def _meet(self) -> bool:
+    def meet(self) -> bool:
         """Whether several wraps may be on one piece."""
         return any(set(a) & set(b) for a, b in combinations(self.pieces, 2))
 
@@ -273,7 +273,7 @@ class Span(Twinned):
         X = self._places(active, y)
         found = (
             self._chain(y, X, active)
-            if self._meet
+            if self.meet
             else ca.vertcat(ca.SX(0, 1), *(self._wrap(k, y, X, active) for k in range(len(self.wraps))))
         )
         return ca.vertcat(found, *(a for a, p in zip(active, self.points, strict=True) if p.coordinates))
@@ -283,9 +283,14 @@ class Span(Twinned):
         surface, pieces, S = self.wraps[k].surface, self.pieces[k], self._in_surface(k, y, X, active)
         chosen, out = ca.SX(pieces[0]), ca.SX(0, 1)
         if len(pieces) > 1:
+            rows = [surface.row(S[i], S[i + 1]) if surface.closed else ca.SX(0, 1) for i in pieces]
             best, least = ca.SX(NONE), ca.SX(np.inf)
-            for i in pieces:
-                kind, more = surface.rule(S[i], S[i + 1])
+            for i, row in zip(pieces, rows, strict=True):
+                kind, more = (
+                    (row[0], row[1] - length(S[i + 1] - S[i]))
+                    if surface.closed
+                    else surface.rule(S[i], S[i + 1])
+                )
                 kind = ca.if_else(self._usable(k, i, active), kind, NONE)
                 better = all_of(
                     best != MANDATORY, any_of(kind == MANDATORY, all_of(kind == WRAPPED, more < least))
@@ -294,6 +299,11 @@ class Span(Twinned):
                     ca.if_else(better, a, b) for a, b in ((i, chosen), (kind, best), (more, least))
                 )
             out = chosen
+            if surface.closed:
+                found = rows[0]
+                for i, row in zip(pieces[1:], rows[1:], strict=True):
+                    found = ca.if_else(chosen == i, row, found)
+                return ca.vertcat(out, found)
         return ca.vertcat(out, surface.row(_at(S, pieces, chosen), _at(S[1:], pieces, chosen)))
 
     def _chain(self, y: Sequence[SX], X: Sequence[SX], active: Sequence[SX]) -> SX:
@@ -326,7 +336,7 @@ class Span(Twinned):
             fixed = a.body == b.body and a.fixed and b.fixed
             straight.append(length(sx(b.p) - sx(a.p)) if fixed else length(X[i + 1] - X[i]))
         L, taken = sum(straight, ca.SX(0)), iter(found)
-        if self._meet:
+        if self.meet:
             return self._over_several(L, taken, y, X, active, straight)
         for k, w in enumerate(self._wrapped(taken)):
             S, pieces = self._in_surface(k, y, X, active), self.pieces[k]
@@ -338,7 +348,7 @@ class Span(Twinned):
     def _wrapped(self, taken: Iterator[SX]) -> Iterator[Wrapped]:
         """Where each wrap is, from the beginning of the rows."""
         for pieces in self.pieces:
-            if self._meet:
+            if self.meet:
                 on, piece, before, after = ca.vertsplit(_next(taken, 4))
                 yield Wrapped(on, piece, before, after, _next(taken, WIDTH))
             else:
@@ -434,13 +444,21 @@ class Span(Twinned):
         code += ca.vertsplit(rows[rows.numel() - active :]) if active else []
         return ca.vertcat(*code), ca.horzcat(*n, ca.SX.zeros(3, active))
 
+    def left_out(self, s: View) -> SX:
+        """Whether no taut way over all surfaces was found, so that some are left out; then of each whether the
+        path goes over it."""
+        rows = self.found(s)
+        on = [w.on for w in self._wrapped(iter(ca.vertsplit(rows)))]
+        less = rows[rows.numel() - 1 - sum(1 for p in self.points if p.coordinates)] if self.meet else 0
+        return ca.vertcat(less, *on)
+
     def touched(self, s: View) -> list[SX]:
         """Of each wrap, a column (TOUCHED,): whether the path goes over it; where along the span it comes
         (the piece, and below 1 what comes before on it); P, Q [m], e_in, e_out and the length of the arc [m],
         in S; R_GS by columns and S's origin in ground."""
         y, out = [part.shaped(part.at(s)) for part in self.parts], []
         for k, w in enumerate(self._wrapped(iter(ca.vertsplit(self.found(s))))):
-            on, place = w.on if self._meet else w.row[0] > 0, w.piece + (w.before + 1) / 64
+            on, place = w.on if self.meet else w.row[0] > 0, w.piece + (w.before + 1) / 64
             g, (A, B), (R, o) = w.segment, w.ends, self._surface(k, y)
             arc = g.L - norm(g.P - A) - norm(B - g.Q)
             out.append(ca.vertcat(on, place, g.P, g.Q, g.e_in, g.e_out, arc, ca.vec(R), o))

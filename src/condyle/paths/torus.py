@@ -150,7 +150,7 @@ def _far(x: SX, R: SX) -> SX:
     return (ca.sqrt(x[0] * x[0] + x[1] * x[1]) - R) ** 2 + x[2] * x[2]
 
 
-class Tube(Level):
+class TorusTube(Level):
     """The torus as a level: where a stretch is deepest is known."""
 
     def deepest(self, A: SX, B: SX, numbers: SX) -> SX:
@@ -193,4 +193,4 @@ def _shooting() -> Shooting:
     def f(x: SX, numbers: SX) -> SX:
         return _far(x, numbers[1]) - numbers[0] ** 2
 
-    return Shooting("torus", Tube(f, 2), _start, _taut)
+    return Shooting("torus", TorusTube(f, 2), _start, _taut)

@@ -27,10 +27,10 @@ from condyle.native.tables.lookup import look_up
 from condyle.paths import cylinder_sphere
 from condyle.paths.cylinder_sphere import NONE
 from condyle.paths.ellipsoid_length import LeastLength, Resumed
-from condyle.paths.segment import ROW, Segment, dot, norm
+from condyle.paths.segment import ROW, Segment, dot, norm, straight
 from condyle.records import dataclass
 from condyle.shapes import Drawing
-from condyle.spatial.algebra import all_of
+from condyle.spatial.algebra import all_of, any_of
 from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Expression, numbers_at
 
@@ -64,6 +64,7 @@ class Surface(Described):
     several: ClassVar[bool] = True  # may say WRAPPED beside MANDATORY
     every_order: ClassVar[bool] = False  # lengths have third derivatives too, where a surface knows them
     knows: ClassVar[bool] = False  # third derivatives
+    closed: ClassVar[bool] = False  # a row takes no longer than the rule
     memory: ClassVar[int] = 0  # numbers from which a search for ends nearby goes on
 
     def __post_init__(self) -> None:
@@ -142,8 +143,8 @@ class Surface(Described):
         return self.row(A, B), ca.SX(0), ca.SX.zeros(self.memory)
 
     def resumed(self, A: SX, B: SX, memory: SX, near: SX) -> tuple[SX, SX, SX]:
-        """The same. Where the ends are `near` those that the memory is of, a search may go on from there by a
-        step or two; else it finds the row."""
+        """The same. Where the ends are `near` those that the memory is of, a search may go on from there: by a
+        step or two where this is 1, to its end where it is 2. Else it finds the row."""
         return self.sketched(A, B)
 
     def over(self, A: SX, B: SX, row: SX) -> SX:
@@ -174,7 +175,7 @@ class Surface(Described):
 class _Round(Surface):
     """A surface whose geodesics have closed forms."""
 
-    knows = True
+    knows = closed = True
 
     def rule(self, A: SX, B: SX) -> tuple[SX, SX]:
         row = self.row(A, B)
@@ -199,19 +200,23 @@ class _Round(Surface):
 
 @cache
 def _closed_form(name: str, needs: int) -> Solver:
-    """A closed form as a solver that is always idle: compiled once, and its row is constant for
-    derivatives."""
+    """A closed form as a solver: compiled once, and its row is constant for derivatives. It is asked for only
+    where the path comes near."""
+
+    def found(p: SX) -> SX:
+        kind, segment = getattr(cylinder_sphere, name)(p)
+        return ca.vertcat(kind, segment.row, p[:6])
 
     def idle(p: SX) -> tuple[SX, SX]:
-        kind, segment = getattr(cylinder_sphere, name)(p)
-        return ca.vertcat(kind, segment.row, p[:6]), ca.SX(0)
+        row = ca.vertcat(NONE, straight(p[:3], p[3:6]).row, p[:6])
+        return row, getattr(cylinder_sphere, f"{name}_near")(p)
 
     return Solver.trace(
         f"path_{name}",
         needs,
-        lambda p: (ca.SX.zeros(WIDTH), ca.SX(0)),
+        lambda p: (ca.SX.zeros(1), ca.SX(0)),
         lambda p, x: (x, ca.SX(0)),
-        lambda p, x: x,
+        lambda p, x: found(p),
         0,
         idle=idle,
     )
@@ -224,7 +229,7 @@ class Cylinder(_Round):
 
     Args:
         radius: [m], positive.
-        length: along z [m], positive. A path whose points of touch both lie beyond it does not wrap.
+        length: along z [m], positive. A path whose tangent points both lie beyond it does not wrap.
         quadrant: see Surface.
     """
 
@@ -254,7 +259,8 @@ class Cylinder(_Round):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sphere(_Round):
-    """A sphere about the origin of S.
+    """A sphere that paths wrap over, about the origin of S. (`cd.contact.Sphere` touches other surfaces,
+    `cd.shapes.Sphere` is something to draw.)
 
     Args:
         radius: [m], positive.
@@ -355,12 +361,11 @@ class Ellipsoid(Surface):
     def resumed(self, A: SX, B: SX, memory: SX, near: SX) -> tuple[SX, SX, SX]:
         from condyle.paths.ellipsoid_halves import solvers
 
-        go = all_of(near, memory[0])
-        row, kept = self._searched(A, ca.if_else(go, A, B))
+        go = ca.if_else(memory[0], near, 0)
         found = look_up(solvers()[2], ca.vertcat(self.solver_input(A, B), memory[1:], go))
-        left, on = found[WIDTH], ca.vertcat(found[WIDTH + 1], found[WIDTH + 2 : -1])
-        return (
-            ca.if_else(go, found[:WIDTH], row),
-            ca.if_else(go, left, 0),
-            ca.if_else(go, on, kept),
-        )
+        good = found[WIDTH + 1]
+        enough = all_of(go, any_of(good > 0, found[0] == NONE))
+        on = found[:WIDTH], found[WIDTH], ca.vertcat(good, found[WIDTH + 2 : -1])
+        row, kept = self._searched(A, ca.if_else(enough, A, B))
+        anew = row, ca.SX(0), kept
+        return tuple(ca.if_else(enough, x, y) for x, y in zip(on, anew, strict=True))  # type: ignore[return-value]

@@ -11,7 +11,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import UnknownNameError
-from condyle.files import whole
+from condyle.files import atomic_write
 from condyle.presentation import Block, Display, page
 from condyle.records import dataclass
 
@@ -122,7 +122,7 @@ class Estimates(Display):
         lines = [",".join(["name", *(f"{k}{a}" for k, _ in kinds for a in axes)])]
         for i, n in enumerate(self.names):
             lines.append(",".join([n, *(f"{v:.9g}" for _, x in kinds for v in np.ravel(x[i]))]))
-        with whole(Path(path), "w", encoding="utf-8") as file:
+        with atomic_write(Path(path), "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ TELLS, LONGEST = 0.7, 0.1
 long [s] are filled."""
 BAD, WORSE = 0.03, 4.0
 """A frame fits badly if its RMS is above this [m] and so many times the median."""
+JUMP = 40.0
+"""Speed of a coordinate that no joint has [rad/s, m/s]: there a search went to another solution."""
 STRAY = 0.08
 """RMS from which on a marker of a trial is left out [m], if others are nearer."""
 EXCHANGED, BETTER = 0.025, 0.5
@@ -83,6 +86,16 @@ def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: 
         new, more = part.follow(q[near], fit.theta, fit.d)
         better = part.frame_costs(new, fit.theta, fit.d) < part.frame_costs(q[at], fit.theta, fit.d)
         q[at[better]], told[at[better]] = new[better], more[better]
+    for _ in range(2):  # and where a joint flips over, frames start from beyond the jump
+        at, beyond = _flipped(q, time)
+        if not len(at):
+            break
+        part = problem.frames(at)
+        new, more = part.follow(q[beyond], fit.theta, fit.d)
+        better = part.frame_costs(new, fit.theta, fit.d) < part.frame_costs(q[at], fit.theta, fit.d)
+        q[at[better]], told[at[better]] = new[better], more[better]
+        if not better.any():
+            break
     distance = np.linalg.norm(problem.errors(q, fit.theta, fit.d)[0], axis=-1)
     distance = np.where(problem.seen, distance, np.nan)
     q, shown, untold = _gaps(problem, time, q, told)
@@ -101,6 +114,26 @@ def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: 
         q,
         untold,
     )
+
+
+def _flipped(q: Array, time: Array) -> tuple[Array, Array]:
+    """Frames between jumps, but for those of the longest part without any, and for each the nearest frame beyond a
+    jump. Two solutions of an arm or a foot may fit markers about equally well, a whole turn apart."""
+    step = np.abs(np.diff(q, axis=0)) / np.maximum(np.diff(time), 1e-6)[:, None]
+    jumps = np.flatnonzero((step > JUMP).any(axis=1)) + 1
+    edges = [0, *map(int, jumps), len(q)]
+    parts = [np.arange(a, b) for a, b in pairwise(edges)]
+    longest = max(range(len(parts)), key=lambda k: len(parts[k]))
+    at, beyond = [], []
+    for k, rows in enumerate(parts):
+        if k == longest:
+            continue
+        left, right = rows[0] - 1, rows[-1] + 1
+        near = np.where((rows - left <= right - rows) & (left >= 0) | (right >= len(q)), left, right)
+        at.append(rows)
+        beyond.append(near)
+    none = np.zeros(0, dtype=int)
+    return np.concatenate([none, *at]), np.concatenate([none, *beyond])
 
 
 def _gaps(problem: MarkerFit, time: Array, q: Array, told: Array) -> tuple[Array, Array, dict[str, int]]:

@@ -19,7 +19,7 @@ APART = 30.0
 
 
 @dataclass(eq=False)
-class Recording:
+class SubjectRecording:
     """One recording.
 
     Attributes:
@@ -55,7 +55,7 @@ class Recording:
         return out
 
 
-def recordings(trials: Any, static: Any) -> list[Recording]:
+def recordings(trials: Any, static: Any) -> list[SubjectRecording]:
     """The static trial, if there is one, then the others."""
     given = list(trials) if isinstance(trials, (list, tuple)) else [trials]
     if not given and static is None:
@@ -70,9 +70,9 @@ def recordings(trials: Any, static: Any) -> list[Recording]:
     return out
 
 
-def _one(given: Any, name: str, static: bool) -> Recording:
+def _one(given: Any, name: str, static: bool) -> SubjectRecording:
     if isinstance(given, (str, Path)):
-        return Recording(Path(given).stem, read_markers(given), static)
+        return SubjectRecording(Path(given).stem, read_markers(given), static)
     if not isinstance(given, Markers):
         raise DescriptionError(
             f"personalize: {name}: expected cd.read_markers('walk.trc') or the path of a file, "
@@ -82,11 +82,11 @@ def _one(given: Any, name: str, static: bool) -> Recording:
         raise DescriptionError(
             f"personalize: {name} has no frames; does the cut lie outside of the recording?"
         )
-    return Recording(name, given, static)
+    return SubjectRecording(name, given, static)
 
 
 def check_recordings(
-    one: SizedSystem, found: Sequence[Recording], called: Mapping[str, str], used: Sequence[str]
+    one: SizedSystem, found: Sequence[SubjectRecording], called: Mapping[str, str], used: Sequence[str]
 ) -> None:
     """Refuse recordings in other units and static trials that do not stand; warn where another axis is up."""
     X = one.system.body_poses(one.system.defaults()[0])

@@ -14,12 +14,13 @@ from condyle.arrays import Array
 from condyle.io.markers import Markers
 from condyle.opensim import write_osim
 from condyle.personal.anthropometry import SizePrior
-from condyle.personal.dynamics import SHARE, Masses, Residuals
+from condyle.personal.dynamics import Masses, TrialResiduals
 from condyle.personal.estimates import Estimates
 from condyle.personal.followed import Followed
 from condyle.personal.landmarks import MarkerKinds, WhoIsWho
+from condyle.personal.loaded_system import SHARE
 from condyle.personal.marker_fit import Fit, MarkerFit
-from condyle.personal.recordings import Recording
+from condyle.personal.recordings import SubjectRecording
 from condyle.personal.sized_system import SizedSystem
 from condyle.presentation import Block, Display, cut, page
 from condyle.quality import Check, Judged, Verdict
@@ -61,7 +62,7 @@ class Person(Display, Judged):
     prior: SizePrior
     kinds: MarkerKinds
     who: WhoIsWho
-    recordings: list[Recording]
+    recordings: list[SubjectRecording]
     picks: list[Array]
     problem: MarkerFit
     fit: Fit
@@ -300,6 +301,18 @@ class Person(Display, Judged):
             total = sum(self.masses.values)
             off = 100 * abs(total / self.dynamics.total - 1)
             yield Check("total mass against the vertical force", off, "%", 1.0, 3.0, f"{total:.1f} kg")
+            found = self.dynamics
+            away = np.abs(found.pi - found.prior) / found.loaded.prior_sd
+            k = int(np.argmax(away))
+            yield Check(
+                "mass farthest from the prior",
+                float(away[k]),
+                "sd",
+                BEYOND,
+                2 * BEYOND,
+                found.loaded.names[k],
+                "errors of motion or plates may look like masses; leave loads= out to keep those of the model",
+            )
         for name, x in self.strange.items():
             yield Check(
                 f"larger than in the other trials, {name}",
@@ -375,7 +388,7 @@ def _color(size: float) -> str:
     return f"#{220 if x > 0 else pale:02x}{pale:02x}{220 if x < 0 else pale:02x}"
 
 
-def _left(r: Residuals) -> tuple[float, float]:
+def _left(r: TrialResiduals) -> tuple[float, float]:
     """Root of the mean square of force [N] and moment [N m] that are left."""
     is_force = np.array([u == "N" for u in r.after.units])
     size = lambda x: float(np.sqrt((x**2).sum(axis=1).mean())) if x.shape[1] else 0.0

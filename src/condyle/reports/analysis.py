@@ -14,7 +14,7 @@ import numpy as np
 import condyle.files as files
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, QualityWarning, UnknownNameError
+from condyle.errors import DescriptionError, QualityWarning, UnknownNameError, check_name
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
 from condyle.presentation import Block, Display, cut, span
@@ -28,7 +28,7 @@ from condyle.studies.motion.motion import Motion
 from condyle.studies.muscle_analysis import path_geometry
 from condyle.studies.path_slips import path_slips
 from condyle.studies.static_optimization import static_optimization
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.system import System
 from condyle.table import Table, save_all
 from condyle.tree import scales
@@ -109,8 +109,7 @@ class Analysis(Display):
     changes: list[Block] = field(default_factory=list)
 
     def __getitem__(self, name: str) -> Table:
-        if name not in self.tables:
-            raise UnknownNameError("table", name, self.tables)
+        check_name("table", name, self.tables)
         return self.tables[name]
 
     @property
@@ -169,7 +168,7 @@ class Analysis(Display):
             if Path(path).suffix.lower() not in (".html", ".htm"):
                 raise DescriptionError(f"Analysis.report: {str(path)!r}: a page ends in .html")
             files.check_target(Path(path), "Analysis.report")
-            with files.whole(Path(path), "w", encoding="utf-8") as file:
+            with files.atomic_write(Path(path), "w", encoding="utf-8") as file:
                 file.write(text)
         return text
 

@@ -32,6 +32,10 @@ class Simple:
     turns: bool
     offset: float = 0.0
 
+    def by(self, value: float) -> Transform:
+        """The motion by an angle [rad] or a shift [m]."""
+        return Transform(rotation_about(self.axis, value)) if self.turns else Transform(p=value * self.axis)
+
 
 def sequence(mobilizer: Mobilizer, what: str) -> list[Simple]:
     """Hinges and slides that move M as the mobilizer does: compared with it at random coordinates.
@@ -108,9 +112,7 @@ def moved(found: list[Simple], q: Array) -> Transform:
     """X_FM of a sequence at the coordinates q."""
     pose = Transform()
     for s in found:
-        value = float(q[s.coordinate]) + s.offset
-        step = Transform(rotation_about(s.axis, value)) if s.turns else Transform(np.eye(3), value * s.axis)
-        pose = pose @ step
+        pose = pose @ s.by(float(q[s.coordinate]) + s.offset)
     return pose
 
 

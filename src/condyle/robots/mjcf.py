@@ -24,6 +24,7 @@ from condyle.forces import Force
 from condyle.mobilizers import Ball, Free, Mobilizer, Pin, Slider, Weld
 from condyle.opensim.element import Element, read_elements
 from condyle.records import dataclass
+from condyle.robots.joint_sequence import Simple
 from condyle.robots.robot_file import RobotFile, Solid, Surface, resolved, rotation_to, solid_masses, total
 from condyle.spatial import (
     MassProperties,
@@ -328,12 +329,7 @@ class _Mjcf(RobotFile):
             case _:
                 mobilizer = Pin(joint.axis) if joint.kind == "hinge" else Slider(joint.axis)
                 reference = self.number(e, "ref", 0.0) * scale
-                back = (
-                    Transform(rotation_about(joint.axis, -reference))
-                    if joint.kind == "hinge"
-                    else Transform(np.eye(3), -reference * joint.axis)
-                )
-                X_PF = X_PF @ back
+                X_PF = X_PF @ Simple(0, joint.axis, joint.kind == "hinge").by(-reference)
                 coordinates = [Coordinate(name, reference, self._range(e, "range", "limited", scale))]
         self.add_body(e, body, parent, mobilizer, X_PF, joint.X, masses, coordinates=coordinates, joint=name)
         self.joint_bodies[name] = joint, body
@@ -391,17 +387,12 @@ class _Mjcf(RobotFile):
 
     def _inertial(self, e: Element) -> MassProperties:
         mass = self.number(e, "mass")
-        if mass < 0:
-            raise self.error(e, f"mass is {mass:g} kg; it must be zero or more")
         inertia: Array
         if "fullinertia" in e.attributes:
             inertia = self.numbers(e, "fullinertia", 6)
         else:
             inertia = self.numbers(e, "diaginertia", 3, None if mass else (0, 0, 0))
-        if mass == 0.0 and inertia.any():
-            self.note(e, "has inertia without mass; its inertia is taken as zero")
-            inertia = np.zeros(3)
-        return MassProperties.of(mass, inertia=inertia, possible=False).transformed(self._pose(e))
+        return self.mass_properties(e, mass, inertia, self._pose(e))
 
     def _geoms(self, element: Element, around: str, X: Transform) -> Iterator[tuple[Solid, Element]]:
         for raw in element.children:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from xml.etree.ElementTree import Element as Xml
-from xml.etree.ElementTree import ElementTree, SubElement, indent
+from xml.etree.ElementTree import SubElement
 
 import numpy as np
 
-import condyle.files as files
 import condyle.forces as forces
 import condyle.shapes as shapes
 from condyle.arguments import with_call_hints
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Ball, Free, Pin
 from condyle.robots.joint_sequence import sequence
-from condyle.robots.urdf import left_out, numbers_text
+from condyle.robots.urdf import numbers_text, write_robot
 from condyle.spatial import Transform, quaternion_from_rotation
 from condyle.system.system import System
 from condyle.trace.parameter import numbers_at
@@ -43,24 +42,18 @@ def write_mjcf(system: System, path: str | os.PathLike[str], *, name: str = "", 
     Raises:
         DescriptionError: a joint that MuJoCo does not have; or, if strict, anything that is left out.
     """
-    target = Path(path)
-    files.check_target(target, "write_mjcf")
-    writer = _Writer(system, name or target.stem)
-    left_out(writer.lost, "write_mjcf", strict)
-    indent(writer.model, "  ")
-    with files.whole(target, "wb") as file:
-        ElementTree(writer.model).write(file, encoding="UTF-8", xml_declaration=True)
+    write_robot("write_mjcf", _MJCFWriter, system, Path(path), name, strict)
 
 
-class _Writer:
+class _MJCFWriter:
     def __init__(self, system: System, name: str) -> None:
         self.system, self.lost = system, list[str]()
-        self.model = Xml("mujoco", {"model": name})
-        SubElement(self.model, "compiler", {"angle": "radian", "autolimits": "true"})
-        self.option = SubElement(self.model, "option", {"gravity": "0 0 0"})
-        self.assets = SubElement(self.model, "asset")
-        world = SubElement(self.model, "worldbody")
-        self.actuators = SubElement(self.model, "actuator")
+        self.root = Xml("mujoco", {"model": name})
+        SubElement(self.root, "compiler", {"angle": "radian", "autolimits": "true"})
+        self.option = SubElement(self.root, "option", {"gravity": "0 0 0"})
+        self.assets = SubElement(self.root, "asset")
+        world = SubElement(self.root, "worldbody")
+        self.actuators = SubElement(self.root, "actuator")
         self.joint: dict[str, dict[str, float]] = {}
         self._sort_forces()
         for body in system.bodies:
@@ -83,7 +76,7 @@ class _Writer:
             SubElement(self._part(at.body), "site", {"name": marker, "pos": numbers_text(at.station)})
         for section in (self.assets, self.actuators):
             if len(section) == 0:
-                self.model.remove(section)
+                self.root.remove(section)
 
     def _sort_forces(self) -> None:
         for name in self.system.forces:

@@ -79,11 +79,11 @@ class RobotFile:
         """Record that something is not, or otherwise, in the System."""
         self.notes.append(Note(element.file, element.line, element.title, effect))
 
-    def unread(self, element: Element, known: Iterable[str], effect: str = "it has no effect") -> None:
+    def unread(self, element: Element, known: Iterable[str]) -> None:
         """Note the children whose tags are not known here."""
         for child in element.children:
             if child.tag not in known:
-                self.note(child, f"<{child.tag}> is not read; {effect}")
+                self.note(child, f"<{child.tag}> is not read; it has no effect")
 
     def finished(self, strict: bool, stops: bool) -> System:
         """The System with its notes, and one warning for all of them; an error if strict. stops: joints stop at
@@ -181,6 +181,15 @@ class RobotFile:
             )
         except DescriptionError as error:
             raise self.error(element, str(error)) from None
+
+    def mass_properties(self, element: Element, mass: float, inertia: Array, X: Transform) -> MassProperties:
+        """Those of an element, about its own mass center, in the frame of its body."""
+        if mass < 0:
+            raise self.error(element, f"mass is {mass:g} kg; it must be zero or more")
+        if mass == 0.0 and inertia.any():
+            self.note(element, "has inertia without mass; its inertia is taken as zero")
+            inertia = np.zeros(3)
+        return MassProperties.of(mass, inertia=inertia, possible=False).transformed(X)
 
     def add_rotor(self, element: Element, body: str, mobilizer: Mobilizer, inertia: float) -> None:
         """What a motor's rotor adds to the mass matrix: a body on ground that follows the joint of `body`."""

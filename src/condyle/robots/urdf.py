@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element as Xml
 from xml.etree.ElementTree import ElementTree, SubElement, indent
 
@@ -25,7 +26,6 @@ from condyle.spatial import (
     MassProperties,
     Transform,
     euler_from_rotation,
-    rotation_about,
     rotation_from_euler,
 )
 from condyle.system.system import System
@@ -157,18 +157,13 @@ class _Urdf(RobotFile):
             return MassProperties.of()
         mass = inertial.child("mass")
         m = 0.0 if mass is None else self.number(mass, "value")
-        if m < 0:
-            raise self.error(inertial, f"mass is {m:g} kg; it must be zero or more")
         inertia = inertial.child("inertia")
         I = (
             [0.0] * 6
             if inertia is None
             else [self.number(inertia, key, 0.0) for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")]
         )
-        if m == 0.0 and any(I):
-            self.note(inertial, "has inertia without mass; its inertia is taken as zero")
-            I = [0.0] * 6
-        return MassProperties.of(m, inertia=I, possible=False).transformed(self._pose(inertial))
+        return self.mass_properties(inertial, m, np.array(I), self._pose(inertial))
 
     def _add_link(
         self,
@@ -334,22 +329,24 @@ def write_urdf(system: System, path: str | os.PathLike[str], *, name: str = "", 
     Raises:
         DescriptionError: a joint that URDF cannot have; or, if strict, anything that is left out.
     """
-    target = Path(path)
-    files.check_target(target, "write_urdf")
-    writer = _Writer(system, name or target.stem)
-    left_out(writer.lost, "write_urdf", strict)
-    indent(writer.robot, "  ")
-    with files.whole(target, "wb") as file:
-        ElementTree(writer.robot).write(file, encoding="UTF-8", xml_declaration=True)
+    write_robot("write_urdf", _URDFWriter, system, Path(path), name, strict)
 
 
-def left_out(lost: list[str], who: str, strict: bool) -> None:
-    """One warning of what a file does not have; an error if strict."""
-    if lost:
-        text = f"{who}: the file does not have:\n" + "\n".join(lost)
+def write_robot(
+    who: str, writer: Callable[[System, str], Any], system: System, path: Path, name: str, strict: bool
+) -> None:
+    """Write the file of a writer, which has its `root`, and what is `lost`: one warning lists that, or an error if
+    strict."""
+    files.check_target(path, who)
+    made = writer(system, name or path.stem)
+    if made.lost:
+        text = f"{who}: the file does not have:\n" + "\n".join(made.lost)
         if strict:
             raise DescriptionError(text)
         warn(text)
+    indent(made.root, "  ")
+    with files.atomic_write(path, "wb") as file:
+        ElementTree(made.root).write(file, encoding="UTF-8", xml_declaration=True)
 
 
 def numbers_text(values: object) -> str:
@@ -357,16 +354,16 @@ def numbers_text(values: object) -> str:
     return " ".join(repr(float(x) + 0.0) for x in np.ravel(np.asarray(values, dtype=float)))
 
 
-class _Writer:
+class _URDFWriter:
     def __init__(self, system: System, name: str) -> None:
         self.system, self.lost = system, list[str]()
-        self.robot = Xml("robot", {"name": name})
+        self.root = Xml("robot", {"name": name})
         taken = {b.name for b in system.bodies}
         if "world" in taken:
             raise DescriptionError(
                 'write_urdf: the link of ground is "world", but a body has this name; rename it'
             )
-        SubElement(self.robot, "link", {"name": "world"})
+        SubElement(self.root, "link", {"name": "world"})
         self.damping: dict[str, float] = {}
         self.effort: dict[str, float] = {}
         self._sort_forces()
@@ -396,7 +393,7 @@ class _Writer:
                 self.lost.append(f"force {name!r} ({type(force).__name__})")
 
     def _link(self, name: str, masses: MassProperties | None = None) -> Xml:
-        link = SubElement(self.robot, "link", {"name": name})
+        link = SubElement(self.root, "link", {"name": name})
         if masses is not None and masses.mass > 0:
             inertial = SubElement(link, "inertial")
             SubElement(inertial, "origin", {"xyz": numbers_text(masses.com), "rpy": "0 0 0"})
@@ -409,7 +406,7 @@ class _Writer:
         return link
 
     def _joint(self, name: str, kind: str, parent: str, child: str, X: Transform) -> Xml:
-        joint = SubElement(self.robot, "joint", {"name": name, "type": kind})
+        joint = SubElement(self.root, "joint", {"name": name, "type": kind})
         SubElement(joint, "parent", {"link": parent})
         SubElement(joint, "child", {"link": child})
         yaw, pitch, roll = euler_from_rotation(X.R, "zyx")
@@ -427,12 +424,7 @@ class _Writer:
         last = len(steps) - 1
         for k, step in enumerate(steps):
             name = b.coordinates[step.coordinate].name
-            offset = (
-                Transform(rotation_about(step.axis, step.offset))
-                if step.turns
-                else Transform(np.eye(3), step.offset * step.axis)
-            )
-            X, axis = X @ offset, step.axis
+            X, axis = X @ step.by(step.offset), step.axis
             whole = k == last and straight
             if whole:  # the frame of the link is that of the body
                 X, axis = X @ Transform(X_MB.R), X_MB.R.T @ axis

@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.errors import UnknownNameError
+from condyle.errors import check_name
 from condyle.shapes.mesh import Mesh
 
 SIDES, RINGS, ROUND = 8, 3, 3
@@ -188,8 +188,7 @@ def bone(name: str, scale: float = 1.0, mirrored: bool = False) -> Mesh:
         scale: times the size of a man of 1.75 m.
         mirrored: of the left side.
     """
-    if name not in BONES:
-        raise UnknownNameError("bone", name, BONES)
+    check_name("bone", name, BONES)
     return Mesh(_arrays(name), (scale, scale, -scale if mirrored else scale))
 
 

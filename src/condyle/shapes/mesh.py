@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.shapes.base import Shape, points
-from condyle.shapes.files import MESH_FILES, read_mesh_file
+from condyle.shapes.mesh_files import MESH_FILES, read_mesh_file
 
 
 class Mesh(Shape):

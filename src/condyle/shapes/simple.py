@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.shapes.base import Shape, points, positive
 
 AROUND = 32
@@ -20,7 +20,8 @@ BENDS, SIDES = 4, 8
 
 @dataclass(frozen=True, repr=False)
 class Sphere(Shape):
-    """A sphere about the origin of S.
+    """A sphere to draw, about the origin of S. (`cd.contact.Sphere` touches other surfaces, `cd.paths.Sphere` is
+    what paths wrap over.)
 
     Args:
         radius: [m].
@@ -57,7 +58,8 @@ class Ellipsoid(Shape):
 
 @dataclass(frozen=True, repr=False)
 class Box(Shape):
-    """A box about the origin of S, its edges along the axes of S.
+    """A box to draw, about the origin of S, its edges along the axes of S. (`cd.contact.Box` touches other
+    surfaces.)
 
     Args:
         half_lengths: half its lengths along x, y, z [m], shape (3,).
@@ -130,7 +132,7 @@ class Line(Shape):
         given = points("Line", "points", self.points, (-1, 3))
         if len(given) < 2:
             raise DescriptionError(f"Line: two points or more make a line, got {len(given)}")
-        object.__setattr__(self, "points", given)
+        assign(self, points=given)
 
     def scaled(self, factors: Array) -> Shape:
         given: Any = self.points
@@ -162,8 +164,7 @@ class Tube(Shape):
             raise DescriptionError(
                 f"Tube: two points or more, neighbors apart, make a tube, got {len(given)}"
             )
-        object.__setattr__(self, "points", given)
-        object.__setattr__(self, "radius", positive("Tube", "radius", self.radius))
+        assign(self, points=given, radius=positive("Tube", "radius", self.radius))
 
     def scaled(self, factors: Array) -> Shape:
         given: Any = self.points

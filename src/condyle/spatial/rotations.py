@@ -96,6 +96,14 @@ def rotation_about(axis: Value, angle: Value) -> Value:
     return along + times(cos(angle), across) + times(sin(angle), turned)
 
 
+def frame_along(direction: Array) -> Array:
+    """A rotation whose z axis is along a direction of any length, shape (3,); x and y are somewhere across it."""
+    z = direction / np.linalg.norm(direction)
+    x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], axis=1)
+
+
 def _unit(axis: Value) -> Array:
     a = as_vector(axis, 3, "rotation_about, axis")
     length = np.linalg.norm(a, axis=-1, keepdims=True)

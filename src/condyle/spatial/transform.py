@@ -13,6 +13,7 @@ import numpy as np
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError, ShapeError
+from condyle.records import assign
 from condyle.spatial.algebra import (
     Value,
     apply,
@@ -87,8 +88,7 @@ class Transform(ExplainsCalls):
         if isinstance(R, np.ndarray):
             R, p = R.view(), p.view()
             R.flags.writeable = p.flags.writeable = False
-        object.__setattr__(self, "R", R)
-        object.__setattr__(self, "p", p)
+        assign(self, R=R, p=p)
 
     @classmethod
     def of(cls, value: Transform | Numbers | SX | None, what: str = "Transform") -> Transform:

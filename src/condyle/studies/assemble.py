@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array, real
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.errors import DescriptionError, ShapeError, check_name, warn
 from condyle.fit.frames import Frames, frame_count
 from condyle.fit.goals import Coordinate, Goal
 from condyle.fit.layout import BEFORE, INFO, OWN, STAY, Layout, has_loops
@@ -26,7 +26,7 @@ from condyle.model.model import description
 from condyle.native.machine import lapack
 from condyle.native.programs.program import ProgramAndTables, cached_program
 from condyle.studies.motion.coordinate_rates import coordinates_of_speeds
-from condyle.system.given import check_state, number
+from condyle.system.checked_arguments import check_state, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.tree import scales
@@ -411,8 +411,7 @@ def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[Arr
         )
     ranges = {c.name: c.range for b in system.bodies for c in b.coordinates if c.range is not None}
     for name, ends in (ranges if limits is True else limits).items():
-        if name not in system.coordinates:
-            raise UnknownNameError("coordinate", name, system.coordinates, "limits")
+        check_name("coordinate", name, system.coordinates, "limits")
         i = system.coordinates.index(name)
         if i not in rate_of:
             raise DescriptionError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from condyle.arguments import with_call_hints
-from condyle.errors import CondyleError, DescriptionError, UnknownNameError
+from condyle.errors import CondyleError, DescriptionError, UnknownNameError, check_name
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.trajectory import Trajectory
 from condyle.presentation import Block, number
@@ -155,6 +155,5 @@ class Comparison(Table):
 
     def row(self, alternative: str) -> dict[str, float]:
         """The numbers of one alternative, by column."""
-        if alternative not in self.alternatives:
-            raise UnknownNameError("alternative", alternative, self.alternatives)
+        check_name("alternative", alternative, self.alternatives)
         return dict(zip(self.names, self.values[self.alternatives.index(alternative)].tolist(), strict=True))

@@ -16,12 +16,12 @@ import numpy as np
 
 from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array, number
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, check_name
 from condyle.io.c3d import Recording
 from condyle.presentation import Display
 from condyle.records import dataclass
 from condyle.studies.gait.cycles import GaitCycles, gait_cycles
-from condyle.studies.gait.events import GaitEvents
+from condyle.studies.gait.foot_events import GaitEvents
 from condyle.table import Table
 from condyle.table.filters import filtered
 from condyle.table.reshaped import unit_factor
@@ -139,8 +139,7 @@ class EMG(Display, ExplainsCalls):
             )
         for channel, muscle in pairs.items():
             self.envelopes[channel]
-            if muscle not in activations.names:
-                raise UnknownNameError("muscle", muscle, activations.names)
+            check_name("muscle", muscle, activations.names)
         return pairs
 
     def beside(
@@ -240,7 +239,8 @@ def emg(
     """Envelopes of electromyograms.
 
     Args:
-        data: a Table of channels (`cd.read_table`, .sto, .mot, .csv) or a `cd.Recording`, whose analog channels count.
+        data: a Table of channels (`cd.read_table`, .sto, .mot, .csv) or what `cd.read_c3d` returns,
+            whose analog channels count.
         channels: which, or {channel: name to give it}; all by default.
         band: [Hz] that raw signals are filtered to; the upper one is brought below half of the rate. None for data
             that are rectified or envelopes already.
@@ -299,7 +299,7 @@ def _chosen(data: Table | Recording, channels: Sequence[str] | Mapping[str, str]
     table = data.analog if isinstance(data, Recording) else data
     if not isinstance(table, Table) or not table.names:
         raise DescriptionError(
-            f"emg: expected a cd.Table of channels or a cd.Recording with some, got {type(data).__name__}"
+            f"emg: expected a cd.Table of channels or a recording (cd.read_c3d) with some, got {type(data).__name__}"
         )
     if channels is not None:
         table = table[list(channels)]

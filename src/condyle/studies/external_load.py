@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, median
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, check_names, warn
 from condyle.plausible import ask, of_times
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.studies.motion.motion import Motion
 from condyle.studies.motion.spline_rates import spline
 from condyle.table import Table, after_events
@@ -73,7 +73,7 @@ class ExternalLoad(ExplainsCalls):
                 "ExternalLoad: table: expected a cd.Table, got "
                 f"{type(self.table).__name__}; a file is read by cd.read_table"
             )
-        object.__setattr__(self, "table", after_events(f"ExternalLoad on {self.body!r}", self.table))
+        assign(self, table=after_events(f"ExternalLoad on {self.body!r}", self.table))
         if self.force is None and self.torque is None:
             raise DescriptionError("ExternalLoad: give force= or torque=, the names of three columns")
         for what in ("force", "point", "torque"):
@@ -124,9 +124,7 @@ class ExternalLoad(ExplainsCalls):
                 )
             return found
         given = tuple(given)
-        for name in given:
-            if name not in names:
-                raise UnknownNameError(f"column ({what} of an ExternalLoad)", name, names)
+        check_names(f"column ({what} of an ExternalLoad)", given, names)
         if len(given) != 3:
             raise DescriptionError(f"ExternalLoad: {what}: expected the names of three columns, got {given}")
         return given

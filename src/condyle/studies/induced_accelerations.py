@@ -24,7 +24,7 @@ import numpy as np
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_name
 from condyle.fit.frames import Frames
 from condyle.forces.base import GROUPS
 from condyle.integrate.trajectory import Trajectory
@@ -39,8 +39,8 @@ from condyle.studies.inverse_dynamics import NOT_ACTUATED
 from condyle.studies.motion.motion import Motion
 from condyle.studies.prescribed_forces import prescribed_forces
 from condyle.studies.study_system import forces_of_groups, study_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.failures import unsolved_frames, with_failures
-from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
@@ -87,10 +87,7 @@ class InducedAccelerations(Display, Judged):
         return tuple(self.tables)
 
     def __getitem__(self, cause: str) -> Table:
-        if cause not in self.tables:
-            raise UnknownNameError(
-                "cause", cause, self.tables, "what contributes to one acceleration is result.of('knee')"
-            )
+        check_name("cause", cause, self.tables, "what contributes to one acceleration is result.of('knee')")
         return self.tables[cause]
 
     def __iter__(self) -> Iterator[str]:
@@ -144,7 +141,8 @@ class InducedAccelerations(Display, Judged):
     def plot(self, name: str, **options: Unpack[PlotOptions]) -> AxesLike:
         """Draw what contributes to one acceleration over time. Options and what is returned are those of
         `Table.plot`."""
-        from condyle.table.plots import Source, draw, for_people
+        from condyle.table.panels import Source, for_people
+        from condyle.table.plots import draw
 
         table = self.of(name)
         shown = for_people(table) if options.get("degrees", True) else table

@@ -9,7 +9,7 @@ import numpy as np
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
-from condyle.errors import UnknownNameError
+from condyle.errors import UnknownNameError, check_name
 from condyle.status import Outcome, Status
 from condyle.studies.external_load import ExternalLoad, stacked
 from condyle.studies.inverse_dynamics import NOT_ACTUATED
@@ -87,8 +87,7 @@ def joint_reactions(
         UnknownNameError: a body, a frame, a muscle without a column.
         CondyleError: invalid arguments.
     """
-    if on not in ("child", "parent"):
-        raise UnknownNameError("side of a joint", on, ("child", "parent"), "on=")
+    check_name("side of a joint", on, ("child", "parent"), "on=")
     chosen = _bodies(system, bodies)
     if frame not in ("child", "parent"):
         frame = system.body(frame)

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.arrays import Array, vertcat
+from condyle.errors import DescriptionError, check_names
 from condyle.muscles.metabolics import Metabolics, Umberger2010, Working
 from condyle.muscles.muscle import Muscle
 from condyle.native.tables.lookup import lookup_context
 from condyle.native.tables.staged import Staged
 from condyle.studies.muscle_analysis import MuscleAnalysis
 from condyle.studies.prescribed_forces import at_times
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.trace.parameter import as_sx
@@ -70,11 +70,7 @@ def metabolic_power(
         raise DescriptionError("metabolic_power: the analysis has the muscles of another system")
     given = {name: analysis[name].values for name in TAKEN}
     if excitations is not None:
-        for name in names:
-            if name not in excitations.names:
-                raise UnknownNameError(
-                    "column", name, excitations.names, "excitations: every muscle needs one"
-                )
+        check_names("column", names, excitations.names, "excitations: every muscle needs one")
         given["excitation"] = at_times("excitations", excitations[list(names)], analysis.lengths.time)
     values = {p.name: p.default for k in names for p in system.force(k).parameters()} | dict(parameters or {})
     out = np.empty((len(analysis.lengths.time), len(names) + 2))
@@ -94,7 +90,7 @@ def _power(model: Metabolics, name: str, law: Muscle, given: Array, values: Mapp
     x, own = ca.SX.sym("x", len(TAKEN)), law.parameters()
     e, a, l_n, v_M, active, passive = ca.vertsplit(x)
     done = Working(e, a, l_n, v_M, law.active_force_length.value(l_n), active, passive)
-    p = ca.vertcat(ca.SX(0, 1), *(as_sx(q) for q in own))
+    p = vertcat(as_sx(q) for q in own)
     numbers = np.repeat([[values[q.name]] for q in own], given.shape[1], axis=1).reshape(len(own), -1)
     [power] = Staged("metabolic_power", [x, p], [model.power(name, law, done)]).evaluate([given, numbers])
     return np.asarray(power)[0]

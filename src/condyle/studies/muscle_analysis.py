@@ -22,8 +22,8 @@ from condyle.status import Outcome
 from condyle.studies.motion.motion import Motion
 from condyle.studies.path_slips import warn_of_path_slips
 from condyle.studies.study_system import study_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.failures import unsolved_frames, with_failures
-from condyle.system.given import check_system
 from condyle.system.operators.muscles import elastic_tendons
 from condyle.system.state import State
 from condyle.system.states import Batch

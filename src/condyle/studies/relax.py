@@ -28,7 +28,7 @@ from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError
 from condyle.status import Status
-from condyle.system.given import check_state, number
+from condyle.system.checked_arguments import check_state, number
 from condyle.system.state import State
 from condyle.system.system import System
 

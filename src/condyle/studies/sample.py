@@ -35,15 +35,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arguments import with_call_hints
-from condyle.arrays import Array
+from condyle.arrays import Array, is_whole
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Mobilizer
-from condyle.presentation import Block, Display, cut, number, page
+from condyle.presentation import Block, ShowsBlocks, cut, number
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.studies.relax import check_energy
-from condyle.system.given import check_state, check_system
-from condyle.system.given import number as one_number
+from condyle.system.checked_arguments import check_state, check_system
+from condyle.system.checked_arguments import number as one_number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.variables import variables
@@ -106,9 +106,9 @@ def sample(
     for name, value in (("n", n), ("chains", chains), ("steps", steps), ("warmup", warmup)):
         if not isinstance(value, (int, np.integer)) or value < (name != "warmup"):
             raise DescriptionError(f"sample: {name}: expected a whole number above zero, got {value!r}")
-    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
+    if not is_whole(seed, 0):
         raise DescriptionError(f"sample: seed: expected a whole number, zero or above, got {seed!r}")
-    walk = _Walk(system, state, float(kT), min(int(chains), max(int(n) // LEAST, 1)), int(seed))
+    walk = _Chains(system, state, float(kT), min(int(chains), max(int(n) // LEAST, 1)), int(seed))
     each = -(-int(n) // walk.chains)
     walk.warm(int(warmup), int(steps))
     q = np.empty((each, walk.chains, system.nq))
@@ -143,7 +143,7 @@ def _checked(system: System, state: State | None) -> State:
     return state
 
 
-class _Walk:
+class _Chains:
     """Chains side by side: q (chains, nq)."""
 
     def __init__(self, system: System, state: State, kT: float, chains: int, seed: int) -> None:
@@ -417,7 +417,7 @@ def _judge(x: Array) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoltzmannSample(Judged, Display):
+class BoltzmannSample(Judged, ShowsBlocks):
     """States with a Boltzmann distribution.
 
     Attributes:
@@ -487,9 +487,6 @@ class BoltzmannSample(Judged, Display):
             advice="start from a state that is near equilibrium, or with more warmup",
         )
 
-    def _repr_html_(self) -> str:
-        return page(repr(self), *self._blocks())
-
     def _blocks(self) -> list[Block]:
         rows = [(name, f"{self.rhat[name]:.4f}", f"{self.ess[name]:.0f}") for name in [*self.rhat]]
         return [Block("chains", ("", "R-hat", "effective size"), rows), *self.quality.blocks]
@@ -504,7 +501,8 @@ class BoltzmannSample(Judged, Display):
 
     def plot(self, **options: Unpack[PlotOptions]) -> Axes:
         """Histograms of the coordinates; angles are in degrees. Options are those of `Table.plot`."""
-        from condyle.table.plots import for_people, on
+        from condyle.table.panels import for_people
+        from condyle.table.plots import on
 
         table = self.table()[list(self.system.coordinates)]
         table = for_people(table) if options.get("degrees", True) else table

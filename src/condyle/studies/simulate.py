@@ -20,14 +20,15 @@ from condyle.integrate.manifold import faint, violations
 from condyle.integrate.measure_history import history
 from condyle.integrate.native import native
 from condyle.integrate.progress import reported
-from condyle.integrate.run import Run, Settings
+from condyle.integrate.run import RunSettings, SimulationRun
 from condyle.integrate.trajectory import Trajectory
 from condyle.loading import if_loaded
+from condyle.native.machine import notes
 from condyle.native.machine.threads import thread_count
 from condyle.plausible import ACROSS, ask, of_excitation
 from condyle.presentation import cut, numbers
 from condyle.studies.residual_forces import gravity
-from condyle.system.given import (
+from condyle.system.checked_arguments import (
     BYTES_PER_EVENT,
     check_state,
     check_step,
@@ -241,13 +242,13 @@ def simulate(
         )
     _check_start(system, start, accuracy)
     report, stop = reported("simulate", progress)
-    settings = Settings(
+    settings = RunSettings(
         float(t_final), accuracy, w, step, max_step, wanted, scales.TIME_SCALE * accuracy, report
     )
     try:
         found: Trajectory | Ensemble
         if alone and not every_step:
-            from condyle.integrate.pieces import run_in_pieces
+            from condyle.integrate.kept_times import run_in_pieces
 
             if happening or history(system):
                 raise DescriptionError(
@@ -259,7 +260,7 @@ def simulate(
             found = run_in_pieces(start[0], native(system, method), method, settings, times)
             last = float(found.t[-1])
         elif alone:
-            found = Run(start[0], *native(system, method), method, settings).go()
+            found = SimulationRun(start[0], *native(system, method), method, settings).go()
             last = float(found.t[-1])
         else:
             from condyle.integrate.ensemble_run import EachRun, EnsembleRun
@@ -273,6 +274,7 @@ def simulate(
                 runs = EnsembleRun(start, *program, method, settings, times)
             found = runs.go(thread_count(threads))
         _warn_of_jumps(found)
+        _warn_of_left_out(system, found)
         _warn_of_domains(system, found)
         warn_of_samples("simulate", system, first, last, start.tail[0])
         return found
@@ -397,6 +399,18 @@ def _ask_about_floors(system: System) -> None:
             f"simulate: gravity acts along ({numbers(g)}), across the only plane of ground, whose normal "
             f"is ({numbers(floors[0])}): it carries nothing. Is another axis up?"
         )
+
+
+def _warn_of_left_out(system: System, found: Trajectory | Ensemble) -> None:
+    """Where a path goes over fewer surfaces than it should."""
+    if notes.is_set():
+        from condyle.system.failures import report_left_out_frames
+
+        for traj in [found] if isinstance(found, Trajectory) else found:
+            notes.put()  # of which member it tells is not known
+            tails = traj.tails(np.arange(len(traj)))
+            if report_left_out_frames(system.compiled, "simulate", traj.t, traj.q, tails):
+                return
 
 
 def _warn_of_jumps(found: Trajectory | Ensemble) -> None:

@@ -18,7 +18,7 @@ from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.forces.actuators import CoordinateActuator
 from condyle.muscles.muscle import FULL, fibers, saturation
-from condyle.presentation import Block, Display, cut, page, rows_of, span
+from condyle.presentation import Block, ShowsBlocks, cut, rows_of, span
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
@@ -28,8 +28,8 @@ from condyle.studies.motion.motion import Motion
 from condyle.studies.residual_forces import ResidualForces
 from condyle.studies.study_system import recorded_motion, study_system
 from condyle.studies.unknown_forces import WHO, UnknownForces, directions
-from condyle.system.failures import unsolved
-from condyle.system.given import flag, number
+from condyle.system.checked_arguments import flag, number
+from condyle.system.failures import report_left_out_frames, unsolved
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table, save_all
@@ -44,7 +44,7 @@ KKT = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StaticOptimization(Display):
+class StaticOptimization(ShowsBlocks):
     """Activations, forces and how well they were found, from `cd.static_optimization`. Frames that failed are
     NaN in all Tables but `missing`.
 
@@ -86,7 +86,8 @@ class StaticOptimization(Display):
     def plot(self, *names: str, **options: Unpack[PlotOptions]) -> AxesLike:
         """Draw activations (of all muscles, if none is named) over time. Options and what is
         returned are those of `Table.plot`."""
-        from condyle.table.plots import Source, draw
+        from condyle.table.panels import Source
+        from condyle.table.plots import draw
 
         return draw([Source(self.activations)], names, ylabel="activation", **options)
 
@@ -111,9 +112,6 @@ class StaticOptimization(Display):
             f"StaticOptimization({len(t)} frames{span(t)}: {cut(self.activations.names)}; {self.status}"
             f"{self.quality.summary})"
         )
-
-    def _repr_html_(self) -> str:
-        return page(repr(self), *self._blocks())
 
     def _blocks(self) -> list[Block]:
         a = self.activations
@@ -252,6 +250,7 @@ def _result(
         int(i): _why(motion, unknowns, int(i), missing[i], kkt[i], saturated[i])
         for i in np.flatnonzero(~np.isfinite(x).all(axis=1) | (kkt > KKT))
     }
+    report_left_out_frames(motion.system.compiled, WHO, motion.t, motion.q, motion.tail)
     status = Outcome(Status.FINISHED, str(motion.status))
     quality = Quality(rows.checks, WHO)
     if failures:

@@ -19,7 +19,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
-from condyle.errors import DescriptionError, UnknownNameError, warn
+from condyle.errors import DescriptionError, check_names, warn
 from condyle.forces.actuators import Actuator, CoordinateActuator
 from condyle.forces.base import GROUPS, Force
 from condyle.forces.external import ExternalWrench
@@ -31,7 +31,7 @@ from condyle.model.model import Model
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad, LoadWrenches, loads_on
 from condyle.studies.motion.motion import Motion
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
@@ -165,7 +165,7 @@ def _wrench(body: str) -> list[str]:
     return [f"given load on {body}: {axis}" for axis in ("mx", "my", "mz", "fx", "fy", "fz")]
 
 
-def given(law: Force, value: Input) -> Force:
+def with_force(law: Force, value: Input) -> Force:
     """A path or an actuator with a given force."""
     if isinstance(law, PathLaw):
         return Pull(law.path, value)
@@ -208,7 +208,7 @@ def study_system(
     pulled: Iterable[str] = (),
     loaded: Iterable[str] = (),
     rigid: Mapping[str, Constraint] | None = None,
-    law: Callable[[Force, Input], Force] = given,
+    law: Callable[[Force, Input], Force] = with_force,
 ) -> StudySystem:
     """A system with some of its forces, made once.
 
@@ -281,9 +281,7 @@ def forces_of_groups(system: System, groups: Iterable[str]) -> tuple[str, ...]:
         UnknownNameError: an unknown group.
     """
     groups = (groups,) if isinstance(groups, str) else tuple(groups)
-    for group in groups:
-        if group not in GROUPS:
-            raise UnknownNameError("group of forces", group, GROUPS)
+    check_names("group of forces", groups, GROUPS)
     return system.compiled.remembered(
         ("forces of groups", *groups),
         lambda: tuple(name for name, force in system._forces.items() if force.group in groups),

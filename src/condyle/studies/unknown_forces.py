@@ -23,14 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_name, check_names
 from condyle.forces.actuators import CoordinateActuator, TorqueActuator
 from condyle.laws.described import speed_named
 from condyle.model.operators.columns import generalized_forces
 from condyle.muscles import Muscle
 from condyle.studies.motion.motion import Motion
 from condyle.studies.path_slips import warn_of_path_slips
-from condyle.system.given import number
+from condyle.system.checked_arguments import number
 from condyle.trace.parameter import Expression
 
 WHO = "static_optimization"
@@ -193,9 +193,7 @@ class UnknownForces:
             return own
         if not isinstance(given, Mapping):
             return [number(f"{WHO}: {what}", given, "a number, or one by the name of each muscle")] * len(own)
-        for name in given:
-            if name not in self.muscles:
-                raise UnknownNameError("muscle", name, self.muscles, f"{what} of {WHO}")
+        check_names("muscle", given, self.muscles, f"{what} of {WHO}")
         return [
             number(f"{WHO}: {what}[{name!r}]", given.get(name, x), "a number")
             for name, x in zip(self.muscles, own, strict=True)
@@ -209,8 +207,7 @@ class UnknownForces:
         for name, value in (given or {}).items():
             if name not in names and name in self.system.coordinates:
                 name = speed_named(self.model.tree, name, f"weights of {WHO}")
-            if name not in names:
-                raise UnknownNameError("muscle, actuator or reserve", name, names, f"weights of {WHO}")
+            check_name("muscle, actuator or reserve", name, names, f"weights of {WHO}")
             w = number(f"{WHO}: weights[{name!r}]", value, "a number above 0")
             if not 0 < w < math.inf:
                 raise DescriptionError(f"{WHO}: weights[{name!r}] must be above 0, got {w:g}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from condyle.errors import CondyleError
-from condyle.integrate.progress import Report
+from condyle.integrate.progress import ProgressReport
 from condyle.sweeps import jobs
 from condyle.sweeps.executors import Place
 from condyle.sweeps.parts import Part, joined
@@ -91,7 +91,7 @@ class Dispatch:
         if self.store:
             self.store.log(f"began: {int(waits.sum())} of {len(self.members)} members to run")
 
-    def go(self, report: Report | None) -> None:
+    def go(self, report: ProgressReport | None) -> None:
         """Until every member has a result or has failed, or Ctrl-C."""
         flying: dict[Future, Task] = {}
         # one task first: what it compiles goes with the others
@@ -124,7 +124,7 @@ class Dispatch:
             if not self.result._interrupted:
                 self._tell(report, now=True)
 
-    def _tell(self, report: Report | None, now: bool = False) -> None:
+    def _tell(self, report: ProgressReport | None, now: bool = False) -> None:
         """Progress to who asked for it, and now and then into the log."""
         at = time.perf_counter()
         if at - self.counted > 5.0:

@@ -13,8 +13,8 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.native.machine import cache
 from condyle.records import dataclass
+from condyle.sweeps.member_table import Member
 from condyle.sweeps.parts import Part, joined, of_results
-from condyle.sweeps.sample import Member
 from condyle.sweeps.summary import BLOCK, node_of
 from condyle.table import Table
 
@@ -188,7 +188,7 @@ def run(name: str, payload: Payload | None, members: Table, seed: int) -> Reply:
         part = job.answer(members, seed)
     _loaded.clear()
     _loaded[name] = job
-    code = {} if same and payload.code else cache.given(cache.used() - before)
+    code = {} if same and payload.code else cache.exported_entries(cache.used() - before)
     return Reply(part, kind, code, time.perf_counter() - begin)
 
 

@@ -14,9 +14,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
-from condyle.sweeps.sample import Sample
+from condyle.arrays import Array, is_whole
+from condyle.errors import DescriptionError, UnknownNameError, check_name, check_names
+from condyle.sweeps.member_table import Sample
 
 METHODS = ("sobol", "random", "latin", "halton", "grid", "saltelli")
 LEAST = 2.0**-53
@@ -67,9 +67,8 @@ def members(
     """
     known = _distributions(quantities)
     names, d = tuple(known), len(known)
-    if method not in METHODS:
-        raise UnknownNameError("method", method, METHODS)
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+    check_name("method", method, METHODS)
+    if not is_whole(seed, 0):
         raise DescriptionError(f"members: seed: expected a whole number from 0 on, got {seed!r}")
     factor = _factor(names, correlations)
     if factor is not None and method in ("grid", "saltelli"):
@@ -134,7 +133,7 @@ def _distributions(quantities: Any) -> dict[str, Any]:
 
 
 def _count(n: Any, method: str) -> int:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+    if not is_whole(n, 1):
         raise DescriptionError(f"members: n: expected a whole number from 1 on, got {n!r}")
     if method == "saltelli" and (n < 2 or n & (n - 1)):
         raise DescriptionError(
@@ -215,9 +214,7 @@ def _factor(names: Sequence[str], correlations: Correlations | None) -> Array | 
             raise DescriptionError(
                 f"members: correlations: expected {{(a, b): number}}, got {pair!r}: {value!r}"
             )
-        for name in pair:
-            if name not in names:
-                raise UnknownNameError("quantity", name, names)
+        check_names("quantity", pair, names)
         i, j = (names.index(name) for name in pair)
         if i == j or not -1 <= value <= 1:
             raise DescriptionError(

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_name, check_names
 from condyle.io.markers import Markers
 from condyle.muscles.muscle import Muscle
 from condyle.records import dataclass
@@ -20,7 +20,7 @@ from condyle.studies.joint_reactions import joint_reactions
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.motion.motion import Motion
 from condyle.studies.static_optimization import static_optimization
-from condyle.sweeps.sample import Member
+from condyle.sweeps.member_table import Member
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.trace.parameter import Expression, Parameter
@@ -61,9 +61,7 @@ class MotionStudy:
     options: Mapping[str, bool | float | Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in self.results:
-            if name not in RESULTS:
-                raise UnknownNameError("result of a MotionStudy", name, RESULTS)
+        check_names("result of a MotionStudy", self.results, RESULTS)
         if not self.results:
             raise DescriptionError(f"MotionStudy: results: expected some of {RESULTS}, got none")
         if not np.isfinite(self.noise) or self.noise < 0:
@@ -118,10 +116,7 @@ def _varied(system: System, names: Sequence[str]) -> System:
     for name in names:
         if name in system.parameters:
             continue
-        if name not in possible:
-            raise UnknownNameError(
-                "quantity", name, possible, "a member varies Parameters, masses and muscles"
-            )
+        check_name("quantity", name, possible, "a member varies Parameters, masses and muscles")
         whose, _, what = name.rpartition(" ")
         factor = Parameter(name, 1.0)
         if what == "mass":

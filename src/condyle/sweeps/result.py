@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_name
 from condyle.presentation import Block, Display, cut, page
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
@@ -161,8 +161,7 @@ class Sweep(Display):
             raise DescriptionError(
                 f"sweep: {name!r}: results stayed on the workers (reduce=True): sweep.summary has what there is"
             )
-        if name not in self._numbers:
-            raise UnknownNameError("result", name, self._numbers)
+        check_name("result", name, self._numbers)
         return self._numbers[name]
 
     def sensitivity(self, name: str, *, confidence: float = 0.95, resamples: int = 200) -> Sensitivity:
@@ -219,10 +218,10 @@ class Sweep(Display):
             against: the quantity of a scatter plot; by default the one that it depends on most, by ranks.
             options: axes, width and path, as for `Table.plot`.
         """
-        from condyle.table.plots import COLORS, on
+        from condyle.table.panels import COLORS
+        from condyle.table.plots import on
 
-        if kind not in KINDS:
-            raise UnknownNameError("kind of plot", kind, KINDS)
+        check_name("kind of plot", kind, KINDS)
         y = self._number(name)
         with on(**options) as axes:
             if kind == "tornado":

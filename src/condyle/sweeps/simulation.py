@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, UnknownNameError, check_name
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.trajectory import Trajectory
 from condyle.records import dataclass
 from condyle.studies.simulate import simulate
 from condyle.sweeps.jobs import ByChunk
 from condyle.sweeps.parts import Part
-from condyle.system.given import check_state, check_system
+from condyle.system.checked_arguments import check_state, check_system
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.variables import variables
@@ -79,10 +79,7 @@ class Simulation:
         given |= {"locked": state.locked, "disabled": state.disabled}
         places = self._places()
         for name in members:
-            if name not in places:
-                raise UnknownNameError(
-                    "quantity", name, places, "a member varies parameters, inputs, coordinates and speeds"
-                )
+            check_name("quantity", name, places, "a member varies parameters, inputs, coordinates and speeds")
             kind, k = places[name]
             given[kind][:, k] = members[name]
         return given
@@ -121,7 +118,7 @@ class Simulation:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class ChunkMeasures:
     """What a simulation measures of a chunk of members.
 
     Attributes:
@@ -164,8 +161,7 @@ def _measured(name: str, measure: Measure, ens: Ensemble) -> Array:
     """One row per member."""
     if isinstance(measure, str):
         names, _ = variables(ens.system)
-        if measure not in names:
-            raise UnknownNameError("variable", measure, names, f"of the measure {name!r}")
+        check_name("variable", measure, names, f"of the measure {name!r}")
         return np.asarray(ens.y_end[:, names.index(measure)])
     first = next(iter(inspect.signature(measure).parameters), "")
     if first in ("traj", "trajectory"):

@@ -64,7 +64,7 @@ class Store:
         else:
             members.save(self.folder / "members.npz")
             full = {"format": FORMAT, "versions": versions(), **manifest}
-            with files.whole(file, "w", encoding="utf-8") as out:
+            with files.atomic_write(file, "w", encoding="utf-8") as out:
                 json.dump(full, out, indent=1)
 
     def _lock(self) -> None:
@@ -113,13 +113,13 @@ class Store:
         if table is not None:
             arrays = {key: x for key, x in arrays.items() if key[:2] != "n/"} | {"parquet": np.array(True)}
         if table is None or part.failures or any(part.arrays):
-            with files.whole(path, tidy=False) as file:
+            with files.atomic_write(path, tidy=False) as file:
                 np.savez(file, **arrays)  # type: ignore[arg-type]
         if table is not None:
             from pyarrow import parquet  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
             path = self.numbers / f"{path.stem}.parquet"
-            with files.whole(path, tidy=False) as file:
+            with files.atomic_write(path, tidy=False) as file:
                 parquet.write_table(table, file, compression="none", use_dictionary=False)
         return path
 
@@ -221,6 +221,7 @@ def versions() -> dict[str, str]:
     """Of what results depend on."""
     from importlib.metadata import version
 
-    return {"python": platform.python_version(), "machine": platform.machine()} | {
-        name: version(name) for name in ("condyle", "numpy", "scipy", "casadi", "llvmlite")
-    }
+    from condyle import __version__
+
+    ours = {"python": platform.python_version(), "machine": platform.machine(), "condyle": __version__}
+    return ours | {name: version(name) for name in ("numpy", "scipy", "casadi", "llvmlite")}

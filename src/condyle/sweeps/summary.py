@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_name
 from condyle.presentation import Block, Display, cut, page
 from condyle.records import dataclass
 
@@ -223,8 +223,7 @@ class Summary(Display):
         return dict(zip(self.rows, self._row(name), strict=True))
 
     def _known(self, name: str) -> Numbers:
-        if name not in self._numbers:
-            raise UnknownNameError("result", name, self._numbers)
+        check_name("result", name, self._numbers)
         return self._numbers[name]
 
     def quantile(self, name: str, q: ArrayLike) -> Any:

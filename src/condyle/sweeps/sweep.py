@@ -13,15 +13,16 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from condyle.arrays import is_whole
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import reported
 from condyle.sweeps import jobs
 from condyle.sweeps.digest import digest
 from condyle.sweeps.dispatch import Dispatch
 from condyle.sweeps.executors import DaskClient, Place, Pool
+from condyle.sweeps.member_table import Member, Sample
 from condyle.sweeps.result import Sweep
-from condyle.sweeps.sample import Member, Sample
-from condyle.sweeps.simulation import Measure, Measured, Simulation
+from condyle.sweeps.simulation import ChunkMeasures, Measure, Simulation
 from condyle.sweeps.store import Store
 from condyle.sweeps.summary import Nodes
 from condyle.table import Table
@@ -74,7 +75,7 @@ def sweep(
     """
     table = _checked(members)
     for name, value, least in (("chunk", chunk, 1), ("retries", retries, 0)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+        if value is not None and not is_whole(value, least):
             raise DescriptionError(f"sweep: {name}: expected a whole number from {least} on, got {value!r}")
     seed = int(getattr(members, "seed", 0) if seed is None else seed)
     place = Place(executor)
@@ -122,7 +123,7 @@ def _checked(members: Any) -> Table:
 def _job(work: Any, measures: Any, batched: bool | None, threads: int | None) -> tuple[jobs.Job, str]:
     """What workers run, and its name."""
     if isinstance(work, Simulation):
-        return Measured(work, measures, threads), "Simulation"
+        return ChunkMeasures(work, measures, threads), "Simulation"
     if measures is not None:
         raise DescriptionError(
             "sweep: measures= are for a cd.Simulation; a function returns what it measures"

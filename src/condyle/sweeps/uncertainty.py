@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_name
 from condyle.presentation import Display, cut, page, span
 from condyle.records import dataclass
 from condyle.sweeps.executors import DaskClient, Pool
+from condyle.sweeps.member_table import Member
 from condyle.sweeps.parts import VALUE
 from condyle.sweeps.result import Sweep, indices
-from condyle.sweeps.sample import Member
 from condyle.sweeps.sensitivity import Sensitivity
 from condyle.sweeps.sweep import sweep
 from condyle.table import Table
@@ -56,14 +56,14 @@ class Band(Display):
 
     def __getitem__(self, name: str) -> Array:
         """A column of the members that finished, (k, rows)."""
-        if name not in self.mean.names:
-            raise UnknownNameError("column", name, self.mean.names)
+        check_name("column", name, self.mean.names)
         return np.asarray(self.values[:, :, self.mean.names.index(name)])
 
     def plot(self, *names: str, **options: Unpack[PlotOptions]) -> AxesLike:
         """Draw medians (of all columns, if none is named) over time, with bands from low to high. Options and what is
         returned are those of `Table.plot`."""
-        from condyle.table.plots import Source, draw
+        from condyle.table.panels import Source
+        from condyle.table.plots import draw
 
         return draw([Source(self.median, (self.low, self.high))], names, **options)
 
@@ -111,8 +111,7 @@ class Uncertainty(Display):
         return page(repr(self), *(band.mean._rows for band in self.bands.values()))
 
     def __getitem__(self, name: str) -> Band:
-        if name not in self.bands:
-            raise UnknownNameError("table", name, self.bands)
+        check_name("table", name, self.bands)
         return self.bands[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -23,9 +23,10 @@ from condyle.model.layouts import build_looped, prefers_loops
 from condyle.model.model import Model, description, equation_names
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.columns import generalized_forces
-from condyle.model.operators.record import Operator
+from condyle.model.operators.record import OperatorRecord
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.fastcall.builtin import DirectCall
+from condyle.native.machine import notes
 from condyle.system.tails import Tails, resting
 from condyle.tree import scales
 from condyle.tree.tree import Tree
@@ -75,6 +76,7 @@ class Compiled:
         self.model = model = Model(tree, forces, constraints)
         self.key = description(model)
         self.functions: dict[Any, NativeFunction] = {}
+        self.left_out_was_told = False  # failures.report_left_out
         self._shapes: dict[str, list[tuple[int, ...]] | None] = {}
         self.direct: dict[Any, Callable[..., Any]] = {}
         self.programs: dict[Any, Any] = {}
@@ -146,6 +148,7 @@ class Compiled:
                     optional=operator.may_end,
                     options=tuple(self.tails.parts),
                     finite=self._looked_at(name),
+                    noted=self.model.leaves_out and operator.on_paths,
                 )
                 if operator.direct
                 else None,
@@ -170,13 +173,15 @@ class Compiled:
             if any(np.isnan(x).any() for x in parts):
                 failures.report_unfound_reactions(self, name, arguments, tail)
                 failures.report_unsolved(self, OPERATORS[name].label, arguments[0], np.asarray(tail), result)
+            if notes.is_set():
+                failures.report_left_out(self, OPERATORS[name].label, arguments[0], np.asarray(tail))
         return result
 
     def _looked_at(self, name: str) -> bool:
         """Whether a result that is not a number may mean that a path is not found."""
         return bool(self.model.over_surfaces or self.model.reaction_laws) and OPERATORS[name].on_paths
 
-    def refusal(self, operator: Operator, label: str, tail: int = -1) -> Any:
+    def refusal(self, operator: OperatorRecord, label: str, tail: int = -1) -> Any:
         """What a kernel that ends with an operator's status does where that is not zero; None if it has none.
 
         Args:
@@ -219,7 +224,7 @@ class Compiled:
             result = call(*arguments, **options)
             x = result if type(result) is np.ndarray and result.ndim == 1 else np.ravel(result)
             total = x.dot(x) if x.size < SMALL else x.sum()
-            return result if total == total else method(*arguments, **options)
+            return result if total == total and not notes.is_set() else method(*arguments, **options)
 
         return function.direct(looked_at if self._looked_at(name) else call, self.tails.default, method)
 
@@ -303,6 +308,27 @@ class Compiled:
             for name, c in self.model.constraints.items()
             for label in ([name] if c.size == 1 else [f"{name}[{k}]" for k in range(c.size)])
         }
+
+
+class SharedCode:
+    """What was compiled of a System and its copies, the last few: copies with the same parts share it.
+
+    A model that is kept for a second reading has one. What it holds lives as long as the model is kept.
+    """
+
+    MOST = 8
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[Any, ...], tuple[list[Any], Compiled]] = {}
+
+    def get(self, parts: list[Any], more: tuple[Any, ...], make: Callable[[], Compiled]) -> Compiled:
+        """What was made of these very objects and what else determines it, or what is made now."""
+        key = (*map(id, parts), more)
+        found = self._held.pop(key, None) or (parts, make())  # the parts live on, so that ids stay theirs
+        while len(self._held) >= self.MOST:
+            self._held.pop(next(iter(self._held)), None)
+        self._held[key] = found
+        return found[1]
 
 
 def _entries(model: Model) -> dict[str, Entries]:

@@ -25,14 +25,15 @@ from condyle.model.looped.jacobian import (
     has_looped_jvp,
 )
 from condyle.model.operators import OPERATORS
-from condyle.model.operators.record import Operator
+from condyle.model.operators.record import OperatorRecord
 from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.fastcall.builtin import DirectCall
+from condyle.native.machine import notes
 from condyle.native.straight.kernel_function import Composite
 from condyle.native.tables.lookup import lookup_context, lookups_in
 from condyle.system.compiled import Compiled
-from condyle.system.failures import report_unsolved
+from condyle.system.failures import report_left_out, report_unsolved
 from condyle.system.operators.public import OPTIONS
 
 ACCELERATIONS = "forward_dynamics", "ydot"
@@ -41,7 +42,7 @@ CONTACT_FORCES = "contacts.forces", "contacts.losses", "contacts.wrenches", "con
 _OPTIONS = tuple(name for name in OPTIONS if name != "out")
 
 
-def derivable(name: str) -> Operator:
+def derivable(name: str) -> OperatorRecord:
     """The record of an operator that is a kernel of its own, for jvp, vjp, jacobian and casadi."""
     operator = OPERATORS.get(name)
     if operator is None or not operator.derivable:
@@ -147,7 +148,7 @@ def _looked_at(
     def call(*given: Any) -> dict[str, Array]:
         result = direct(*given)
         owner = compiled()
-        if owner is not None and any(math.isnan(x.sum()) for x in result.values()):
+        if owner is not None and (notes.is_set() or any(math.isnan(x.sum()) for x in result.values())):
             _check_paths(owner, kind, name, [*given, owner.tails.default], tuple(result.values()))
         return result
 
@@ -158,8 +159,13 @@ def _check_paths(compiled: Compiled, kind: str, name: str, arrays: Sequence[Any]
     """Raise or warn about paths and contacts that were not found (failures.py). `arrays` are an operator's,
     with the tail."""
     parts = result if isinstance(result, tuple) else (result,)
-    if compiled.model.over_surfaces and OPERATORS[name].on_paths and any(np.isnan(x).any() for x in parts):
-        report_unsolved(compiled, f"{kind} of {name}", arrays[0], np.asarray(arrays[-1]), result)
+    if not compiled.model.over_surfaces or not OPERATORS[name].on_paths:
+        return
+    what, q, tail = f"{kind} of {name}", arrays[0], np.asarray(arrays[-1])
+    if any(np.isnan(x).any() for x in parts):
+        report_unsolved(compiled, what, q, tail, result)
+    if notes.is_set():
+        report_left_out(compiled, what, q, tail)
 
 
 def _size(compiled: Compiled, name: str) -> int:
@@ -167,7 +173,7 @@ def _size(compiled: Compiled, name: str) -> int:
     return sum(n for result, n in OPERATORS[name].outputs(compiled.model) if result != "status")
 
 
-def _part(compiled: Compiled, operator: Operator, body: int) -> slice:
+def _part(compiled: Compiled, operator: OperatorRecord, body: int) -> slice:
     """Which of the numbers are an operator's, if it answers for one body."""
     return operator.row(compiled.model, body) if operator.per_body == "row" else slice(None)
 
@@ -307,7 +313,7 @@ def check_shares(compiled: Compiled, kind: str, name: str, q: Any, u: Any, tail:
 
 
 def _made(
-    compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...], body: int | None, key: Any
+    compiled: Compiled, kind: str, operator: OperatorRecord, wrt: tuple[str, ...], body: int | None, key: Any
 ) -> NativeFunction:
     """The native function of a derivative."""
     model, name = compiled.model, operator.name

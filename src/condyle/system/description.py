@@ -44,16 +44,31 @@ class Copies(Attachments):
         """From here on nothing changes: check what only the whole can show, and give it what is compiled from
         it."""
         if self._compiled is None:
-            self._check_laws()
-            self._check_recorded("measure", self._measures)
-            self._check_recorded("discrete variable", self.discrete)
-            check_states(self._moving, [name for name, m in self._measures.items() if m.history])
-            self._check_reactions()
-            compiled = Compiled(self._tree, self._moving, self._constraints, self._off)
-            compiled.model.notes.get("speeds move inertia", self._check_inertia)
-            self._compiled = compiled
+            shared = self._shared
+            self._compiled = self._code() if shared is None else shared.get(*self._own_parts(), self._code)
             self._frozen = f"{why} at {_user_line()}"
         return self._compiled
+
+    def _code(self) -> Compiled:
+        self._check_laws()
+        self._check_recorded("measure", self._measures)
+        self._check_recorded("discrete variable", self.discrete)
+        check_states(self._moving, [name for name, m in self._measures.items() if m.history])
+        self._check_reactions()
+        compiled = Compiled(self._tree, self._moving, self._constraints, self._off)
+        compiled.model.notes.get("speeds move inertia", self._check_inertia)
+        return compiled
+
+    def _own_parts(self) -> tuple[list[Any], tuple[Any, ...]]:
+        """The objects that machine code is made of, none of which changes, and all else that it depends on."""
+        tree, rooms = self._tree, (self._forces, self._constraints, self._measures)
+        names = (tree.parameters, tree.inputs, tree.discrete)
+        parts = [
+            *tree.bodies,
+            *(law for room in rooms for law in room.values()),
+            *(p for r in names for p in r),
+        ]
+        return parts, (*(tuple(room) for room in rooms), *(len(r) for r in names), self._off)
 
     def _check_reactions(self) -> None:
         """Raise a clear error if a law asks for reactions of joints where impacts and contacts that open add to
@@ -76,7 +91,7 @@ class Copies(Attachments):
     def _check_inertia(self) -> bool:
         """Every speed moves some inertia, or an error says which does not."""
 
-        from condyle.tree.check import check_inertia
+        from condyle.tree.massless import check_inertia
 
         if self._tree.checked < len(self._tree.bodies):
             check_inertia(self._tree)
@@ -175,6 +190,7 @@ class Copies(Attachments):
         other._markers, other._geometry = dict(self._markers), dict(self._geometry)
         other.notes, other.about, other._off = self.notes, dict(self.about), self._off
         other.groups, other._file_order = dict(self.groups), self._file_order
+        other._shared = self._shared
         return other
 
     def __getstate__(self) -> dict[str, Any]:
@@ -352,8 +368,8 @@ class Description(Copies):
             names of the forces or constraints.
         """
         from condyle.constraints.unilateral import RigidContact
-        from condyle.contact.groups import pairs
         from condyle.contact.hunt_crossley import ContactLaw, HuntCrossley
+        from condyle.contact.surface_groups import pairs
 
         made = pairs(name, a, b, law or HuntCrossley, options, RigidContact)
         two = lambda law: frozenset(
@@ -518,7 +534,7 @@ def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any
     coordinates = [c for b in bodies for c in b.coordinates]
     driven = {j for b in bodies for j in b.prescribed_speeds}
     parameters, inputs, discrete, z = (
-        [(name, number(x)) for name, x in zip(system.names(kind), system.default(kind), strict=True)]
+        [(name, number(x)) for name, x in zip(system._names(kind), system.default(kind), strict=True)]
         for kind in ("parameters", "inputs", "discrete", "z")
     )
     made = [

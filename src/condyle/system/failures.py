@@ -17,6 +17,7 @@ from condyle.errors import ConstraintError, ContactError, ConvergenceError, Path
 from condyle.mobilizers import motion_at
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
+from condyle.native.machine import notes
 from condyle.native.tables.lookup import lookup_context
 from condyle.native.tables.staged import Staged
 from condyle.presentation import cut
@@ -357,6 +358,109 @@ def report_unsolved(compiled: Compiled, name: str, q: Any, tail: Array, result: 
     )
 
 
+def report_left_out(compiled: Compiled, name: str, q: Any, tail: Array) -> None:
+    """A RuntimeWarning, once for a system, where some path goes over fewer surfaces than it should: the first
+    state and path, and the surfaces. The results are numbers, of a path that passes through a surface.
+
+    Args:
+        name: of the operator.
+        q: (..., nq).
+        tail: (..., n).
+    """
+    notes.clear()
+    if compiled.left_out_was_told or not compiled.model.leaves_out:
+        return
+    q = compiled.vector("q", q, name)
+    batch = np.broadcast_shapes(q.shape[:-1], tail.shape[:-1])
+    q, tail = (np.broadcast_to(x, batch + x.shape[-1:]).reshape(-1, x.shape[-1]) for x in (q, tail))
+    if (i := _first_left_out(compiled, q, tail)) is None:
+        return
+    compiled.left_out_was_told = True
+    where = f"in state {i if len(batch) == 1 else np.unravel_index(i, batch)} of the batch " if batch else ""
+    warn(f"{name}: {where}{_left_out(compiled, q[i], tail[i])}. {_LEFT_OUT}", RuntimeWarning)
+
+
+_LEFT_OUT = (
+    "There the path passes through it, and its length jumps where that begins. Do the surfaces reach into each "
+    "other? Move or shrink one, give it a quadrant, or stay away from this pose"
+)
+
+
+def report_left_out_frames(compiled: Compiled, name: str, t: Array, q: Array, tail: Array) -> bool:
+    """The same for the frames of a study, each time; whether there was something to say.
+
+    Args:
+        name: of the study.
+        t: [s], shape (m,).
+        q: shape (m, nq).
+        tail: shape (n,) or (m, n).
+    """
+    if not notes.is_set():
+        return False
+    notes.clear()
+    if not compiled.model.leaves_out or not len(t):
+        return False
+    tails = np.broadcast_to(tail, (len(t), tail.shape[-1]))
+    if (i := _first_left_out(compiled, q, tails)) is not None:
+        warn(
+            f"{name}: at t = {t[i]:.6g} s, frame {i}, {_left_out(compiled, q[i], tails[i])}. {_LEFT_OUT}",
+            RuntimeWarning,
+        )
+    return i is not None
+
+
+def _first_left_out(compiled: Compiled, q: Array, tail: Array) -> int | None:
+    """The first of the states, shape (m, nq) and (m, n), in which a path leaves a surface out; None if there is
+    none. The kernel of lengths tells of all states together, hence of halves of them."""
+    lengths = compiled.function("path_lengths")
+
+    def some(first: int, end: int) -> bool:
+        notes.clear()
+        lengths(q[first:end], tail[first:end])
+        return notes.is_set()
+
+    first, end = 0, len(q)
+    try:
+        if not some(first, end):
+            return None
+        while end - first > 1:
+            middle = (first + end) // 2
+            first, end = (first, middle) if some(first, middle) else (middle, end)
+        return first
+    finally:
+        notes.clear()
+
+
+@lookup_context()
+def _left_out(compiled: Compiled, q: Array, tail: Array) -> str:
+    """Words for a state in which a path leaves a surface out."""
+
+    from condyle.model.symbols import Symbols
+
+    model = compiled.model
+    s = Symbols(model)
+    view = s.view(s.kinematics(moving=False))
+    each = [
+        (name, span)
+        for name, path in model.paths.items()
+        for span in getattr(path.length, "spans", ())
+        if span.meet
+    ]
+    made = Staged("left_out", [s["q"], s["tail"]], [span.left_out(view) for _, span in each])
+    pose = ", ".join(f"{name} = {x:.6g}" for name, x in zip(model.tree.coordinates, q, strict=True))
+    for (name, span), found in zip(each, made.evaluate([q[:, None], tail[:, None]]), strict=True):
+        less, *on = found[:, 0]
+        if less > 0:
+            names = [repr(w.name or f"{type(w.surface).__name__} on {w.body!r}") for w in span.wraps]
+            off = " or ".join(w for w, x in zip(names, on, strict=True) if not x)
+            notes.clear()
+            return (
+                f"the path of {name!r} finds no taut way over all of {', '.join(names)} at {pose}, and does not go "
+                f"over {off}"
+            )
+    return f"a path goes over fewer surfaces than it should at {pose}"
+
+
 def unsolved_frames(
     compiled: Compiled, name: str, t: Array, q: Array, tail: Array, result: Array
 ) -> dict[int, Outcome]:
@@ -369,6 +473,7 @@ def unsolved_frames(
         q: shape (m, nq).
         tail: shape (n,) or (m, n).
     """
+    report_left_out_frames(compiled, name, t, q, tail)
     total = result.sum()
     if total == total or not compiled.model.over_surfaces:  # nothing is NaN
         return {}

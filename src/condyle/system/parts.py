@@ -20,7 +20,7 @@ from condyle.loading import if_loaded
 from condyle.plausible import ask
 from condyle.presentation import Display
 from condyle.spatial import Transform
-from condyle.system.compiled import Compiled
+from condyle.system.compiled import Compiled, SharedCode
 from condyle.system.tails import known
 from condyle.trace import Numbers
 from condyle.tree import attached
@@ -98,6 +98,7 @@ class Parts(Display):
     def _thaw(self) -> None:
         self._frozen: str | None = None
         self._compiled: Compiled | None = None
+        self._shared: SharedCode | None = None
         self._groups: dict[type, Any] = {}
 
     def _named(self, name: str) -> str:
@@ -259,7 +260,7 @@ class Parts(Display):
             "parameters": self._tree.parameters,
         }[variable].defaults
 
-    def names(self, variable: str) -> tuple[str, ...]:
+    def _names(self, variable: str) -> tuple[str, ...]:
         """Names of the entries of q, u, z, inputs, discrete or parameters."""
         return {
             "q": self.coordinates,

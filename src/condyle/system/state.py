@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from condyle.arrays import Array, Entries, check_finite, real, vector
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.model.operators import OPERATORS
-from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.record import OperatorRecord, Stage
 from condyle.presentation import Block, Display, cut, number, page
 from condyle.spatial import Transform
 from condyle.system.operators import METHODS
@@ -229,7 +229,7 @@ class State(Display, OfState):
         ):
             values, default = getattr(self, name), self.system.default(name)
             if len(values) and (name in ("q", "u") or not np.array_equal(values, default)):
-                named = zip(self.system.names(name), values, strict=True)
+                named = zip(self.system._names(name), values, strict=True)
                 parts.append(title + cut([f"{key}={number(x)}" for key, x in named]))
         if self.locked:
             parts.append("locked " + cut([f"{key}: {level}" for key, level in sorted(self.locked.items())]))
@@ -245,7 +245,7 @@ class State(Display, OfState):
             Block(
                 kind,
                 (kind.removesuffix("s"), "value"),
-                [(n, number(x)) for n, x in zip(self.system.names(kind), getattr(self, kind), strict=True)],
+                [(n, number(x)) for n, x in zip(self.system._names(kind), getattr(self, kind), strict=True)],
             )
             for kind in ("parameters", "inputs", "discrete")
         ]
@@ -288,7 +288,11 @@ class State(Display, OfState):
         return max((stage for stage, _ in self._results.values()), default=Stage.INSTANCE)
 
     def result(
-        self, record: Operator, function: NativeFunction, arguments: tuple[ArrayLike, ...], which: str | None
+        self,
+        record: OperatorRecord,
+        function: NativeFunction,
+        arguments: tuple[ArrayLike, ...],
+        which: str | None,
     ) -> object:
         """The result of a kernel, computed at most once while it is valid."""
         compiled, q, u = self._compiled, self.q, self.u
@@ -302,7 +306,11 @@ class State(Display, OfState):
         return self._kept(tuple(key), record, function, given)
 
     def _kept(
-        self, key: tuple[Any, ...], record: Operator, function: NativeFunction, arguments: Sequence[Array]
+        self,
+        key: tuple[Any, ...],
+        record: OperatorRecord,
+        function: NativeFunction,
+        arguments: Sequence[Array],
     ) -> Any:
         """The result of a kernel under its key, computed if it is missing."""
         found = self._results.get(key)
@@ -354,7 +362,7 @@ class State(Display, OfState):
             rad counting as 1 m; of several answers one near this state's. Constraints and ranges do not
             count: `cd.assemble` knows them.
         """
-        from condyle.system.fitted import fit_q
+        from condyle.system.placed_joint import fit_q
 
         return fit_q(self, body, X, relative_to)
 
@@ -373,7 +381,7 @@ class State(Display, OfState):
         Returns:
             the State, and what is left [rad/s, m/s], shape (2,).
         """
-        from condyle.system.fitted import fit_u
+        from condyle.system.placed_joint import fit_u
 
         return fit_u(self, body, V, relative_to)
 
@@ -422,7 +430,7 @@ def _prescribed(system: System, new: dict[str, Any], results: dict[Any, Any], ta
         if not np.isfinite(x).all():
             i = int(np.flatnonzero(~np.isfinite(x))[0])
             raise ShapeError(
-                f"{name}: {system.names(name)[i]!r} is {x[i]} by its prescribed motion at t = "
+                f"{name}: {system._names(name)[i]!r} is {x[i]} by its prescribed motion at t = "
                 f"{new['t']:g} s; it must be a finite number: check the function, or disable "
                 "it by the name of its body"
             )

@@ -15,12 +15,12 @@ from condyle.arguments import check_call
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.model.operators import OPERATORS
-from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.record import OperatorRecord, Stage
 from condyle.native.calls.native_function import NativeFunction
 from condyle.presentation import Block, Display, page
 from condyle.records import dataclass
 from condyle.spatial import Transform
-from condyle.system.given import nth
+from condyle.system.checked_arguments import nth
 from condyle.system.operators import METHODS
 from condyle.system.operators.contacts import TOUCHES
 from condyle.system.operators.groups import attach, in_group
@@ -78,7 +78,7 @@ class Batch:
         return out
 
     def result(
-        self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...], which: str | None
+        self, record: OperatorRecord, function: NativeFunction, arguments: tuple[Any, ...], which: str | None
     ) -> Any:
         """The result of a kernel, as a State has it, but for all rows in one call."""
         if self.unknown and record.stage == Stage.ACCELERATION:
@@ -240,7 +240,7 @@ class States(Generic[Item], Display, OfStates):
         return f"{self.called}.{path}" if path else ""
 
 
-def states_method(record: Operator) -> Callable[..., Any]:
+def states_method(record: OperatorRecord) -> Callable[..., Any]:
     """The operator as a method of States."""
     name, method = record.name, METHODS[record.name]
     this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -275,7 +275,7 @@ def states_method(record: Operator) -> Callable[..., Any]:
     return call
 
 
-def publish(record: Operator, method: Callable[..., Any]) -> None:
+def publish(record: OperatorRecord, method: Callable[..., Any]) -> None:
     """Make an operator known from its record and its public line: a method of System, State and States."""
     OPERATORS[record.name] = record
     setattr(System, record.name, operator(method))

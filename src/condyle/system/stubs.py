@@ -10,7 +10,7 @@ import inspect
 from pathlib import Path
 
 from condyle.model.operators import OPERATORS
-from condyle.model.operators.record import Operator
+from condyle.model.operators.record import OperatorRecord
 from condyle.system.operators import METHODS
 from condyle.system.operators.public import asked
 
@@ -42,7 +42,7 @@ def text() -> str:
     return "\n".join([_HEAD, *("\n".join(lines) + "\n" for lines in classes)])
 
 
-def _method(record: Operator, many: bool = False) -> str:
+def _method(record: OperatorRecord, many: bool = False) -> str:
     parameters = [
         "self",
         *(

@@ -1,7 +1,7 @@
 """Table: named columns over time, with units."""
 
 from condyle.presentation import distinct
-from condyle.table.frames import is_frame
+from condyle.table.dataframes import is_frame
 from condyle.table.rows import NUMBERED, TIME, disorder, rows_in, seconds
 from condyle.table.table import Table, after_events, save_all
 from condyle.table.titles import split_label, split_title, titles

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 import condyle.files as files
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, gaps
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, check_name, warn
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Quality
-from condyle.table.frames import UnitsOf, with_kept_units
+from condyle.table.dataframes import UnitsOf, with_kept_units
 from condyle.table.reshaped import Reshaped
 from condyle.table.rows import NUMBERED, TIME, disorder, last_rows, rows_in, seconds
 from condyle.table.titles import split_title, titles
@@ -217,10 +217,7 @@ class Table(Reshaped, ExplainsCalls, Display):
             return part
         if not isinstance(name, str):
             return self._no(name)
-        if name not in self.names:
-            raise UnknownNameError(
-                "column", name, self.names, "times are table.time" if name == "time" else ""
-            )
+        check_name("column", name, self.names, "times are table.time" if name == "time" else "")
         return self.values[:, self.names.index(name)]
 
     def _no(self, key: Any) -> NoReturn:
@@ -475,6 +472,7 @@ class Table(Reshaped, ExplainsCalls, Display):
             matplotlib's axes; an array of them if there are several panels.
         """
         import condyle.table.plots as plots
+        from condyle.table.panels import Source
 
         tables = [self, *(name for name in names if not isinstance(name, str))]
         beside: Any = compare if isinstance(compare, (list, tuple)) else [compare]
@@ -490,9 +488,9 @@ class Table(Reshaped, ExplainsCalls, Display):
                 f"Table.plot: labels: expected two words, such as ('before', 'after'), got {labels!r}"
             )
         return plots.draw(
-            [plots.Source(table, word=labels[0]) for table in tables],
+            [Source(table, word=labels[0]) for table in tables],
             [name for name in names if isinstance(name, str)],
-            others=[plots.Source(table, word=labels[1]) for table in beside],
+            others=[Source(table, word=labels[1]) for table in beside],
             grid=grid,
             axes=axes,
             width=width,
@@ -546,9 +544,9 @@ class Table(Reshaped, ExplainsCalls, Display):
                 parts["degrees"] = np.array(self.degrees)
             if self.datatype != "double":
                 parts["datatype"] = np.array(self.datatype)
-            with files.whole(path) as file:
+            with files.atomic_write(path) as file:
                 np.savez_compressed(file, **parts)
             return
         text = comma_separated(self, path.name) if ending == ".csv" else storage(self, path)
-        with files.whole(path, "w", newline="", encoding="utf-8") as file:
+        with files.atomic_write(path, "w", newline="", encoding="utf-8") as file:
             file.write(text)

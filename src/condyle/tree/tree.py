@@ -32,7 +32,7 @@ class Tree:
         self.ground = Body("ground")
         self.bodies: list[Body] = []
         self.driven: list[Body] = []
-        self.checked = 0  # bodies of which check.py has nothing to say
+        self.checked = 0  # bodies of which massless.py has nothing to say
         self.fitting: dict[int, Any] = {}  # laws that were checked against these bodies, by their ids
         self.nq = self.nu = 0
         self.parameters, self.inputs, self.discrete = (

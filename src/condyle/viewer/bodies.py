@@ -11,10 +11,11 @@ from condyle.arrays import Array
 from condyle.contact.surfaces import ContactSurface
 from condyle.errors import DescriptionError
 from condyle.spatial import Transform
+from condyle.spatial.rotations import frame_along
 from condyle.system.system import System
 from condyle.tree import scales
 from condyle.tree.body import Body
-from condyle.viewer.elements import COLORS, ShapeOnBody, body_numbers
+from condyle.viewer.drawn_elements import COLORS, ShapeOnBody, body_numbers
 from condyle.viewer.joints import glyphs
 
 BONE, INERTIA = "#e6dac4", "#7fa6bf"
@@ -255,9 +256,5 @@ def _inertia(
 def capsule(start: Array, end: Array, radius: float) -> tuple[shapes.Capsule, Transform]:
     """A capsule between two points that differ, and its place."""
     d = end - start
-    length = float(np.linalg.norm(d))
-    z = d / length
-    x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
-    x /= np.linalg.norm(x)
-    R = np.stack([x, np.cross(z, x), z], axis=1)
-    return shapes.Capsule(radius, length / 2), Transform(R, (start + end) / 2)
+    half = float(np.linalg.norm(d)) / 2
+    return shapes.Capsule(radius, half), Transform(frame_along(d), (start + end) / 2)

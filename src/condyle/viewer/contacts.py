@@ -11,7 +11,7 @@ from condyle.constraints.unilateral import RigidContact
 from condyle.contact.hunt_crossley import ContactLaw
 from condyle.records import dataclass
 from condyle.table import Table
-from condyle.viewer.elements import body_numbers
+from condyle.viewer.drawn_elements import body_numbers
 from condyle.viewer.layer import Layer, contacts_of
 from condyle.viewer.marks import Arrows
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.records import dataclass
-from condyle.viewer.page import Look, coarser, things
+from condyle.viewer.page import ViewOptions, coarser, things
 from condyle.viewer.scene import Drawn, Scene
 
 REST, FULL, PLAIN, LIGAMENT, LIGHT, HEAVY = (
@@ -39,7 +39,7 @@ class Camera:
     zoom: float
 
     @classmethod
-    def of(cls, scene: Scene, look: Look, size: tuple[int, int]) -> Camera:
+    def of(cls, scene: Scene, look: ViewOptions, size: tuple[int, int]) -> Camera:
         up = scene.up
         front = np.array([0.0, 1, 0]) if abs(up[0]) > 0.5 else np.array([1.0, 0, 0])
         side = np.cross(front, up)
@@ -89,7 +89,7 @@ class Paint:
 def figure_of(
     scene: Scene,
     frame: int = 0,
-    look: Look | None = None,
+    look: ViewOptions | None = None,
     size: tuple[int, int] = (1280, 720),
     dark: bool = False,
     transparent: bool = False,
@@ -98,7 +98,7 @@ def figure_of(
     from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.figure import Figure
 
-    look = look or Look()
+    look = look or ViewOptions()
     kinds, names = look.named(scene)
     camera = Camera.of(scene, look, size)
     figure = Figure(

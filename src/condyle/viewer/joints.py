@@ -15,6 +15,7 @@ from condyle.arrays import Array
 from condyle.mobilizers.base import Mobilizer
 from condyle.shapes import Drawing
 from condyle.spatial import Transform
+from condyle.spatial.rotations import frame_along
 
 SMALL = 1e-6
 """Of the largest, what counts as no motion."""
@@ -93,9 +94,7 @@ def _screw(H: Array, p: Array) -> tuple[Array, Array]:
 
 def _frame(z: Array, p: Array) -> Transform:
     """A frame at p whose z axis is given."""
-    x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
-    x /= np.linalg.norm(x)
-    return Transform(np.stack([x, np.cross(z, x), z], axis=1), p)
+    return Transform(frame_along(z), p)
 
 
 def _rod(axis: Array, p: Array, radius: float, half: float) -> Drawing:

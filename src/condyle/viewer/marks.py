@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, ShapeError, warn
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.motion import Motion
 from condyle.table import Table, distinct
@@ -133,8 +133,7 @@ class Arrows(ExplainsCalls):
                 f"{what}: expected time (T,), points (T, 3) and vectors (T, 3), got "
                 f"{time.shape}, {points.shape} and {vectors.shape}"
             )
-        for name, x in (("time", time), ("points", points), ("vectors", vectors)):
-            object.__setattr__(self, name, x)
+        assign(self, time=time, points=points, vectors=vectors)
 
     def at(self, t: Array) -> Array:
         """Points and vectors at some times [s], shape (m, 6)."""
@@ -154,7 +153,7 @@ def arrows(given: Any, layer: Layer) -> list[Arrows]:
             out.append(_of_load(item, layer))
         else:
             raise DescriptionError(
-                "show: arrows: expected cd.Arrows or a cd.ExternalLoad, got "
+                "show: arrows: expected Arrows of condyle.viewer or a cd.ExternalLoad, got "
                 f"{type(item).__name__}"
                 + (
                     "; loads from a file are cd.read_external_loads(path)"

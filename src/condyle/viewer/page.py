@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,13 @@ import numpy as np
 
 import condyle.files as files
 import condyle.shapes as shapes
-from condyle.arrays import Array
+from condyle.arrays import Array, is_number
 from condyle.errors import DescriptionError, UnknownNameError
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.spatial import quaternion_from_rotation
 from condyle.table import Table
 from condyle.viewer import encode
-from condyle.viewer.elements import ShapeOnBody
+from condyle.viewer.drawn_elements import ShapeOnBody
 from condyle.viewer.scene import Drawn, Scene, reach
 
 CLIENT = Path(__file__).parent / "client"
@@ -39,7 +38,7 @@ VIEWS = ("any", "front", "side", "top")
 
 
 @dataclass(frozen=True)
-class Look:
+class ViewOptions:
     """From where a scene is seen, and what is named in it.
 
     Attributes:
@@ -64,7 +63,7 @@ class Look:
             x: Any = getattr(self, name)
             if x is None and name != "zoom":
                 continue
-            if isinstance(x, bool) or not isinstance(x, (int, float, np.number)) or not low <= x <= high:
+            if not is_number(x, low, high):
                 unit = "" if name == "zoom" else " [degrees]"
                 raise DescriptionError(f"{name}: expected a number from {low} to {high}{unit}, got {x!r}")
             object.__setattr__(self, name, float(x))
@@ -73,7 +72,7 @@ class Look:
             raise DescriptionError(
                 f"labels: expected names of kinds ({', '.join(LABELED)}) or of single things, got {given!r}"
             )
-        object.__setattr__(self, "labels", (given,) if isinstance(given, str) else tuple(given))
+        assign(self, labels=(given,) if isinstance(given, str) else tuple(given))
 
     def named(self, scene: Scene) -> tuple[list[str], list[str]]:
         """Kinds of which all names are written, and names beside them.
@@ -172,7 +171,7 @@ class Page:
                 f"show: {str(path)!r}: a page ends in .html; cd.picture makes .png and "
                 ".svg, trajectory.movie makes .mp4 and .gif"
             )
-        with files.whole(path, "w", encoding="utf-8") as file:
+        with files.atomic_write(path, "w", encoding="utf-8") as file:
             file.write(self.html)
         self.path = path
         return path
@@ -256,14 +255,14 @@ def page_of(
     scene: Scene,
     *,
     play: bool = True,
-    look: Look | None = None,
+    look: ViewOptions | None = None,
     panels: bool = True,
     plot: list[str] | None = None,
     bare: bool = False,
     live: dict[str, Any] | None = None,
 ) -> str:
     """The whole file; `live` has what a page controls whose states come from a server."""
-    look = look or Look()
+    look = look or ViewOptions()
     kinds, own_names = look.named(scene)
     head = _head(scene) | ({"live": live} if live else {})
     blocks: list[str] = []
@@ -289,8 +288,10 @@ def page_of(
         "bare": bare,
         "plotted": _plotted(scene.layers[0]) if plot is None else list(plot),
     }
+    from condyle import __version__
+
     values = {
-        "VERSION": version("condyle"),
+        "VERSION": __version__,
         "TITLE": html.escape(scene.title, quote=True),
         "STYLE": _client("style.css").strip(),
         "BLOCKS": encode.json_block("head", head) + "".join(blocks),

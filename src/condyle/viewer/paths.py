@@ -11,7 +11,7 @@ from condyle.paths.path import numbers, polygon_parts
 from condyle.records import dataclass
 from condyle.system.states import Batch
 from condyle.trace.parameter import numbers_at
-from condyle.viewer.elements import body_numbers
+from condyle.viewer.drawn_elements import body_numbers
 
 ALONG = 9
 """Points of an arc over a surface."""

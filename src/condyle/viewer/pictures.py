@@ -17,10 +17,10 @@ import numpy as np
 
 import condyle.files as files
 from condyle.arguments import with_call_hints
-from condyle.arrays import Array
+from condyle.arrays import Array, is_number
 from condyle.errors import CondyleError, DescriptionError
 from condyle.viewer.drawing import figure_of
-from condyle.viewer.page import Look, Page
+from condyle.viewer.page import Page, ViewOptions
 from condyle.viewer.scene import Scene
 from condyle.viewer.shown import scene_of
 
@@ -92,17 +92,17 @@ def picture(
     more: dict[str, Any] = options
     scene = scene_of(what, **more)
     frame = 0 if t is None else _frame(scene.layers[0].t, _time(t))
-    look = Look(view, azimuth, elevation, zoom, labels)
+    look = ViewOptions(view, azimuth, elevation, zoom, labels)
     how = _renderer(renderer if path.suffix.lower() == ".png" or renderer == "browser" else "matplotlib")
     if path.suffix.lower() == ".svg":
         if how == "browser":
             raise DescriptionError("picture: a browser makes no .svg; leave renderer out")
-        with files.whole(path, "wb") as file:
+        with files.atomic_write(path, "wb") as file:
             figure_of(scene, frame, look, _size(size), dark, transparent).savefig(file, format="svg")
         return path
     with _drawn(scene, [frame], look, _size(size), dark, how, plot, transparent) as pictures:
         for data in pictures:
-            with files.whole(path, "wb") as file:
+            with files.atomic_write(path, "wb") as file:
                 file.write(data)
     return path
 
@@ -157,7 +157,7 @@ def movie(
     for name, x in (("rate", rate), ("speed", speed)):
         if isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 < x < 1e4:
             raise DescriptionError(f"movie: {name}: expected a number above zero, got {x!r}")
-    look = Look(view, azimuth, elevation, zoom, labels)
+    look = ViewOptions(view, azimuth, elevation, zoom, labels)
     ffmpeg = _ffmpeg() if ending == ".mp4" else ""
     more: dict[str, Any] = options
     scene = scene_of(what, **more)
@@ -189,7 +189,7 @@ def _frame(times: Array, t: float) -> int:
 
 
 def _time(t: Any) -> float:
-    if isinstance(t, bool) or not isinstance(t, (int, float, np.number)) or not np.isfinite(t):
+    if not is_number(t):
         raise DescriptionError(f"picture: t: expected a time [s], got {t!r}")
     return float(t)
 
@@ -219,7 +219,7 @@ def _renderer(name: str) -> str:
 def _drawn(
     scene: Scene,
     frames: list[int],
-    look: Look,
+    look: ViewOptions,
     size: tuple[int, int],
     dark: bool,
     how: str,
@@ -293,7 +293,7 @@ def _numbered(path: Path, pictures: Iterator[bytes]) -> Path:
     for k, data in enumerate(pictures):
         one = path.with_name(f"{path.stem}_{k:04d}.png")
         first = first or one
-        with files.whole(one, "wb") as file:
+        with files.atomic_write(one, "wb") as file:
             file.write(data)
     assert first is not None
     return first
@@ -308,7 +308,7 @@ def _animated(path: Path, pictures: Iterator[bytes], rate: float) -> Path:
         # one palette for all: what does not move is the same in each picture, and is kept once
         few = first.quantize(128)
         first, rest, options = few, [p.quantize(palette=few, dither=Image.Dither.NONE) for p in rest], {}
-    with files.whole(path, "wb") as file:
+    with files.atomic_write(path, "wb") as file:
         first.save(
             file,
             format=path.suffix[1:],
@@ -360,6 +360,6 @@ def _mp4(path: Path, pictures: Iterator[bytes], rate: float, ffmpeg: str) -> Pat
         )
         if run.returncode:
             raise CondyleError(f"movie: ffmpeg failed: {run.stderr.strip()[-300:]}")
-        with files.whole(path, "wb") as file:
+        with files.atomic_write(path, "wb") as file:
             file.write(made.read_bytes())
     return path

@@ -21,7 +21,7 @@ from condyle.viewer import contacts, marks, paths
 from condyle.viewer.bodies import parts
 from condyle.viewer.colors import Arranged, arranged, columns_of, owners_of, paint_of, with_columns
 from condyle.viewer.contacts import Pressure, pressures, usual
-from condyle.viewer.elements import LinkOfBodies, ShapeOnBody, body_numbers, floor, shapes_and_links
+from condyle.viewer.drawn_elements import LinkOfBodies, ShapeOnBody, body_numbers, floor, shapes_and_links
 from condyle.viewer.layer import Layer, surfaces
 
 SAMPLED = 200

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from condyle.arrays import is_number
 from condyle.errors import CondyleError, DescriptionError, UnknownNameError
 from condyle.integrate.integrators import METHODS
 from condyle.system.state import State
@@ -19,12 +20,16 @@ from condyle.system.system import System
 from condyle.tree import scales
 from condyle.viewer import footing, hand
 from condyle.viewer.real_time import RealTime
-from condyle.viewer.stream import Stream
+from condyle.viewer.stream import StateStream
 
 SAMPLES = 61
 """Points of a curve over a coordinate."""
 WIDE = 1e6
 """Largest number that a page may send, over the size of what it is about."""
+
+
+Order = Callable[[Mapping[str, Any]], dict[str, Any] | None]
+"""What a page may ask for by the name X is done by `Session._do_X`."""
 
 
 class Session:
@@ -45,7 +50,7 @@ class Session:
         self.state = self.first = _copied(self.system, given)
         self.rate, self.delay = rate, delay
         self.speed, self.accuracy, self.integrator = 1.0, 1e-3, "merson"
-        self.stream = Stream(self.state)
+        self.stream = StateStream(self.state)
         self.run: RealTime | None = None
         self.saved: list[dict[str, float]] = []
         self.said = ""
@@ -54,26 +59,6 @@ class Session:
         self._lock = threading.RLock()  # orders come from another thread than frames go
         self.changed = threading.Event()
         self.changed.set()
-        self._orders: dict[str, Callable[[Mapping[str, Any]], dict[str, Any] | None]] = {
-            "pose": self._pose,
-            "poses": self._poses,
-            "lock": self._lock_coordinate,
-            "hold": self._hold,
-            "hide": self._hide,
-            "see": self._see,
-            "parameter": self._parameter,
-            "input": self._input,
-            "play": self._play,
-            "pause": self._pause,
-            "reset": self._reset,
-            "speed": self._speed,
-            "accuracy": self._accuracy,
-            "integrator": self._integrator,
-            "grab": self._grab,
-            "release": self._release,
-            "curve": self._curve,
-            "save": self._save,
-        }
 
     # ---- what there is to control ------------------------------------------------------------------------
 
@@ -135,10 +120,11 @@ class Session:
         """Do what a page asks for; returns what to answer. Errors of users are answers too."""
         try:
             order = message.get("do") if isinstance(message, dict) else None
-            if not isinstance(order, str) or order not in self._orders:
+            act: Order | None = getattr(self, f"_do_{order}", None)
+            if act is None:
                 raise DescriptionError(f"the page sent something unknown: {str(message)[:80]!r}")
             with self._lock:
-                answer = self._orders[order](message)
+                answer = act(message)
         except (CondyleError, TypeError, ValueError, IndexError) as error:
             return {"error": str(error)}
         except KeyError as error:  # errors of names are CondyleErrors
@@ -146,7 +132,7 @@ class Session:
         self.changed.set()
         return answer
 
-    def _pose(self, m: Mapping[str, Any]) -> None:
+    def _do_pose(self, m: Mapping[str, Any]) -> None:
         k = _known("coordinate", m["name"], self.system.coordinates)
         low, high = self._range(k)
         value = _number(m["value"], low, high)
@@ -170,7 +156,7 @@ class Session:
             )
         self.state = _balanced(self.state.replace(q=q, u=u))
 
-    def _poses(self, m: Mapping[str, Any]) -> None:
+    def _do_poses(self, m: Mapping[str, Any]) -> None:
         """All coordinates at once: a page that comes back has its pose still."""
         values = m["values"]
         if not isinstance(values, list) or len(values) != self.system.nq:
@@ -184,11 +170,11 @@ class Session:
     def _is_locked(self, k: int) -> bool:
         return self.system.speeds[self._speed_of(k)] in self.state.locked
 
-    def _lock_coordinate(self, m: Mapping[str, Any]) -> None:
+    def _do_lock(self, m: Mapping[str, Any]) -> None:
         k = _known("coordinate", m["name"], self.system.coordinates)
         self._set_locks([self.system.speeds[self._speed_of(k)]], m["on"])
 
-    def _hold(self, m: Mapping[str, Any]) -> None:
+    def _do_hold(self, m: Mapping[str, Any]) -> None:
         """All of the bodies that nothing holds."""
         names = {s for b in footing.bases(self.system) for s in self.system.speeds[b.u]}
         self._set_locks(sorted(names), m["on"])
@@ -202,16 +188,16 @@ class Session:
 
     # ---- a page that nobody sees costs nothing ------------------------------------------------------------
 
-    def _hide(self, _: Mapping[str, Any]) -> None:
+    def _do_hide(self, _: Mapping[str, Any]) -> None:
         if not self.hidden:
             self.hidden, self.away = True, self.run is not None
             self._stop()
 
-    def _see(self, _: Mapping[str, Any]) -> None:
+    def _do_see(self, _: Mapping[str, Any]) -> None:
         if self.hidden:
             self.hidden = False
             if self.away:
-                self._play({})
+                self._do_play({})
 
     def _speed_of(self, k: int) -> int:
         for b in self.system.bodies:
@@ -219,11 +205,11 @@ class Session:
                 return min(b.u.start + k - b.q.start, b.u.stop - 1)
         raise IndexError(k)
 
-    def _parameter(self, m: Mapping[str, Any]) -> None:
+    def _do_parameter(self, m: Mapping[str, Any]) -> None:
         _known("parameter", m["name"], self.system.parameters)
         self._change(parameters={m["name"]: _number(m["value"])})
 
-    def _input(self, m: Mapping[str, Any]) -> None:
+    def _do_input(self, m: Mapping[str, Any]) -> None:
         _known("input", m["name"], self._inputs())
         self._change(inputs={m["name"]: _number(m["value"])})
 
@@ -232,7 +218,7 @@ class Session:
             self.run.change(**given)
         self.state = self.state.replace(**given)
 
-    def _play(self, _: Mapping[str, Any]) -> None:
+    def _do_play(self, _: Mapping[str, Any]) -> None:
         if self.run is None and self.system.nq:
             self.said = "The first run compiles ..."
             self.changed.set()
@@ -249,27 +235,27 @@ class Session:
             self.loose = self.loose if self.loose and footing.falls(self.state) else []
             self.run.start()
 
-    def _pause(self, _: Mapping[str, Any]) -> None:
+    def _do_pause(self, _: Mapping[str, Any]) -> None:
         self._stop()
 
-    def _reset(self, _: Mapping[str, Any]) -> None:
+    def _do_reset(self, _: Mapping[str, Any]) -> None:
         self._stop()
         self.state, self.said = self.first, ""
 
-    def _speed(self, m: Mapping[str, Any]) -> None:
+    def _do_speed(self, m: Mapping[str, Any]) -> None:
         self.speed = _number(m["value"], 0.01, 10.0)
         self._again()
 
-    def _accuracy(self, m: Mapping[str, Any]) -> None:
+    def _do_accuracy(self, m: Mapping[str, Any]) -> None:
         self.accuracy = _number(m["value"], 1e-10, 0.1)
         self._again()
 
-    def _integrator(self, m: Mapping[str, Any]) -> None:
+    def _do_integrator(self, m: Mapping[str, Any]) -> None:
         names = [x.name for x in METHODS.values() if x.adaptive]
         self.integrator = names[_known("integrator", m["value"], names)]
         self._again()
 
-    def _grab(self, m: Mapping[str, Any]) -> None:
+    def _do_grab(self, m: Mapping[str, Any]) -> None:
         """Pull at a body; only a run moves by it."""
         names = [b.name for b in self.system.bodies]
         name, far = names[_known("body", m["body"], names)], WIDE * hand.size(self.system)
@@ -277,11 +263,11 @@ class Session:
         if self.run is not None:
             self.run.change(inputs=hand.held(self.system, name, station, target, self.stiffness))
 
-    def _release(self, _: Mapping[str, Any]) -> None:
+    def _do_release(self, _: Mapping[str, Any]) -> None:
         if self.run is not None:
             self.run.change(inputs=hand.held(self.system, None))
 
-    def _curve(self, m: Mapping[str, Any]) -> dict[str, Any]:
+    def _do_curve(self, m: Mapping[str, Any]) -> dict[str, Any]:
         """Length and moment arm of a path over a coordinate, the others as they are."""
         path, k = (
             _known("path", m["path"], self.system.paths),
@@ -303,7 +289,7 @@ class Session:
             }
         }
 
-    def _save(self, _: Mapping[str, Any]) -> dict[str, Any]:
+    def _do_save(self, _: Mapping[str, Any]) -> dict[str, Any]:
         pose = dict(zip(self.system.coordinates, self.shown.q.tolist()))
         self.saved.append(pose)
         return {"saved": pose}
@@ -325,7 +311,7 @@ class Session:
         """Go on with other settings, if it runs."""
         if self.run is not None:
             self._stop()
-            self._play({})
+            self._do_play({})
 
     def next(self, patience: float | None = None) -> tuple[bytes | None, dict[str, Any]]:
         """The next frame, when it is due, and what the page should say; no frame if nothing changes for so
@@ -417,7 +403,7 @@ def _known(what: str, name: Any, names: Any) -> int:
 
 
 def _number(value: Any, low: float = -1e9, high: float = 1e9) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+    if not is_number(value, low, high):
         raise DescriptionError(
             f"a number between {low:g} and {high:g} is needed, the page sent {str(value)[:40]!r}"
         )

@@ -10,16 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arguments import with_call_hints
-from condyle.arrays import real
+from condyle.arrays import is_number, is_whole, real
 from condyle.errors import DescriptionError, ShapeError
 from condyle.system.system import System
 from condyle.table import Table, is_frame
 from condyle.viewer.layer import MOST, layers
-from condyle.viewer.page import Look, Page
+from condyle.viewer.page import Page, ViewOptions
 from condyle.viewer.scene import Scene, draw, scene
 
 
@@ -77,7 +76,7 @@ def show(
         strength: muscles are as wide as they are strong.
         markers: measured ones, as `cd.read_markers` gives them; those of the model that have their names are
             joined to them by lines.
-        arrows: forces: `cd.Arrows` or `cd.ExternalLoad`, one or a list.
+        arrows: forces: `condyle.viewer.Arrows` or `cd.ExternalLoad`, one or a list.
         plots: Tables whose columns can be plotted too, one or a list.
         plot: names of the columns that are plotted at first.
         title: of the page.
@@ -109,7 +108,7 @@ def show(
             frames=frames,
         ),
         play=play,
-        look=Look(view),
+        look=ViewOptions(view),
         plot=plot,
     )
     if path is not None:
@@ -143,13 +142,13 @@ def scene_of(
     frames: int = MOST,
 ) -> Scene:
     """The scene that `show` and `picture` draw."""
-    if isinstance(frames, bool) or not isinstance(frames, int) or frames < 1:
+    if not is_whole(frames, 1):
         raise DescriptionError(f"show: frames: expected a whole number above zero, got {frames!r}")
     first = layers(what, motion, frames)
     shift = (0.0, 0.0, 0.0) if offset is None else tuple(real("show: offset", offset).ravel())
     if len(shift) != 3:
         raise ShapeError(f"show: offset: expected three numbers [m], got {offset!r}")
-    if isinstance(later, bool) or not isinstance(later, (int, float, np.number)) or not np.isfinite(later):
+    if not is_number(later):
         raise DescriptionError(f"show: later: expected a number [s], got {later!r}")
     drawn, paint = draw(first[0], color, markers, arrows, plots)
     out = [drawn, *(draw(layer, color)[0] for layer in first[1:])]

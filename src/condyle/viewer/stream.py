@@ -20,7 +20,7 @@ from condyle.viewer.scene import LONGEST, Drawn, Scene, draw, gravity_of, moving
 ALONG_ARC = np.linspace(0.0, 1.0, ALONG)
 
 
-class Stream:
+class StateStream:
     """States of one system, one message each: t, then poses, points of paths, paint, columns,
     arrows and patches.
 

@@ -89,7 +89,7 @@ def test_bad_input(system: cd.System) -> None:
 
 def test_words_before_memory_is_gone(system: cd.System, monkeypatch: pytest.MonkeyPatch) -> None:
     """Jacobians that this machine could not hold."""
-    import condyle.system.given as given
+    import condyle.system.checked_arguments as given
 
     ens = cd.simulate(system, {"u": np.ones((3, 3))}, 0.1, keep="steps")
     monkeypatch.setattr(given, "_memory", lambda: 1e4)

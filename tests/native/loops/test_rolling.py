@@ -6,6 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from condyle.native.loops import rolling
 from condyle.native.loops.rolling import LONG, roll
 from condyle.native.programs.nodes import If, kernel
 from tests.native.programs.programs import LANES, run
@@ -102,3 +103,23 @@ def test_a_result_in_place_of_an_argument(W):
     found = run(turned, sizes, {"x": x, "y": y}, W)
     np.testing.assert_allclose(found["x"], np.roll(x, -1, axis=0) * 2 + y, rtol=0, atol=4 * EPS)
     np.testing.assert_array_equal(found["y"], y / 2)
+
+
+def test_terms_that_share_most_of_a_function_are_not_listed_one_by_one(monkeypatch):
+    """To list each with all that it shares would take the square of the function's length."""
+    x = ca.SX.sym("x", 400)
+    chain = [x[0]]
+    for k in range(1, 400):
+        chain.append(ca.sin(chain[-1]) * x[k])
+    f = ca.Function("f", [x], [ca.dot(ca.vertcat(*chain), x), 2 * x])
+    listed: list[int] = []
+    one = rolling._component
+
+    def counted(*given):
+        found = one(*given)
+        listed.append(len(found.key[0]))
+        return found
+
+    monkeypatch.setattr(rolling, "_component", counted)
+    assert roll(f) is None
+    assert sum(listed) < 5 * f.n_instructions()

@@ -8,7 +8,7 @@ import pytest
 
 from condyle.errors import NativeError
 from condyle.native.calls.native_function import NativeFunction
-from condyle.native.loops.sweep import RowKernel, RowPass, StraightStep, Sweep
+from condyle.native.loops.sweep import RowKernel, RowPass, StraightStep, TableSweep
 from condyle.native.tables.lookup import look_up
 from condyle.native.tables.lookup_table import LookupTable
 
@@ -44,7 +44,7 @@ class Case:
             "total": ("total", 0),
         }
 
-    def rows(self, steps, **changes) -> Sweep:
+    def rows(self, steps, **changes) -> TableSweep:
         made = {
             "types": self.types,
             "parents": self.parents,
@@ -54,7 +54,7 @@ class Case:
             "results": self.results,
             **changes,
         }
-        return Sweep(**made, steps=steps)
+        return TableSweep(**made, steps=steps)
 
     def outward(self) -> RowPass:
         """a = gain a_parent + f(x), the root has bias 0; also left for a later pass: half of x."""
@@ -110,7 +110,7 @@ class Case:
         return s.T
 
 
-def run(rows: Sweep, arrays, how: str):
+def run(rows: TableSweep, arrays, how: str):
     sides = {"inputs": list(rows.arguments), "outputs": list(rows.results)}
     f = NativeFunction(
         "rows", lambda: rows, key=f"{id(rows)} {np.random.default_rng().integers(2**62)}", **sides
@@ -199,7 +199,7 @@ def test_a_copy_is_taken_before_its_place_is_written(how):
         {"me.a": a, "me.b": b, "me.c": c, "me.d": d}, {"me.a": ca.sin(a) * c, "me.b": a, "me.c": d, "me.d": c}
     )
     end = RowKernel({"me.a": a, "me.b": b, "me.c": c, "me.d": d}, {"y": ca.vertcat(a, b, c, d)})
-    rows = Sweep(
+    rows = TableSweep(
         np.zeros(n, dtype=int),
         np.zeros(n, dtype=int),
         {},
@@ -320,7 +320,7 @@ def test_refusals():
 # ---- Links -------------------------------------------------------------------------------------------------
 
 
-def linked(case: Case, springs: int, seed: int) -> tuple[Sweep, np.ndarray, np.ndarray, np.ndarray]:
+def linked(case: Case, springs: int, seed: int) -> tuple[TableSweep, np.ndarray, np.ndarray, np.ndarray]:
     """Rows of a fourth type, each with links a and b to rows of the tree; both may lead to one row."""
     rng = np.random.default_rng(seed)
     a, b = rng.integers(0, case.n, (2, springs))
@@ -370,7 +370,7 @@ def test_links_lead_to_any_rows_and_sums_lose_nothing(how):
 def test_a_link_that_leads_nowhere_is_refused():
     rows = linked(Case(5), 4, 6)[0]
     with pytest.raises(NativeError, match="link 'a' leads to rows"):
-        Sweep(
+        TableSweep(
             rows.types,
             rows.parents,
             rows.constants,

@@ -55,10 +55,21 @@ def line(seed: int, inputs: int, operations: int, hard: float) -> ca.Function:
     return ca.Function("line", x, outputs)
 
 
+def each_alone() -> ca.Function:
+    """Every operation of two numbers, for ten pairs: in lines that go on most values end as NaN or infinite."""
+    x = [ca.SX.sym(f"x{k}", 3) for k in range(20)]
+    results = []
+    for a, b in zip(x[::2], x[1::2], strict=True):
+        results += [f(a) for f in UNARY] + [f(a, b) for f in BINARY]
+        results += [1 / a, -a, a + b, a - b, a * b, a / b, a * b + a, a < b, a <= b, a == b, a != b]
+    return ca.Function("each", x, [ca.vertcat(*results)])
+
+
 @pytest.mark.parametrize("contract", [True, False])
 def test_the_same_bits(contract: bool) -> None:
     """Many and few arguments, calls or none, numbers of every kind."""
     functions = [line(k, 1 + 3 * (k % 3), 400 + 100 * k, 0.3 * (k % 2)) for k in range(6)]
+    functions.append(each_alone())
     rng = np.random.default_rng(1)
     ours, theirs = (Kernels(functions, 1, contract, lines=lines) for lines in (True, False))
     assert "define" not in ours.text and "define" in theirs.text  # these are not LLVM's

@@ -7,6 +7,7 @@ import pytest
 
 import condyle as cd
 from condyle.opensim.setup import run_setup
+from condyle.studies.kinematics import calibrate_imus
 from tests.opensim.files import pendulum
 from tests.opensim.setup.small import PIN, document
 
@@ -68,13 +69,13 @@ def test_a_pendulum(tmp_path, evidence):
 
 
 def test_as_the_study(tmp_path):
-    """Sensors placed by cd.calibrate_imus in the pose of a row follow the same motion."""
+    """Sensors placed by calibrate_imus in the pose of a row follow the same motion."""
     _, angle = recorded(tmp_path)
     (tmp_path / "imu.xml").write_text(IMU)
     run_setup(tmp_path / "imu.xml")
     system = cd.read_osim(tmp_path / "model.osim")
     table = cd.read_table(tmp_path / "walk.sto")[1:6]
-    imus = cd.calibrate_imus(system, table, state=system.state(q=[angle[1]]), rotation=ROTATIONS)
+    imus = calibrate_imus(system, table, state=system.state(q=[angle[1]]), rotation=ROTATIONS)
     expected = cd.inverse_kinematics(system, orientations=table, imus=imus).motion
     found = cd.read_table(tmp_path / "out" / "ik_walk.mot")
     np.testing.assert_allclose(np.radians(found["angle"]), expected["angle"], atol=1e-8)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.studies.gait.events import GaitEvents, side_of
+from condyle.studies.gait.foot_events import GaitEvents, side_of
 from condyle.table.titles import mirrored
 
 WALK = Path(__file__).resolve().parents[4] / "shared/reference/opensim/Gait2354_Simbody/pipeline"

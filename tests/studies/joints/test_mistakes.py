@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 import condyle as cd
 from condyle.errors import ArgumentError, CondyleError
 from condyle.spatial import rotation_y, rotation_z
+from condyle.studies.joints import marker_positions, relative_frames
 from condyle.studies.joints.measured_frames import MeasuredFrames
 
 ANGLE = np.linspace(-1.9, 0, 40)
@@ -50,7 +51,7 @@ def test_data_frames_of_pandas():
         cd.fit_spline_curve(table, ANGLE)
     markers = pandas.DataFrame(MARKERS[0][:, 0], columns=["T1_x", "T1_y", "T1_z"])
     markers.insert(0, "time", np.arange(40) / 50)
-    assert cd.marker_positions(markers, ["T1"]).shape == (40, 1, 3)
+    assert marker_positions(markers, ["T1"]).shape == (40, 1, 3)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_data_frames_of_pandas():
         ),
         (lambda: cd.fit_spline_curve(X, ANGLE, n=6, unit="deg"), "seems to be in radians"),
         (
-            lambda: cd.relative_frames(*MARKERS, reference_parent=SHANK, reference_child=THIGH),
+            lambda: relative_frames(*MARKERS, reference_parent=SHANK, reference_child=THIGH),
             "markers_.* do not fit their arrangement: 4.1. mm",
         ),
     ],
@@ -111,11 +112,11 @@ def test_what_is_probably_wrong_is_named(call, says):
         ),
         (lambda: cd.fit_spline_surface(X, ANGLE, n=5, axes=("x",)), "axes: expected the six names tx"),
         (lambda: cd.fit_spline_surface(X, ANGLE, n=5, project="no"), "project: expected True or False"),
-        (lambda: cd.relative_frames(*MARKERS, reference_parent=1e3 * THIGH), "reference.*millimeters"),
-        (lambda: cd.relative_frames(*MARKERS, reference_thigh=THIGH), "did you mean reference_"),
-        (lambda: cd.marker_positions("knee.csv", ["T1"]), r"write cd.read_table\(path\)"),
+        (lambda: relative_frames(*MARKERS, reference_parent=1e3 * THIGH), "reference.*millimeters"),
+        (lambda: relative_frames(*MARKERS, reference_thigh=THIGH), "did you mean reference_"),
+        (lambda: marker_positions("knee.csv", ["T1"]), r"write cd.read_table\(path\)"),
         (
-            lambda: cd.marker_positions(cd.Table([0.0], ["T1_x"], [[1.0]]), "T1"),
+            lambda: marker_positions(cd.Table([0.0], ["T1_x"], [[1.0]]), "T1"),
             r"such as \('T1', 'T2', 'T3'\)",
         ),
         (lambda: cd.SplineCurve(R[::6], P[::6]), r"R and p are one argument, SplineCurve\(\(R, p\)\)"),

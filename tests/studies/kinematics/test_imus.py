@@ -9,6 +9,7 @@ import pytest
 
 import condyle as cd
 from condyle.spatial import exp_so3, quaternion_from_rotation, rotation_x, rotation_y, rotation_z
+from condyle.studies.kinematics import IMUs, calibrate_imus
 from tests.studies.kinematics.walker import T, motion, walker
 
 BODIES = ("pelvis", "thigh", "shank", "foot")
@@ -39,7 +40,7 @@ def test_a_known_motion_comes_back(heading, evidence):
     R_BS, data = worn(system, q, heading)
     pose = system.state(q=q[0])
     still = {name: R[:1] for name, R in data.items()}
-    imus = cd.calibrate_imus(system, still, state=pose, rotation=ROTATION, base="pelvis_imu", axis="z")
+    imus = calibrate_imus(system, still, state=pose, rotation=ROTATION, base="pelvis_imu", axis="z")
     assert imus.heading == pytest.approx(-heading, abs=1e-12)
     for name, R in zip(imus.names, imus.R_BS, strict=True):
         np.testing.assert_allclose(R, R_BS[name], atol=1e-12)
@@ -59,7 +60,7 @@ def test_without_heading_the_model_walks_as_the_world_of_the_sensors():
     system = walker()
     q = motion(system)
     data = worn(system, q, 0.8)[1]
-    imus = cd.calibrate_imus(
+    imus = calibrate_imus(
         system, data, state=system.state(q=q[0]), rotation=ROTATION, base="pelvis_imu", axis="z"
     )
     result = cd.inverse_kinematics(system, orientations=data, imus=replace(imus, heading=0.0), t=T)
@@ -74,7 +75,7 @@ def test_noise_weights_and_gaps():
     q = motion(system)
     data = worn(system, q, 0.3, noise=0.02)[1]
     still = worn(system, q, 0.3)[1]
-    imus = cd.calibrate_imus(
+    imus = calibrate_imus(
         system,
         {k: R[:1] for k, R in still.items()},
         state=system.state(q=q[0]),
@@ -125,7 +126,7 @@ def test_tables_of_quaternions(tmp_path):
     path = tmp_path / "walk_orientations.sto"
     path.write_text("\n".join(lines) + "\n")
     table = cd.read_table(path)
-    imus = cd.calibrate_imus(
+    imus = calibrate_imus(
         system, table, state=system.state(q=q[0]), rotation=ROTATION, base="pelvis_imu", axis="z"
     )
     result = cd.inverse_kinematics(system, orientations=table, imus=imus)
@@ -140,7 +141,7 @@ def test_a_mean_over_a_quiet_stance():
     system = walker()
     q = np.tile(motion(system)[:1], (60, 1))
     R_BS, data = worn(system, q, 0.0, noise=0.05)
-    imus = cd.calibrate_imus(system, data, state=system.state(q=q[0]), rotation=ROTATION, time=(0, 1), t=T)
+    imus = calibrate_imus(system, data, state=system.state(q=q[0]), rotation=ROTATION, time=(0, 1), t=T)
     off = [np.linalg.norm(np.array(R - R_BS[name])) for name, R in zip(imus.names, imus.R_BS, strict=True)]
     assert max(off) < 0.05  # 0.05 sqrt(6/60), with room
     assert (np.abs(imus.spread - 0.05 * np.sqrt(3)) < 0.02).all()
@@ -172,19 +173,19 @@ def test_refusals(change, error, words):
     system = walker()
     arguments = {"orientations": {"foot_imu": [[1.0, 0, 0, 0]]}} | change
     with pytest.raises(error, match=words):
-        cd.calibrate_imus(system, **arguments)
+        calibrate_imus(system, **arguments)
 
 
 def test_refusals_of_kinematics():
     system = walker()
     data = {"foot_imu": np.tile([1.0, 0, 0, 0], (60, 1))}
-    imus = cd.calibrate_imus(system, data)
+    imus = calibrate_imus(system, data)
     with pytest.raises(cd.errors.DescriptionError, match="need times"):
         cd.inverse_kinematics(system, orientations=data, imus=imus)
     with pytest.raises(cd.errors.UnknownNameError, match="no sensor of the data"):
         cd.inverse_kinematics(system, orientations={"leg": data["foot_imu"]}, imus=imus, t=T)
     with pytest.raises(cd.errors.ShapeError, match="R_BS of shape"):
-        cd.IMUs(("a",), ("foot",), np.eye(3))
+        IMUs(("a",), ("foot",), np.eye(3))
     with pytest.raises(cd.errors.DescriptionError, match="are for markers"):
         cd.inverse_kinematics(system, None, {"foot_imu": 1.0}, orientations=data, imus=imus, t=T)
     with pytest.raises(cd.errors.ShapeError, match="no sensor was measured"):

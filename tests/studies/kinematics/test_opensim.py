@@ -14,6 +14,7 @@ from benchmarks.kinematics import TRIALS, in_order, objective, problem, trial
 from benchmarks.opensim_kinematics import about_kinematics
 from benchmarks.opensim_process import OpenSimProcess
 from condyle.spatial import quaternion_from_rotation
+from condyle.studies.kinematics import calibrate_imus
 from tests.opensim.files import reference
 from tests.studies.kinematics.test_imus import ROTATION, worn
 from tests.studies.kinematics.walker import motion, walker
@@ -103,7 +104,7 @@ def test_sensors_live(tmp_path, evidence):
     theirs = OpenSimProcess(str(tmp_path), about_kinematics).ask(
         "sensors", "walker.osim", "still.sto", "walk.sto", "pelvis_imu", "z", ROTATION, patience=120
     )
-    imus = cd.calibrate_imus(
+    imus = calibrate_imus(
         system,
         cd.read_table(tmp_path / "still.sto"),
         state=system.state(q=q[0]),

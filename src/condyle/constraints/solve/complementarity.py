@@ -45,13 +45,12 @@ import numpy as np
 from condyle.records import dataclass
 
 
-def lemke(A: np.ndarray, b: np.ndarray, limit: int | None = None) -> np.ndarray | None:
-    """z of (10), or None where Lemke's method ends at a ray.
+def lemke(A: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+    """z of (10), or None where Lemke's method ends at a ray, or takes more than 50 (n + 10) pivots.
 
     Args:
         A: shape (n, n).
         b: shape (n,).
-        limit: pivots; 50 (n + 10) by default, after which it is None too.
     """
     n = len(b)
     if not n or (b >= 0).all():
@@ -82,7 +81,7 @@ def lemke(A: np.ndarray, b: np.ndarray, limit: int | None = None) -> np.ndarray 
     order = np.lexsort((np.arange(n), b))
     out = pivot(int(order[0]), 2 * n)
     size = max(1.0, float(np.abs(A).max()))
-    for _ in range(limit or 50 * (n + 10)):
+    for _ in range(50 * (n + 10)):
         entering = out + n if out < n else out - n
         allowed = np.flatnonzero(T[:, entering] > 1e-11 * size)
         if not len(allowed):
@@ -135,7 +134,7 @@ def groups(W: np.ndarray) -> list[np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ComplementarityAnswer:
     """What contacts do.
 
     Attributes:
@@ -201,7 +200,7 @@ class ContactProblem:
         full, F = np.einsum("ij,ji->i", self.W[::3], self.pushing()), np.diag(self.W)[::3]
         return np.where(F > 0, full / np.where(F > 0, F, 1.0), 1.0)
 
-    def answer(self, lambda_: np.ndarray) -> Answer:
+    def answer(self, lambda_: np.ndarray) -> ComplementarityAnswer:
         """With the error of some forces (3 k,)."""
         lam, v = lambda_.reshape(-1, 3), (self.W @ lambda_ + self.b).reshape(-1, 3)
         size_v = max(float(np.abs(self.b).max(initial=0.0)), 1e-300)
@@ -224,11 +223,11 @@ class ContactProblem:
             if slip > TOLERANCE * size_v and self.mu[i] > 0:
                 off = lam[i, 1:] + reach * v[i, 1:] / slip
                 bad.append(float(np.abs(off).max()) / size_l[i] * min(1.0, slip / (1e-3 * size_v)))
-        return Answer(lam, v, max(bad))
+        return ComplementarityAnswer(lam, v, max(bad))
 
-    def solve(self) -> Answer | None:
+    def solve(self) -> ComplementarityAnswer | None:
         """The answer, or None where there is none, or none is found."""
-        best: Answer | None = None
+        best: ComplementarityAnswer | None = None
         for way in (lambda _: self._all_hold(), lambda _: self._pyramid(), self._projected):
             found = way(best)
             if found is not None and (best is None or found.error < best.error):
@@ -237,7 +236,7 @@ class ContactProblem:
                 return best
         return best if best is not None and best.error <= 1e-2 else None
 
-    def shared(self, found: Answer) -> Answer:
+    def shared(self, found: ComplementarityAnswer) -> ComplementarityAnswer:
         """The same velocities by forces of least norm: those of Lemke's method are few, where more contacts
         touch than can be told apart. Who slips slides that way. Runs have these forces too: a contact that
         has more than its cone allows, though others could take it, is at the edge of its cone, as if it slid.
@@ -270,7 +269,7 @@ class ContactProblem:
             ways[worst] = -lam[worst, 1:] / np.hypot(*lam[worst, 1:])
         return found
 
-    def _all_hold(self) -> Answer:
+    def _all_hold(self) -> ComplementarityAnswer:
         """Nothing opens and nothing slips but what slides already."""
         rows = np.array(
             [
@@ -291,7 +290,7 @@ class ContactProblem:
         x = np.linalg.lstsq(scale[:, None] * A * scale, -scale * self.b[rows], rcond=1e-11)[0]
         return self.answer(P @ (scale * x))
 
-    def _pyramid(self) -> Answer | None:
+    def _pyramid(self) -> ComplementarityAnswer | None:
         """(13), then (14)."""
         k, cones, F = self.k, self.cones, self.pushing()
         planar = np.diag(self.W).reshape(-1, 3)
@@ -343,7 +342,7 @@ class ContactProblem:
         exact = self._newton(rough)
         return exact if exact.error < rough.error else rough
 
-    def _projected(self, rough: Answer | None) -> Answer | None:
+    def _projected(self, rough: ComplementarityAnswer | None) -> ComplementarityAnswer | None:
         """(14a) by Newton's method with a line search, from several starts: where pivots or modes fail."""
         k = self.k
         own = np.diag(self.W).reshape(-1, 3).max(axis=1, initial=0.0)
@@ -447,7 +446,7 @@ class ContactProblem:
             J[t] = one[t] - mu * np.outer(d, d_push) - across @ (one[t] - self.W[t])
         return J
 
-    def _newton(self, rough: Answer) -> Answer:
+    def _newton(self, rough: ComplementarityAnswer) -> ComplementarityAnswer:
         """(14), from an answer for the pyramid."""
         lam, k = rough.lambda_.ravel().copy(), self.k
         size_v = max(float(np.abs(self.b).max(initial=0.0)), 1e-300)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from condyle.arrays import SX
+from condyle.arrays import SX, vertcat
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.solve.multipliers import ROUNDING, UNMET, ConstraintBlocks
 from condyle.dynamics.mass_matrix import factorization, mass_matrix
@@ -90,7 +90,7 @@ def jump(rows: ConstraintEquations, du: SX, lock: SX) -> list[SX]:
 
 def moved(tree: Tree, t: SX, q: SX, du: SX) -> SX:
     """N du, shape (nq,)."""
-    return ca.vertcat(ca.SX(0, 1), *(motion(b.mobilizer, t, q[b.q], du[b.u]).qdot for b in tree.owners))
+    return vertcat(motion(b.mobilizer, t, q[b.q], du[b.u]).qdot for b in tree.owners)
 
 
 def normalized(tree: Tree, q: SX) -> SX:

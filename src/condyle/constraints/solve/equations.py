@@ -25,7 +25,7 @@ from typing import Any
 
 import casadi as ca
 
-from condyle.arrays import SX
+from condyle.arrays import SX, vertcat
 from condyle.constraints.base import Constraint
 from condyle.dynamics.kinematics import Pair
 from condyle.dynamics.view import TreeLoads, TreeView
@@ -135,7 +135,7 @@ class ConstraintEquations:
                 v.append(self._if_enabled(i, c.first(*x, *xdot)[0]))
             else:
                 v.append(value)
-        return ca.vertcat(ca.SX(0, 1), *p), ca.vertcat(ca.SX(0, 1), *v)
+        return vertcat(p), vertcat(v)
 
     def position_errors(self) -> SX:
         """p of all position rows alone."""
@@ -144,7 +144,7 @@ class ConstraintEquations:
             for i, c, _ in self.parts
             if c.level == "position"
         )
-        return ca.vertcat(ca.SX(0, 1), *each)
+        return vertcat(each)
 
     def bias(self) -> SX:
         """Acceleration errors at udot = 0, shape (m,): -b of (16)."""
@@ -159,7 +159,7 @@ class ConstraintEquations:
             else:
                 a = c.first(*x, *xdot)
             out.append(self._if_enabled(i, a[0]))
-        return ca.vertcat(ca.SX(0, 1), *out)
+        return vertcat(out)
 
     # ---- forces --------------------------------------------------------------------------------------------
 

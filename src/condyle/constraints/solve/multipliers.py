@@ -76,7 +76,7 @@ from typing import Any
 
 import casadi as ca
 
-from condyle.arrays import SX
+from condyle.arrays import SX, vertcat
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.solve.looped_blocks import Inverse, Last, Least, Meet, SolverRows, columns_of, filled
 from condyle.constraints.solve.straight_blocks import NOISE, rules, solver
@@ -244,7 +244,7 @@ class Pseudoinverse:
                 whole[block] <= NOISE * ca.sum1(whole[block]), ca.fmax(short, rounding), rounding
             )
             fine += [ca.fabs(r[i]) <= UNMET * size[i] + share[k] * length for k, i in enumerate(block)]
-        return ca.sum1(ca.vertcat(ca.SX(0, 1), *fine)) < len(fine)
+        return ca.sum1(vertcat(fine)) < len(fine)
 
 
 class ConstraintBlocks(Pseudoinverse):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from condyle.arrays import SX
+from condyle.arrays import SX, vertcat
 
 if TYPE_CHECKING:
     from condyle.constraints.solve.looped_blocks import Rules
@@ -102,7 +102,7 @@ def _factors(Y: SX, e: SX) -> tuple[SX, SX]:
         D.append(Y[j, j] + e[j] - sum((L[j, k] * LD[k] for k in range(j)), ca.SX(0)))
         for i in range(j + 1, m):
             L[i, j] = (Y[i, j] - sum((L[i, k] * LD[k] for k in range(j)), ca.SX(0))) / D[j]
-    return ca.vertcat(ca.SX(0, 1), *L.values()), ca.vertcat(*D)
+    return vertcat(L.values()), ca.vertcat(*D)
 
 
 def _solve(m: int, factors: SX, b: SX, symmetric: bool) -> SX:

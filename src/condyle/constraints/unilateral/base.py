@@ -31,12 +31,12 @@ from typing import Annotated, Any, ClassVar, Self
 import casadi as ca
 
 from condyle.arrays import SX
-from condyle.constraints.base import Constraint
+from condyle.constraints.base import Constraint, ConstraintOfParts
 from condyle.contact.materials import RESTITUTION, check_law, check_restitution
 from condyle.laws.described import number, quantity, sx
 from condyle.laws.leaves import Leaf
 from condyle.native.tables.lookup import Closure
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Discrete
 from condyle.tree.tree import Tree
@@ -45,7 +45,7 @@ Flag = Annotated[Number, quantity("-")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Unilateral(Constraint):
+class Unilateral(ConstraintOfParts):
     """A constraint that acts one way: it is open, or closed and pushes (a rope: pulls). Write `places` and
     `depth`; where there is friction `contacts.RigidContact`.
 
@@ -104,8 +104,7 @@ class Unilateral(Constraint):
 
     def _with(self, values: Mapping[str, Any]) -> Self:
         other = copy(self)
-        for f, value in values.items():
-            object.__setattr__(other, f, value)
+        assign(other, **values)
         return other
 
     # ---- equations -----------------------------------------------------------------------------------------
@@ -113,14 +112,6 @@ class Unilateral(Constraint):
     @cached_property
     def parts(self) -> tuple[Constraint, ...]:  # type: ignore[override]
         return (Normal(self),)
-
-    @property
-    def leaves(self) -> tuple[Leaf, ...]:
-        return tuple(leaf for part in self.parts for leaf in part.leaves)
-
-    @property
-    def size(self) -> int:
-        return sum(part.size for part in self.parts)
 
     def check(self, tree: Tree) -> None:
         super().check(tree)

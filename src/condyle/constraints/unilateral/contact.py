@@ -21,7 +21,7 @@ from condyle.laws.described import Role, number, quantity, sx
 from condyle.laws.factors import BodyFactors
 from condyle.laws.leaves import AngularVelocity, Leaf, StationPosition, StationVelocity
 from condyle.native.tables.lookup import Closure
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Numbers
 from condyle.trace.parameter import Discrete
 
@@ -115,18 +115,17 @@ class RigidContact(Unilateral):
                 f"{what}: restitution by {one.law!r} on {a.body!r} and by {other.law!r} "
                 f"on {b.body!r}; give both materials the same law"
             )
-        made = {
-            "a": a,
-            "b": b,
-            "restitution": harmonic(one, other, "restitution"),
-            "friction": harmonic(one, other, "friction"),
-            "law": one.law,
-            "closed": 0.0,
-            "stick": 0.0,
-            "slide": (0.0, 0.0, 0.0),
-        }
-        for f, value in made.items():
-            object.__setattr__(self, f, value)
+        assign(
+            self,
+            a=a,
+            b=b,
+            restitution=harmonic(one, other, "restitution"),
+            friction=harmonic(one, other, "friction"),
+            law=one.law,
+            closed=0.0,
+            stick=0.0,
+            slide=(0.0, 0.0, 0.0),
+        )
         self.__post_init__()
 
     def __repr__(self) -> str:

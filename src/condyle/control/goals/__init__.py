@@ -13,7 +13,7 @@ from condyle.control.goals.effort import Effort, Smoothness
 from condyle.control.goals.follow import Follow
 from condyle.control.goals.forces import ContactForces, Reactions
 from condyle.control.goals.metabolic import Metabolic
-from condyle.control.goals.simple import Duration, Final, Initial, Integral, MeanSpeed, Path, Periodic
+from condyle.control.goals.one_line import Duration, Final, Initial, Integral, MeanSpeed, Path, Periodic
 from condyle.fit.goals import _ELSEWHERE, Coordinate, Custom, Distance, Goal, Orientation, Station
 
 __all__ = [

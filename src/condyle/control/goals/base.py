@@ -14,15 +14,15 @@ from condyle.arguments import ExplainsCalls
 from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError
 from condyle.laws.described import class_code
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 
 if TYPE_CHECKING:
     from condyle.control.dynamics import Dynamics
-    from condyle.control.point import Point
+    from condyle.control.point import MovementPoint
 
 
 @dataclass(frozen=True, eq=False)
-class Frames:
+class MovementPoints:
     """The points of a movement, for numbers of goals.
 
     Attributes:
@@ -88,7 +88,7 @@ class MovementGoal(ExplainsCalls):
 
     def __post_init__(self) -> None:
         if not self.name:
-            object.__setattr__(self, "name", type(self).__name__)
+            assign(self, name=type(self).__name__)
         low, high = np.broadcast_arrays(*(np.asarray(x, float) for x in self.limits))
         if np.isnan(low).any() or np.isnan(high).any() or (low > high).any():
             raise DescriptionError(
@@ -112,23 +112,23 @@ class MovementGoal(ExplainsCalls):
         ]
         return f"{type(self).__name__} {class_code(type(self))} {values}"
 
-    def data(self, frames: Frames) -> Array:
+    def data(self, frames: MovementPoints) -> Array:
         """Numbers of each point, shape (P, k)."""
         return np.zeros((len(frames), 0))
 
-    def integrand(self, p: Point) -> SX | None:
+    def integrand(self, p: MovementPoint) -> SX | None:
         """What is integrated over time."""
         return None
 
-    def at_start(self, p: Point) -> SX | None:
+    def at_start(self, p: MovementPoint) -> SX | None:
         """What counts at the first point, shape (k,)."""
         return None
 
-    def at_end(self, p: Point) -> SX | None:
+    def at_end(self, p: MovementPoint) -> SX | None:
         """What counts at the last point, shape (k,)."""
         return None
 
-    def path(self, p: Point) -> SX | None:
+    def path(self, p: MovementPoint) -> SX | None:
         """What stays between low and high at each point, shape (k,)."""
         return None
 
@@ -145,6 +145,26 @@ class MovementGoal(ExplainsCalls):
     def conditions(self, dynamics: Dynamics) -> Sequence[Condition]:
         """Linear conditions between the first and the last point, where the goal is required."""
         return ()
+
+
+class PerDistance(MovementGoal):
+    """A goal whose integral may be divided by the way that a coordinate goes: a subclass has the field `per`, the
+    name of that coordinate, empty for none."""
+
+    per: str
+
+    def at_start(self, p: MovementPoint) -> SX | None:
+        return p[self.per] if self.per else None
+
+    def at_end(self, p: MovementPoint) -> SX | None:
+        return p[self.per] if self.per else None
+
+    @property
+    def nonlinear(self) -> bool:
+        return bool(self.per)
+
+    def value(self, integral: SX, start: SX, end: SX, duration: SX) -> SX:
+        return integral / (end - start) if self.per else integral
 
 
 def names_of(value: Any, what: str) -> tuple[str, ...]:

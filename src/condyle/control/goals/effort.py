@@ -8,14 +8,14 @@ import casadi as ca
 
 from condyle.arrays import SX
 from condyle.control.dynamics import Dynamics, tendon
-from condyle.control.goals.base import MovementGoal, names_of
-from condyle.control.point import Point
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.control.goals.base import MovementGoal, PerDistance, names_of
+from condyle.control.point import MovementPoint
+from condyle.errors import DescriptionError, UnknownNameError, check_names
 from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)
-class Effort(MovementGoal):
+class Effort(PerDistance):
     """Controls should be small:
 
         integral over time of  sum of weight |control|^exponent                                  (1)
@@ -36,31 +36,16 @@ class Effort(MovementGoal):
             raise DescriptionError(f"Effort: exponent must be 2 or more, got {self.exponent!r}")
 
     def check(self, dynamics: Dynamics) -> None:
-        for name in self.weights or ():
-            if name not in dynamics.system.inputs:
-                raise UnknownNameError("control", name, dynamics.system.inputs, "Effort: weights")
+        check_names("control", self.weights or (), dynamics.system.inputs, "Effort: weights")
         if self.per and self.per not in dynamics.system.coordinates:
             raise UnknownNameError("coordinate", self.per, dynamics.system.coordinates, "Effort: per")
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         total = ca.SX(0)
         for name, c in zip(p.control_names, ca.vertsplit(p.controls) if p.control_names else (), strict=True):
             size = c if self.exponent % 2 == 0 else ca.fabs(c)
             total += (self.weights or {}).get(name, 1.0) * size**self.exponent
         return total
-
-    def at_start(self, p: Point) -> SX | None:
-        return p[self.per] if self.per else None
-
-    def at_end(self, p: Point) -> SX | None:
-        return p[self.per] if self.per else None
-
-    @property
-    def nonlinear(self) -> bool:
-        return bool(self.per)
-
-    def value(self, integral: SX, start: SX, end: SX, duration: SX) -> SX:
-        return integral / (end - start) if self.per else integral
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +82,9 @@ class Smoothness(MovementGoal):
         rates = self._rates(dynamics)
         if not rates:
             raise DescriptionError("Smoothness: the system has no elastic tendons")
-        for name in self.weights or ():
-            if name not in rates:
-                raise UnknownNameError("speed or muscle", name, rates, "Smoothness: weights")
+        check_names("speed or muscle", self.weights or (), rates, "Smoothness: weights")
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         total = ca.SX(0)
         for name, rate in self._rates(p.dynamics).items():
             x = p[rate] if rate else p.udot[p.dynamics.tree.speed_index(name)]

@@ -11,13 +11,14 @@ import numpy as np
 
 from condyle.arrays import SX, Array
 from condyle.control.dynamics import Dynamics
-from condyle.control.goals.base import Frames, MovementGoal
-from condyle.control.point import Point
+from condyle.control.goals.base import MovementGoal, MovementPoints
+from condyle.control.point import MovementPoint
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.fit.frames import Frames as AssembledFrames
 from condyle.integrate.trajectory import Trajectory
 from condyle.io.markers import Markers
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
+from condyle.spatial import rotation_from_quaternion
 from condyle.studies.motion.motion import Motion
 from condyle.studies.motion.spline_rates import spline
 from condyle.table import Table
@@ -52,17 +53,15 @@ class Follow(MovementGoal):
     def __post_init__(self) -> None:
         super().__post_init__()
         m: Any = motion_table(self.measured)
-        object.__setattr__(self, "measured", m)
+        assign(self, measured=m)
         if not isinstance(m, (Table, Markers)) and not (isinstance(m, Mapping) and m):
             raise DescriptionError(
                 f"Follow: expected a Table, markers or {{body: Table of quaternions}}, got {m!r}"
             )
         if isinstance(m, Table):  # angles that wrap go on
-            object.__setattr__(self, "measured", m.to_si()._with(values=without_jumps(m.to_si())))
-        object.__setattr__(
-            self,
-            "kind",
-            "markers" if isinstance(m, Markers) else "table" if isinstance(m, Table) else "bodies",
+            assign(self, measured=m.to_si()._with(values=without_jumps(m.to_si())))
+        assign(
+            self, kind="markers" if isinstance(m, Markers) else "table" if isinstance(m, Table) else "bodies"
         )
         for name, w in (self.weights or {}).items():
             if not 0 <= w < np.inf:
@@ -110,7 +109,7 @@ class Follow(MovementGoal):
             where = [(marker.body, marker.station) for marker in at]
         return f"Follow 1 {self.kind} {list(self._followed(dynamics))} {self.speeds > 0} {where}"
 
-    def data(self, frames: Frames) -> Array:
+    def data(self, frames: MovementPoints) -> Array:
         m: Any = self.measured
         followed, dynamics = self._followed(frames.dynamics), frames.dynamics
         columns: list[Array] = []
@@ -153,7 +152,7 @@ class Follow(MovementGoal):
             return ""
         return f"{x}_speed"
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         total, k = ca.SX(0), 0
         for x in self._followed(p.dynamics):
             w = p.data[k]
@@ -207,11 +206,5 @@ def _angle2(R: SX, q: SX) -> SX:
 
     2 (1 - cos) is the angle squared to fourth order; with a third of (1 - cos)^2 to sixth.
     """
-    w, x, y, z = ca.vertsplit(q)
-    M = ca.vertcat(
-        ca.horzcat(1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
-        ca.horzcat(2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
-        ca.horzcat(2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
-    )
-    c = 1 - (ca.trace(R.T @ M) - 1) / 2
+    c = 1 - (ca.trace(R.T @ rotation_from_quaternion(q)) - 1) / 2
     return 2 * c + c * c / 3

@@ -12,11 +12,11 @@ import numpy as np
 from condyle.arrays import SX, Array
 from condyle.contact.hunt_crossley import ContactLaw
 from condyle.control.dynamics import Dynamics
-from condyle.control.goals.base import Frames, MovementGoal, names_of, total_mass
-from condyle.control.point import Point
+from condyle.control.goals.base import MovementGoal, MovementPoints, names_of, total_mass
+from condyle.control.point import MovementPoint
 from condyle.dynamics import rnea
-from condyle.errors import DescriptionError, UnknownNameError
-from condyle.records import dataclass
+from condyle.errors import DescriptionError, check_name, check_names
+from condyle.records import assign, dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.spline_rates import spline
 from condyle.trace.parameter import Expression
@@ -57,7 +57,7 @@ class ContactForces(MovementGoal):
         each = (many,) if isinstance(many, ExternalLoad) else tuple(many)
         if not each or not all(isinstance(x, ExternalLoad) and x.force is not None for x in each):
             raise DescriptionError(f"ContactForces: expected cd.ExternalLoad with forces, got {self.loads!r}")
-        object.__setattr__(self, "each", each)
+        assign(self, each=each)
         if not self.axes or any(a not in "xyz" for a in self.axes):
             raise DescriptionError(f"ContactForces: axes must be of 'xyz', got {self.axes!r}")
 
@@ -73,8 +73,7 @@ class ContactForces(MovementGoal):
         for name in given or [
             n for n, law in known.items() if load._name in [s.body for s in law.surfaces()]
         ]:
-            if name not in known:
-                raise UnknownNameError("contact", name, known, "ContactForces: contacts")
+            check_name("contact", name, known, "ContactForces: contacts")
             a, _ = known[name].surfaces()
             out.append((name, -1.0 if a.body == load._name or (given and a.body != "ground") else 1.0))
         if not out:
@@ -85,9 +84,9 @@ class ContactForces(MovementGoal):
 
     def check(self, dynamics: Dynamics) -> None:
         bodies = [x._name for x in self.each]
-        for name in (*(self.contacts or ()), *(self.weights or ())):
-            if name not in bodies:
-                raise UnknownNameError("body of a load", name, bodies, "ContactForces")
+        check_names(
+            "body of a load", (*(self.contacts or ()), *(self.weights or ())), bodies, "ContactForces"
+        )
         for load in self.each:
             if str(load.frame) != "ground":
                 raise DescriptionError(f"ContactForces: the load on {load._name!r} must be given in ground")
@@ -96,7 +95,7 @@ class ContactForces(MovementGoal):
     def code(self, dynamics: Dynamics) -> str:
         return f"ContactForces 1 {self.axes} {[self._contacts(dynamics, x) for x in self.each]}"
 
-    def data(self, frames: Frames) -> Array:
+    def data(self, frames: MovementPoints) -> Array:
         size, columns = weight_of(frames.dynamics), []
         for load in self.each:
             t = frames.clock(load.table.time, f"ContactForces: the load on {load._name!r}")
@@ -104,7 +103,7 @@ class ContactForces(MovementGoal):
             columns += [np.full((len(t), 1), w), spline(load.table.time, load._checked()[:, :3], 3)(t)]
         return np.concatenate(columns, axis=1)
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         total, k = ca.SX(0), 0
         chosen = ["xyz".index(a) for a in self.axes]
         for load in self.each:
@@ -138,17 +137,13 @@ class Reactions(MovementGoal):
     def check(self, dynamics: Dynamics) -> None:
         known = [b.name for b in dynamics.system.bodies]
         names = names_of(self.bodies, "Reactions: bodies")
-        for name in names:
-            if name not in known:
-                raise UnknownNameError("body", name, known, "Reactions")
-        for name in self.weights or ():
-            if name not in names:
-                raise UnknownNameError("body", name, names, "Reactions: weights")
+        check_names("body", names, known, "Reactions")
+        check_names("body", self.weights or (), names, "Reactions: weights")
 
     def code(self, dynamics: Dynamics) -> str:
         return f"{super().code(dynamics)} {weight_of(dynamics)!r}"
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         s, tree, loads = p.symbols, p.dynamics.tree, p.loads
         if p.multipliers.numel():
             loads = s.rows(p.kinematics).loads(p.multipliers, loads)

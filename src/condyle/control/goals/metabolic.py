@@ -6,15 +6,15 @@ import casadi as ca
 
 from condyle.arrays import SX
 from condyle.control.dynamics import Dynamics
-from condyle.control.goals.base import MovementGoal, total_mass
-from condyle.control.point import Point
+from condyle.control.goals.base import PerDistance, total_mass
+from condyle.control.point import MovementPoint
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.muscles.metabolics import Metabolics, Umberger2010
 from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)
-class Metabolic(MovementGoal):
+class Metabolic(PerDistance):
     """Muscles should consume little: the integral over time of their metabolic power [J], without what the body
     consumes at rest.
 
@@ -49,20 +49,7 @@ class Metabolic(MovementGoal):
         model = self.model or Umberger2010()
         return model.basal(total_mass(dynamics)) if self.basal else 0.0
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         model = self.model or Umberger2010()
         power = [model.power(name, p.dynamics.muscles[name], x, smooth=True) for name, x in p.working.items()]
         return sum(power, ca.SX(self._rest(p.dynamics)))
-
-    def at_start(self, p: Point) -> SX | None:
-        return p[self.per] if self.per else None
-
-    def at_end(self, p: Point) -> SX | None:
-        return p[self.per] if self.per else None
-
-    @property
-    def nonlinear(self) -> bool:
-        return bool(self.per)
-
-    def value(self, integral: SX, start: SX, end: SX, duration: SX) -> SX:
-        return integral / (end - start) if self.per else integral

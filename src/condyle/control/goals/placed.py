@@ -6,12 +6,12 @@ import numpy as np
 
 from condyle.arrays import SX, Array
 from condyle.control.dynamics import Dynamics
-from condyle.control.goals.base import Frames, MovementGoal
-from condyle.control.point import Point
+from condyle.control.goals.base import MovementGoal, MovementPoints
+from condyle.control.point import MovementPoint
 from condyle.errors import DescriptionError
 from condyle.fit.cost import GoalCost
 from condyle.fit.goals import Goal
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Placed(MovementGoal):
     goal: Goal
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", self.name or self.goal.name)
+        assign(self, name=self.name or self.goal.name)
         super().__post_init__()
 
     def check(self, dynamics: Dynamics) -> None:
@@ -34,7 +34,7 @@ class Placed(MovementGoal):
     def code(self, dynamics: Dynamics) -> str:
         return f"Placed {self.goal.code(dynamics.tree)}"
 
-    def data(self, frames: Frames) -> Array:
+    def data(self, frames: MovementPoints) -> Array:
         count = self.goal.frames or 1
         rows = type(self.goal).numbers([self.goal], count)[0]
         if count == 1:
@@ -46,7 +46,7 @@ class Placed(MovementGoal):
         own = np.linspace(0.0, 1.0, count)
         return np.column_stack([np.interp(frames.fraction, own, column) for column in rows.T])
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         cost = GoalCost(p.symbols, p.kinematics)
         self.goal.add(cost, p.data)
         return cost.value

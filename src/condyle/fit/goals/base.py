@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Residuals(Holonomic):
+class GoalResiduals(Holonomic):
     """What a goal computes, as a law that is traced and differentiated as a constraint on positions is."""
 
     too_fast: ClassVar[str] = "goals are made of positions, s.t and parameters only"
@@ -90,7 +90,7 @@ class Goal(ExplainsCalls):
     weight_at: ClassVar[int] = -1
     weight: ArrayLike = 1.0
     name: str = ""
-    law: Residuals | None = field(init=False, default=None)
+    law: GoalResiduals | None = field(init=False, default=None)
 
     # ---- describe ------------------------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class Goal(ExplainsCalls):
 
     def _trace(self) -> None:
         """Keep what `residual` computes; one number as a target is for all of them."""
-        law = Residuals(*self._written())
+        law = GoalResiduals(*self._written())
         self._set(law=law, shape=(law.size,))
         if self.about:
             value = numbers_of(getattr(self, self.about), f"goal {self.name!r}: {self.about}")
@@ -153,7 +153,8 @@ class Goal(ExplainsCalls):
         names = [f.name for f in fields(self) if f.name not in ("weight", "name", "law")]
         names += ["name", *["weight"] * bool(np.any(np.asarray(self.weight) != 1))]
         texts = [f"{n}={brief(getattr(self, n))}" for n in names]
-        return f"{type(self).__name__}({', '.join(texts)})"
+        room = "goals." if type(self).__module__.startswith("condyle.") else ""
+        return f"{room}{type(self).__name__}({', '.join(texts)})"
 
     def check(self, tree: Tree) -> None:
         """Refuse what the system does not have.

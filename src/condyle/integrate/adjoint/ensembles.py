@@ -3,7 +3,6 @@ ran; those with events go by themselves (gradients.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,18 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
-from condyle.integrate.adjoint.blocks import Tasks
-from condyle.integrate.adjoint.gradients import RunDerivatives, cotangent_of, jacobian, jvp, tangent_of, vjp
+from condyle.integrate.adjoint.gradients import (
+    RunDerivatives,
+    cotangent_of,
+    directed,
+    jacobian,
+    jvp,
+    tangent_of,
+    vjp,
+)
 from condyle.integrate.adjoint.program import carry
 from condyle.integrate.adjoint.slopes import FORWARD, REVERSE
+from condyle.integrate.adjoint.tasks import AdjointTasks
 from condyle.integrate.ensemble import EnsembleSteps, Runs
 from condyle.status import Status
 
@@ -59,26 +66,19 @@ class EnsembleDerivatives:
             run.times(given)
         return given.reshape(-1), given.shape
 
+    def _tasks(
+        self, first: np.ndarray, last: np.ndarray, which: np.ndarray, rows: Any = None
+    ) -> AdjointTasks:
+        t, y, f, x = rows or (self.rows.t, self.rows.y, self.rows.f, None)
+        return AdjointTasks(t, y, f, first, last, which, self.ens.members.tail, self.ens.manifold, True, x)
+
     def carry(
         self, direction: str, first: np.ndarray, last: np.ndarray, d: Array, dp: Array, by_p: bool,
         seeds: Array | None = None, rows: Any = None,
     ) -> tuple[Array, Array]:  # fmt: skip
         """d (N, k, n), dp (N, k, p') of each member between rows (N,)."""
         k = d.shape[1]
-        t, y, f, x = rows or (self.rows.t, self.rows.y, self.rows.f, None)
-        which = np.repeat(np.arange(self.N), k)
-        tasks = Tasks(
-            t,
-            y,
-            f,
-            np.repeat(first, k),
-            np.repeat(last, k),
-            which,
-            self.ens.members.tail,
-            self.ens.manifold,
-            True,
-            x,
-        )
+        tasks = self._tasks(np.repeat(first, k), np.repeat(last, k), np.repeat(np.arange(self.N), k), rows)
         out, out_p = carry(
             self.system,
             self.rows.method,
@@ -113,6 +113,11 @@ class EnsembleDerivatives:
         ]
         return np.asarray(self.begin[:-1] + np.array(found))
 
+    def rates(self, times: np.ndarray | None) -> Array:
+        """ydot at the times, or at the end, of each member: (N, times, n)."""
+        ends = self.ens.t_end
+        return np.array([m.rates(ends[[i]] if times is None else times) for i, m in enumerate(self.members)])
+
     def forward(self, d: Array, dp: Array, times: np.ndarray | None) -> Array:
         """y' (times, N, k, n)."""
         by_p, first = bool(dp.any()), self.begin[:-1]
@@ -142,17 +147,7 @@ class EnsembleDerivatives:
         d, dp = d.copy(), dp.copy()
         for i in np.flatnonzero(last > first):
             a, b, which = (np.full(d.shape[1], x) for x in (first[i], last[i], i))
-            tasks = Tasks(
-                self.rows.t,
-                self.rows.y,
-                self.rows.f,
-                a,
-                b,
-                which,
-                self.ens.members.tail,
-                self.ens.manifold,
-                True,
-            )
+            tasks = self._tasks(a, b, which)
             d[i], dp[i] = carry(self.system, self.rows.method, direction, tasks, d[i], dp[i], seeds, by_p)
         return d, dp
 
@@ -215,22 +210,13 @@ def of_ensemble(kind: str, ens: Ensemble, *given: Any) -> Any:
         out = {}
         for name in names:
             if name == "t":
-                out[name] = np.array(
-                    [(w[i] * run.members[i].rates(_at(run, i, times))).sum(axis=1) for i in range(N)]
-                ).reshape(N, *shape)
+                out[name] = (w * run.rates(times)).sum(axis=2).reshape(N, *shape)
                 continue
             d, dp = run.directions(name)
             out[name] = np.einsum("ikn,in->ik", d, y) + np.einsum("ikp,ip->ik", dp, p)
         return out
-    tangents, t = given if kind == "jvp" else (None, given[1])
-    if kind == "jvp":
-        if not isinstance(tangents, Mapping) or not tangents:
-            raise DescriptionError(
-                f"jvp: expected directions by variable, such as {{'parameters': dp}}, got {tangents!r}"
-            )
-        names = run.one.names(list(tangents))
-    else:
-        names = run.one.names(given[0])
+    tangents, t = given
+    names = directed(run.one, tangents) if kind == "jvp" else run.one.names(tangents)
     times, shape = run.times(t)
     run.one.check_memory(names, 1 if times is None else len(times), N)
     each = [run.directions(name) for name in names]
@@ -242,9 +228,7 @@ def of_ensemble(kind: str, ens: Ensemble, *given: Any) -> Any:
         )
         dy = run.forward(d, dp, times)[:, :, 0]
         if "t" in v:
-            dy = dy + v["t"][0] * np.array(
-                [run.members[i].rates(_at(run, i, times)) for i in range(N)]
-            ).swapaxes(0, 1)
+            dy = dy + v["t"][0] * run.rates(times).swapaxes(0, 1)
         return np.moveaxis(dy, 1, 0).reshape(N, *shape, n)
     d, dp = (np.concatenate([x[i] for x in each], axis=1) for i in (0, 1))
     dy = run.forward(np.ascontiguousarray(d), np.ascontiguousarray(dp), times)  # (times, N, k, n)
@@ -253,16 +237,10 @@ def of_ensemble(kind: str, ens: Ensemble, *given: Any) -> Any:
         k = mine.shape[1]
         part = dy[:, :, start : start + k]
         if name == "t":
-            part = np.array([run.members[i].rates(_at(run, i, times)) for i in range(N)]).swapaxes(0, 1)[
-                :, :, None
-            ]
+            part = run.rates(times).swapaxes(0, 1)[:, :, None]
         found[name] = np.ascontiguousarray(part.transpose(1, 0, 3, 2)).reshape(N, *shape, n, k)
         start += k
     return found
-
-
-def _at(run: EnsembleDerivatives, i: int, times: np.ndarray | None) -> np.ndarray:
-    return np.array([run.ens.t_end[i]]) if times is None else times
 
 
 def _weights(ens: Ensemble, w: Any, shape: tuple[int, ...]) -> Array:

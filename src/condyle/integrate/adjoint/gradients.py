@@ -21,20 +21,20 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.constraints.solve.multipliers import LINES, Multipliers
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
-from condyle.integrate.adjoint.blocks import Tasks
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, check_name, warn
 from condyle.integrate.adjoint.program import SeriesBars, carry
 from condyle.integrate.adjoint.saltation import Changes
 from condyle.integrate.adjoint.slopes import FORWARD, REVERSE, wanted
+from condyle.integrate.adjoint.tasks import AdjointTasks
 from condyle.integrate.integrators.base import Method
-from condyle.integrate.pieces import piece_of
+from condyle.integrate.kept_times import piece_of
 from condyle.integrate.steps import unstacked
 from condyle.model.symbols import Symbols
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.status import Status
+from condyle.system.checked_arguments import check_memory, number
 from condyle.system.derivatives import check_shares
-from condyle.system.given import check_memory, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.variables import variable_names
@@ -185,12 +185,12 @@ class RunDerivatives:
         q, nu = np.tile(state.q, (self.nu, 1)), self.nu
         return np.asarray(self.system.compiled.function("qdot")(q, np.eye(nu), state.tail)).reshape(nu, -1).T
 
-    def y_directions(self, wrt: str, state: State | None = None) -> Array:
+    def y_directions(self, wrt: str) -> Array:
         """y' at the start of each direction of q, u or z, (directions, n): (2)."""
         nq, nu, n = self.nq, self.nu, self.n
         if wrt == "q":
             out = np.zeros((nu, n))
-            out[:, :nq] = self.N(state or self.traj.start).T
+            out[:, :nq] = self.N(self.traj.start).T
             return out
         here = slice(nq, nq + nu) if wrt == "u" else slice(nq + nu, n)
         return np.eye(n)[here]
@@ -244,7 +244,7 @@ class RunDerivatives:
         """Tangents or cotangents d (m, n), dp (m, p') carried over the steps between two rows."""
         one = np.ones(len(d), int)
         which = self.traj._which(first) * one
-        tasks = Tasks(
+        tasks = AdjointTasks(
             self.rows.t,
             self.rows.y,
             self.rows.f,
@@ -261,7 +261,7 @@ class RunDerivatives:
         return np.array([s.tail for s in (self.traj.start, *(state for _, state in self.traj.changes))])
 
     def _carry(
-        self, direction: str, tasks: Tasks, d: Array, dp: Array, seeds: Array | None = None
+        self, direction: str, tasks: AdjointTasks, d: Array, dp: Array, seeds: Array | None = None
     ) -> tuple[Array, Array]:
         by_p = self.by_p if direction == REVERSE else bool(dp.any())
         series = self.series if direction == REVERSE else None
@@ -278,7 +278,7 @@ class RunDerivatives:
         here, twice = 2 * np.arange(len(some)), np.repeat(k[some], 2)
         ends = np.array([self.rows.length(int(i)) for i in k[some]]) + self.rows.t[k[some]]
         times = np.column_stack([self.rows.t[k[some]], ends]).ravel()
-        tasks = Tasks(
+        tasks = AdjointTasks(
             times,
             self.rows.y[twice],
             self.rows.f[twice],
@@ -375,7 +375,7 @@ class RunDerivatives:
 
 
 class DerivativesInPieces(RunDerivatives):
-    """The derivatives of a run of which some times were kept (pieces.py): one piece after the other, each run again."""
+    """The derivatives of a run of which some times were kept (kept_times.py): one piece after the other, each run again."""
 
     def _piece(self, i: int) -> RunDerivatives:
         piece = RunDerivatives(self.what, piece_of(self.traj, i))
@@ -430,11 +430,7 @@ def jacobian(traj: Trajectory, wrt: Any, t: Any) -> dict[str, Array]:
 def jvp(traj: Trajectory, tangents: Any, t: Any) -> Array:
     """See Trajectory.jvp."""
     run = derivatives_of("jvp", traj)
-    if not isinstance(tangents, Mapping) or not tangents:
-        raise DescriptionError(
-            f"jvp: expected directions by variable, such as {{'parameters': dp}}, got {tangents!r}"
-        )
-    names, (times, shape) = run.names(list(tangents)), run.times(t)
+    names, (times, shape) = directed(run, tangents), run.times(t)
     d, dp = np.zeros((1, run.n)), np.zeros((1, len(run.wanted)))
     dt = 0.0
     for name in names:
@@ -468,6 +464,15 @@ def vjp(traj: Trajectory, w: Any, t: Any, wrt: Any) -> dict[str, Array]:
     return out | (run.series.gradients if run.series is not None else {})
 
 
+def directed(run: RunDerivatives, tangents: Any) -> tuple[str, ...]:
+    """The variables of which directions are given."""
+    if not isinstance(tangents, Mapping) or not tangents:
+        raise DescriptionError(
+            f"jvp: expected directions by variable, such as {{'parameters': dp}}, got {tangents!r}"
+        )
+    return run.names(list(tangents))
+
+
 def tangent_of(system: System, name: str, given: Any) -> Array:
     """A direction (k,) of a variable, by name or in order."""
     model = system.compiled.model
@@ -482,8 +487,7 @@ def tangent_of(system: System, name: str, given: Any) -> Array:
     if isinstance(given, Mapping):
         out = np.zeros(len(labels))
         for key, value in given.items():
-            if key not in labels:
-                raise UnknownNameError(f"direction of {name}", key, labels, "jvp")
+            check_name(f"direction of {name}", key, labels, "jvp")
             out[list(labels).index(key)] = number(f"jvp: {name}: {key}", value, "one finite number")
         given = out
     try:

@@ -22,7 +22,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX
+from condyle.arrays import SX, vertcat
 from condyle.dynamics.mass_matrix import entries_of, factorization
 from condyle.dynamics.rnea import inverse_dynamics
 from condyle.integrate.adjoint.slopes import Slope
@@ -68,7 +68,7 @@ class Matrices(Slope):
         for x, moves in zip(entries, moving, strict=True):
             values.append(self.c[known] if moves else x)
             known += moves
-        self.J = ca.SX(places, ca.vertcat(ca.SX(0, 1), *values))
+        self.J = ca.SX(places, vertcat(values))
         self.rest = self.c[known : known + len(more)]
 
     def solved(self, r: SX) -> SX:

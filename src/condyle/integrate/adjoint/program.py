@@ -17,8 +17,20 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.forces.external import TimeSeries, series_offsets
-from condyle.integrate.adjoint.blocks import Blocks, Runner, Tasks, block_programs, numbered, step_tape
+from condyle.integrate.adjoint.blocks import Blocks, block_programs
 from condyle.integrate.adjoint.slopes import FORWARD, OFFSETS, REVERSE, LoopedSlope, Slope, wanted
+from condyle.integrate.adjoint.tasks import (
+    AdjointTasks,
+    Runner,
+    derived_nodes,
+    numbered,
+    over_tasks,
+    row_nodes,
+    step_tape,
+    task_program,
+    task_sizes,
+    task_streams,
+)
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide, equations
 from condyle.integrate.integrators.base import Method
 from condyle.integrate.integrators.explicit import Explicit
@@ -28,8 +40,8 @@ from condyle.model.model import Model, description
 from condyle.model.right_hand_side import right_hand_side
 from condyle.model.symbols import Symbols
 from condyle.native.machine.jit import lane_width
-from condyle.native.programs.nodes import Get, If, Node, Put, Stream, Take, While, elementwise, kernel
-from condyle.native.programs.program import Program, ProgramAndTables, cached_program
+from condyle.native.programs.nodes import Get, Node, Stream, kernel
+from condyle.native.programs.program import ProgramAndTables, cached_program
 from condyle.system.system import System
 
 
@@ -77,93 +89,30 @@ def rows_loop(
     between: bool = False,
 ) -> ProgramAndTables:
     """The program, and the tables of its right-hand side. looped: the model, where its derivatives are loops."""
-    n, by = eq.n, [int(k) for k in by]
-    scalars = "t h_try t_next row task first last which count busy finished seeded steps evaluations accuracy"
-    sizes = dict.fromkeys(f"{scalars} one zero t_stage f.unused status tolerance".split(), 1)
-    vectors = "y y_next y_stage k0 k_next error other weights no_y d"
-    sizes |= dict.fromkeys(vectors.split(), n) | {"p": eq.parameters, "dp": len(by)}
-    streams = {"queue": Stream(1, shared=True)}
-    tables: dict[str, np.ndarray] = {}
+    by, reverse = [int(k) for k in by], direction == REVERSE
+    sizes = task_sizes(eq, by)
+    streams, tables = dict[str, Stream](), dict[str, np.ndarray]()
     rhs = RightHandSide(eq, sizes, streams, tables)
     slope = Slope(eq, rhs, by) if looped is None else LoopedSlope(looped, eq, rhs, by, streams, tables, W)
     tape, last = step_tape(method, eq, slope, sizes, streams, tables, 1, between)
-    reverse = direction == REVERSE
-    if reverse:
-        tape.bars["p"] = "dp"
-        nodes = tape.reverse_nodes(last, "d", ["y", "p"])
-        result = tape.bars["y"]
-    else:
-        tape.tangents |= {"y": "d", "p": "dp"}
-        nodes = tape.tangent_nodes(last)
-        result = tape.tangents[tape.at(last)]
-    shared = {"t": 1, "y": n, "f": n, "seed": n} | ({"x": 1} if between else {})
-    if eq.series:
-        shared |= {"offsets": sizes["offsets"]}
-    shared |= {
-        "task.first": 1,
-        "task.last": 1,
-        "task.which": 1,
-        "task.d": n,
-        "task.p": eq.parameters,
-        "task.dp": len(by),
-    }
-    streams |= {
-        f"{'' if '.' in name else 'row.'}{name}": Stream(size, shared=True) for name, size in shared.items()
-    }
-
-    def optional(name: str, node: Node) -> list[Node]:
-        return [node] if sizes[name] else []
-
-    ends = "last first" if reverse else "first last"
-    take: list[Node] = [
-        Take("queue", "task"),
-        kernel(lambda task, count: task < count, "task count", "busy", sizes, "some"),
-        If(
-            "busy",
-            [
-                Get("task.first", "task", "first"),
-                Get("task.last", "task", "last"),
-                Get("task.which", "task", "which"),
-                Get("task.d", "task", "d"),
-                *optional("p", Get("task.p", "which", "p")),
-                *optional("dp", Get("task.dp", "task", "dp")),
-                kernel(lambda a: a, ends.split()[:1], ["row"], sizes, "begin"),
-            ],
-        ),
-    ]
-    end: list[Node] = [Put("d", "task.d", "task"), *optional("dp", Put("dp", "task.dp", "task"))]
+    nodes, result = derived_nodes(tape, last, reverse)
+    streams |= task_streams(eq, sizes)
     back = -1 if reverse else 0
+    which = [Get("task.which", "task", "which"), *([Get("task.p", "which", "p")] if sizes["p"] else [])]
     body: list[Node] = [
         kernel(lambda row: (row + back + 1, row + back), "row", "steps row", sizes, "pair"),
-        Get("row.t", "steps", "t_next"),
-        Get("row.t", "row", "t"),
-        Get("row.y", "row", "y"),
-        Get("row.f", "row", "k0"),
-        *([Get("row.x", "row", "t_x")] if between else []),
-        kernel(
-            lambda t, t_next: (t_next - t, ca.SX(1), ca.SX(0)), "t t_next", "h_try one zero", sizes, "length"
-        ),
+        *row_nodes(sizes, between),
         *nodes,
-        copy(result, "d", n, W),
+        copy(result, "d", eq.n, W),
     ]
-    if reverse:
-        sizes["seed"] = n
-        add = elementwise(lambda a, b: a + b, ["d", "seed"], ["d"], sizes, n, "seeded")
-        body.append(If("seeded", [Get("row.seed", "row", "seed"), add]))
-        done = kernel(lambda row, first: row <= first, "row first", "finished", sizes, "done")
-    else:
-        done = kernel(lambda row, last: (row + 1, row + 1 >= last), "row last", "row finished", sizes, "done")
-    body += [done, If("finished", [*end, take])]
-    return Program(
-        [take, While("busy", body, "limit")], sizes, W=W, streams=streams, counts=("limit",)
-    ), tables
+    return task_program(over_tasks(sizes, reverse, which, body), W, sizes, streams, tables)
 
 
 def carry(
     system: System,
     method: Method,
     direction: str,
-    tasks: Tasks,
+    tasks: AdjointTasks,
     d: np.ndarray,
     dp: np.ndarray,
     seeds: np.ndarray | None = None,

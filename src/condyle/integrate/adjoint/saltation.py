@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import Array, vertcat
 from condyle.errors import CondyleError, DescriptionError
 from condyle.integrate.events import Event, StateFunctions
 from condyle.integrate.interrupts.base import Cause
 from condyle.integrate.interrupts.samples import Sampling, samples
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.measure_history import scalars
-from condyle.integrate.rigid.contact_rows import Numbers
+from condyle.integrate.rigid.contact_rows import ContactNumbers
 from condyle.integrate.rigid.impact import blow
 from condyle.integrate.steps import replaced, stacked
 from condyle.model.symbols import Symbols
@@ -231,9 +231,7 @@ class Changes:
             new: Any = event.action(seen)  # type: ignore[arg-type]
             new = seen if new is None else new
             parts = {
-                name: ca.vertcat(
-                    ca.SX(0, 1), *(to_sx(x) for x in np.asarray(getattr(new, name), dtype=object).ravel())
-                )
+                name: vertcat(to_sx(x) for x in np.asarray(getattr(new, name), dtype=object).ravel())
                 for name in names[1:]
             }
         except (CondyleError, AttributeError, TypeError, ValueError, IndexError, KeyError) as error:
@@ -276,7 +274,7 @@ class Changes:
         contacts, A = cause.contacts, np.eye(self.size)
         modes = contacts.modes
         held = [contacts.holds(s) for s in (before, after)]
-        now = Numbers(before, modes)
+        now = ContactNumbers(before, modes)
         du = after.u - before.u
         if np.abs(du).max(initial=0.0) <= contacts.slow:
             return A
@@ -293,7 +291,7 @@ class Changes:
         rebounds = np.array([not held[1][0][i] for i in which])
 
         def speeds(s: State) -> Array:
-            now = Numbers(s, modes)
+            now = ContactNumbers(s, modes)
             W, Z = contacts._matrix(now, which)
             v = np.column_stack([now.rate, now.slip])[which]
             law = (

@@ -46,7 +46,7 @@ class Rate:
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class IterationMatrix:
     """W <- I / (gamma h) - df/dy and f_t <- df/dt at (t, y)."""
 
     t: str
@@ -66,7 +66,7 @@ class Recorded:
         return Rate(t, y, k)  # type: ignore[return-value]
 
     def matrix(self, t: str, y: str, h: str, gamma: float, W: str, f_t: str) -> list[Node]:
-        return [Matrix(t, y, h, gamma, W, f_t)]  # type: ignore[list-item]
+        return [IterationMatrix(t, y, h, gamma, W, f_t)]  # type: ignore[list-item]
 
     def keep(self) -> list[Node]:
         return []
@@ -110,7 +110,7 @@ class Tape:
         self.active, self.count = set(active), 0
         self.tangents: dict[str, str] = {}
         self.bars: dict[str, str] = {}
-        self.factored: dict[str, Matrix] = {}
+        self.factored: dict[str, IterationMatrix] = {}
         self.off = ""
         self.rates = 0
 
@@ -157,7 +157,7 @@ class Tape:
                 self.record(each)
         elif isinstance(node, Rate):
             self._rate(node)
-        elif isinstance(node, Matrix):
+        elif isinstance(node, IterationMatrix):
             self._matrix(node)
         elif isinstance(node, Kernel):
             self._kernel(node)
@@ -289,7 +289,7 @@ class Tape:
     def _sum(self, into: str, other: str) -> Kernel:
         return elementwise(lambda a, b: a + b, [into, other], [into], self.sizes, self.sizes[into], "sum")
 
-    def _matrix(self, node: Matrix) -> None:
+    def _matrix(self, node: IterationMatrix) -> None:
         t, y, h, W, f_t = (
             self.at(node.t),
             self.at(node.y),
@@ -299,7 +299,7 @@ class Tape:
         )
         slope = self.slope
         looked, rows = slope.rows_at(t, y)
-        made = Matrix(t, y, h, node.gamma, W, f_t)
+        made = IterationMatrix(t, y, h, node.gamma, W, f_t)
         self.factored[W] = made
         given = (t, y, "p", *rows)
         one, zero, none = "one", "zero", "no_y"
@@ -388,7 +388,7 @@ class Tape:
             Operation((W, P, r), (x,), [slope._copy(r, x), solved(b"N", x)], tangent, reverse)
         )
 
-    def _rows_of(self, made: Matrix) -> tuple[str, ...]:
+    def _rows_of(self, made: IterationMatrix) -> tuple[str, ...]:
         for op in self.operations:
             if made.W in op.outs:
                 return tuple(name for name in op.outs if name not in (made.W, made.f_t))

@@ -21,7 +21,7 @@ from condyle.system.state import State
 if TYPE_CHECKING:
     from condyle.integrate.interrupts.rigid_contacts import RigidContacts
     from condyle.integrate.interrupts.witnesses import WitnessEvents
-    from condyle.integrate.run import Run
+    from condyle.integrate.run import SimulationRun
 
 ACTING = threading.RLock()
 """Held while an action runs: members of an ensemble go on in several threads, their actions one at a time."""
@@ -36,7 +36,7 @@ class Actions:
         contacts: the same, if they watch rigid contacts too.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: SimulationRun) -> None:
         self.run, self.samples = run, samples(run.start.system)
         self.witnesses: WitnessEvents | None = None
         self.contacts: RigidContacts | None = None

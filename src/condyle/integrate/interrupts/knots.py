@@ -28,7 +28,7 @@ from condyle.integrate.interrupts.base import Interrupter
 from condyle.integrate.interrupts.time_signals import TimeSignals, timed
 
 if TYPE_CHECKING:
-    from condyle.integrate.run import Run, Settings
+    from condyle.integrate.run import RunSettings, SimulationRun
 
 GRID = 4096
 """Intervals in which a run checks curved signals."""
@@ -57,7 +57,7 @@ CHUNK = 200_000
 class KnotTimes(Interrupter):
     """The knots of a run, which the step loop passes by itself: a stream of times."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: SimulationRun) -> None:
         self.run, self.signals = run, timed(run.start.system)
 
     def restart(self) -> None:
@@ -73,7 +73,7 @@ def table(
     signals: TimeSignals,
     tails: np.ndarray,
     starts: tuple[np.ndarray, np.ndarray],
-    settings: Settings,
+    settings: RunSettings,
     method: Method,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Knots of some runs as a stream for the step loop, shape (rows, 1), and the row that each run begins

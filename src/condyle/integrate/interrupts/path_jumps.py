@@ -51,7 +51,7 @@ from condyle.system.system import System
 if TYPE_CHECKING:
     from condyle.integrate.equations import EquationsOfMotion, RightHandSide
     from condyle.integrate.integrators.base import Method, MethodStep
-    from condyle.integrate.run import Run
+    from condyle.integrate.run import SimulationRun
     from condyle.native.programs.nodes import Node
 
 JUMP, SHARE = 1e-9, 1e-3
@@ -63,6 +63,9 @@ PARTS = SIMD_FROM - 2
 """An interval is divided in so many parts: one call for one state."""
 AT_ONCE = 8
 """So many parts of a step are divided at once, the first ones."""
+ROUNDS = 1000
+"""Parts are divided so often at most. One jump takes about twenty rounds; a path that changes its branch
+without end, by less than a jump, would take forever."""
 INSTANT = 1e-13
 """How well the instant is known, as a part of the time reached or of one second."""
 CLEAR = 100.0
@@ -400,7 +403,9 @@ class Branches:
         """
         found: dict[int, Found] = {}
         least = max(JUMP, SHARE * accuracy)
-        while len(suspects):
+        for _ in range(ROUNDS):
+            if not len(suspects):
+                break
             if len(suspects) <= AT_ONCE:
                 suspects = self._divided(suspects, tails_at, y_at, found, least, near)
             else:  # later ones of a step wait: a path may chatter
@@ -442,7 +447,7 @@ class Branches:
         a, b = t[i, p], t[i, p + 1]
         known = np.abs(b - a) <= INSTANT * np.maximum(1.0, np.abs(b))
         known |= (np.abs(b - a) <= near) & (np.abs(jump) > CLEAR * near).any(axis=1)
-        smooth = (np.abs(jump) < least / 10).all(axis=1)
+        smooth = ~(np.abs(jump) >= least / 10).any(axis=1)  # a length that is NaN does not jump
         for k in np.flatnonzero(known):
             sizes = {
                 int(s): float(steps[i[k], p[k], s])
@@ -487,7 +492,7 @@ class PathJumps(Interrupter):
 
     batch, waits = ROWS // 16, True
 
-    def __init__(self, run: Run, branches: Branches) -> None:
+    def __init__(self, run: SimulationRun, branches: Branches) -> None:
         self.run, self.branches = run, branches
 
     def locate(self, done: int, before: Interruption | None) -> Iterator[Found]:

@@ -24,7 +24,7 @@ from condyle.errors import CondyleError
 from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.interrupts.witnesses import WitnessEvents
 from condyle.integrate.rigid.contact_rows import in_few
-from condyle.integrate.rigid.contacts import ContactInfeasible, Contacts
+from condyle.integrate.rigid.contacts import ContactInfeasible, OneWayConstraints
 from condyle.integrate.steps import unstacked
 from condyle.integrate.trajectory import Occurrence
 from condyle.records import dataclass
@@ -33,7 +33,7 @@ from condyle.system.state import State
 
 if TYPE_CHECKING:
     from condyle.integrate.interrupts.actions import Actions
-    from condyle.integrate.run import Run
+    from condyle.integrate.run import SimulationRun
 
 AGAIN = 12
 """Rounds of (24)."""
@@ -51,7 +51,7 @@ class Transition(Event):
 class RigidWitnesses(Witnesses):
     """Those of a run's events, then those of its constraints: gap, force and friction of each."""
 
-    def __init__(self, own: Witnesses, contacts: Contacts) -> None:
+    def __init__(self, own: Witnesses, contacts: OneWayConstraints) -> None:
         self._own, self.contacts = own, contacts
         never = lambda s: 1.0
         made = [
@@ -133,9 +133,9 @@ class RigidContacts(WitnessEvents):
     """Rigid contacts, stops and ropes of a run, and its own events. They are one: what happens at the same
     instant may depend on each other. A run starts with those closed that must be."""
 
-    def __init__(self, run: Run, actions: Actions, witnesses: Witnesses) -> None:
+    def __init__(self, run: SimulationRun, actions: Actions, witnesses: Witnesses) -> None:
         s = run.settings
-        self.run, self.contacts = run, Contacts(run.start.system, s.accuracy, s.window)
+        self.run, self.contacts = run, OneWayConstraints(run.start.system, s.accuracy, s.window)
         actions.contacts = self
         run.start = self.resolved(run.start, found=False)
         super().__init__(run, actions, RigidWitnesses(witnesses, self.contacts))

@@ -12,13 +12,13 @@ from condyle.integrate.interrupts.samples import Sampling, sampled
 
 if TYPE_CHECKING:
     from condyle.integrate.interrupts.actions import Actions
-    from condyle.integrate.run import Run
+    from condyle.integrate.run import SimulationRun
 
 
 class Schedule(Interrupter):
     """What is set in time; samples that are due at the start are taken there."""
 
-    def __init__(self, run: Run, actions: Actions) -> None:
+    def __init__(self, run: SimulationRun, actions: Actions) -> None:
         clock = [Sampling(name, m) for name, m in actions.samples.items() if not m.event]
         run.start = sampled(run.start, [e.name for e in clock if e.is_due(run.start.t)])
         self.run, self.actions = run, actions

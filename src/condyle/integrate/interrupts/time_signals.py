@@ -22,7 +22,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX
+from condyle.arrays import SX, vertcat
 from condyle.model.time import TimeReader, time_readers
 from condyle.native.straight.instructions import CHOICE, Graph
 from condyle.native.tables.lookup import RowSource, lookups_in
@@ -349,7 +349,7 @@ def _felt(system: System) -> set[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class SignalSource:
     """One thing that depends on time: a graph of its expressions, in which signals are nodes.
 
     Args:
@@ -459,19 +459,17 @@ def _needed(g: Graph, roots: Sequence[int]) -> set[int]:
     return found
 
 
-def source(name: str, t: SX, outputs: list[SX], outside: SX) -> Source | None:
+def source(name: str, t: SX, outputs: list[SX], outside: SX) -> SignalSource | None:
     """The signals of some expressions; None if they do not depend on time."""
     lookups = lookups_in(outputs)
-    flat = ca.vertcat(ca.SX(0, 1), *(ca.densify(ca.vec(x)) for x in outputs))
-    indices = ca.vertcat(ca.SX(0, 1), *(lookup.index for lookup in lookups))
+    flat = vertcat(ca.densify(ca.vec(x)) for x in outputs)
+    indices = vertcat(lookup.index for lookup in lookups)
     if not ca.depends_on(ca.vertcat(flat, indices), t):
         return None
     rows = [lookup.row for lookup in lookups]
     mine = {s.element_hash() for s in ca.symvar(ca.vertcat(t, outside, *rows))}
     state = [s for s in ca.symvar(ca.vertcat(flat, indices)) if s.element_hash() not in mine]
-    f = ca.Function(
-        "source", [t, outside, ca.vertcat(ca.SX(0, 1), *state), *rows], [flat, ca.densify(indices)]
-    )
+    f = ca.Function("source", [t, outside, vertcat(state), *rows], [flat, ca.densify(indices)])
     g = Graph(f, fuse=False)
     element = {k: node for node, argument, k in g.outputs if argument == 1}
     ends = np.cumsum([0, *(lookup.table.needs for lookup in lookups)])
@@ -530,7 +528,7 @@ def source(name: str, t: SX, outputs: list[SX], outside: SX) -> Source | None:
             signals |= {j for j in column if kinds[j] & (TIME | STATE) == TIME}
     nodes = sorted(signals)
     followed = sorted(k for k in wanted if not kinds[k] & STATE)
-    return Source(
+    return SignalSource(
         name,
         g,
         [(lookup.table, mine) for lookup, mine in zip(lookups, index, strict=True)],

@@ -35,7 +35,7 @@ from condyle.system.state import State
 
 if TYPE_CHECKING:
     from condyle.integrate.interrupts.actions import Actions
-    from condyle.integrate.run import Run
+    from condyle.integrate.run import SimulationRun
 
 CHANGE = 1e-6
 """For derivatives by differences [rad, m or s]. Their errors are near 1e-9 of the gradient."""
@@ -231,7 +231,7 @@ class WitnessEvents(Interrupter):
 
     batch = FEW
 
-    def __init__(self, run: Run, actions: Actions, witnesses: Witnesses) -> None:
+    def __init__(self, run: SimulationRun, actions: Actions, witnesses: Witnesses) -> None:
         self.run, self.actions, self.witnesses, self.events = run, actions, witnesses, witnesses.events
         self.windows = [e.window or run.settings.window for e in self.events]
         count = len(self.events)

@@ -64,7 +64,7 @@ class Modes:
         return out
 
 
-class Numbers:
+class ContactNumbers:
     """What a solver needs at one state.
 
     Attributes:

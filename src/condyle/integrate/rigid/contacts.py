@@ -20,7 +20,7 @@ import numpy as np
 from condyle.constraints.solve.complementarity import ContactProblem, groups
 from condyle.constraints.solve.projection import project
 from condyle.errors import DescriptionError
-from condyle.integrate.rigid.contact_rows import Modes, Numbers
+from condyle.integrate.rigid.contact_rows import ContactNumbers, Modes
 from condyle.integrate.rigid.impact import Impact, blow
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
@@ -52,7 +52,7 @@ class ContactInfeasible(Exception):
 
 
 @dataclass
-class Contacts:
+class OneWayConstraints:
     """The constraints of a system that act one way, in a run.
 
     Args:
@@ -144,7 +144,7 @@ class Contacts:
         m = self.modes
         enabled = state.tail[m.enabled][m.switch] > 0.5
         before = self.holds(state)
-        now = Numbers(state, m)
+        now = ContactNumbers(state, m)
         far = ROUGHLY * self.accuracy * self.length
         if not found:
             self._check_overlap(state, now, enabled & (~before[0] | (now.gap < -far)))
@@ -153,7 +153,7 @@ class Contacts:
         state = self.set(state, held, sticks, before[2])
         if held.any() or len(self.system.constraints) > len(m.names):
             state = self._projected(state)
-            now = Numbers(state, m)
+            now = ContactNumbers(state, m)
         touching = enabled & (held | (now.gap <= 2 * self.close))
         impact = None
         if (touching & (now.rate < -self.slow)).any():
@@ -171,7 +171,7 @@ class Contacts:
         state = self.set(state, closed, stick, slide)
         return state, self._words(before, (closed, stick, slide), impact), impact
 
-    def _check_overlap(self, state: State, now: Numbers, some: np.ndarray) -> None:
+    def _check_overlap(self, state: State, now: ContactNumbers, some: np.ndarray) -> None:
         deep = np.flatnonzero(some & (now.gap < -self.accuracy * self.length))
         if len(deep):
             i = int(deep[np.argmin(now.gap[deep])])
@@ -182,13 +182,15 @@ class Contacts:
                 f"{self.length:g} m; start with a gap, or leave it out by disabled=[...]"
             )
 
-    def _matrix(self, now: Numbers, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _matrix(self, now: ContactNumbers, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """W of some, (3 k, 3 k), and changes of speeds by unit impulses, (3 k, nu)."""
         rows = now.G[which].reshape(-1, now.u.size)
         Z = now.response(rows)
         return rows @ Z.T, Z
 
-    def _impact(self, state: State, now: Numbers, which: np.ndarray) -> tuple[State, Numbers, Impact]:
+    def _impact(
+        self, state: State, now: ContactNumbers, which: np.ndarray
+    ) -> tuple[State, ContactNumbers, Impact]:
         m = self.modes
         W, Z = self._matrix(now, which)
         v = np.column_stack([now.rate, now.slip])[which]
@@ -217,10 +219,10 @@ class Contacts:
         state = state.replace(u=state.u + impulses.ravel() @ Z)
         pushed = {m.names[i]: impulses[j] for j, i in enumerate(which) if impulses[j].any()}
         law = next(x for x in ("plastic", "poisson", "newton") if x in laws)
-        return state, Numbers(state, m), Impact(state.t, pushed, energy, law)
+        return state, ContactNumbers(state, m), Impact(state.t, pushed, energy, law)
 
     def _forces(
-        self, state: State, now: Numbers, which: np.ndarray, gives_way: np.ndarray
+        self, state: State, now: ContactNumbers, which: np.ndarray, gives_way: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Which are closed from now on, which of these stick, and in which direction the others slide. Those
         that give way slide as soon as friction is all it can be: they stuck until now, and their slip has no
@@ -295,7 +297,7 @@ class Contacts:
         which = np.flatnonzero(closed)
         if not len(which) or not (closed & ~stick & self.modes.has_friction).any():
             return None
-        now = Numbers(state, self.modes)
+        now = ContactNumbers(state, self.modes)
         W, _ = self._matrix(now, which)
         directions = [
             now.slip[i] / max(float(np.hypot(*now.slip[i])), 1e-300)

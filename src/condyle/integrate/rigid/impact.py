@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from condyle.constraints.solve.complementarity import Answer, ContactProblem
+from condyle.constraints.solve.complementarity import ComplementarityAnswer, ContactProblem
 from condyle.records import dataclass
 
 MADE = 1e-9
@@ -71,7 +71,9 @@ def blow(W: np.ndarray, v: np.ndarray, e: np.ndarray, mu: np.ndarray, law: str) 
     return None
 
 
-def _solved(W: np.ndarray, b: np.ndarray, mu: np.ndarray, c: np.ndarray | None = None) -> Answer | None:
+def _solved(
+    W: np.ndarray, b: np.ndarray, mu: np.ndarray, c: np.ndarray | None = None
+) -> ComplementarityAnswer | None:
     k = len(mu)
     return ContactProblem(W, b.ravel(), mu, [None] * k, np.zeros(k) if c is None else c).solve()
 

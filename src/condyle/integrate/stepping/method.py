@@ -64,7 +64,7 @@ from condyle.integrate.trajectory import Statistics, Trajectory
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
-from condyle.system.given import number
+from condyle.system.checked_arguments import number
 from condyle.system.state import State
 
 ACCURACY = 1e-6

@@ -76,7 +76,7 @@ def _saved(field: RowField[Any], like: Structure, value: Structure) -> SX:
 
 
 @dataclass(eq=False)
-class Kind:
+class RowKind:
     """A type of row, and the structure of what its kernels keep for each other.
 
     `numbers` are the symbols that stand in its mobilizer for numbers of the rows, by the name of their table.
@@ -93,8 +93,8 @@ class KernelDraft:
     """One kernel being written: symbols for what it reads, expressions of what it writes, and of what it adds
     to fields."""
 
-    def __init__(self, looped: Looped, kind: Kind | None = None) -> None:
-        self.looped, self.kind = looped, Kind(None) if kind is None else kind
+    def __init__(self, looped: Looped, kind: RowKind | None = None) -> None:
+        self.looped, self.kind = looped, RowKind(None) if kind is None else kind
         self.reads: dict[str, ca.SX] = {**looped.outside, **self.kind.numbers}
         self.writes: dict[str, ca.SX] = {}
         self.adds: dict[str, ca.SX] = {}
@@ -137,7 +137,7 @@ class KernelDraft:
 class Draft(KernelDraft):
     """The kernel of a type of body."""
 
-    def __init__(self, looped: Looped, kind: Kind) -> None:
+    def __init__(self, looped: Looped, kind: RowKind) -> None:
         super().__init__(looped, kind)
         self.me, self.parent = BodyFields(self, "me"), BodyFields(self, "parent")
 

@@ -3,7 +3,7 @@ row (path_rows.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -279,18 +279,24 @@ def operations(kinds: Sequence[PathKind]) -> tuple[int, int]:
     return total, LAW * len(kinds) + sum(size.values())
 
 
-def kinds_among(model: Model, names: Collection[str], fewest: int) -> list[PathKind]:
-    """Tables of some forces, each of `fewest` or more laws along paths."""
+def kinds_among(
+    model: Model, names: Collection[str], fewest: int, traced: Callable[[Any, Any], Any] | None = None
+) -> list[PathKind]:
+    """Tables of some forces, each of `fewest` or more laws along paths. With `traced`, what is asked of a law
+    and a view, the lengths of the paths are known, however they run."""
     found: dict[Any, list[tuple[int, PathLaw]]] = {}
     for i, (name, law) in enumerate(model.forces.items()):
         if (
             name in names
             and isinstance(law, PathLaw)
-            and type(law).apply is PathLaw.apply
-            and is_row(model, law)
+            and (traced is not None or (type(law).apply is PathLaw.apply and is_row(model, law)))
         ):
             found.setdefault(_key(law), []).append((i, law))
-    return [kind for members in found.values() if len(members) >= fewest and _traces(kind := _kind(members))]
+    return [
+        kind
+        for members in found.values()
+        if len(members) >= fewest and _traces(kind := _kind(members), traced or _loads)
+    ]
 
 
 def _kind(members: list[tuple[int, PathLaw]]) -> PathKind:
@@ -303,7 +309,14 @@ def _kind(members: list[tuple[int, PathLaw]]) -> PathKind:
     return PathKind(law, tuple(members), *(tuple(found.get(x, ())) for x in ("number", "symbol", "signal")))
 
 
-def _traces(kind: PathKind) -> bool:
+def _loads(law: Any, view: Any) -> None:
+    """What forces and their energies ask of a law."""
+    law.tension(view)
+    law.rates(view)
+    law.potential(view)
+
+
+def _traces(kind: PathKind, traced: Callable[[Any, Any], Any]) -> bool:
     """Whether the law's equations ask for nothing that a table does not have."""
     given = {
         f: ca.SX.sym(f, int(np.size(getattr(kind.law, f))) if f in kind.numbers else 1)
@@ -311,10 +324,7 @@ def _traces(kind: PathKind) -> bool:
     }
     view = LawView(ca.SX.sym("z", len(kind.law.states)), [name for name, _ in kind.law.states])
     try:
-        twin = kind.twin(given, ca.SX.sym("L"), ca.SX.sym("v"))
-        twin.tension(view)  # type: ignore[arg-type]
-        twin.rates(view)  # type: ignore[arg-type]
-        twin.potential(view)  # type: ignore[arg-type]
+        traced(kind.twin(given, ca.SX.sym("L"), ca.SX.sym("v")), view)
     except (AttributeError, TypeError, ValueError, RuntimeError, CondyleError):
         return False
     return True

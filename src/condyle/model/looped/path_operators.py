@@ -9,6 +9,7 @@ and some are not. With W_i, what a unit force on the span's length exerts on bod
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import casadi as ca
@@ -20,13 +21,22 @@ from condyle.dynamics.inertia import inner
 from condyle.dynamics.row import RowField
 from condyle.forces.path import PathLaw
 from condyle.laws.described import sx
-from condyle.model.looped.draft import Draft, KernelDraft, Kind, StraightLine
+from condyle.model.looped.draft import Draft, KernelDraft, RowKind, StraightLine
 from condyle.model.looped.passes import at_rest
 from condyle.model.looped.path_kinds import PathKind, is_row, kinds_among
 from condyle.model.looped.path_rows import LawFields, LawKernel, PathRows, SpanFields
 from condyle.model.looped.tables import Looped, NewRows
 from condyle.model.model import Model
 from condyle.muscles import Muscle
+
+
+def place_bodies(looped: Looped, moving: bool) -> None:
+    """The pass that gives bodies their poses, and their velocities if they move."""
+
+    def prepare(d: Draft) -> None:
+        d.kinematics(moving, positions=True)
+
+    looped.outward(prepare, at_rest)
 
 
 class AllPaths:
@@ -39,11 +49,7 @@ class AllPaths:
 
     def __init__(self, looped: Looped, moving: bool) -> None:
         self.looped, model = looped, looped.model
-
-        def prepare(d: Draft) -> None:
-            d.kinematics(moving, positions=True)
-
-        looped.outward(prepare, at_rest)
+        place_bodies(looped, moving)
         laws = [(i, law) for i, law in enumerate(model.forces.values()) if isinstance(law, PathLaw)]
         number = {i: n for n, (i, _) in enumerate(laws)}
         tabled = [(i, law) for i, law in laws if is_row(model, law)]
@@ -105,34 +111,101 @@ def path_geometry(looped: Looped) -> None:
 
 
 def unit_tensions(looped: Looped) -> None:
-    """Laws of one class are rows of a table here too; their lengths and rates are arguments."""
-    model = looped.model
-    rows = PathRows(looped, controlled_kinds(model))
-    places, names = list(model.paths), list(model.controlled_paths)
-    forces = list(model.forces)
-    laws = [forces[i] for kind in rows.kinds for i, _ in kind.members]
-    for window, argument, among in (
-        ("given_L", "L", places),
-        ("given_v", "Ldot", places),
-        *((f"unit_{r}", r, names) for r in ("active", "passive", "isometric")),
-    ):
-        looped.window(window, argument, rows.first_law, [among.index(name) for name in laws])
+    names = list(looped.model.controlled_paths)
+    known = KnownLengths(looped, controlled_kinds(looped.model))
+    known.write(dict.fromkeys(("active", "passive", "isometric"), names), tensions_at_one)
 
-    def begin(kind: PathKind, d: LawKernel, law: PathLaw, view: Any) -> None:
-        d.me.L, d.me.v = d.read("given_L", 1), d.read("given_v", 1)
 
-    def write(kind: PathKind, d: LawKernel, law: PathLaw, view: Any) -> None:
-        for result, x in zip(("active", "passive", "isometric"), tensions_at_one(law, view), strict=True):
-            d.writes[f"unit_{result}"] = ca.densify(x)
+def muscle_reports(looped: Looped) -> None:
+    known = KnownLengths(looped, reporting_kinds(looped.model), moving=True)
+    known.write({"report": looped.model.muscles}, reported)
 
-    rows.law_pass(begin)
-    rows.law_pass(write)
+
+def imbalances(looped: Looped) -> None:
+    known = KnownLengths(looped, elastic_kinds(looped.model), moving=True)
+    known.write({"imbalance": elastic(looped.model)}, imbalance)
+
+
+class KnownLengths:
+    """Laws along paths whose lengths and rates are arguments: those of one class are rows of a table, however
+    the paths run.
+
+    Args:
+        kinds: of the laws.
+        moving: whether they may ask for more than their numbers and lengths: then functions of time and of
+            the state come first.
+    """
+
+    def __init__(self, looped: Looped, kinds: list[PathKind], moving: bool = False) -> None:
+        if signals := moving and any(kind.signals for kind in kinds):
+            place_bodies(looped, moving)
+        self.looped, self.rows = looped, PathRows(looped, kinds, known=True)
+        forces, places = list(looped.model.forces), list(looped.model.paths)
+        self.laws = [forces[i] for kind in kinds for i, _ in kind.members]
+        at = [places.index(name) for name in self.laws]
+        for window, argument in (("given_L", "L"), ("given_v", "Ldot")):
+            looped.window(window, argument, self.rows.first_law, at)
+
+        def begin(kind: PathKind, d: LawKernel, law: PathLaw, view: Any) -> None:
+            d.me.L, d.me.v = d.read("given_L", 1), d.read("given_v", 1)
+
+        self.rows.law_pass(begin)
+        if signals:
+            self.rows.write_signals()
+
+    def write(self, results: dict[str, Sequence[str]], value: Callable[[Any, Any], Sequence[SX]]) -> None:
+        """Results with a number, or a row of them, per law, and the names of the laws there: value(law, view)
+        gives one of each."""
+
+        def write(kind: PathKind, d: LawKernel, law: PathLaw, view: Any) -> None:
+            for result, x in zip(results, value(law, view), strict=True):
+                d.writes[f"known_{result}"] = ca.densify(x)
+
+        sizes = dict(self.looped.results)
+        for result, names in results.items():
+            each = sizes[result] // len(names)
+            at = [each * list(names).index(name) for name in self.laws]
+            self.looped.window(f"known_{result}", result, self.rows.first_law, at)
+        self.rows.law_pass(write)
 
 
 def controlled_kinds(model: Model) -> list[PathKind]:
     """Tables of all laws with an activation or control; none if some of them fit in no table."""
-    kinds = kinds_among(model, model.controlled_paths, 1)
-    return kinds if sum(len(kind.members) for kind in kinds) == len(model.controlled_paths) else []
+    return _known_kinds(model, model.controlled_paths, tensions_at_one)
+
+
+def reporting_kinds(model: Model) -> list[PathKind]:
+    """The same of muscles, for what they report."""
+    return _known_kinds(model, model.muscles, reported)
+
+
+def elastic_kinds(model: Model) -> list[PathKind]:
+    """The same of muscles with elastic tendons, for their equilibrium."""
+    return _known_kinds(model, elastic(model), imbalance)
+
+
+def _known_kinds(model: Model, names: Collection[str], value: Any) -> list[PathKind]:
+    kinds = kinds_among(model, names, 1, value)
+    return kinds if sum(len(kind.members) for kind in kinds) == len(names) else []
+
+
+def elastic(model: Model) -> list[str]:
+    """Names of the muscles with elastic tendons."""
+    return [name for name in model.muscles if getattr(model.forces[name], "tendon", "") == "elastic"]
+
+
+def reported(muscle: Any, view: Any) -> tuple[SX]:
+    """All that a muscle reports."""
+    return (ca.vertcat(*(x for _, x in muscle.report(view).values())),)
+
+
+def imbalance(muscle: Any, view: Any) -> tuple[SX]:
+    """Of an elastic tendon: the imbalance r of its fiber, dr/dl_M, bounds of l_M, the tendon's state. The
+    fiber's length is read in the place of the tendon's state."""
+    l_M = muscle.tendon_state(view)
+    f_T, r = muscle.imbalance(view, l_M)
+    slope, state = ca.jacobian(r, l_M), muscle.tendon_state_at(l_M, f_T)
+    return (ca.vertcat(r, slope, *muscle.bounds(view), state),)
 
 
 def tensions_at_one(law: Any, view: Any) -> tuple[SX, SX, SX]:
@@ -166,8 +239,8 @@ def _write_arms(looped: Looped, paths: AllPaths) -> None:
 class CrossingKernel(KernelDraft):
     """The kernel of spans with some ends and the bodies of a kind that they cross."""
 
-    def __init__(self, looped: Looped, ends: int, kind: Kind) -> None:
-        super().__init__(looped, Kind(None, kept=kind.kept))
+    def __init__(self, looped: Looped, ends: int, kind: RowKind) -> None:
+        super().__init__(looped, RowKind(None, kept=kind.kept))
         self.ends, self.crossed, self.span = ends, self.row("crossed"), SpanFields(self, "span")
 
 

@@ -85,22 +85,29 @@ class PathRows:
         kinds: of laws.
         spans: kinds of spans.
         members: the laws, by their places among the forces.
+
+    Args:
+        known: whether lengths of paths are given: then there are no spans.
     """
 
-    def __init__(self, looped: Looped, kinds: Sequence[PathKind]) -> None:
+    def __init__(self, looped: Looped, kinds: Sequence[PathKind], known: bool = False) -> None:
         self.looped, self.kinds, model = looped, list(kinds), looped.model
         laws = [(i, law) for kind in kinds for i, law in kind.members]
         self.members = frozenset(i for i, _ in laws)
+        spanned = [] if known else laws
         frame = {
             body: frame_of(model, body)
-            for body in dict.fromkeys(body for _, law in laws for body in law.path.length.bodies)
+            for body in dict.fromkeys(body for _, law in spanned for body in law.path.length.bodies)
         }
         found: dict[Any, list[tuple[int, Span]]] = {}
-        for k, (_, law) in enumerate(laws):
+        for k, (_, law) in enumerate(spanned):
             for span in law.path.length.spans:
                 found.setdefault(span.signature, []).append((k, in_M(span, frame)))
         self.spans = [SpanKind(members[0][1], tuple(members)) for members in found.values()]
         self._add_rows(laws)
+        if not known:
+            constant = [[float(ca.evalf(ca.SX(law.path.length.constant)))] for _, law in laws]
+            looped.constant("path.constant", self.first_law, np.array(constant))
 
     def _add_rows(self, laws: Sequence[tuple[int, PathLaw]]) -> None:
         looped, model = self.looped, self.looped.model
@@ -133,8 +140,6 @@ class PathRows:
             for f in alike.symbols:
                 at = [_place(model, getattr(law, f).parameters[0]) for _, law in alike.members]
                 looped.window(f"path{k}_{f}", "tail", first[k], at)
-        constant = [[float(ca.evalf(ca.SX(law.path.length.constant)))] for _, law in laws]
-        looped.constant("path.constant", self.first_law, np.array(constant))
 
     # ---- passes
 
@@ -191,7 +196,7 @@ class PathRows:
                 zdot = ca.vertcat(*law.rates(view))  # type: ignore[arg-type]
                 d.writes["law_zdot"] = ca.densify(ca.if_else(d.read("law_on", 1), zdot, 0))
 
-        self._write_signals()
+        self.write_signals()
         self.law_pass(write)
 
     def potentials(self, total: Any) -> None:
@@ -202,7 +207,7 @@ class PathRows:
                 before = ca.SX(d.root[total].numel() - 1, 1)
                 d.root[total] += ca.vertcat(before, ca.if_else(d.read("law_on", 1), stored, 0))
 
-        self._write_signals()
+        self.write_signals()
         self.law_pass(write)
 
     def powers(self, result: str) -> None:
@@ -213,10 +218,10 @@ class PathRows:
 
         places = [i for kind in self.kinds for i, _ in kind.members]
         self.looped.window("law_power", result, self.first_law, places)
-        self._write_signals()
+        self.write_signals()
         self.law_pass(write)
 
-    def _write_signals(self) -> None:
+    def write_signals(self) -> None:
         """A straight line for what laws have of expressions and of functions of time or of the state."""
         row = {
             i: (self.first_law + r, kind)

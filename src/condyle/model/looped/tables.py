@@ -20,13 +20,13 @@ import numpy as np
 
 from condyle.arrays import SX
 from condyle.mobilizers import NumberedMobilizer
-from condyle.model.looped.draft import SIZES, Draft, KernelDraft, Kind
+from condyle.model.looped.draft import SIZES, Draft, KernelDraft, RowKind
 from condyle.model.looped.law_rows import LawKind, law_kinds
 from condyle.model.looped.path_kinds import path_kinds
 from condyle.model.looped.path_rows import PathRows
 from condyle.model.model import Model
 from condyle.native.loops.pass_order import join_passes, share_levels
-from condyle.native.loops.sweep import RowKernel, RowPass, StraightStep, Sweep
+from condyle.native.loops.sweep import RowKernel, RowPass, StraightStep, TableSweep
 
 Write = Callable[[Draft], None]
 
@@ -97,7 +97,7 @@ class Looped:
         n = 1 + len(bodies)
         self.constants = {name: np.zeros((n, size)) for name, size in SIZES.items()}
         self.constants["number"] = np.zeros((n, 1))
-        self.kinds, self.types = [Kind(None)], np.zeros(n, dtype=np.int64)
+        self.kinds, self.types = [RowKind(None)], np.zeros(n, dtype=np.int64)
         found: dict[Any, list[int]] = {}
         for row, (body, pattern, placed) in enumerate(
             zip(bodies, model.patterns, model.placed, strict=True), start=1
@@ -114,7 +114,7 @@ class Looped:
         for (_, varying, driven), rows in found.items():
             self.types[rows] = len(self.kinds)
             mobilizer = bodies[rows[0] - 1].mobilizer
-            kind = Kind(mobilizer, varying, driven)
+            kind = RowKind(mobilizer, varying, driven)
             if len({model.mobilizers[row - 1] for row in rows}) > 1:
                 numbered = kind.mobilizer = NumberedMobilizer(
                     mobilizer, [model.patterns[row - 1] for row in rows]
@@ -145,13 +145,13 @@ class Looped:
         if writes:
             self._steps.append(StraightStep(dict(reads), dict(writes)))
 
-    def rows(self) -> Sweep:
+    def rows(self) -> TableSweep:
         """Everything that is read is written, and nothing else."""
         steps = join_passes(_needed(self._steps, self.types, self.links), self.types, self.parents)
         if (short := share_levels(steps)) is not None:
             steps = short
             self._add_levels()
-        return Sweep(
+        return TableSweep(
             self.types,
             self.parents,
             self.constants,

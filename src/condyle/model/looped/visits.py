@@ -35,7 +35,7 @@ from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.solve.multipliers import blocks
 from condyle.dynamics.kinematics import Pair
 from condyle.dynamics.row import BodyFields, RowField, RowFields
-from condyle.model.looped.draft import Draft, KernelDraft, Kind, OnDemand, StraightLine
+from condyle.model.looped.draft import Draft, KernelDraft, OnDemand, RowKind, StraightLine
 from condyle.model.looped.tables import Looped, NewRows
 
 _skew = ca.skew
@@ -99,7 +99,7 @@ class Visit(Draft):
 
     one = 1
 
-    def __init__(self, looped: Looped, kind: Kind, k: int, columns: int = 1) -> None:
+    def __init__(self, looped: Looped, kind: RowKind, k: int, columns: int = 1) -> None:
         super().__init__(looped, kind)
         # numbers of mobilizers are constants of bodies alone
         self.reads = dict(looped.outside)

@@ -11,7 +11,7 @@ from condyle.arrays import SX
 from condyle.model.flat import column, rows
 from condyle.model.operators.columns import ACCELERATION, MOMENTUM, VELOCITY, fixed, of_body, xyz
 from condyle.model.operators.costs import MatrixCost
-from condyle.model.operators.record import ByColumns, Operator, Stage
+from condyle.model.operators.record import ByColumns, OperatorRecord, Stage
 from condyle.model.operators.rooms import aba, energy, inertia, kinematics, mass_matrix, passes
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ AT_GROUND = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 """R row by row, then p."""
 
 OPERATORS = (
-    Operator(
+    OperatorRecord(
         "body_pose",
         Stage.POSITION,
         "q",
@@ -91,7 +91,7 @@ OPERATORS = (
         expressions=_poses,
         looped=passes.poses,
     ),
-    Operator(
+    OperatorRecord(
         "body_poses",
         Stage.POSITION,
         "q",
@@ -99,7 +99,7 @@ OPERATORS = (
         expressions=_poses,
         looped=passes.poses,
     ),
-    Operator(
+    OperatorRecord(
         "body_velocity",
         Stage.VELOCITY,
         "q u",
@@ -109,7 +109,7 @@ OPERATORS = (
         columns=of_body(*VELOCITY),
         looped=passes.velocities,
     ),
-    Operator(
+    OperatorRecord(
         "body_acceleration",
         Stage.ACCELERATION,
         "q u udot",
@@ -119,7 +119,7 @@ OPERATORS = (
         columns=of_body(*ACCELERATION),
         looped=passes.accelerations,
     ),
-    Operator(
+    OperatorRecord(
         "composite_inertia",
         Stage.POSITION,
         "q",
@@ -128,7 +128,7 @@ OPERATORS = (
         expressions=_composite_inertias,
         looped=passes.composite_inertias,
     ),
-    Operator(
+    OperatorRecord(
         "articulated_inertia",
         Stage.ACCELERATION,
         "q",
@@ -137,13 +137,17 @@ OPERATORS = (
         status="rank",
         expressions=_articulated_inertias,
     ),
-    Operator("kinematics.frame_pose", Stage.POSITION, "q"),
-    Operator("station_position", Stage.POSITION, "q", columns=of_body(*xyz("", "m"))),
-    Operator("kinematics.frame_velocity", Stage.VELOCITY, "q u", columns=of_body(*VELOCITY)),
-    Operator("station_velocity", Stage.VELOCITY, "q u", columns=of_body(*VELOCITY[3:])),
-    Operator("kinematics.frame_acceleration", Stage.ACCELERATION, "q u udot", columns=of_body(*ACCELERATION)),
-    Operator("station_acceleration", Stage.ACCELERATION, "q u udot", columns=of_body(*ACCELERATION[3:])),
-    Operator(
+    OperatorRecord("kinematics.frame_pose", Stage.POSITION, "q"),
+    OperatorRecord("station_position", Stage.POSITION, "q", columns=of_body(*xyz("", "m"))),
+    OperatorRecord("kinematics.frame_velocity", Stage.VELOCITY, "q u", columns=of_body(*VELOCITY)),
+    OperatorRecord("station_velocity", Stage.VELOCITY, "q u", columns=of_body(*VELOCITY[3:])),
+    OperatorRecord(
+        "kinematics.frame_acceleration", Stage.ACCELERATION, "q u udot", columns=of_body(*ACCELERATION)
+    ),
+    OperatorRecord(
+        "station_acceleration", Stage.ACCELERATION, "q u udot", columns=of_body(*ACCELERATION[3:])
+    ),
+    OperatorRecord(
         "station_jacobian",
         Stage.POSITION,
         "q",
@@ -154,7 +158,7 @@ OPERATORS = (
         looped=ByColumns(passes.frame_velocity, "q u station", "V", offset=True),
         cost=MatrixCost(body=150, speed=30),
     ),
-    Operator(
+    OperatorRecord(
         "kinematics.frame_jacobian",
         Stage.POSITION,
         "q",
@@ -165,7 +169,7 @@ OPERATORS = (
         looped=ByColumns(passes.frame_velocity, "q u station", "V", offset=True),
         cost=MatrixCost(body=150, speed=30),
     ),
-    Operator(
+    OperatorRecord(
         "kinematics.system_jacobian",
         Stage.POSITION,
         "q",
@@ -174,9 +178,9 @@ OPERATORS = (
         looped=ByColumns(passes.velocities, "q u", "V_GB", offset=True),
         cost=MatrixCost(body=150, ancestor=15),
     ),
-    Operator("kinematics.frame_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION)),
-    Operator("kinematics.station_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION[3:])),
-    Operator(
+    OperatorRecord("kinematics.frame_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION)),
+    OperatorRecord("kinematics.station_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION[3:])),
+    OperatorRecord(
         "mass_center",
         Stage.POSITION,
         "q",
@@ -186,7 +190,7 @@ OPERATORS = (
         expressions=lambda s: energy.mass_center(s.kinematics(moving=False)),
         columns=fixed(*xyz("mass_center_", "m")),
     ),
-    Operator(
+    OperatorRecord(
         "mass_center_velocity",
         Stage.VELOCITY,
         "q u",
@@ -196,7 +200,7 @@ OPERATORS = (
         expressions=lambda s: energy.mass_center(s.kinematics())[-1:],
         columns=fixed(*xyz("mass_center_v", "m/s")),
     ),
-    Operator(
+    OperatorRecord(
         "mass_center_acceleration",
         Stage.ACCELERATION,
         "q u udot",
@@ -206,7 +210,7 @@ OPERATORS = (
         columns=fixed(*xyz("mass_center_a", "m/s^2")),
         looped=passes.mass_center_acceleration,
     ),
-    Operator(
+    OperatorRecord(
         "momentum",
         Stage.VELOCITY,
         "q u",

@@ -11,7 +11,7 @@ from condyle.arrays import SX
 from condyle.model.flat import column, rows
 from condyle.model.operators import columns
 from condyle.model.operators.costs import MultiplierCost
-from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.record import OperatorRecord, Stage
 from condyle.model.operators.rooms import aba, constrained, corrections, energy, multipliers, rnea
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _impulses(s: Symbols) -> list[SX]:
 READS = "joints constraints"
 
 OPERATORS = (
-    Operator(
+    OperatorRecord(
         "multipliers",
         Stage.ACCELERATION,
         "q u",
@@ -76,7 +76,7 @@ OPERATORS = (
         cost=MultiplierCost(pushes=True),
         direct=True,
     ),
-    Operator(
+    OperatorRecord(
         "held_accelerations",
         Stage.ACCELERATION,
         takes="q u tau",
@@ -90,7 +90,7 @@ OPERATORS = (
         watched=False,
         plain=True,
     ),
-    Operator(
+    OperatorRecord(
         "constraints.errors",
         Stage.FORCE,
         "q u",
@@ -99,7 +99,7 @@ OPERATORS = (
         expressions=lambda s: list(s.rows(s.kinematics()).errors()),
         columns=columns.equation_errors,
     ),
-    Operator(
+    OperatorRecord(
         "constraints.jacobian",
         Stage.FORCE,
         "q u",
@@ -107,7 +107,7 @@ OPERATORS = (
         reads=READS,
         expressions=lambda s: [rows(s.rows(s.kinematics()).jacobian())],
     ),
-    Operator(
+    OperatorRecord(
         "constraints.bias",
         Stage.FORCE,
         "q u",
@@ -116,8 +116,8 @@ OPERATORS = (
         expressions=lambda s: [s.rows(s.kinematics()).bias()],
         columns=columns.equation_accelerations,
     ),
-    Operator("constraints.rank", Stage.ACCELERATION, "q u", columns=columns.fixed("rank", "condition")),
-    Operator(
+    OperatorRecord("constraints.rank", Stage.ACCELERATION, "q u", columns=columns.fixed("rank", "condition")),
+    OperatorRecord(
         "constraint_matrix",
         Stage.ACCELERATION,
         takes="q u",
@@ -128,7 +128,7 @@ OPERATORS = (
         cost=MultiplierCost(),
         serves="constraints.rank",
     ),
-    Operator(
+    OperatorRecord(
         "constraints.forces",
         Stage.ACCELERATION,
         "q u",
@@ -138,7 +138,7 @@ OPERATORS = (
         expressions=_forces,
         columns=columns.generalized_forces,
     ),
-    Operator(
+    OperatorRecord(
         "constraints.power",
         Stage.ACCELERATION,
         "q u",
@@ -149,7 +149,7 @@ OPERATORS = (
         columns=columns.constraint_powers,
         differentiable=False,
     ),
-    Operator(
+    OperatorRecord(
         "constraints.impulses",
         Stage.ACCELERATION,
         "q u",
@@ -161,7 +161,7 @@ OPERATORS = (
         columns=columns.jumps,
         differentiable=False,
     ),
-    Operator(
+    OperatorRecord(
         "constraints.reactions",
         Stage.ACCELERATION,
         "q u",
@@ -171,7 +171,7 @@ OPERATORS = (
         expressions=lambda s: [column(s.rows(s.kinematics()).reactions(s["lambda_"]))],
         columns=columns.constraint_wrenches,
     ),
-    Operator(
+    OperatorRecord(
         "position_change",
         Stage.ACCELERATION,
         takes="q u weights",
@@ -183,7 +183,7 @@ OPERATORS = (
         cost=MultiplierCost(levels=("position",)),
         expressions=lambda s: [corrections.position_change(s.rows(s.kinematics()), s.lock, s["weights"])[0]],
     ),
-    Operator(
+    OperatorRecord(
         "velocity_change",
         Stage.ACCELERATION,
         takes="q u weights",

@@ -13,7 +13,7 @@ from condyle.laws.described import sx
 from condyle.model.flat import column, rows
 from condyle.model.operators.columns import WRENCH, Columns, fixed, xyz
 from condyle.model.operators.constraints import solved_multipliers
-from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.record import OperatorRecord, Stage
 from condyle.model.operators.rooms import equations, hertz, hunt_crossley, surfaces
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _rigid_touch(x: SX) -> surfaces.Touch:
 
 def _forces(
     s: Symbols, lambda_: SX
-) -> Iterator[tuple[SX, hunt_crossley.ContactLaw | RigidContact, hunt_crossley.Forces]]:
+) -> Iterator[tuple[SX, hunt_crossley.ContactLaw | RigidContact, hunt_crossley.PairForces]]:
     """What each exerts; lambda_: of all constraint equations."""
     view = s.view(s.kinematics())
     for enabled, _ in s.laws(view):
@@ -51,7 +51,7 @@ def _forces(
             yield s.enabled[first + k], c, _rigid_forces(c, view, lambda_[slices[name]])
 
 
-def _rigid_forces(c: RigidContact, view: TreeView, lambda_: SX) -> hunt_crossley.Forces:
+def _rigid_forces(c: RigidContact, view: TreeView, lambda_: SX) -> hunt_crossley.PairForces:
     """docs/theory/rigid_contact.md (23) from its multipliers, which are zero where it is open."""
     x = [leaf.at(view) for leaf in c.moving]
     where, slip, f_t, none = _rigid_touch(x[0]), c.slip(x), ca.SX(3, 1), ca.SX(3, 1)
@@ -61,7 +61,7 @@ def _rigid_forces(c: RigidContact, view: TreeView, lambda_: SX) -> hunt_crossley
         f_t = ca.if_else(c.sliding(), slides, 0) - t_1 * lambda_[1] - t_2 * lambda_[2]
     lost = ca.if_else(c.sliding(), ca.fmax(-ca.dot(f_t, slip), 0), 0) if c.has_friction else ca.SX(0)
     f = lambda_[0] * where.n + f_t
-    return hunt_crossley.Forces(where, x[0][4:7], slip, slip, lambda_[0], lambda_[0], f_t, none, lost, f)
+    return hunt_crossley.PairForces(where, x[0][4:7], slip, slip, lambda_[0], lambda_[0], f_t, none, lost, f)
 
 
 def _lambda(s: Symbols) -> list[SX]:
@@ -82,7 +82,7 @@ def _slips(s: Symbols) -> list[SX]:
     return [column(done.v_t for _, _, done in _forces(s, ca.SX(s.model.equations(), 1)))]
 
 
-def _of(quantity: Callable[[hunt_crossley.Forces], SX]) -> Callable[[Symbols], list[SX]]:
+def _of(quantity: Callable[[hunt_crossley.PairForces], SX]) -> Callable[[Symbols], list[SX]]:
     """A quantity of what each contact exerts, zero of those that are disabled; and the status."""
 
     def expressions(s: Symbols) -> list[SX]:
@@ -188,7 +188,7 @@ READS = "joints forces constraints motions"
 """Of what contacts exert: rigid ones push by multipliers."""
 
 OPERATORS = (
-    Operator(
+    OperatorRecord(
         "contacts.depths",
         Stage.POSITION,
         "q",
@@ -197,7 +197,7 @@ OPERATORS = (
         expressions=_at(lambda contact, where: where.x),
         columns=_each("depth [m]"),
     ),
-    Operator(
+    OperatorRecord(
         "contacts.points",
         Stage.POSITION,
         "q",
@@ -205,7 +205,7 @@ OPERATORS = (
         expressions=_at(lambda contact, where: where.at(ca.SX(0.5) if contact is None else contact.share)),
         columns=_each(*xyz("p", "m")),
     ),
-    Operator(
+    OperatorRecord(
         "contacts.normals",
         Stage.POSITION,
         "q",
@@ -213,7 +213,7 @@ OPERATORS = (
         expressions=_at(lambda contact, where: where.n),
         columns=_each(*xyz("n", "")),
     ),
-    Operator(
+    OperatorRecord(
         "contacts.patches",
         Stage.POSITION,
         "q",
@@ -221,7 +221,7 @@ OPERATORS = (
         expressions=_at(lambda contact, where: ca.SX(2, 1) if contact is None else hertz.patch(where)),
         columns=_each("major [m]", "minor [m]"),
     ),
-    Operator(
+    OperatorRecord(
         "contacts.slips",
         Stage.VELOCITY,
         "q u",
@@ -230,7 +230,7 @@ OPERATORS = (
         expressions=_slips,
         columns=_each(*xyz("v", "m/s")),
     ),
-    Operator(
+    OperatorRecord(
         "contacts.forces",
         Stage.ACCELERATION,
         "q u",
@@ -240,7 +240,7 @@ OPERATORS = (
         expressions=_of(lambda done: done.f),
         columns=_each(*xyz("f", "N")),
     ),
-    Operator(
+    OperatorRecord(
         "contacts.losses",
         Stage.ACCELERATION,
         "q u",
@@ -251,7 +251,7 @@ OPERATORS = (
         expressions=_of(lambda done: done.lost),
         columns=_each("lost [W]"),
     ),
-    Operator(
+    OperatorRecord(
         "contact_springs",
         Stage.FORCE,
         "q u",
@@ -260,8 +260,8 @@ OPERATORS = (
         expressions=_springs,
         serves="contacts.pressures",
     ),
-    Operator("contacts.pressures", Stage.FORCE, "q u"),
-    Operator(
+    OperatorRecord("contacts.pressures", Stage.FORCE, "q u"),
+    OperatorRecord(
         "foundation_energies",
         Stage.FORCE,
         takes="q",
@@ -271,7 +271,7 @@ OPERATORS = (
         expressions=_energies,
         watched=False,
     ),
-    Operator(
+    OperatorRecord(
         "contacts.wrenches",
         Stage.ACCELERATION,
         "q u",
@@ -281,7 +281,7 @@ OPERATORS = (
         expressions=_wrenches,
         columns=_on_bodies,
     ),
-    Operator(
+    OperatorRecord(
         "contact_centers",
         Stage.ACCELERATION,
         "q u",
@@ -291,8 +291,8 @@ OPERATORS = (
         expressions=_of(lambda done: ca.vertcat(done.f_n * done.P, done.f_n)),
         serves="contacts.center_of_pressure",
     ),
-    Operator("contacts.center_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),
-    Operator(
+    OperatorRecord("contacts.center_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),
+    OperatorRecord(
         "unilateral_rows",
         Stage.VELOCITY,
         takes="q u",
@@ -310,7 +310,7 @@ OPERATORS = (
         expressions=_unilateral_rows,
         watched=False,
     ),
-    Operator(
+    OperatorRecord(
         "unilateral_tangents",
         Stage.POSITION,
         takes="q u",

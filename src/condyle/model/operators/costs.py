@@ -16,12 +16,14 @@ from condyle.records import dataclass
 
 if TYPE_CHECKING:
     from condyle.model.model import Model
-    from condyle.model.operators.record import Operator
+    from condyle.model.operators.record import OperatorRecord
 
 LONGEST = 22_000
 """Operations of a straight line beyond which loops are preferred: about a second of compiling."""
 LONGEST_FOR_ONE = 5_500
 """The same where one state is asked for, if loops are quicker then."""
+LONGEST_OF_FEW = 1_000
+"""The same of operators that are asked a few times."""
 UNTURNED = 0.35
 """Share of the operations of a body whose frames are not turned against each other: zeros and ones fold."""
 ALONG_PATHS = 3
@@ -49,7 +51,7 @@ class Estimate:
 class LayoutCost:
     """Tells what an operator costs."""
 
-    def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:
+    def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
         """None where the operator has no loops for this model."""
         raise NotImplementedError
 
@@ -72,10 +74,10 @@ class PassCost(LayoutCost):
     looped_speed: float = 150
     unconstrained: bool = False
 
-    def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:
+    def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
         return None if self.unconstrained and model.constraints else self.over_tree(operator, model)
 
-    def over_tree(self, operator: Operator, model: Model) -> Estimate:
+    def over_tree(self, operator: OperatorRecord, model: Model) -> Estimate:
         bodies, keys = model.tree.bodies, [p.key for p in model.patterns]
         types = dict(zip(keys, (b.mobilizer for b in bodies), strict=True))
         cost = {key: motion_size(m) + self.body + self.speed * m.nu for key, m in types.items()}
@@ -101,7 +103,7 @@ class MultiplierCost(PassCost):
     pushes: bool = False
     also_without: bool = False
 
-    def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:
+    def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
         if self.pushes and model.has_friction:
             return None
         if self.also_without and not model.constraints:
@@ -129,7 +131,7 @@ class MatrixCost(LayoutCost):
     ancestor: float = 0
     pair: float = 0
 
-    def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:
+    def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
         if not model.tree.nu:
             return None
         speeds, before = _speeds_before(model)
@@ -142,7 +144,7 @@ class MatrixCost(LayoutCost):
 class PathCost(LayoutCost):
     """An operator of the geometry of paths."""
 
-    def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:
+    def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
         if not model.paths:
             return None
         from condyle.model.looped.path_kinds import is_row, span_size
@@ -152,17 +154,28 @@ class PathCost(LayoutCost):
         return Estimate(sum(map(span_size, spans)), limit=LONGEST_FOR_ONE)
 
 
-class TensionCost(LayoutCost):
-    """An operator of laws along paths of known lengths."""
+@dataclass(frozen=True)
+class KnownLengthCost(LayoutCost):
+    """An operator of laws along paths of known lengths.
 
-    def estimate(self, operator: Operator, model: Model, body: int | None) -> Estimate | None:
-        if not model.controlled_paths:
+    Args:
+        kinds: the function of path_operators that gives their tables; none if there are no loops.
+        law: operations per law.
+        limit: the longest straight line.
+    """
+
+    kinds: str
+    law: float
+    limit: float = LONGEST_FOR_ONE
+
+    def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
+        if not model.paths:
             return None
-        from condyle.model.looped.path_kinds import LAW
-        from condyle.model.looped.path_operators import controlled_kinds
+        from condyle.model.looped import path_operators
 
-        line = LAW * len(model.controlled_paths)
-        return Estimate(line, limit=LONGEST_FOR_ONE) if controlled_kinds(model) else None
+        kinds = getattr(path_operators, self.kinds)(model)
+        line = self.law * sum(len(kind.members) for kind in kinds)
+        return Estimate(line, 2 * self.law * len(kinds), limit=self.limit) if kinds else None
 
 
 def jacobian_cost(model: Model) -> Estimate:

@@ -12,7 +12,7 @@ from condyle.model.flat import column, rows
 from condyle.model.operators import columns
 from condyle.model.operators.costs import MatrixCost, MultiplierCost, PassCost
 from condyle.model.operators.rates import qdot, zdot
-from condyle.model.operators.record import ByColumns, Operator, Stage
+from condyle.model.operators.record import ByColumns, OperatorRecord, Stage
 from condyle.model.operators.rooms import (
     aba,
     constrained,
@@ -146,7 +146,7 @@ def _joint_loads(s: Symbols) -> list[SX]:
 
 
 OPERATORS = (
-    Operator(
+    OperatorRecord(
         "forward_dynamics",
         Stage.ACCELERATION,
         "q u",
@@ -161,7 +161,7 @@ OPERATORS = (
         direct=True,
         plain=True,
     ),
-    Operator(
+    OperatorRecord(
         "ydot",
         Stage.ACCELERATION,
         "q u",
@@ -176,7 +176,7 @@ OPERATORS = (
         direct=True,
         plain=True,
     ),
-    Operator(
+    OperatorRecord(
         "inverse_dynamics",
         Stage.FORCE,
         "q u",
@@ -189,7 +189,7 @@ OPERATORS = (
         direct=True,
         plain=True,
     ),
-    Operator(
+    OperatorRecord(
         "mass_matrix",
         Stage.POSITION,
         "q",
@@ -198,7 +198,7 @@ OPERATORS = (
         looped=ByColumns(passes.multiply_mass_matrix, "q f", "Mf", symmetric=True),
         cost=MatrixCost(body=300, pair=25),
     ),
-    Operator(
+    OperatorRecord(
         "multiply_mass_matrix",
         Stage.POSITION,
         "q",
@@ -209,7 +209,7 @@ OPERATORS = (
         looped=passes.multiply_mass_matrix,
         direct=True,
     ),
-    Operator(
+    OperatorRecord(
         "solve_mass_matrix",
         Stage.ACCELERATION,
         "q",
@@ -221,8 +221,8 @@ OPERATORS = (
         looped=passes.solve_mass_matrix,
         direct=True,
     ),
-    Operator("inverse_mass_matrix", Stage.ACCELERATION, "q"),
-    Operator(
+    OperatorRecord("inverse_mass_matrix", Stage.ACCELERATION, "q"),
+    OperatorRecord(
         "gravity_forces",
         Stage.FORCE,
         "q",
@@ -232,7 +232,7 @@ OPERATORS = (
         looped=passes.gravity_forces,
         direct=True,
     ),
-    Operator(
+    OperatorRecord(
         "coriolis_forces",
         Stage.VELOCITY,
         "q u",
@@ -242,7 +242,7 @@ OPERATORS = (
         looped=passes.coriolis_forces,
         direct=True,
     ),
-    Operator(
+    OperatorRecord(
         "applied_forces",
         Stage.FORCE,
         "q u",
@@ -253,7 +253,7 @@ OPERATORS = (
         looped=passes.applied_forces,
         direct=True,
     ),
-    Operator(
+    OperatorRecord(
         "each_force",
         Stage.FORCE,
         takes="q u",
@@ -262,9 +262,9 @@ OPERATORS = (
         expressions=_each_force,
         serves="induced_accelerations",
     ),
-    Operator("motion_forces", Stage.ACCELERATION, "q u", columns=columns.generalized_forces),
-    Operator("motion_power", Stage.ACCELERATION, "q u", columns=columns.speed_powers),
-    Operator(
+    OperatorRecord("motion_forces", Stage.ACCELERATION, "q u", columns=columns.generalized_forces),
+    OperatorRecord("motion_power", Stage.ACCELERATION, "q u", columns=columns.speed_powers),
+    OperatorRecord(
         "timed_power",
         Stage.ACCELERATION,
         takes="q u udot lambda_",
@@ -273,7 +273,7 @@ OPERATORS = (
         expressions=_timed_power,
         serves="motion_power",
     ),
-    Operator(
+    OperatorRecord(
         "power",
         Stage.FORCE,
         "q u",
@@ -284,7 +284,7 @@ OPERATORS = (
         looped=passes.power,
         direct=True,
     ),
-    Operator(
+    OperatorRecord(
         "energy",
         Stage.FORCE,
         "q u",
@@ -294,7 +294,7 @@ OPERATORS = (
         columns=columns.fixed("kinetic [J]", "potential [J]"),
         looped=passes.energies,
     ),
-    Operator(
+    OperatorRecord(
         "reactions",
         Stage.ACCELERATION,
         "q u udot",
@@ -305,7 +305,7 @@ OPERATORS = (
         columns=columns.of_body(*columns.WRENCH),
         looped=passes.reactions,
     ),
-    Operator(
+    OperatorRecord(
         "joint_loads",
         Stage.ACCELERATION,
         takes="q u udot",
@@ -315,7 +315,7 @@ OPERATORS = (
         looped=passes.joint_loads,
         serves="joint_reactions",
     ),
-    Operator(
+    OperatorRecord(
         "reactions_with_constraints",
         Stage.ACCELERATION,
         takes="q u udot lambda_",
@@ -323,6 +323,7 @@ OPERATORS = (
         reads="joints forces constraints",
         per_body="row",
         expressions=lambda s: _reactions(s, constraints=True),
+        looped=passes.reactions_with_constraints,
         serves="reactions",
     ),
 )

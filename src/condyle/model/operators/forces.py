@@ -16,9 +16,9 @@ import casadi as ca
 
 from condyle.arrays import SX
 from condyle.model.flat import column, rows
-from condyle.model.operators.costs import TensionCost
+from condyle.model.operators.costs import LONGEST_OF_FEW, KnownLengthCost
 from condyle.model.operators.dynamics import each_force
-from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.record import OperatorRecord, Stage
 from condyle.model.operators.rooms import equations, path_operators
 from condyle.records import dataclass
 
@@ -89,21 +89,20 @@ def _muscles(s: Symbols, view: Any) -> Iterator[Muscle]:
 
 def _reports(s: Symbols) -> list[SX]:
     view = s.view(s.kinematics())
-    return [column(x for muscle in _muscles(s, view) for _, x in muscle.report(view).values())]
+    return [column(x for muscle in _muscles(s, view) for x in path_operators.reported(muscle, view))]
 
 
 def _imbalance(s: Symbols) -> list[SX]:
-    """Of each elastic tendon: the imbalance r of its fiber, dr/dl_M, bounds of l_M, the tendon's state. The
-    fiber's length is read in the place of the tendon's state."""
-    view, out = s.view(s.kinematics()), []
-    for muscle in _muscles(s, view):
-        if muscle.tendon == "elastic":
-            l_M = muscle.tendon_state(view)
-            f_T, r = muscle.imbalance(view, l_M)
-            out.append(
-                ca.horzcat(r, ca.jacobian(r, l_M), *muscle.bounds(view), muscle.tendon_state_at(l_M, f_T))
-            )
-    return [rows(ca.vertcat(ca.SX(0, 5), *out))]
+    """Of each elastic tendon, path_operators.imbalance."""
+    view, tendons = s.view(s.kinematics()), path_operators.elastic(s.model)
+    return [
+        column(
+            x
+            for muscle in _muscles(s, view)
+            if view.law in tendons
+            for x in path_operators.imbalance(muscle, view)
+        )
+    ]
 
 
 def _tensions(s: Symbols) -> list[SX]:
@@ -135,18 +134,18 @@ def _potentials(s: Symbols) -> list[SX]:
 
 _PATHS = "controlled_paths"
 OPERATORS = (
-    Operator(
+    OperatorRecord(
         "unit_tensions",
         Stage.VELOCITY,
         takes="q L Ldot",
         results={"active": _PATHS, "passive": _PATHS, "isometric": _PATHS},
         expressions=_unit_tensions,
         looped=path_operators.unit_tensions,
-        cost=TensionCost(),
+        cost=KnownLengthCost("controlled_kinds", 150),
         serves="static_optimization",
         watched=False,
     ),
-    Operator(
+    OperatorRecord(
         "unit_loads",
         Stage.POSITION,
         "q",
@@ -154,27 +153,31 @@ OPERATORS = (
         expressions=_unit_loads,
         serves="static_optimization",
     ),
-    Operator(
+    OperatorRecord(
         "muscle_reports",
         Stage.FORCE,
         takes="q u L Ldot",
         results={"report": "muscles reported"},
         reads="joints forces",
         expressions=_reports,
+        looped=path_operators.muscle_reports,
+        cost=KnownLengthCost("reporting_kinds", 300, LONGEST_OF_FEW),
         serves="muscle_analysis",
         watched=False,
     ),
-    Operator(
+    OperatorRecord(
         "imbalance",
         Stage.FORCE,
         takes="q u L Ldot",
         results={"imbalance": "tendons 5"},
         reads="joints forces",
         expressions=_imbalance,
+        looped=path_operators.imbalances,
+        cost=KnownLengthCost("elastic_kinds", 170, LONGEST_OF_FEW),
         serves="muscles.equilibrium",
         watched=False,
     ),
-    Operator(
+    OperatorRecord(
         "tensions",
         Stage.FORCE,
         takes="q u L Ldot",
@@ -184,7 +187,7 @@ OPERATORS = (
         serves="force_report",
         watched=False,
     ),
-    Operator(
+    OperatorRecord(
         "force_wrenches",
         Stage.FORCE,
         takes="q u",
@@ -193,7 +196,7 @@ OPERATORS = (
         expressions=_wrenches,
         serves="force_report",
     ),
-    Operator(
+    OperatorRecord(
         "force_potentials",
         Stage.FORCE,
         takes="q u",

@@ -10,7 +10,7 @@ from condyle.arrays import SX
 from condyle.model.flat import column, rows
 from condyle.model.operators.columns import Columns
 from condyle.model.operators.costs import PathCost
-from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.record import OperatorRecord, Stage
 from condyle.model.operators.rooms import equations, path_operators
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _points(s: Symbols) -> list[SX]:
 
 
 OPERATORS = (
-    Operator(
+    OperatorRecord(
         "path_lengths",
         Stage.POSITION,
         "q",
@@ -60,7 +60,7 @@ OPERATORS = (
         cost=PathCost(),
         plain=True,
     ),
-    Operator(
+    OperatorRecord(
         "path_speeds",
         Stage.VELOCITY,
         "q u",
@@ -72,7 +72,7 @@ OPERATORS = (
         cost=PathCost(),
         plain=True,
     ),
-    Operator(
+    OperatorRecord(
         "moment_arms",
         Stage.POSITION,
         "q",
@@ -83,7 +83,7 @@ OPERATORS = (
         plain=True,
     ),
     # both, with each path found once
-    Operator(
+    OperatorRecord(
         "path_geometry",
         Stage.POSITION,
         "q",
@@ -94,7 +94,7 @@ OPERATORS = (
         serves="static_optimization",
         plain=True,
     ),
-    Operator(
+    OperatorRecord(
         "path_points",
         Stage.POSITION,
         "q",

@@ -10,7 +10,7 @@ from condyle.arrays import SX
 from condyle.mobilizers import motion, runaway
 from condyle.model.flat import column, rows
 from condyle.model.operators import columns
-from condyle.model.operators.record import Operator, Stage
+from condyle.model.operators.record import OperatorRecord, Stage
 from condyle.model.operators.rooms import passes, rates
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _Ndot(s: Symbols) -> list[SX]:
 
 
 OPERATORS = (
-    Operator(
+    OperatorRecord(
         "instance",
         Stage.INSTANCE,
         takes="parameters",
@@ -77,7 +77,7 @@ OPERATORS = (
         serves="parameters",
         watched=False,
     ),
-    Operator(
+    OperatorRecord(
         "prescribed",
         Stage.VELOCITY,
         "q u",
@@ -88,7 +88,7 @@ OPERATORS = (
         watched=False,
     ),
     # N is of q alone: time in joints does not count.
-    Operator(
+    OperatorRecord(
         "qdot",
         Stage.VELOCITY,
         "q u",
@@ -100,7 +100,7 @@ OPERATORS = (
         columns=columns.coordinate_rates,
         looped=passes.qdot,
     ),
-    Operator(
+    OperatorRecord(
         "kinematics.qddot",
         Stage.ACCELERATION,
         "q u udot",
@@ -111,7 +111,7 @@ OPERATORS = (
         expressions=_qddot,
         columns=columns.coordinate_accelerations,
     ),
-    Operator(
+    OperatorRecord(
         "kinematics.u_from_qdot",
         Stage.POSITION,
         "q",
@@ -122,7 +122,7 @@ OPERATORS = (
         expressions=_u_from_qdot,
         columns=columns.speeds,
     ),
-    Operator(
+    OperatorRecord(
         "kinematics.udot_from_qddot",
         Stage.VELOCITY,
         "q u",
@@ -134,10 +134,10 @@ OPERATORS = (
         expressions=_udot_from_qddot,
         columns=columns.accelerations,
     ),
-    Operator(
+    OperatorRecord(
         "kinematics.N", Stage.POSITION, "q", results={"N": "nq nu"}, status="rates", reads="", expressions=_N
     ),
-    Operator(
+    OperatorRecord(
         "kinematics.Ndot",
         Stage.VELOCITY,
         "q u",
@@ -146,7 +146,7 @@ OPERATORS = (
         reads="",
         expressions=_Ndot,
     ),
-    Operator(
+    OperatorRecord(
         "zdot",
         Stage.FORCE,
         "q u",

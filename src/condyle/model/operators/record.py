@@ -77,7 +77,7 @@ def _no_kernel(s: Symbols) -> list[ca.SX]:
 
 
 @dataclass(frozen=True, eq=False)
-class Operator:
+class OperatorRecord:
     """One operator, or one kernel that another operator needs.
 
     Args:

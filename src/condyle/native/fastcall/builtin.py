@@ -72,6 +72,7 @@ class DirectCall:
         rows: the results are matrices of so many rows, row by row; 0 for vectors.
         options: keywords that take the place of parts of the fixed input; they must be finite too.
         finite: a result that is not finite sends to the slow path.
+        noted: so does the word of machine/notes.py.
     """
 
     optional: bool = False
@@ -79,6 +80,7 @@ class DirectCall:
     rows: int = 0
     options: tuple[CallOption, ...] = ()
     finite: bool = False
+    noted: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -179,6 +181,8 @@ def add_call(
         if direct.finite:
             seen = [(x, FiniteArgument(k, size)) for k, (x, size) in enumerate(zip(data, results)) if size]
             bad.append(is_finite(b, seen) ^ True)
+        if direct.noted:
+            bad.append(b.compare("ne", b.load(b.symbol(module.note()), LONG), 0))
         for reason in bad:
             with b.when(reason):
                 for array in made:

@@ -12,7 +12,7 @@ import numpy as np
 from condyle.errors import NativeError
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.values import VOID, Lanes
-from condyle.native.machine import elf, jit
+from condyle.native.machine import elf, jit, notes
 
 _LINE = 64  # bytes that memory moves at once
 _LONG = 4096
@@ -75,6 +75,11 @@ class Module:
         """Memory of `size` bytes that begins as zero; returns its name."""
         self.add(f"@{name} = internal global [{size} x i8] zeroinitializer, align {_LINE}")
         return name
+
+    def note(self) -> str:
+        """Tell of the word of notes.py; returns its name."""
+        self._declared[notes.SYMBOL] = f"@{notes.SYMBOL} = external global i64"
+        return notes.SYMBOL
 
     def define(self, name: str, write: Callable[[str], int | None]) -> str:
         """Let write(name) add a definition, once in this module; returns the name. `work` then gives what it

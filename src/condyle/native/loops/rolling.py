@@ -22,7 +22,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX
-from condyle.native.loops.sweep import RowKernel, RowPass, Sweep
+from condyle.native.loops.sweep import RowKernel, RowPass, TableSweep
 from condyle.native.straight.instructions import LEAVES, Instructions, apply
 from condyle.records import dataclass
 
@@ -137,7 +137,7 @@ class RowGroup:
     at: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-def roll(f: ca.Function) -> Sweep | None:
+def roll(f: ca.Function) -> TableSweep | None:
     """The same function as loops over rows, or None where little would be gained.
 
     Unlike a kernel it does not read everything before it writes: no result may be where an argument is.
@@ -148,15 +148,18 @@ def roll(f: ca.Function) -> Sweep | None:
         return None
     parts = FunctionParts(f)
     last = max((parts.level[k] for k in parts.folds), default=0)
-    types = [*_grouped(_components(parts), last)]
+    most = AGAIN * sum(op not in LEAVES for op in parts.op)
+    components = _Counted(most)
+    types = [*_grouped(components.of(_components(parts)), last)]
     for k, terms in parts.folds.items():
+        if components.operations > most:
+            return None
         each = (_component(parts, [(x, -1, i)]) for i, x in enumerate(terms))
-        types += _grouped(each, parts.level[k] - 1, k)
-    scalars = sum(parts.scalar)
-    left = scalars + sum(len(x.members[0]) * len(x.members[0][0].key[0]) for x in types)
-    run = sum(len(x.members) * len(x.members[0]) * _operations(x.members[0][0].key[0]) for x in types)
-    straight = sum(op not in LEAVES for op in parts.op)
-    if left > WORTH * f.n_instructions() or run > AGAIN * straight:
+        types += _grouped(components.of(each), parts.level[k] - 1, k)
+    if components.operations > most:
+        return None
+    left = sum(parts.scalar) + sum(len(x.members[0]) * len(x.members[0][0].key[0]) for x in types)
+    if left > WORTH * f.n_instructions():
         return None
     rows = 1
     for x in types:
@@ -178,11 +181,23 @@ def roll(f: ca.Function) -> Sweep | None:
     kinds = np.zeros(rows, dtype=np.int64)
     for t, x in enumerate(types, start=1):
         kinds[x.at] = t
-    return Sweep(kinds, np.zeros(rows, dtype=np.int64), {}, windows, arguments, results, passes)
+    return TableSweep(kinds, np.zeros(rows, dtype=np.int64), {}, windows, arguments, results, passes)
 
 
-def _operations(nodes: Sequence[tuple]) -> int:
-    return sum(op not in (*LEAVES, IN_ROW_0) for op, *_ in nodes)
+@dataclass
+class _Counted:
+    """Components as they come, until they have more operations than `most`: terms of a sum may each hold most of a
+    function, and to list them all would take the square of its size."""
+
+    most: float
+    operations: int = 0
+
+    def of(self, components: Iterator[Component]) -> Iterator[Component]:
+        for component in components:
+            self.operations += sum(op not in (*LEAVES, IN_ROW_0) for op, *_ in component.key[0])
+            if self.operations > self.most:
+                return
+            yield component
 
 
 def _grouped(components: Iterator[Component], level: int, fold: int = -1) -> Iterator[RowGroup]:

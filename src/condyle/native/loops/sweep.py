@@ -1,6 +1,6 @@
 """Kernels over tables: native loops over rows, where each row runs the kernel of its own type.
 
-A straight line grows with what it describes; here only the tables do. A `Sweep` says
+A straight line grows with what it describes; here only the tables do. A `TableSweep` says
 
   rows    each has a type, a parent (row 0 is its own) and *fields*: numbers that kernels leave for each other
   links       names for other rows that a row may reach, as it reaches its parent: the bodies of a spring, say
@@ -121,7 +121,7 @@ class StraightCall:
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class TableSweep:
     """Tables and steps. See the module's text.
 
     Args:
@@ -351,7 +351,7 @@ def end(layout: Mapping[str, slice]) -> int:
     return max((s.stop for s in layout.values()), default=0)
 
 
-def _merge(rows: Sweep, t: int, kernel: RowKernel) -> RowCall:
+def _merge(rows: TableSweep, t: int, kernel: RowKernel) -> RowCall:
     """Fields that lie side by side become one argument or one result."""
     layouts = {"me": rows.layout[t], "root": rows.layout[rows.types[0]], "constant": rows.constant_layout[t]}
 
@@ -396,7 +396,7 @@ class _Evaluation:
     """The same steps one row at a time, without machine code: fields of all rows as an array (size,
     states)."""
 
-    def __init__(self, rows: Sweep, arguments: Sequence[np.ndarray]) -> None:
+    def __init__(self, rows: TableSweep, arguments: Sequence[np.ndarray]) -> None:
         self.rows, self.states = rows, arguments[0].shape[1]
         self.vectors = {name: np.array(a) for (name, _), a in zip(rows.arguments, arguments, strict=True)}
         self.vectors |= {name: np.zeros((size, self.states)) for name, size in rows.results}

@@ -16,7 +16,7 @@ import numpy as np
 from condyle.errors import NativeError
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import Value
-from condyle.native.loops.sweep import RowCall, RowPass, StraightCall, StraightStep, Sweep, end
+from condyle.native.loops.sweep import RowCall, RowPass, StraightCall, StraightStep, TableSweep, end
 from condyle.native.machine import jit
 from condyle.native.straight.instructions import LEAVES, Instructions
 from condyle.native.straight.kernel_function import sizes
@@ -32,7 +32,7 @@ _LINE = 64  # bytes: rows begin on a line of memory
 class SweepWriter:
     """One function being written: its tables, then its steps one after the other."""
 
-    def __init__(self, sweep: Sweep, module: Module, name: str, masked: bool = False) -> None:
+    def __init__(self, sweep: TableSweep, module: Module, name: str, masked: bool = False) -> None:
         self.sweep, self.module, self.name, self.W = sweep, module, name, module.lanes.W
         self.size = int(sweep.start[-1])
         self.masked = masked
@@ -281,7 +281,7 @@ class SweepWriter:
                         b.store(b.load(b.at(place, j * W + lane)), b.at(pointers[base], offset + j))
 
 
-def _independent(sweep: Sweep, step: RowPass) -> bool:
+def _independent(sweep: TableSweep, step: RowPass) -> bool:
     """Whether no row reads or writes what another one writes."""
     own, others, written, elsewhere = (set[str]() for _ in range(4))
     for _, _, kernel in step.typed(sweep.types):
@@ -322,7 +322,7 @@ def _used(f: ca.Function | Staged) -> list[list[int]]:
     return [sorted(elements) for elements in out]
 
 
-def _constants(sweep: Sweep, rows: np.ndarray) -> np.ndarray:
+def _constants(sweep: TableSweep, rows: np.ndarray) -> np.ndarray:
     """Those of rows of one type, shape (rows, numbers)."""
     layout = sweep.constant_layout[sweep.types[rows[0]]]
     return np.hstack([np.zeros((len(rows), 0)), *(sweep.constants[name][rows] for name in layout)])

@@ -137,7 +137,7 @@ def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
     header = json.dumps({"key": digest, "facts": dict(facts)}).encode()
     body = b"".join((_MAGIC, len(header).to_bytes(8, "little"), header, code))
     try:
-        with files.whole(directory / (digest + _SUFFIX), private=True, tidy=False) as file:
+        with files.atomic_write(directory / (digest + _SUFFIX), private=True, tidy=False) as file:
             file.write(body)
             file.write(hashlib.sha256(body).digest())
     except (OSError, CondyleError) as error:
@@ -221,7 +221,7 @@ def used() -> set[str]:
     return set(_used)
 
 
-def given(digests: Iterable[str]) -> dict[str, bytes]:
+def exported_entries(digests: Iterable[str]) -> dict[str, bytes]:
     """Entries as bytes, for `take` on another machine of the same kind."""
     directory, note = _directory()
     out = {}
@@ -240,7 +240,7 @@ def take(entries: Mapping[str, bytes]) -> int:
         with contextlib.suppress(OSError, CondyleError, ValueError, KeyError, TypeError):
             _open(data, digest)
             if not path.exists():
-                with files.whole(path, private=True, tidy=False) as file:
+                with files.atomic_write(path, private=True, tidy=False) as file:
                     file.write(data)
                 taken += 1
     return taken
@@ -454,7 +454,7 @@ def _digest(root: str, sources: list[tuple[str, os.stat_result | None]]) -> str 
     if directory is not None and not note and os.path.isdir(directory):
         with (
             contextlib.suppress(OSError, CondyleError),
-            files.whole(directory / name, "w", private=True, tidy=False) as file,
+            files.atomic_write(directory / name, "w", private=True, tidy=False) as file,
         ):
             file.write(f"{made} {hashlib.sha256(f'{made} {name}'.encode()).hexdigest()}")
         for path, _, used in _files(directory, _STAMP):  # of sources that are gone

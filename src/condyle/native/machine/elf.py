@@ -21,7 +21,7 @@ _GLOBAL_OBJECT, _GLOBAL_FUNCTION = _GLOBAL | 1, _GLOBAL | 2
 _ADDRESS = 1  # eight bytes that become an address (x86-64)
 
 
-class Section(NamedTuple):
+class SectionHeader(NamedTuple):
     """A line of the table of sections."""
 
     name: int
@@ -83,7 +83,7 @@ def symbols(data: bytes) -> tuple[set[str], set[str]]:
     return tables.defined, tables.needed
 
 
-def _sections(data: bytes) -> list[Section]:
+def _sections(data: bytes) -> list[SectionHeader]:
     (start,) = struct.unpack_from("<Q", data, 40)
     entry, count = struct.unpack_from("<HH", data, 58)
     if entry != _SECTION.size:
@@ -91,7 +91,7 @@ def _sections(data: bytes) -> list[Section]:
     # too many for 16 bits: the first section says how many
     if count == 0:
         count = _SECTION.unpack_from(data, start)[5]
-    sections = [Section(*_SECTION.unpack_from(data, start + k * entry)) for k in range(count)]
+    sections = [SectionHeader(*_SECTION.unpack_from(data, start + k * entry)) for k in range(count)]
     for s in sections:
         if s.kind != _NO_BITS and s.offset + s.size > len(data):
             raise ValueError(f"a section ends at byte {s.offset + s.size} of {len(data)}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import condyle.settings as settings
 from condyle.errors import NativeError
-from condyle.native.machine import elf, linking, memory, parallel
+from condyle.native.machine import elf, linking, memory, notes, parallel
 from condyle.native.machine.threads import thread_count
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class Library:
         import llvmlite.binding as llvm
 
         host()
-        for name, address in (symbols or {}).items():
+        for name, address in {**(symbols or {}), notes.SYMBOL: notes.address()}.items():
             llvm.add_symbol(name, address)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine(1))
         try:

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from condyle.errors import NativeError
+from condyle.native.machine import notes
 from condyle.native.machine.elf import Tables
 
 _FILE, _ZERO = 1, 8  # kinds of sections: as in the file, and all zero
@@ -168,7 +169,9 @@ def _library() -> ctypes.CDLL:
 
 @functools.cache
 def process_address(name: str) -> int:
-    """Address of a C function that is loaded, or 0."""
+    """Address of a C function that is loaded, or of the word of notes.py; else 0."""
+    if name == notes.SYMBOL:
+        return notes.address()
     try:
         return ctypes.cast(getattr(_library(), name), ctypes.c_void_p).value or 0
     except AttributeError:

@@ -36,6 +36,7 @@ from condyle.errors import DescriptionError
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, POINTER, Value, wide
+from condyle.native.machine import notes
 from condyle.native.straight.kernel_function import evaluate, identity, sizes
 from condyle.native.tables.linked import LinkedSource, link_source
 from condyle.native.tables.lookup import lookups_in
@@ -63,6 +64,7 @@ class Solver(LinkedSource):
         term: p, x, c -> a term of the sum that a step needs.
         table: the rows c, shape (terms, numbers).
         idle: p -> results, busy; where that is zero, the results are those of finish.
+        noted: the last of the results, where it is not zero, sets the word of notes.py.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Solver(LinkedSource):
     term: ca.Function | None = None
     table: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     idle: ca.Function | Staged | None = None
+    noted: bool = False
 
     @staticmethod
     def trace(
@@ -86,6 +89,7 @@ class Solver(LinkedSource):
         term: Callable[[SX, SX, SX], Any] | None = None,
         table: np.ndarray | None = None,
         idle: Callable[[SX], Sequence[Any]] | None = None,
+        noted: bool = False,
     ) -> Solver:
         """From Python functions of SX columns.
 
@@ -96,6 +100,7 @@ class Solver(LinkedSource):
             finish: finish(p, x) -> results.
             term, table: term(p, x, c) is summed over the rows c of the table, for step(p, x, total).
             idle: idle(p) -> results, busy.
+            noted: see the class.
         """
         p = ca.SX.sym("p", needs)
         first = _columns(name, "start", start(p), 2)
@@ -122,6 +127,7 @@ class Solver(LinkedSource):
             one,
             rows,
             idle and _function(name, "idle", [p], _columns(name, "idle", idle(p), 2)),
+            noted,
         )
 
     def __post_init__(self) -> None:
@@ -170,6 +176,7 @@ class Solver(LinkedSource):
             self.name,
             *("" if f is None else identity(f) for f in functions),
             str(self.limit),
+            *["noted"] * self.noted,
             self.table.tobytes().hex(),
         ]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
@@ -229,6 +236,15 @@ class Solver(LinkedSource):
             )
             found = b.compare("oeq", status, float(OK))
             b.store(status, b.at(row, last * L.W))
+            if self.noted:
+                with b.when(b.any(b.compare("one", b.load(b.at(row, (last - 1) * L.W)), 0.0))):
+                    b.store(1, b.symbol(module.note()))
+            b.branch(
+                b.any(b.compare("une", status, float(OK))), clear := b.label("clear"), end := b.label("end")
+            )
+            b.place(end)
+            b.give()
+            b.place(clear)
             for j in range(last):
                 place = b.at(row, j * L.W)
                 b.store(b.select(found, b.load(place), math.nan), place)
@@ -302,6 +318,8 @@ class Solver(LinkedSource):
             x[: len(after[0]), live], busy[:, live] = after[0][:, live], after[1][:, live]
         status = np.where(np.isnan(busy[0]), NAN, np.where(busy[0] != 0, LIMIT, OK)).astype(float)
         results = evaluate(self.finish, p, x)[0]
+        if self.noted and np.any(results[-1] > 0):
+            notes.put()
         return np.vstack([np.where(status == OK, results, np.nan), status])
 
 

@@ -17,7 +17,8 @@ from condyle.opensim.setup.setup_file import SI, Setup
 from condyle.opensim.setup.trial import AnalysisTrial
 from condyle.spatial import Transform, euler_from_rotation
 from condyle.studies.joint_reactions import COLUMNS, joint_reactions
-from condyle.studies.motion.motion import FEWEST, Motion
+from condyle.studies.motion.motion import Motion
+from condyle.studies.motion.recorded import FEWEST
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 from condyle.studies.prescribed_forces import prescribed_forces
 from condyle.studies.static_optimization import StaticOptimization, static_optimization
@@ -312,12 +313,12 @@ def static_optimization_analysis(trial: AnalysisTrial, element: Element) -> None
 
 def muscle_analysis_files(trial: AnalysisTrial, element: Element) -> None:
     """Lengths, moment arms, fibers, forces and powers: one file per quantity."""
-    setup, system, run = trial.setup, trial.system, trial.run
+    setup, system = trial.setup, trial.system
     if not system.muscles:
         setup.check(f"{element.title}: the model has no muscles: nothing is written")
         return
     trial.report_unknown_states()
-    found: MuscleAnalysis = setup.study("muscle analysis", muscle_analysis, system, run)
+    found: MuscleAnalysis = setup.study("muscle analysis", muscle_analysis, system, trial.with_muscle_states)
     setup.report.judge(found.quality)
     names = trial.chosen(element, "muscle_list", system.muscles)
 

@@ -29,7 +29,7 @@ Control = Callable[[Any], Any]
 """A control over time: one of cd.functions, or Nodes."""
 
 
-class Nodes:
+class PiecewiseControl:
     """A control with straight lines between nodes; beyond them the first and last lines go on.
 
     Args:
@@ -41,17 +41,17 @@ class Nodes:
     def __init__(self, time: Array, values: Array, lines: bool = True) -> None:
         self.time, self.values, self.lines = np.asarray(time, float), np.asarray(values, float), lines
 
-    def over(self, start: float, end: float) -> Nodes:
+    def over(self, start: float, end: float) -> PiecewiseControl:
         """The same with nodes from start to end [s] at least."""
         t, x = self.time, self.values
         if len(t) == 1:
-            return Nodes(np.array([start, max(end, start + 1.0)]), np.repeat(x, 2))
+            return PiecewiseControl(np.array([start, max(end, start + 1.0)]), np.repeat(x, 2))
         slopes = (np.diff(x) / np.diff(t))[[0, -1]] * self.lines
         if start < t[0]:
             t, x = np.r_[start, t], np.r_[x[0] + slopes[0] * (start - t[0]), x]
         if end > t[-1]:
             t, x = np.r_[t, end], np.r_[x, x[-1] + slopes[1] * (end - t[-1])]
-        return Nodes(t, x)
+        return PiecewiseControl(t, x)
 
     def series(self) -> TimeSeries:
         with warnings.catch_warnings():
@@ -85,7 +85,7 @@ def controls_of(setup: Setup, system: System, start: float, end: float) -> dict[
                     f"{name} has a control already, from another controller; "
                     "OpenSim adds them, which is not done here: leave one out",
                 )
-            found[name] = control.over(start, end) if isinstance(control, Nodes) else control
+            found[name] = control.over(start, end) if isinstance(control, PiecewiseControl) else control
     return found
 
 
@@ -94,7 +94,7 @@ def with_controls(system: System, controls: dict[str, Control]) -> System:
     forces = {}
     for name, control in controls.items():
         law: Any = system.force(name)
-        value = control.series() if isinstance(control, Nodes) else control
+        value = control.series() if isinstance(control, PiecewiseControl) else control
         forces[name] = replace(law, **{"excitation" if isinstance(law, Muscle) else "control": value})
     return system.copy(forces=forces)
 
@@ -145,7 +145,7 @@ def _controls(setup: Setup, reading: Reading, element: Element) -> dict[str, Con
 def _columns(setup: Setup, path: Path) -> dict[str, Control]:
     """Controls in the columns of a table."""
     table = setup.table(path, degrees=False)
-    return {_bare(name): Nodes(table.time, table[name]) for name in table.names}
+    return {_bare(name): PiecewiseControl(table.time, table[name]) for name in table.names}
 
 
 def _control_set(path: Path) -> dict[str, Control]:
@@ -157,7 +157,9 @@ def _control_set(path: Path) -> dict[str, Control]:
     out: dict[str, Control] = {}
     for element in inner.children if inner is not None else []:
         if element.tag == "ControlConstant":
-            out[_bare(element.name)] = Nodes(np.zeros(1), np.array([reading.number(element, "value")]))
+            out[_bare(element.name)] = PiecewiseControl(
+                np.zeros(1), np.array([reading.number(element, "value")])
+            )
             continue
         if element.tag != "ControlLinear":
             raise reading.error(element, "expected a ControlLinear or a ControlConstant")
@@ -174,7 +176,7 @@ def _control_set(path: Path) -> dict[str, Control]:
         if reading.boolean(element, "use_steps", False) and len(t) > 1:
             out[_bare(element.name)] = _steps(t, x)
             continue
-        out[_bare(element.name)] = Nodes(t, x, reading.boolean(element, "extrapolate", True))
+        out[_bare(element.name)] = PiecewiseControl(t, x, reading.boolean(element, "extrapolate", True))
     if not out:
         raise DescriptionError(f"{path.name}: there are no controls in it")
     return out
@@ -227,6 +229,6 @@ def write_controls(path: Path, time: Array, names: Sequence[str], values: Array)
         ]
         lines += ["\t\t\t\t</x_nodes>", "\t\t\t</ControlLinear>"]
     lines += ["\t\t</objects>", "\t</ControlSet>", "</OpenSimDocument>", ""]
-    with files.whole(path, "w", newline="", encoding="utf-8") as file:
+    with files.atomic_write(path, "w", newline="", encoding="utf-8") as file:
         file.write("\n".join(lines))
     return path

@@ -12,6 +12,8 @@ a heuristic: stiffnesses are those at a velocity that stays.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import casadi as ca
@@ -22,9 +24,12 @@ from condyle.arrays import SX, Array
 from condyle.errors import warn
 from condyle.laws.described import sx
 from condyle.muscles.thelen2003 import Thelen2003
+from condyle.native.calls.native_function import NativeFunction
+from condyle.paths.path import Path
 from condyle.studies.motion.motion import Motion, with_states
 from condyle.studies.muscle_analysis import path_geometry
 from condyle.system.operators.muscles import muscle_equilibrium
+from condyle.trace.parameter import Parameter
 
 LIMIT = 200
 """Steps at most."""
@@ -46,19 +51,24 @@ def opensim_equilibrium(motion: Motion, z: Array) -> Array:
     if not moving or not motion.u.any():
         return found
     L, Ldot, _ = path_geometry(start)
-    late = []
-    for name in moving:
-        law: Any = system.force(name)
-        k, path = places[f"{name}.fiber_length"], system.paths.index(name)
-        a = (
-            found[:, places[f"{name}.activation"]]
-            if f"{name}.activation" in places
-            else np.full(len(motion), float(law.default_activation))
-        )
-        a = np.clip(a, float(law.minimum_activation), 1.0)
-        length, good = _shared(law, found[:, k], L[:, path], Ldot[:, path], a)
-        found[:, k] = np.where(good, length, found[:, k])
-        late += [name] * (not good.all())
+    laws: list[Any] = [system.force(name) for name in moving]
+    fibers = [places[f"{name}.fiber_length"] for name in moving]
+    paths = [system.paths.index(name) for name in moving]
+    a = np.stack(
+        [
+            np.clip(
+                found[:, places[f"{name}.activation"]]
+                if f"{name}.activation" in places
+                else np.full(len(motion), float(law.default_activation)),
+                float(law.minimum_activation),
+                1.0,
+            )
+            for name, law in zip(moving, laws, strict=True)
+        ]
+    )
+    length, good = _shared(laws, found[:, fibers].T, L[:, paths].T, Ldot[:, paths].T, a)
+    found[:, fibers] = np.where(good, length, found[:, fibers].T).T
+    late = [name for name, fine in zip(moving, good, strict=True) if not fine.all()]
     if late:
         warn(
             f"equilibrium in motion was not found in all frames: {', '.join(late)}; fibers do not move there"
@@ -67,23 +77,59 @@ def opensim_equilibrium(motion: Motion, z: Array) -> Array:
 
 
 def _shared(
-    law: Thelen2003, still: Array, L: Array, Ldot: Array, a: Array
+    laws: Sequence[Thelen2003], still: Array, L: Array, Ldot: Array, a: Array
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Lengths of a fiber (m,) by (1)-(3), from those at rest, and where they were found."""
-    step = _step(law).map(len(L))
-    l_M, f_V = still, np.ones_like(still)
-    close = np.zeros(len(L), dtype=bool)
+    """Lengths of fibers (n, m) by (1)-(3), from those at rest, and where they were found."""
+    numbers = np.array([[float(getattr(law, name)) for name in NUMBERS] for law in laws])[:, None]
+    l_M, f_V, close = still.copy(), np.ones_like(still), np.zeros(still.shape, dtype=bool)
+    left = np.arange(len(laws))  # a muscle is done when it is in all frames
+    step = _step()
     for _ in range(LIMIT):
-        after, faster = (np.ravel(x.full()) for x in step(l_M[None], f_V[None], L[None], Ldot[None], a[None]))
-        close = (np.abs(after - l_M) <= CLOSE * still) & (np.abs(faster - f_V) <= CLOSE)
-        l_M, f_V = after, faster
-        if close.all():
+        given = (x[left, :, None] for x in (l_M, f_V, L, Ldot, a))
+        after, faster = (x[..., 0] for x in step(*given, numbers[left]))
+        close[left] = (np.abs(after - l_M[left]) <= CLOSE * still[left]) & (
+            np.abs(faster - f_V[left]) <= CLOSE
+        )
+        l_M[left], f_V[left] = after, faster
+        left = left[~close[left].all(axis=1)]
+        if not left.size:
             break
     return l_M, close & np.isfinite(l_M)
 
 
-def _step(law: Thelen2003) -> ca.Function:
-    """One step of Newton's method in l_M, and f_V there."""
+NUMBERS = (
+    "optimal_fiber_length",
+    "tendon_slack_length",
+    "pennation_angle",
+    "maximum_pennation_angle",
+    "max_contraction_velocity",
+    "FmaxTendonStrain",
+    "FmaxMuscleStrain",
+    "KshapeActive",
+    "KshapePassive",
+    "Af",
+    "Flen",
+    "fv_linear_extrap_threshold",
+)
+"""What distinguishes muscles."""
+
+
+@cache
+def _step() -> NativeFunction:
+    """One step of Newton's method in l_M, and f_V there, of any muscle."""
+    return NativeFunction(
+        "equilibrium in motion",
+        _expressions,
+        key="step of Thelen's fibers in motion",
+        inputs=[*((name, 1) for name in ("l_M", "f_V", "L", "Ldot", "a")), ("numbers", len(NUMBERS))],
+        outputs=[("l_M", 1), ("f_V", 1)],
+    )
+
+
+def _expressions() -> ca.Function:
+    symbols = {name: Parameter(name, 1.4 if name == "Flen" else 0.5) for name in NUMBERS}
+    somewhere = Path([("ground", (0, 0, 0)), ("ground", (1, 0, 0))])
+    law = Thelen2003(somewhere, 1.0, **symbols)  # type: ignore[arg-type]
     l_M, f_V, L, Ldot, a = (ca.SX.sym(name) for name in ("l_M", "f_V", "L", "Ldot", "a"))
     l_0, l_S, h = sx(law.optimal_fiber_length), sx(law.tendon_slack_length), law._height
 
@@ -105,4 +151,5 @@ def _step(law: Thelen2003) -> ca.Function:
     slack = L - after * cos <= l_S
     v_T = ca.if_else(ca.logic_or(slack, ca.fabs(K_M + K_T) < 1e-12), Ldot, Ldot * K_M / (K_M + K_T))  # (2)
     v_n = (Ldot - v_T) * cos / (sx(law.max_contraction_velocity) * l_0)
-    return ca.Function("step", [l_M, f_V, L, Ldot, a], [after, law.force_velocity.at(v_n, a)])
+    numbers = ca.vertcat(*(p.sx for p in symbols.values()))
+    return ca.Function("step", [l_M, f_V, L, Ldot, a, numbers], [after, law.force_velocity.at(v_n, a)])

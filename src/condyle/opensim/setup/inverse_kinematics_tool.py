@@ -259,7 +259,8 @@ def sensor_frames(setup: Setup, system: System, table: Table) -> IMUs:
     if not found:
         raise setup.error(
             f"no frame of the model has the name of a sensor ({', '.join(names)}): has "
-            "OpenSim's IMUPlacer calibrated it? cd.calibrate_imus does the same in Python"
+            "OpenSim's IMUPlacer calibrated it? calibrate_imus of "
+            "condyle.studies.kinematics does the same in Python"
         )
     if lacking := [name for name in names if name not in found]:
         setup.check(f"sensors without a frame in the model are not followed: {', '.join(lacking)}")

@@ -16,7 +16,7 @@ from condyle.control.dynamics import Dynamics, control_names
 from condyle.control.goals.base import Condition, MovementGoal
 from condyle.control.goals.effort import Effort, Smoothness
 from condyle.control.goals.follow import Follow, variable_name
-from condyle.control.goals.simple import Duration, Final, MeanSpeed
+from condyle.control.goals.one_line import Duration, Final, MeanSpeed
 from condyle.control.problem import Problem
 from condyle.control.solve import solve
 from condyle.opensim.element import Element, is_absent
@@ -318,7 +318,9 @@ def run_study(setup: Setup) -> None:
     """MocoStudy: one phase."""
     phases = setup.tool.descendants("MocoPhase")
     if len(phases) != 1:
-        raise setup.error(f"expected one MocoPhase, got {len(phases)}: build several with cd.Phases")
+        raise setup.error(
+            f"expected one MocoPhase, got {len(phases)}: build several with condyle.control.Phases"
+        )
     phase = phases[0]
     processor = _processor(setup, phase, "ModelProcessor", "model")
     if processor is None:

@@ -72,7 +72,7 @@ def output_reporter(trial: AnalysisTrial, element: Element) -> None:
                 for i in keep.tolist()
             ]
             path = setup.results / f"{setup.tool.name}_{ending}.sto"
-            with files.whole(path, "w", newline="", encoding="utf-8") as file:
+            with files.atomic_write(path, "w", newline="", encoding="utf-8") as file:
                 file.write("\n".join([*lines, ""]))
             setup.report.files.append(path)
 

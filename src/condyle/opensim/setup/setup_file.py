@@ -19,7 +19,7 @@ import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, QualityWarning
 from condyle.io import read_table
-from condyle.opensim import kept
+from condyle.opensim import model_cache
 from condyle.opensim.document import Document, add_sets, clear, list_notes, read_document, read_set
 from condyle.opensim.element import Element, is_absent
 from condyle.opensim.reading import REQUIRED, Reading
@@ -226,7 +226,9 @@ class Setup:
             add_sets(document, [*added, *(read_set(file, "MarkerSet") for file in marker_sets)])
             return system_of(document), document
 
-        found = kept.read(path, [*forces, *marker_sets], f"constraints{' without forces' * replaced}", make)
+        found = model_cache.read(
+            path, [*forces, *marker_sets], f"constraints{' without forces' * replaced}", make
+        )
         self._document = found.document
         self.report.notes += list_notes(found.system.notes).splitlines()
         return found.system
@@ -239,7 +241,9 @@ class Setup:
     @cached_property
     def model_reading(self) -> Reading:
         """What is written in the model file."""
-        return Reading(self.model, System())
+        reading = Reading(self.model, System())
+        reading.notes = []  # the document may be that of an earlier trial too
+        return reading
 
     def table(self, path: Path, degrees: bool | None = None) -> Table:
         """A table file; what is odd about it goes to the report."""
@@ -344,7 +348,7 @@ class Setup:
             "\t".join(["time", *columns]),
         ]
         line = "\t".join([f"%{8 + precision}.{precision}f"] * values.shape[1]) + "\n"
-        with files.whole(path, "w", newline="", encoding="utf-8") as file:
+        with files.atomic_write(path, "w", newline="", encoding="utf-8") as file:
             file.write("\n".join([*head, ""]))
             file.write(line * len(values) % tuple(values.ravel().tolist()))
         self.report.files.append(path)

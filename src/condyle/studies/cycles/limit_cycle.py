@@ -34,7 +34,7 @@ from condyle.studies.cycles.reset import Reset
 from condyle.studies.cycles.tangents import Differentiated, basis, change, moved, options_of
 from condyle.studies.cycles.variation import rate, through, transition
 from condyle.studies.simulate import simulate
-from condyle.system.given import check_state, number, seconds
+from condyle.system.checked_arguments import check_state, number, seconds
 from condyle.system.state import State
 from condyle.system.system import System
 

@@ -23,11 +23,11 @@ import numpy as np
 
 from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, TraceError, UnknownNameError
+from condyle.errors import DescriptionError, TraceError, check_name, check_names
 from condyle.laws.ask import AskedState, traced_law
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.studies.cycles.tangents import Differentiated, Law, N_of, options_of
-from condyle.system.given import flag
+from condyle.system.checked_arguments import flag
 from condyle.system.state import State
 from condyle.system.system import System
 
@@ -74,15 +74,14 @@ class Reset(ExplainsCalls):
             object.__setattr__(self, what, names)
         if both := set(self.caught) & set(self.released):
             raise DescriptionError(f"Reset: {', '.join(sorted(both))} cannot be caught and released at once")
-        object.__setattr__(self, "keep", flag("Reset: keep", self.keep))
+        assign(self, keep=flag("Reset: keep", self.keep))
         if self.values is None:
             if not self.caught and not self.released:
                 raise DescriptionError("Reset: nothing to change: give caught=, released= or values=")
             return
         found: list[tuple[tuple[str, str], ...]] = []
         law, asks = traced_law(self.values, "Reset: values", lambda result: _flat(result, found))
-        object.__setattr__(self, "law", ("Reset: values", law, asks))
-        object.__setattr__(self, "names", found[0])
+        assign(self, law=("Reset: values", law, asks), names=found[0])
 
     def __call__(self, state: State) -> State:
         """The State to go on from."""
@@ -104,9 +103,7 @@ class Reset(ExplainsCalls):
     def _caught(self, state: State, wrt: str = "x") -> tuple[State, Array]:
         """(1) and its derivative (2), by x or by "parameters"."""
         system, n = state.system, 2 * state.system.nu + len(state.z)
-        for name in (*self.caught, *self.released):
-            if name not in system.constraints:
-                raise UnknownNameError("constraint", name, system.constraints, "Reset names it")
+        check_names("constraint", (*self.caught, *self.released), system.constraints, "Reset names it")
         J = np.eye(n) if wrt == "x" else np.zeros((n, len(state.parameters)))
         if not self.caught:
             return self._flagged(state, state), J
@@ -155,13 +152,12 @@ class Reset(ExplainsCalls):
         P = {part: np.zeros((len(now[part]), len(state.parameters))) for part in PARTS}
         D["q"][:, :nu], D["u"][:, nu : 2 * nu], D["z"][:, 2 * nu :] = N_of(state), np.eye(nu), np.eye(nz)
         for k, (part, name) in enumerate(self.names):
-            if name not in known[part]:
-                raise UnknownNameError(
-                    {"q": "coordinate", "u": "speed", "z": "state variable"}[part],
-                    name,
-                    known[part],
-                    f"values of Reset sets it in {part!r}",
-                )
+            check_name(
+                {"q": "coordinate", "u": "speed", "z": "state variable"}[part],
+                name,
+                known[part],
+                f"values of Reset sets it in {part!r}",
+            )
             i = known[part].index(name)
             now[part][i], D[part][i], P[part][i] = g[k], dg[0][k], dg[1][k]
         new = state.replace(**now)
@@ -176,8 +172,7 @@ def _flat(result: Any, found: list[tuple[tuple[str, str], ...]]) -> list[Any]:
     if not isinstance(result, Mapping) or not result:
         raise TraceError(f"Reset: values returned {result!r}; {expected}")
     for part, values in result.items():
-        if part not in PARTS:
-            raise UnknownNameError("part of a state that values of Reset sets", part, PARTS)
+        check_name("part of a state that values of Reset sets", part, PARTS)
         if not isinstance(values, Mapping):
             raise TraceError(f"Reset: values returned {values!r} for {part!r}; {expected}")
         for name, x in values.items():

@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arrays import Array
+from condyle.arrays import Array, vertcat
 from condyle.integrate.events import StateFunctions
 from condyle.laws.leaves import Leaf
 from condyle.mobilizers import motion
@@ -47,7 +47,7 @@ class Differentiated(StateFunctions):
     def _results(self, s: Symbols) -> list[ca.SX]:
         (g,) = super()._results(s)
         rate = [motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in self.model.tree.owners]
-        N = ca.jacobian(ca.vertcat(ca.SX(0, 1), *rate), s["u"])
+        N = ca.jacobian(vertcat(rate), s["u"])
         wrt = (s["u"], s.z, s["parameters"])
         dg = ca.horzcat(ca.jacobian(g, s["q"]) @ N, *(ca.jacobian(g, x) for x in wrt))
         return [ca.densify(g), ca.vec(ca.densify(dg).T)]

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
-from condyle.errors import CondyleError, DescriptionError, UnknownNameError
+from condyle.errors import CondyleError, DescriptionError, UnknownNameError, check_name
 from condyle.status import Outcome, Status
 from condyle.studies.fitting.base import Evaluated, Prepared, Residuals
 from condyle.studies.fitting.result import ParameterFit, judge
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.system import System
 
 WEIGHTS = (1.0, 1e3, 1e6, 1e8)
@@ -77,8 +77,7 @@ def fit_parameters(
             raise UnknownNameError("parameter", name, system.parameters, where)
     if not names or len(set(names)) < len(names):
         raise DescriptionError(f"fit_parameters: parameters: expected different names, got {parameters!r}")
-    if loss not in LOSSES:
-        raise UnknownNameError("loss", loss, LOSSES)
+    check_name("loss", loss, LOSSES)
     given = residuals if isinstance(residuals, (list, tuple)) else [residuals]
     prepared = [_prepared(system, r, names) for r in given]
     problem = _Problem(system, names, prepared, dict(start or {}))

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 import condyle.io as io
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_names
 from condyle.laws.ask import AskedState
 from condyle.studies.fitting.base import (
     Evaluated,
@@ -178,9 +178,7 @@ class Forces(Residuals):
         motion: Any = self.motion
         motion = motion if isinstance(motion, Motion) else Motion.of(system, motion)
         table = self.forces
-        for name in table.names:
-            if name not in system.speeds:
-                raise UnknownNameError("speed", name, system.speeds, "residuals.Forces: forces")
+        check_names("speed", table.names, system.speeds, "residuals.Forces: forces")
         if len(table) != len(motion.t) or not np.allclose(table.time, motion.t, atol=1e-9):
             raise DescriptionError(
                 f"residuals.Forces: forces have {len(table)} times, the motion {len(motion.t)}; they must be "

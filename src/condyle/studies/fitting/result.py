@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
-from condyle.presentation import Block, Display, cut, number, page
+from condyle.presentation import Block, ShowsBlocks, cut, number
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.status import Outcome
@@ -64,7 +64,7 @@ class Direction:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParameterFit(Judged, Display):
+class ParameterFit(Judged, ShowsBlocks):
     """Parameters that fit measurements best.
 
     Attributes:
@@ -147,9 +147,6 @@ class ParameterFit(Judged, Display):
         yield Check(
             "gap between pieces of a run", self.joints, "of the values", 1e-4, 1e-2, advice="more iterations"
         )
-
-    def _repr_html_(self) -> str:
-        return page(repr(self), *self._blocks())
 
     def _blocks(self) -> list[Block]:
         rows = [(n, number(x), f"{self.standard_errors[n]:.3g}") for n, x in self.values.items()]

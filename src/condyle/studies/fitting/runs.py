@@ -19,13 +19,13 @@ import numpy as np
 
 import condyle.io as io
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, check_name, check_names
 from condyle.integrate.steps import unstacked
 from condyle.laws.ask import AskedState
 from condyle.mobilizers import Mobilizer
 from condyle.studies.fitting.base import Evaluated, Prepared, Residuals, StateJacobians, pack, spread
 from condyle.studies.simulate import simulate
-from condyle.system.given import check_state
+from condyle.system.checked_arguments import check_state
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.variables import variable_names
@@ -88,9 +88,7 @@ class _Pieces(Prepared):
             raise DescriptionError(f"{what}: measured: expected a Table or Markers, got {table!r}")
         self.jacobians = None if function is None else StateJacobians(system, function, what)
         if self.jacobians is None:
-            for name in table.names:
-                if name not in self.names:
-                    raise UnknownNameError("variable of a run", name, self.names, what)
+            check_names("variable of a run", table.names, self.names, what)
             self.columns = [self.names.index(name) for name in table.names]
             table = table.to_si()
         elif self.jacobians.size != len(table.names):
@@ -135,8 +133,7 @@ class _Pieces(Prepared):
         self.n = n
 
     def _place(self, what: str, name: str) -> int:
-        if name not in self.names:
-            raise UnknownNameError("variable of a run", name, self.names, what)
+        check_name("variable of a run", name, self.names, what)
         return self.names.index(name)
 
     def _y(self, state: State) -> Array:

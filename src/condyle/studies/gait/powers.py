@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condyle.errors import DescriptionError, ShapeError
 from condyle.studies.motion.motion import Motion
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree import scales

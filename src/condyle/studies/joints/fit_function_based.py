@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError, warn
+from condyle.errors import DescriptionError, UnknownNameError, check_name, warn
 from condyle.functions import BSpline, Linear
 from condyle.mobilizers import FunctionBased
 from condyle.mobilizers.closed_form import LETTERS, unit_axis
@@ -415,8 +415,7 @@ def _kinds(who: str, angles: Any, translations: Any) -> list[Any]:
             )
         for i, kind in enumerate(given):
             if isinstance(kind, str):
-                if kind not in KINDS:
-                    raise UnknownNameError(f"kind of {label}[{i}]", kind, KINDS)
+                check_name(f"kind of {label}[{i}]", kind, KINDS)
             elif kind is not None and (
                 isinstance(kind, bool) or not isinstance(kind, (int, float)) or not math.isfinite(kind)
             ):

@@ -41,7 +41,7 @@ from condyle.studies.joints.six_functions import (
     weight_of,
 )
 from condyle.studies.joints.spline_basis import Grid, factored, gram, moment, undetermined, uniform_knots
-from condyle.system.given import flag
+from condyle.system.checked_arguments import flag
 
 LOCKED = np.deg2rad(80.0)
 """A second angle beyond this is near gimbal lock: small turns of M are large changes of the other two."""

@@ -25,7 +25,7 @@ import numpy as np
 import condyle.files as files
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError, warn
+from condyle.errors import DescriptionError, check_name, warn
 from condyle.spatial import Transform, rotation_from_euler
 from condyle.studies.joints.measured_frames import (
     FAR,
@@ -136,7 +136,7 @@ def write_frames(frames: MeasuredFrames, path: str | Path) -> None:
     if frames.time is not None:
         columns.insert(0, frames.time[:, None])
         head = ["time [s]", *head]
-    with files.whole(path, "w", newline="", encoding="utf-8") as file:
+    with files.atomic_write(path, "w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(head)
         rows.writerows([repr(x) for x in row] for row in np.hstack(columns).tolist())
@@ -249,8 +249,7 @@ class _Sheet:
                         "cd.fit_spline_curve(frames, q)"
                     )
                 name = split_title(name)[0]
-                if name not in self.names:
-                    raise UnknownNameError("column", name, self.names, self.path.name)
+                check_name("column", name, self.names, self.path.name)
                 out.append(self.names.index(name))
             return out
         found = {

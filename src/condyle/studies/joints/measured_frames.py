@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from condyle.arrays import Array, gaps, matrices, real
 from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.presentation import Display, cut, span
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.spatial import Transform, log_so3, rotation_from_quaternion
 from condyle.table import Table
 
@@ -95,8 +95,7 @@ class MeasuredFrames(Display):
                 f"{len(units)} units {units}"
             )
         source = np.arange(n) if self.source is None else np.asarray(self.source, dtype=int)
-        for name, value in (("coordinates", names), ("units", units), ("source", source)):
-            object.__setattr__(self, name, value)
+        assign(self, coordinates=names, units=units, source=source)
 
     @property
     def R(self) -> Array:

@@ -30,7 +30,7 @@ from condyle.records import dataclass
 from condyle.spatial import Transform, log_se3, skew
 from condyle.status import Outcome, Status
 from condyle.studies.joints.spline_basis import Grid, factored, gram, moment
-from condyle.system.given import number
+from condyle.system.checked_arguments import number
 
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 """b_2, b_4, ...: seven terms leave out 1e-12 of (2) at 1 rad and 1e-17 at 0.5."""

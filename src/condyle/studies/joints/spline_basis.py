@@ -23,7 +23,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers import bsplines
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 
 MOST_PRODUCTS = 4_000_000
 """Products of two B-splines that are held at a time: 32 MB of them, and their places."""
@@ -306,7 +306,7 @@ class CurveKnots:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "greville", self.wrapped(greville[first]))
+        assign(self, greville=self.wrapped(greville[first]))
 
     def wrapped(self, q: Array) -> Array:
         """q in the domain: modulo the period if the curve is closed, at the nearer end if it is open."""
@@ -335,8 +335,8 @@ class CurveKnots:
         Bt = self.cumulative(q)
         return -np.diff(Bt, axis=1, prepend=1.0, append=0.0)
 
-    def quadrature(self, points: int = 3) -> tuple[Array, Array]:
-        """Gauss points in all intervals and their weights."""
-        x, w = np.polynomial.legendre.leggauss(points)
+    def quadrature(self) -> tuple[Array, Array]:
+        """Three Gauss points in all intervals, and their weights."""
+        x, w = np.polynomial.legendre.leggauss(3)
         length = self.right - self.left
         return (self.left[:, None] + length[:, None] * (x + 1) / 2).ravel(), (length[:, None] * w / 2).ravel()

@@ -24,12 +24,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array, gaps, real
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, check_name
 from condyle.presentation import Block, Display, cut, page
 from condyle.records import dataclass
 from condyle.spatial import exp_so3, log_so3, rotation_from_quaternion, rotation_x, rotation_y, rotation_z
 from condyle.studies.kinematics.tasks import SensorTasks, times, weights_over
-from condyle.system.given import check_state, check_system
+from condyle.system.checked_arguments import check_state, check_system
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table
@@ -48,7 +48,7 @@ _AXES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IMUs(Display):
-    """Mounting of orientation sensors on bodies; made by `cd.calibrate_imus`, or from known orientations.
+    """Mounting of orientation sensors on bodies; made by `calibrate_imus`, or from known orientations.
 
     Args:
         names: of the sensors.
@@ -160,12 +160,10 @@ def calibrate_imus(
         raise ShapeError(f"calibrate_imus: rotation: expected three angles [rad], got {rotation!r}")
     turn = rotation_z(angles[2]) @ rotation_y(angles[1]) @ rotation_x(angles[0])
     for what, given in (("axis", axis), ("forward", forward), ("vertical", vertical)):
-        if given not in _AXES:
-            raise UnknownNameError("axis", given, _AXES, f"calibrate_imus: {what}=")
+        check_name("axis", given, _AXES, f"calibrate_imus: {what}=")
     up, heading = _AXES[vertical], 0.0
     if base is not None:
-        if base not in on:
-            raise UnknownNameError("sensor", base, on, "calibrate_imus: base=")
+        check_name("sensor", base, on, "calibrate_imus: base=")
         k = names.index(base)
         seen, wanted = turn @ R[k] @ _AXES[axis], state.body_pose(on[base]).R @ _AXES[forward]
         heading = _angle(base, axis, seen, wanted, up)
@@ -250,10 +248,8 @@ def _bodies(system: System, names: Sequence[str], given: Mapping[str, str] | Non
     moving = [b.name for b in system.bodies]
     if given is not None:
         for sensor, body in given.items():
-            if sensor not in names:
-                raise UnknownNameError("sensor", sensor, names, "calibrate_imus: bodies={sensor: body}")
-            if body not in moving:
-                raise UnknownNameError("body", body, moving, "calibrate_imus: bodies={sensor: body}")
+            check_name("sensor", sensor, names, "calibrate_imus: bodies={sensor: body}")
+            check_name("body", body, moving, "calibrate_imus: bodies={sensor: body}")
         return dict(given)
     out = {}
     for name in names:
@@ -333,7 +329,7 @@ def sensor_tasks(
     if not isinstance(imus, IMUs):
         raise DescriptionError(
             "inverse_kinematics: orientations need the places of the sensors: "
-            "imus=cd.calibrate_imus(system, orientations)"
+            "imus=calibrate_imus(system, orientations), of condyle.studies.kinematics"
         )
     used = [k for k, name in enumerate(names) if name in imus.names]
     if not used:

@@ -34,7 +34,7 @@ from condyle.studies.kinematics.tasks import (
     marker_tasks,
 )
 from condyle.studies.motion.motion import _default
-from condyle.system.given import check_state, check_system, number
+from condyle.system.checked_arguments import check_state, check_system, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table
@@ -95,9 +95,9 @@ def inverse_kinematics(
             a Table of coordinates (between its rows: the natural spline of degree 5).
         coordinate_weights: of these, one for all or as `weights`. A coordinate of weight 1 that is
             off by 1 rad costs as much as all markers off by 1 m.
-        orientations: quaternions of sensors over time, as for `cd.calibrate_imus`. They take part as markers
+        orientations: quaternions of sensors over time, as for `calibrate_imus`. They take part as markers
             do, with their angle [rad] for the distance.
-        imus: where the sensors sit: `cd.calibrate_imus(system, ...)`.
+        imus: where the sensors sit: `condyle.studies.kinematics.calibrate_imus(system, ...)`.
         orientation_weights: {sensor: weight}, as `weights`.
         names: what the model calls markers of the data, {name in the data: name in the model}.
         stations: other places of markers on their bodies [m], {marker of the model: (3,)}: they are data of

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
-from condyle.errors import ConvergenceError, UnknownNameError
+from condyle.errors import ConvergenceError, UnknownNameError, check_names
 from condyle.fit.configurations import Configurations
 from condyle.fit.frames import Frames
 from condyle.fit.layout import INFO
 from condyle.io.markers import Markers
-from condyle.presentation import Block, Display, cut, page, rows_of, span
+from condyle.presentation import Block, ShowsBlocks, cut, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.spatial import log_so3
@@ -90,7 +90,7 @@ def sums(e: Array) -> tuple[Array, Array, Array]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class InverseKinematics(Display, Judged):
+class InverseKinematics(ShowsBlocks, Judged):
     """The motion of a system that follows markers or sensors, from `cd.inverse_kinematics`.
 
     `print(result.report())` lists what to check; `result.frames` has every operator of the System for all
@@ -340,9 +340,6 @@ class InverseKinematics(Display, Judged):
             parts.append(f"{len(tasks.coordinates)} coordinates")
         return "; ".join(parts)
 
-    def _repr_html_(self) -> str:
-        return page(repr(self), *self._blocks())
-
     def _blocks(self) -> list[Block]:
         return [
             rows_of(["time [s]", *self.motion.titles], self.time, self.motion.values),
@@ -416,7 +413,8 @@ class InverseKinematics(Display, Judged):
         if not names:
             if self.tasks.markers is None:
                 return self.orientation_errors.plot(**options)
-            from condyle.table.plots import Source, draw
+            from condyle.table.panels import Source
+            from condyle.table.plots import draw
 
             guides = {"guideline of the RMS": RMS, "guideline of the largest": LARGEST}
             table = self.totals[["marker_error_RMS", "marker_error_max"]]
@@ -425,9 +423,7 @@ class InverseKinematics(Display, Judged):
             if all(name in table for name in names):
                 return table.plot(*names, **options)
         known = (*self.motion.names, *self.errors.names, *self.orientation_errors.names)
-        for name in names:
-            if name not in known:
-                raise UnknownNameError("coordinate, marker or sensor", name, known)
+        check_names("coordinate, marker or sensor", names, known)
         raise UnknownNameError(
             "plot",
             cut(names),

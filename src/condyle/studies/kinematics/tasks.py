@@ -26,13 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array, gaps, real
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, check_name, warn
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals import Coordinate, Goal, Orientation, Station
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
-from condyle.studies.motion.motion import check_times
+from condyle.studies.motion.recorded import check_times
 from condyle.studies.motion.spline_rates import spline
 from condyle.system.system import System
 from condyle.table import Table, after_events
@@ -288,8 +288,7 @@ def marker_tasks(
     _warn_of_held([m.name for m in on], [m.body for m in on], positions)
     stations = np.array([m.station for m in on])
     for name, place in (places or {}).items():
-        if name not in system.markers:
-            raise UnknownNameError("marker of the model", name, system.markers, "stations=")
+        check_name("marker of the model", name, system.markers, "stations=")
         at = np.asarray(real(f"{WHO}: stations: {name!r}", place))
         if at.shape != (3,) or not np.isfinite(at).all():
             raise ShapeError(f"{WHO}: stations: {name!r}: expected three finite numbers [m], got {place!r}")
@@ -332,8 +331,7 @@ def _called(system: System, data: Sequence[str], names: Mapping[str, str] | None
                 "names={name in the data: name in the model}"
                 + ("; these are the other way round" if turned else ""),
             )
-        if here not in system.markers:
-            raise UnknownNameError("marker of the model", here, system.markers, "names=")
+        check_name("marker of the model", here, system.markers, "names=")
     taken = set(names.values())
     return [names.get(name, "" if name in taken else name) for name in data]
 
@@ -479,8 +477,7 @@ def coordinate_tasks(
         )
     out = {}
     for name, value in values.items():
-        if name not in system.coordinates:
-            raise UnknownNameError("coordinate", name, system.coordinates, "coordinates=")
+        check_name("coordinate", name, system.coordinates, "coordinates=")
         x = np.array(real(f"{WHO}: coordinates: {name!r}", gaps(value)))
         if x.shape not in ((), t.shape) or np.isinf(x).any():
             raise ShapeError(

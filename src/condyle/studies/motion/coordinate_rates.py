@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import casadi as ca
-
 from condyle.system.system import System
 
 
@@ -13,11 +11,8 @@ def coordinates_of_speeds(system: System) -> tuple[int, ...]:
     def find() -> tuple[int, ...]:
         out = [-1] * system.nu
         for b in system.bodies:
-            N = ca.sparsify(b.mobilizer.N(ca.SX.sym("q", b.mobilizer.nq)))
-            for j in range(b.mobilizer.nq):
-                row = ca.sparsify(N[j, :])
-                if row.nnz() == 1 and row.is_constant() and float(row.nz[0]) == 1.0:
-                    out[b.u.start + row.sparsity().get_triplet()[1][0]] = b.q.start + j
+            for j, k in b.mobilizer.rates_of_coordinates().items():
+                out[b.u.start + k] = b.q.start + j
         return tuple(out)
 
     compiled = system.compiled

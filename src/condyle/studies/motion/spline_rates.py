@@ -22,8 +22,8 @@ import numpy as np
 import condyle.table.filters as filters
 from condyle.arrays import Array
 from condyle.studies.motion.natural_spline import NaturalSpline, usable
+from condyle.table.defects import are_even, steps
 from condyle.table.filters import natural_spline
-from condyle.table.recordings import are_even, steps
 
 FITTED, DEGREE = 8, 5
 """Rows at an end that its polynomial is nearest to, and its degree. In accelerations of the first row white

@@ -21,7 +21,7 @@ from condyle.studies.kinematics.result import InverseKinematics
 from condyle.studies.scaling.bodies import changes
 from condyle.studies.scaling.measurements import Measured, Measurement, frames, manual, measure
 from condyle.studies.scaling.result import Scaling
-from condyle.system.given import check_system
+from condyle.system.checked_arguments import check_system
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.trace import to_sx
@@ -72,7 +72,8 @@ def scale(
     Args:
         system: what is scaled; it is not changed.
         markers: of a static trial, `cd.read_markers("static.trc")`.
-        measurements: `cd.Measurement("thigh", [("R.ASIS", "R.Knee")], ["femur_r"])`, ...
+        measurements: `Measurement("thigh", [("R.ASIS", "R.Knee")], ["femur_r"])`, ...,
+            of `condyle.studies.scaling`.
         factors: of bodies that are not measured, or that should have other factors: {"torso": 1.05} or
             {"torso": (1, 1.1, 1)}. They may be Parameters, {"torso": cd.Parameter("size", 1.0)}: then one
             compiled system serves subjects of all sizes. Markers and geometry are where the Parameters'
@@ -192,7 +193,9 @@ def _factors(
             continue
         for m in measurements:
             if not isinstance(m, Measurement):
-                raise DescriptionError(f"scale: measurements: expected cd.Measurement(...), got {m!r}")
+                raise DescriptionError(
+                    f"scale: measurements: expected Measurement(...) of condyle.studies.scaling, got {m!r}"
+                )
             assert markers is not None
             found = measure(m, places, markers, frames(markers, time))
             measured += found
@@ -254,12 +257,10 @@ def _resized(
 
     def scaled(kind: str, names: Iterable[str], get: Callable[[str], Any]) -> dict[str, Any]:
         """Elements that change, {name: element}."""
-        out = {}
+        out, factors, contacts = {}, BodyFactors(s, translations), set(old.contacts)
         for name in names:
-            factors, what = (
-                BodyFactors(s, translations),
-                f"{'contact' if name in old.contacts else kind} {name!r}",
-            )
+            what = f"{'contact' if name in contacts else kind} {name!r}"
+            factors.notes.clear()
             try:
                 new = get(name).scaled(factors)
             except DescriptionError as error:
@@ -269,10 +270,17 @@ def _resized(
                 out[name] = new
         return out
 
-    new = old.copy(
-        bodies=changes(old, s, keep, mass),
-        forces=scaled("force", old.forces, old.force),
-        constraints=scaled("constraint", old.constraints, old.constraint),
+    forces = scaled("force", old.forces, old.force)
+    constraints = scaled("constraint", old.constraints, old.constraint)
+    grown = old.copy(bodies=changes(old, s, keep, mass))
+    known, rooms = old._tree.fitting, ((old._forces, forces), (old._constraints, constraints))
+    pairs = [
+        (law, others.get(n, law)) for laws, others in rooms for n, law in laws.items() if id(law) in known
+    ]
+    grown._tree.fitting = {id(x): x for pair in pairs for x in pair}  # names are what they were
+    new = grown.copy(
+        forces=forces,
+        constraints=constraints,
         markers={n: np.array(m.station) * at[m.body] for n in old.markers for m in (old.marker(n),)},
         geometry={g.name: g.scaled(at[g.body]) for g in old.geometry},
     )
@@ -304,12 +312,13 @@ def _proportioned(old: System, start: State, new: System) -> System:
     before, after = start.path_lengths(), now.path_lengths()
     lengths = np.divide(after, before, out=np.ones_like(after), where=before > 0)
     ratio = dict(zip(old.paths, lengths, strict=True))
-    return new.copy(
-        forces={
-            n: law.in_proportion(float(ratio[n] if n in ratio else _ratio(start, old.force(n), now, law)))
-            for n, law in laws.items()
-        }
-    )
+    forces = {
+        n: law.in_proportion(float(ratio[n] if n in ratio else _ratio(start, old.force(n), now, law)))
+        for n, law in laws.items()
+    }
+    out = new.copy()
+    out._tree.fitting |= {id(law): law for law in forces.values()}
+    return out.copy(forces=forces)
 
 
 def _ratio(start: State, old: Any, now: State, new: Any) -> float:

@@ -11,7 +11,7 @@ from condyle.system.operators.bodies import BodyOperators
 from condyle.system.operators.constraints import Constraints
 from condyle.system.operators.contacts import Contacts
 from condyle.system.operators.dynamics import DynamicsOperators
-from condyle.system.operators.kinematics import Kinematics
+from condyle.system.operators.kinematics import KinematicsOperators
 from condyle.system.operators.muscles import MuscleOperators, Muscles
 from condyle.system.operators.paths import PathOperators
 from condyle.system.operators.public import METHODS, OPTIONS, Options
@@ -23,7 +23,7 @@ __all__ = [
     "Constraints",
     "Contacts",
     "DynamicsOperators",
-    "Kinematics",
+    "KinematicsOperators",
     "MuscleOperators",
     "Muscles",
     "Options",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from condyle.system.operators.constraints import Constraints
     from condyle.system.operators.contacts import Contacts
     from condyle.system.operators.groups import Group
-    from condyle.system.operators.kinematics import Kinematics
+    from condyle.system.operators.kinematics import KinematicsOperators
     from condyle.system.operators.muscles import Muscles
     from condyle.system.system import System
 
@@ -53,11 +53,11 @@ class Operators(Description):
         return self._group(Muscles, self._muscle_names)
 
     @property
-    def kinematics(self) -> Kinematics:
+    def kinematics(self) -> KinematicsOperators:
         """Operators for frames fixed on bodies, and for coordinate rates as matrices."""
-        from condyle.system.operators.kinematics import Kinematics
+        from condyle.system.operators.kinematics import KinematicsOperators
 
-        return self._group(Kinematics, tuple)
+        return self._group(KinematicsOperators, tuple)
 
     def _group(self, kind: type[G], names: Callable[[], Iterable[str]]) -> G:
         made = self._groups.get(kind)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from condyle.arguments import missing
 from condyle.model.operators import OPERATORS
-from condyle.model.operators.record import Operator
+from condyle.model.operators.record import OperatorRecord
 from condyle.presentation import Display
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class _GroupOf:
         return self.methods[name]
 
 
-def attach(kind: type, record: Operator, method: Callable[..., Any]) -> None:
+def attach(kind: type, record: OperatorRecord, method: Callable[..., Any]) -> None:
     """Make a method of State or States out of an operator, in its group if it has one."""
     group, _, name = record.name.rpartition(".")
     if not group:

@@ -18,7 +18,7 @@ from condyle.tree.body import Body
 _operator = partial(operator, group="kinematics")
 
 
-class Kinematics(Group):
+class KinematicsOperators(Group):
     """Rates of the coordinates, and motion of frames fixed on bodies."""
 
     @_operator

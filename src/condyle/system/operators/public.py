@@ -19,7 +19,7 @@ from condyle.arguments import check_call
 from condyle.arrays import Array, Vector
 from condyle.errors import ArgumentError, CondyleError, ShapeError, UnknownNameError
 from condyle.model.operators import OPERATORS
-from condyle.model.operators.record import Operator
+from condyle.model.operators.record import OperatorRecord
 from condyle.spatial import Transform
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _with_options(method: Callable[..., Any]) -> inspect.Signature:
     return signature.replace(parameters=[*own, *options])
 
 
-def asked(record: Operator) -> list[inspect.Parameter]:
+def asked(record: OperatorRecord) -> list[inspect.Parameter]:
     """Arguments of an operator after its leading arrays and before the options. udot may be left out; then it
     is that of the state."""
     out = []
@@ -101,7 +101,7 @@ def asked(record: Operator) -> list[inspect.Parameter]:
 # ---- calls of a System's method ----------------------------------------------------------------------------
 
 
-def _call(method: F, record: Operator) -> F:
+def _call(method: F, record: OperatorRecord) -> F:
     """The method; a call that does not fit raises ArgumentError. The kernel of a direct operator writes into
     `out` itself; of the others the result is copied there."""
 
@@ -186,7 +186,7 @@ def _into(out: Any, result: Any, name: str) -> Any:
 # ---- calls of a State's method -----------------------------------------------------------------------------
 
 
-def state_method(record: Operator) -> Callable[..., Any]:
+def state_method(record: OperatorRecord) -> Callable[..., Any]:
     """The operator as a method of State: q, u and udot are its own."""
     name, arrays, own = record.name, record.arrays, asked(record)
     known = [p.name for p in own]

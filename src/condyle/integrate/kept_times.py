@@ -12,7 +12,7 @@ import numpy as np
 
 from condyle.integrate.integrators import Method
 from condyle.integrate.native import native
-from condyle.integrate.run import Run, Settings
+from condyle.integrate.run import RunSettings, SimulationRun
 from condyle.integrate.steps import StepRows, stacked
 from condyle.integrate.trajectory import Statistics, Trajectory
 from condyle.native.programs.program import ProgramAndTables
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run_in_pieces(
-    start: State, program: ProgramAndTables, method: Method, settings: Settings, times: np.ndarray
+    start: State, program: ProgramAndTables, method: Method, settings: RunSettings, times: np.ndarray
 ) -> Trajectory:
     """The run from a state by way of times, ascending, to the end: rows at its start, these and its end."""
     t, y, jumps = [start.t], [stacked(start)], list["Jump"]()
@@ -34,7 +34,7 @@ def run_in_pieces(
         if report is not None:
             at, share = (state.t - start.t) / span, (stop - state.t) / span
             report = lambda x, at=at, share=share, tell=settings.report: tell(at + share * x)
-        piece = Run(state, *program, method, replace(settings, t_final=stop, report=report)).go()
+        piece = SimulationRun(state, *program, method, replace(settings, t_final=stop, report=report)).go()
         jumps += piece.jumps
         total += [getattr(piece.statistics, each.name) for each in fields(Statistics)]
         state = piece[-1]
@@ -53,4 +53,4 @@ def piece_of(traj: Trajectory, i: int) -> Trajectory:
     assert traj.again is not None
     method = traj.rows.method
     settings = replace(traj.again, t_final=float(traj.t[i + 1]))
-    return Run(traj[i], *native(traj.system, method), method, settings).go()
+    return SimulationRun(traj[i], *native(traj.system, method), method, settings).go()

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from condyle.arrays import SX
 from condyle.control.dynamics import Dynamics
 from condyle.control.goals.base import Condition, MovementGoal, names_of
-from condyle.control.point import Point
-from condyle.errors import DescriptionError, TraceError, UnknownNameError
+from condyle.control.point import MovementPoint
+from condyle.errors import DescriptionError, TraceError, check_name, check_names
 from condyle.laws.ask import AskedMotion, AskedState, traced_law
 from condyle.laws.leaves import Leaf
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.trace import Traced
 
 
@@ -36,7 +36,7 @@ def _flat(result: Any) -> list[Any]:
     return list(np.ravel(np.array(result, dtype=object)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _OfFunction(MovementGoal):
     """A goal from a user's function of the state, traced as laws are."""
 
@@ -49,11 +49,15 @@ class _OfFunction(MovementGoal):
     def __post_init__(self) -> None:
         called = getattr(self.function, "__name__", type(self.function).__name__)
         what = f"{type(self).__name__}({'lambda' if called == '<lambda>' else called})"
-        object.__setattr__(self, "name", self.name or what)
+        assign(self, name=self.name or what)
         super().__post_init__()
         law, asks = traced_law(self.function, what, _flat, AskedMotion)
-        object.__setattr__(self, "law", law)
-        object.__setattr__(self, "asks", asks)
+        assign(self, law=law, asks=asks)
+
+    def __repr__(self) -> str:
+        """With limits, if there are some."""
+        limits = [f"{n}={x!r}" for n in ("low", "high") if np.any(np.isfinite(x := getattr(self, n)))]
+        return ", ".join([f"goals.{self.name}", *limits])
 
     @property
     def limits(self) -> tuple[ArrayLike, ArrayLike]:
@@ -66,14 +70,14 @@ class _OfFunction(MovementGoal):
     def code(self, dynamics: Dynamics) -> str:
         return f"{type(self).__name__} {[ask.text for ask in self.asks]} {self.law.text}"
 
-    def _one(self, p: Point) -> SX:
+    def _one(self, p: MovementPoint) -> SX:
         found = p.apply(self.law, self.asks)
         if found.numel() != 1:
             raise TraceError(f"{self.name}: expected one number, got {found.numel()}")
         return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Integral(_OfFunction):
     """The integral over time of a number that a function of the state gives.
 
@@ -84,11 +88,11 @@ class Integral(_OfFunction):
         high: the greatest.
     """
 
-    def integrand(self, p: Point) -> SX:
+    def integrand(self, p: MovementPoint) -> SX:
         return self._one(p)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Final(_OfFunction):
     """What a function of the last state gives: one number where it is minimized, one or more where it is
     required.
@@ -99,19 +103,19 @@ class Final(_OfFunction):
         high: the greatest.
     """
 
-    def at_end(self, p: Point) -> SX:
+    def at_end(self, p: MovementPoint) -> SX:
         return p.apply(self.law, self.asks)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Initial(_OfFunction):
     """What a function of the first state gives: see `Final`."""
 
-    def at_start(self, p: Point) -> SX:
+    def at_start(self, p: MovementPoint) -> SX:
         return p.apply(self.law, self.asks)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Path(_OfFunction):
     """What a function of the state gives stays between low and high at every point.
 
@@ -121,7 +125,7 @@ class Path(_OfFunction):
         high: one number or one for each.
     """
 
-    def path(self, p: Point) -> SX:
+    def path(self, p: MovementPoint) -> SX:
         return p.apply(self.law, self.asks)
 
 
@@ -140,10 +144,7 @@ class MeanSpeed(MovementGoal):
     def moving(self, dynamics: Dynamics) -> str:
         """The coordinate that moves."""
         if self.coordinate:
-            if self.coordinate not in dynamics.system.coordinates:
-                raise UnknownNameError(
-                    "coordinate", self.coordinate, dynamics.system.coordinates, "MeanSpeed"
-                )
+            check_name("coordinate", self.coordinate, dynamics.system.coordinates, "MeanSpeed")
             return self.coordinate
         found = [v.name for v in dynamics.states if v.kind == "coordinate" and v.unit == "m"]
         named = [name for name in found if name.endswith(("_tx", "_x"))] or found
@@ -219,9 +220,7 @@ class Periodic(MovementGoal):
         every = isinstance(self.controls, bool)
         controls = inputs * bool(self.controls) if every else names_of(self.controls, "Periodic: controls")
         controls = tuple(f"{x}_control" if f"{x}_control" in inputs else x for x in controls)
-        for name in (*free, *opposite, *controls):
-            if name not in dynamics.index:
-                raise UnknownNameError("variable", name, dynamics.index, "Periodic")
+        check_names("variable", (*free, *opposite, *controls), dynamics.index, "Periodic")
         chosen = [v for v in dynamics.states if self.states]
         chosen += [v for v in dynamics.controls if v.name in controls]
         known, turned = {v.name for v in chosen}, {*opposite, *(f"{name}_speed" for name in opposite)}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import gc
 import os
 import pickle
 import random
 import re
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +17,7 @@ import pytest
 import condyle as cd
 from condyle.model.model import description
 from condyle.native.machine import cache
-from condyle.opensim import kept
+from condyle.opensim import model_cache
 from tests.process import finish, output, start
 
 
@@ -23,7 +25,7 @@ from tests.process import finish, output, start
 def folder(tmp_path, monkeypatch) -> Path:
     """An empty cache, and a model beside a mesh that does not exist yet."""
     monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(kept, "_held", {})
+    monkeypatch.setattr(model_cache, "_held", {})
     system = cd.System()
     system.add_body("thigh", mobilizer=cd.Pin(), X_BM=(0, 0.2, 0), mass=7, inertia=(0.1, 0.02, 0.1))
     system.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.2, 0), mass=3, inertia=(0.1, 0.02, 0.1))
@@ -40,7 +42,7 @@ def entries() -> int:
 
 def forget() -> None:
     """As a new process would begin."""
-    kept._held.clear()
+    model_cache._held.clear()
 
 
 def test_a_kept_description_is_nobody_elses(folder):
@@ -160,7 +162,7 @@ def test_entries_that_check_and_do_not_fit(folder):
     """A right checksum over something else, as from another version: made anew, without a word."""
     path = folder / "leg.osim"
     cd.read_osim(path)
-    key = kept._key(path, (), "constraints")
+    key = model_cache._key(path, (), "constraints")
     for code, facts in (
         (b"not a pickle", {"parts": 12, "looked": []}),
         (b"", {}),
@@ -170,7 +172,7 @@ def test_entries_that_check_and_do_not_fit(folder):
         assert cache.store(key, code, facts)
         assert cd.read_osim(path).body("shank").mass == 3.0
         forget()
-        assert kept._find(key) is not None
+        assert model_cache._find(key) is not None
 
 
 def test_two_processes_fill_one_entry(folder):
@@ -189,3 +191,40 @@ def test_a_directory_that_cannot_be_written(folder):
         assert cd.read_osim(folder / "leg.osim").body("shank").mass == 3.0
     forget()
     assert cd.read_osim(folder / "leg.osim").body("shank").mass == 3.0  # a second warning would be an error
+
+
+def test_copies_with_the_same_parts_share_their_code(folder):
+    path = folder / "leg.osim"
+    first, second = cd.read_osim(path), cd.read_osim(path)
+    assert second is not first
+    assert second.compiled is first.compiled
+    for system in (first, second):
+        rest = cd.Table([0.0, 0.1, 0.2, 0.3], system.coordinates, [[0.0, 0.1]] * 4, degrees=False)
+        assert cd.Motion.of(system, rest).system is system
+    others = {
+        "a body": second.copy(bodies={"shank": {"mass": 4.0}}),
+        "a force": second.copy(forces={"rope": replace(second.force("rope"), max_isometric_force=900.0)}),
+        "less": second.copy(forces={"rope": None}),
+    }
+    more = cd.read_osim(path)
+    more.add_force("spring", cd.forces.MobilitySpring(more.coordinates[0], 3.0, 0.0))
+    off = cd.read_osim(path)
+    off.add_force("spring", cd.forces.MobilitySpring(off.coordinates[0], 3.0, 0.0), enabled=False)
+    found = {name: system.compiled for name, system in (others | {"more": more, "off": off}).items()}
+    assert first.compiled not in found.values()
+    assert len(set(map(id, found.values()))) == len(found)
+    q, u = [0.3, 0.2], [0.0, 0.0]
+    udot = lambda system: system.forward_dynamics(q, u).tolist()
+    assert udot(off) == udot(first)
+    assert all(udot(system) != udot(first) for system in (others["a body"], others["less"], more))
+
+
+def test_shared_code_goes_with_the_model(folder):
+    system = cd.read_osim(folder / "leg.osim")
+    code = weakref.ref(system.compiled)
+    del system
+    gc.collect()
+    assert code() is not None  # for the next reader
+    forget()
+    gc.collect()
+    assert code() is None

@@ -9,12 +9,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX, Array
-from condyle.collocation.assembly import Assembly, Group, Linear
-from condyle.collocation.functions import PointFunction
-from condyle.collocation.mesh import Mesh
-from condyle.collocation.parts import kinds
-from condyle.control.goals.base import Frames, MovementGoal
+from condyle.arrays import SX, Array, vertcat
+from condyle.collocation.assembly import Assembly, FunctionAtPoints, SparseEntries
+from condyle.collocation.intervals import CollocationMesh
+from condyle.collocation.point_functions import PointFunction
+from condyle.collocation.terms import kinds
+from condyle.control.goals.base import MovementGoal, MovementPoints
 from condyle.control.problem import Problem
 from condyle.errors import DescriptionError
 from condyle.forces.base import state_variables
@@ -52,7 +52,7 @@ class _Expressions:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ConstraintRows:
     """Some constraints: where they are, and what each is, for messages.
 
     Attributes:
@@ -80,7 +80,9 @@ class ControlProgram:
         interpolated: controls at midpoints of hermite-simpson are means of their neighbors, as in Moco.
     """
 
-    def __init__(self, problem: Problem, mesh: Mesh, hessian: bool, interpolated: bool = True) -> None:
+    def __init__(
+        self, problem: Problem, mesh: CollocationMesh, hessian: bool, interpolated: bool = True
+    ) -> None:
         self.problem, self.mesh, self.dynamics = problem, mesh, problem.dynamics
         self.interpolated = interpolated and mesh.scheme.name == "hermite-simpson"
         dynamics = self.dynamics
@@ -96,7 +98,7 @@ class ControlProgram:
             )
         T = sum(problem.duration) / 2
         self.times = problem.start_time + T * mesh.points
-        frames = Frames(mesh.points, self.times, problem.free, dynamics)
+        frames = MovementPoints(mesh.points, self.times, problem.free, dynamics)
         self.data = [np.asarray(goal.data(frames), float) for goal in self.goals]
         for goal, x in zip(self.goals, self.data, strict=True):
             if x.shape[0] != self.P or not np.isfinite(x).all():
@@ -146,9 +148,9 @@ class ControlProgram:
                 value = ca.SX(goal.value(parts[0], parts[1], parts[2], T)).numel() if plain else 0
                 sizes.append(Sizes(n["integrand"], n["path"], n["start"], n["end"], value))
             F = ca.vertcat(T * xdot, r, *rows["path"], *(T * x for x in rows["integrand"]))
-            ends = ca.vertcat(ca.SX(0, 1), *rows["start"]), ca.vertcat(ca.SX(0, 1), *rows["end"])
+            ends = vertcat(rows["start"]), vertcat(rows["end"])
             names = [name for name, _ in state_variables(dynamics.model.forces)]
-            shown = ca.vertcat(ca.SX(0, 1), *(point.view.states[name] for name in names))
+            shown = vertcat(point.view.states[name] for name in names)
             F, start, end, shown, *each = dynamics.with_numbers(
                 point.symbols, [F, *ends, shown, *(x for x, _, _ in pulled)]
             )
@@ -170,27 +172,25 @@ class ControlProgram:
             cache.store(key, b"", {"sizes": each})
         return found
 
+    def _made(self, part: str) -> Callable[[], Any]:
+        """What makes a part of the expressions, with their symbols, where it is compiled."""
+
+        def make() -> Any:
+            e = self._expressions
+            return e.y, e.d, getattr(e, part), e.context
+
+        return make
+
     def _functions(self, hessian: bool) -> None:
         n = self.nv + self.shared
         d = self.dynamics.numbers(self.times[:1], {}).shape[1] + (not self.problem.free)
         d += sum(x.shape[1] for x in self.data)
 
-        def build(part: str) -> Callable[[], Any]:
-            def make() -> Any:
-                e = self._expressions
-                return e.y, e.d, getattr(e, part), e.context
+        self.function = PointFunction("control", self.key, self._made("F"), n, d, hessian)
 
-            return make
-
-        self.function = PointFunction("control", self.key, build("F"), n, d, hessian)
-
-        def pulls() -> Any:
-            e = self._expressions
-            return e.y, e.d, e.pulls, e.context
-
-        self.pulls = kinds("control", self.key, pulls, hessian) if self.dynamics.muscles else []
+        self.pulls = kinds("control", self.key, self._made("pulls"), hessian) if self.dynamics.muscles else []
         self.ends = {
-            part: PointFunction(f"control {part}", self.key, build(part), n, d, hessian)
+            part: PointFunction(f"control {part}", self.key, self._made(part), n, d, hessian)
             for part in ("start", "end")
             if any(getattr(s, part) for s in self.sizes)
         }
@@ -228,7 +228,7 @@ class ControlProgram:
         times, data = self.times, self.data
         if fraction is not None:
             times = self.problem.start_time + sum(self.problem.duration) / 2 * fraction
-            frames = Frames(fraction, times, self.problem.free, self.dynamics)
+            frames = MovementPoints(fraction, times, self.problem.free, self.dynamics)
             data = [np.asarray(goal.data(frames), float) for goal in self.goals]
         own = self.dynamics.numbers(times, {})
         T = [] if self.problem.free else [np.full((len(times), 1), self.problem.duration[0])]
@@ -247,12 +247,8 @@ class ControlProgram:
             return out
         y = np.concatenate([V, np.tile(z[self.P * self.nv :][: self.shared], (self.P, 1))], axis=1)
 
-        def build() -> Any:
-            e = self._expressions
-            return e.y, e.d, e.shown, e.context
-
         d = self.numbers()
-        shown = PointFunction("states", self.key, build, y.shape[1], d.shape[1], False)
+        shown = PointFunction("states", self.key, self._made("shown"), y.shape[1], d.shape[1], False)
         return shown.values(y, d)
 
     def rates_at(self, V: Array, fraction: Array, z: Array) -> Array:
@@ -298,15 +294,17 @@ class ControlProgram:
         common = first + np.arange(self.shared)
         index = np.concatenate([np.arange(first).reshape(P, nv), np.tile(common, (P, 1))], axis=1)
         d = self.numbers()
-        groups = [Group(self.function, index, d)]
+        groups = [FunctionAtPoints(self.function, index, d)]
         at = {"points": 0}
         size = P * nF
         for part, function in self.ends.items():
             row = 0 if part == "start" else P - 1
-            groups.append(Group(function, index[row : row + 1], d[row : row + 1]))
+            groups.append(FunctionAtPoints(function, index[row : row + 1], d[row : row + 1]))
             at[part], size = size, size + function.size
         for k, kind in enumerate(self.pulls):
-            groups.append(Group(kind.function, index[:, kind.y].reshape(-1, kind.y.shape[1]), kind.data(d)))
+            groups.append(
+                FunctionAtPoints(kind.function, index[:, kind.y].reshape(-1, kind.y.shape[1]), kind.data(d))
+            )
             at[f"pulls {k}"], size = size, size + P * kind.rows.size
         # values of goals that are more than sums: unknowns of their own
         n = first + self.shared
@@ -317,10 +315,10 @@ class ControlProgram:
             n += len(own[k])
             y = np.concatenate([common[: int(problem.free)], own[k]])[None]
             fixed = np.zeros((1, 0)) if problem.free else np.array([[problem.duration[0]]])
-            groups.append(Group(function, y.astype(int), fixed))
+            groups.append(FunctionAtPoints(function, y.astype(int), fixed))
             at[f"outer {k}"], size = size, size + function.size
-        A, B = Linear.empty(), Linear.empty()
-        self.rows: list[Rows] = []
+        A, B = SparseEntries.empty(), SparseEntries.empty()
+        self.rows: list[ConstraintRows] = []
         low: list[Array] = []
         high: list[Array] = []
         R: list[Array] = []
@@ -328,7 +326,7 @@ class ControlProgram:
 
         def block(names: list[tuple[str, str]], points: Any, lo: Any, hi: Any, factor: Any) -> int:
             nonlocal m
-            rows = Rows(m, names, points)
+            rows = ConstraintRows(m, names, points)
             self.rows.append(rows)
             count = rows.stop - m
             for target, x in ((low, lo), (high, hi), (R, factor)):
@@ -509,6 +507,12 @@ class ControlProgram:
         for i, (a, b) in enumerate(edges):
             more_low[i], more_high[i] = a, b
         return np.concatenate([low.ravel(), more_low]), np.concatenate([high.ravel(), more_high])
+
+    @property
+    def point_box(self) -> tuple[Array, Array]:
+        """Bounds of the variables at the points, (P, nv) each."""
+        low, high = (x[: self.P * self.nv].reshape(self.P, self.nv) for x in self.box)
+        return low, high
 
     @property
     def bounds(self) -> Bounds:

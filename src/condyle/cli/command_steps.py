@@ -9,7 +9,7 @@ from time import perf_counter
 from condyle.cli.terminal import Bar
 
 
-class Steps(Bar):
+class CommandSteps(Bar):
     """The steps of a command, inside a `with`.
 
     Args:

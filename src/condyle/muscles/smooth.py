@@ -48,7 +48,7 @@ PASSIVE, EXCITED = 0.01, 0.003
 KINDS = (Hill, Thelen2003, Millard2012, DeGroote2016)
 
 
-class Fiber(NamedTuple):
+class ImplicitFiber(NamedTuple):
     """A fiber: forces over F_0, lengths over l_0, velocity [m/s]."""
 
     l_n: SX
@@ -70,7 +70,7 @@ class Equilibrium(NamedTuple):
 
     tension: SX
     residual: SX
-    fiber: Fiber
+    fiber: ImplicitFiber
 
 
 def rigid_tension(muscle: Muscle, l_MT: SX, v_MT: SX, a: SX) -> SX:
@@ -112,7 +112,7 @@ def activation_rate(muscle: Muscle, a: SX, e: SX) -> SX:
     return (rises / (rise * factor) + (1 - rises) * factor / fall) * (e - a)
 
 
-def _fiber(muscle: Muscle, along: SX, v: SX, a: SX, damping: SX | float | None = None) -> Fiber:
+def _fiber(muscle: Muscle, along: SX, v: SX, a: SX, damping: SX | float | None = None) -> ImplicitFiber:
     """The fiber, from what the tendon leaves of the path."""
     f_L, f_P = muscle.active_force_length, muscle.passive_force_length
     if not isinstance(muscle, KINDS):
@@ -128,4 +128,4 @@ def _fiber(muscle: Muscle, along: SX, v: SX, a: SX, damping: SX | float | None =
     stretched = 1 + positive(l_n - 1, PASSIVE) if isinstance(muscle, Thelen2003) else l_n
     beta, length_factor = sx(muscle.fiber_damping) if damping is None else damping, f_L.value(l_n)
     active, passive = a * length_factor * muscle.f_V(v_n, a), f_P.value(stretched) + beta * v_n
-    return Fiber(l_n, v * cos, cos, length_factor, active, passive)
+    return ImplicitFiber(l_n, v * cos, cos, length_factor, active, passive)

@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX, Array
-from condyle.collocation.functions import PointFunction
+from condyle.collocation.point_functions import PointFunction
 from condyle.errors import NativeError
 from condyle.native.machine import cache
 from condyle.native.straight.instructions import Instructions, apply
@@ -31,7 +31,7 @@ Terms = Callable[[], tuple[SX, SX, Sequence[Part], Context]]
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
+class PartKind:
     """Parts with the same operations.
 
     Attributes:
@@ -55,7 +55,7 @@ class Kind:
         return both.reshape(both.shape[0] * both.shape[1], both.shape[2])
 
 
-def kinds(name: str, key: str, build: Terms, hessian: bool) -> list[Kind]:
+def kinds(name: str, key: str, build: Terms, hessian: bool) -> list[PartKind]:
     """All parts by kinds. What the cache knows is not derived again.
 
     Args:
@@ -98,7 +98,7 @@ def kinds(name: str, key: str, build: Terms, hessian: bool) -> list[Kind]:
             f"{name} part {i + 1}", key, lambda i=i: drafts()[i].expressions(),  # type: ignore[misc]
             y.shape[1], d.shape[1] + arrays[2].shape[1], hessian, arrays[4],
         )  # fmt: skip
-        out.append(Kind(function, y, d, arrays[2], rows))
+        out.append(PartKind(function, y, d, arrays[2], rows))
     return out
 
 

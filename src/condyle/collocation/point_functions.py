@@ -36,7 +36,7 @@ class Derived:
 
 
 @dataclass(frozen=True, eq=False)
-class Pattern:
+class DerivativePattern:
     """Which entries of Jacobian and Hessian, its lower half, there are.
 
     Attributes:
@@ -146,14 +146,14 @@ class PointFunction:
                 self._derived = Derived(y, d, mu, F, J, ca.sparsify(H), context)
         return self._derived
 
-    def _pattern(self) -> Pattern:
+    def _pattern(self) -> DerivativePattern:
         key = f"pattern {self.name} {self.hessian} {self.known}\n{self.key}"
 
-        def load(code: bytes, facts: Any) -> Pattern:
+        def load(code: bytes, facts: Any) -> DerivativePattern:
             sizes = facts["sizes"]
             numbers = np.frombuffer(code, dtype=np.int64)
             J, H = np.split(numbers, [2 * sizes[1]])
-            return Pattern(sizes[0], J.reshape(2, -1), H.reshape(2, -1))
+            return DerivativePattern(sizes[0], J.reshape(2, -1), H.reshape(2, -1))
 
         found = cache.loaded(key, load)
         if found is not None:
@@ -161,7 +161,7 @@ class PointFunction:
         e = self._expressions()
         J, H = (np.array(x.sparsity().get_triplet(), dtype=np.int64).reshape(2, -1) for x in (e.J, e.H))
         cache.store(key, J.tobytes() + H.tobytes(), {"sizes": [e.F.numel(), J.shape[1]]})
-        return Pattern(e.F.numel(), J, H)
+        return DerivativePattern(e.F.numel(), J, H)
 
     def _function(self, kind: str) -> Any:
         e = self._expressions()

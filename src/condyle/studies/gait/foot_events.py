@@ -26,11 +26,11 @@ import numpy as np
 
 from condyle.arguments import ExplainsCalls, with_call_hints
 from condyle.arrays import Array, number
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, check_name, warn
 from condyle.io.c3d import Recording
 from condyle.io.markers import Markers
 from condyle.presentation import Display
-from condyle.records import dataclass
+from condyle.records import assign, dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.table import Table
 from condyle.table.filters import filtered
@@ -73,7 +73,7 @@ class GaitEvents(Display, ExplainsCalls):
 
     Attributes:
         times: {("right", "strike"): times, ...} for both sides and kinds, each rising.
-        source: where they come from, in words.
+        source: where they come from, as text.
     """
 
     times: Mapping[tuple[str, str], Array]
@@ -87,7 +87,7 @@ class GaitEvents(Display, ExplainsCalls):
             times[key] = np.sort(np.asarray(given, dtype=float))
             if not np.isfinite(times[key]).all():
                 raise ShapeError(f"GaitEvents: times of {key} must be numbers [s], got {given!r}")
-        object.__setattr__(self, "times", times)
+        assign(self, times=times)
 
     def strikes(self, side: str = "right") -> Array:
         """When a foot strikes the ground [s]."""
@@ -164,7 +164,7 @@ class GaitEvents(Display, ExplainsCalls):
         def put(name: str, unit: str, value: float) -> None:
             columns.setdefault(name, (unit, []))[1].append(value)
 
-        walk = None if markers is None else _Walk.of(markers, need=("heel",), **names)
+        walk = None if markers is None else _WalkAxes.of(markers, need=("heel",), **names)
         for stride in strides:
             other = SIDES[1 - SIDES.index(stride.side)]
             length = stride.end - stride.start
@@ -240,7 +240,7 @@ def gait_events(
 
     Args:
         data: loads of force plates (`cd.read_external_loads`, one or more for each foot), a Table of forces, a
-            Markers, or a `cd.Recording`, whose own events count if it has some.
+            Markers, or a recording (`cd.read_c3d`), whose own events count if it has some.
         threshold: vertical force [N] above which a foot is on the ground.
         shortest: contact or flight that is shorter [s] is noise.
         method: for markers, "zeni2008" or "oconnor2007": see the head of the module.
@@ -266,7 +266,7 @@ def gait_events(
             )
         data = data.markers
     if isinstance(data, Markers):
-        walk = _Walk.of(data, heel=heel, toe=toe, pelvis=pelvis, up=up)
+        walk = _WalkAxes.of(data, heel=heel, toe=toe, pelvis=pelvis, up=up)
         return walk.zeni() if method == "zeni2008" else walk.oconnor()
     limit = number("gait_events: threshold", threshold, "a force [N]")
     if not limit > 0:
@@ -278,14 +278,12 @@ def gait_events(
 
 
 def _key(side: str, kind: str) -> tuple[str, str]:
-    if kind not in KINDS:
-        raise UnknownNameError("kind of event", kind, KINDS)
+    check_name("kind of event", kind, KINDS)
     return _side(side), kind
 
 
 def _side(side: str) -> str:
-    if side not in SIDES:
-        raise UnknownNameError("side", side, SIDES)
+    check_name("side", side, SIDES)
     return side
 
 
@@ -417,7 +415,7 @@ PARTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class _Walk:
+class _WalkAxes:
     """Feet and pelvis in axes of the walk: forward, aside, up."""
 
     t: Array
@@ -434,7 +432,7 @@ class _Walk:
         pelvis: Sequence[str] | None = None,
         up: str | None = None,
         need: Sequence[str] = ("heel", "toe", "pelvis"),
-    ) -> _Walk:
+    ) -> _WalkAxes:
         if not isinstance(markers, Markers):
             raise DescriptionError(f"gait_events: expected cd.Markers, got {type(markers).__name__}")
         feet = {

@@ -27,7 +27,7 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class FrontTree:
     """Fronts from the leaves to the roots; those below one come just before it.
 
     Attributes:
@@ -61,7 +61,7 @@ class Tree:
     stack: int
 
 
-def tree(n: int, rows: NDArray[np.int32], columns: NDArray[np.int32]) -> Tree:
+def tree(n: int, rows: NDArray[np.int32], columns: NDArray[np.int32]) -> FrontTree:
     """Of a matrix with entries at rows and columns, of each pair of mirrored ones one; the same place may come
     twice. Trees are kept, in memory and on disk."""
     digest = hashlib.sha256(rows.astype(np.int32).tobytes() + columns.astype(np.int32).tobytes()).hexdigest()
@@ -72,15 +72,15 @@ def tree(n: int, rows: NDArray[np.int32], columns: NDArray[np.int32]) -> Tree:
     return _known[digest, n]
 
 
-_known: dict[tuple[str, int], Tree] = {}
+_known: dict[tuple[str, int], FrontTree] = {}
 _MOST = 16
 _ARRAYS = "position", "width", "first", "rows", "place", "children", "entry", "source", "row", "column"
 
 
-def _found(key: str, n: int, rows: Whole, columns: Whole) -> Tree:
-    def load(code: bytes, facts: Any) -> Tree:
+def _found(key: str, n: int, rows: Whole, columns: Whole) -> FrontTree:
+    def load(code: bytes, facts: Any) -> FrontTree:
         parts = np.split(np.frombuffer(code, np.int64), np.cumsum(facts["sizes"])[:-1])
-        return Tree(n, *_ten(parts), *facts["totals"])
+        return FrontTree(n, *_ten(parts), *facts["totals"])
 
     found = kept.loaded(key, load)
     if found is None:
@@ -158,7 +158,7 @@ def _time(width: int, n: int) -> float:
     return 0.4 + 1.2e-3 * n * width + 0.8e-3 * rest * rest + 0.4e-4 * (n**3 - rest**3)
 
 
-def _built(n: int, rows: Whole, columns: Whole) -> Tree:
+def _built(n: int, rows: Whole, columns: Whole) -> FrontTree:
     pairs = np.concatenate([rows, columns]), np.concatenate([columns, rows])
     graph = sparse.csc_matrix((np.ones(2 * len(rows)), pairs), (n, n))
     graph.setdiag(0)
@@ -235,7 +235,7 @@ def _built(n: int, rows: Whole, columns: Whole) -> Tree:
         position, widths, first, every, relative, np.bincount(up[up >= 0], minlength=fronts),
         np.concatenate([[0], np.cumsum(np.bincount(home, minlength=fronts))]), source, row[source], (low - begin[home])[source],
     )  # fmt: skip
-    return Tree(n, *_ten(arrays), int((sizes * widths).sum()), room)
+    return FrontTree(n, *_ten(arrays), int((sizes * widths).sum()), room)
 
 
 def _stack(up: Whole, rest: Whole) -> int:

@@ -11,6 +11,7 @@ come each time.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pickle
 from collections.abc import Callable, Sequence
@@ -21,18 +22,20 @@ import condyle.errors as errors
 from condyle.loading import collector_paused
 from condyle.native.machine import cache
 from condyle.opensim import geometry_folders, looked
+from condyle.system.compiled import SharedCode
 from condyle.system.system import System
 
 if TYPE_CHECKING:
     from condyle.opensim.document import Document
 
 _MOST = 8
-_held: dict[str, tuple[System, bytes, Any]] = {}
+_held: dict[str, tuple[System, Callable[[], Document], Any]] = {}
 """The last that this process has read: System, document and what was looked at, by key."""
 
 
 class Kept:
-    """A System that is free to change, and its document, which is made when it is asked for."""
+    """A System that is free to change, and its document, which is made when it is asked for, once: nobody changes
+    it."""
 
     def __init__(self, system: System, document: Callable[[], Document]) -> None:
         self.system, self.document = system, document
@@ -66,7 +69,8 @@ def read(
     except (pickle.PicklingError, RecursionError, TypeError, AttributeError):
         return Kept(system, lambda: document)
     cache.store(key, parts + elements, {"parts": len(parts), "looked": seen})
-    _hold(key, system.copy(), elements, seen)
+    system._shared = SharedCode()
+    _hold(key, system.copy(), _once(elements), seen)
     return Kept(system, lambda: document)
 
 
@@ -82,11 +86,11 @@ def _key(path: str | Path, add: Sequence[str | Path], how: str) -> str:
 
 def _find(key: str) -> Kept | None:
     if key in _held:
-        system, elements, seen = _held.pop(key)
+        system, document, seen = _held.pop(key)
         if not looked.same(seen):
             return None
-        _hold(key, system, elements, seen)
-        return Kept(system.copy(), lambda: pickle.loads(elements))
+        _hold(key, system, document, seen)
+        return Kept(system.copy(), document)
 
     @collector_paused()
     def load(data: bytes, facts: dict[str, Any]) -> Kept | None:
@@ -98,13 +102,27 @@ def _find(key: str) -> Kept | None:
         for law, text in zip(system._laws(), texts, strict=True):
             if text:  # which took a fifth of reading
                 vars(law)["_description"] = text
-        _hold(key, system, data[at:], seen)
-        return Kept(system.copy(), lambda: pickle.loads(data[at:]))
+        system._shared = SharedCode()
+        document = _once(data[at:])
+        _hold(key, system, document, seen)
+        return Kept(system.copy(), document)
 
     return cache.loaded(key, load)
 
 
-def _hold(key: str, system: System, elements: bytes, seen: Any) -> None:
+def _once(elements: bytes) -> Callable[[], Document]:
+    """What gives the document of these bytes."""
+
+    @functools.cache
+    @collector_paused()
+    def document() -> Document:
+        found: Document = pickle.loads(elements)
+        return found
+
+    return document
+
+
+def _hold(key: str, system: System, document: Callable[[], Document], seen: Any) -> None:
     while len(_held) >= _MOST:
         _held.pop(next(iter(_held)))
-    _held[key] = system, elements, seen
+    _held[key] = system, document, seen

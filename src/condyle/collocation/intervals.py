@@ -13,7 +13,7 @@ from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh:
+class CollocationMesh:
     """Points of all intervals.
 
     Attributes:
@@ -25,7 +25,7 @@ class Mesh:
     ends: Array
 
     @classmethod
-    def even(cls, scheme: Scheme, intervals: int) -> Mesh:
+    def even(cls, scheme: Scheme, intervals: int) -> CollocationMesh:
         """Intervals of one length."""
         return cls(scheme, np.linspace(0.0, 1.0, intervals + 1))
 
@@ -100,13 +100,13 @@ class Mesh:
         out[[0, -1]] = 0.0, 1.0
         return np.asarray(out, dtype=np.float64)
 
-    def refined(self, parts: Array) -> Mesh:
+    def refined(self, parts: Array) -> CollocationMesh:
         """Interval k divided into parts[k] equal ones."""
         pieces = [
             np.linspace(a, b, n, endpoint=False)
             for a, b, n in zip(self.ends[:-1], self.ends[1:], parts.tolist(), strict=True)
         ]
-        return Mesh(self.scheme, np.append(np.concatenate(pieces), 1.0))
+        return CollocationMesh(self.scheme, np.append(np.concatenate(pieces), 1.0))
 
 
 def _integrals(c: Array, s: float) -> Array:

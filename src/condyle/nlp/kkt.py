@@ -24,8 +24,8 @@ import numpy as np
 
 import condyle.settings as settings
 from condyle.arrays import Array
+from condyle.nlp.front_tree import tree
 from condyle.nlp.fronts import Factors
-from condyle.nlp.tree import tree
 
 NAME = "condyle"
 """What it is called among IPOPT's options: {"linear_solver": "condyle"}, the default, or "mumps"."""
@@ -49,7 +49,7 @@ _WORD, _RANK, _ROOM, _NEGATIVE = 0, 1, slice(4, 6), 14
 number of negative eigenvalues."""
 
 
-class Linear:
+class KKTSystems:
     """The systems (1) of one run of IPOPT.
 
     Args:
@@ -91,10 +91,10 @@ def available(library: Any) -> bool:
 
 
 @contextmanager
-def inside(library: Any, most: int) -> Iterator[Linear]:
+def inside(library: Any, most: int) -> Iterator[KKTSystems]:
     """While it lasts, "ma27" of IPOPT in this thread is ours. A run that watches another may be inside of it."""
     outer = getattr(_here, "linear", None)
-    _here.linear = linear = Linear(most)
+    _here.linear = linear = KKTSystems(most)
     with _lock:
         _users[0] += 1
         getattr(library, _SET)(*(C.cast(f, C.c_void_p) for f in _functions()))

@@ -1,0 +1,183 @@
+"""Force plates: one wrench of all of them, when they carry the subject, and the mass that they carry.
+
+With F the vertical force, z the height of the mass center, and D the second derivative of a polynomial of degree 2
+that is fitted in a window around each frame,
+
+    D[double integral of F] = m (g + D[z])                                                                (1)
+
+holds while the plates carry the whole subject. Both sides are smoothed in the same way, so that neither the noise of
+poses nor a heel strike matters. Where a foot or a hand rests elsewhere, the left side is smaller. In flight both are
+zero. m is the mass at which most time agrees, given what a subject of this size may weigh; then
+
+    m = sum F / sum (g + a)   over all covered frames                                                     (2)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError, warn
+from condyle.presentation import cut
+from condyle.studies.external_load import ExternalLoad, loads_on
+from condyle.studies.motion.motion import Motion
+from condyle.system.system import System
+from condyle.table import Table
+from condyle.tree import scales
+
+WINDOW = 0.2
+"""Time in which forces and accelerations are averaged when they are compared [s]."""
+MISSING = 0.12
+"""A frame whose vertical force is off by this part of what it should be, at least of the weight, has a foot off the
+plates."""
+SHORTEST, EDGE = 0.25, 0.1
+"""The shortest time that is used, and what is left out at its ends, where accelerations are not known [s]."""
+LIKELY, GIVEN, NEAR = 0.35, 0.1, 0.04
+"""Standard deviations of the logarithm of a mass that sizes tell and that is given; and of one frame's."""
+LEAST = 50.0
+"""A vertical force [N] below which nobody stands on the plates."""
+FAR = 0.3
+"""How far from the nearest joint of the subject a force may pass [m]."""
+SURE = 0.02
+"""Horizontal forces below this part of the weight do not show their sign."""
+
+
+def up_of(system: System) -> Array:
+    """The direction against gravity, shape (3,)."""
+    law: Any = system.force("gravity")
+    g = np.ravel(np.asarray(law.acceleration, dtype=float))
+    return -g / np.linalg.norm(g)
+
+
+def wrench(system: System, time: Array, q: Array, loads: list[ExternalLoad], name: str) -> Array:
+    """Moment about ground's origin and force of all loads, shape (T, 6), zero where they are not known, smoothed
+    as sharply as the motion is sampled: a heel strike is shorter than a frame."""
+    first = max(load.table.time[0] for load in loads)
+    last = min(load.table.time[-1] for load in loads)
+    inside = np.flatnonzero((time >= first) & (time <= last))
+    if len(inside) < 8:
+        raise DescriptionError(
+            f"personalize: {name}: loads are known from {first:g} to {last:g} s, the markers from {time[0]:g} to "
+            f"{time[-1]:g} s"
+        )
+    fine = 8
+    t = np.linspace(time[inside[0]], time[inside[-1]], fine * (len(inside) - 1) + 1)
+    between = Table(
+        t,
+        system.coordinates,
+        np.stack([np.interp(t, time, x) for x in q.T], axis=1),
+        scales.units(system.bodies)[0],
+    )
+    W = sum(loads_on(Motion.of(system, between), loads).values(), np.zeros((len(t), 6)))
+    width = 0.6 * fine
+    x = np.arange(-4 * fine, 4 * fine + 1)
+    kernel = np.exp(-0.5 * (x / width) ** 2)
+    kernel /= kernel.sum()
+    padded = np.pad(W, ((4 * fine, 4 * fine), (0, 0)), mode="edge")
+    W = np.stack([np.convolve(column, kernel, mode="valid") for column in padded.T], axis=1)
+    out = np.zeros((len(time), 6))
+    out[inside] = W[::fine]
+    return out
+
+
+def covered(
+    time: Array, center: Array, W: Array, away: Array, up: Array, expected: float, sure: bool, name: str
+) -> tuple[list[Array], float]:
+    """Frames of each stretch of time in which the plates carry the subject, and the mass that they carry [kg].
+
+    Args:
+        time: of the frames [s], shape (T,).
+        center: the mass center [m], shape (T, 3).
+        W: moment and force of all plates, shape (T, 6).
+        away: how far from the subject the force passes [m], shape (T,).
+        up: against gravity.
+        expected: mass that sizes or the user say [kg].
+        sure: whether the user said it.
+        name: of the trial, for messages.
+    """
+    from scipy.integrate import cumulative_trapezoid  # type: ignore[import-untyped]
+    from scipy.signal import savgol_filter  # type: ignore[import-untyped]
+
+    step = float(np.median(np.diff(time)))
+    half = max(2, round(WINDOW / 2 / step))
+    if len(time) < 2 * half + 1:
+        raise DescriptionError(
+            f"personalize: {name}: {len(time)} frames are too few for masses; {WINDOW:g} s are least"
+        )
+    force = W[:, 3:] @ up
+    if not (force > LEAST).any():
+        raise DescriptionError(
+            f"personalize: {name}: no force above {LEAST:g} N acts against gravity"
+            + (
+                "; forces point down: they are those on the plates, and should be those on the subject, -F"
+                if (force < -LEAST).any()
+                else "; are loads in N, and is this what is up?"
+            )
+        )
+    loaded = force > LEAST
+    if (far := float(np.median(away[loaded]))) > FAR:
+        raise DescriptionError(
+            f"personalize: {name}: the measured force passes {far:.3g} m beside the subject; are points of "
+            "application in meters, and have plates and cameras the same origin and axes?"
+        )
+    bend = lambda x: savgol_filter(x, 2 * half + 1, 2, deriv=2, delta=step, axis=0)
+    twice = lambda x: cumulative_trapezoid(
+        cumulative_trapezoid(x, dx=step, axis=0, initial=0), dx=step, axis=0, initial=0
+    )
+    a = bend(center)
+    F, fall = bend(twice(W[:, 3:])), 9.81 + a @ up  # (1)
+    vertical = F @ up
+    stands = (fall > 3.0) & (vertical > LEAST)
+    told = np.log(vertical[stands] / fall[stands])
+    tried = np.log(expected) + np.linspace(-2.5, 1.5, 401)
+    likely = np.exp(-0.5 * ((tried - np.log(expected)) / (GIVEN if sure else LIKELY)) ** 2)
+    found = np.exp(-0.5 * ((tried - told[:, None]) / NEAR) ** 2).sum(axis=0)
+    mass = float(np.exp(tried[np.argmax((found + 1e-3) * likely)]))
+    good = np.abs(vertical - mass * fall) < MISSING * mass * np.maximum(9.81, fall)
+    good &= away < FAR
+    edge = max(2, round(EDGE / step))
+    ends = np.flatnonzero(np.diff(np.r_[0, good.astype(int), 0]))
+    windows = []
+    for lo, hi in zip(ends[::2], ends[1::2], strict=True):
+        lo, hi = lo + (edge if lo == 0 else half), hi - (edge if hi == len(time) else half)
+        if hi - lo >= max(8, SHORTEST / step) and force[lo:hi].mean() > 0.3 * mass * 9.81:
+            windows.append(np.arange(lo, hi))
+    if not windows:
+        raise DescriptionError(
+            f"personalize: {name}: in no quarter of a second do the plates carry the subject's weight; are the "
+            "loads of this trial, and do times agree? Leave the loads of a trial out, None, in which a foot is "
+            "always off the plates"
+        )
+    rows = np.concatenate(windows)
+    mass = float(vertical[rows].sum() / fall[rows].sum())  # (2)
+    across = [k for k in range(3) if abs(up[k]) < 0.5]
+    reversed_ = [
+        "xyz"[k]
+        for k in across
+        if float(F[rows, k] @ a[rows, k]) < -0.3 * mass * float(a[rows, k] @ a[rows, k])
+        and np.sqrt((F[rows, k] ** 2).mean()) > SURE * mass * 9.81
+    ]
+    if reversed_:
+        warn(
+            f"personalize: {name}: the subject accelerates against the force along {cut(reversed_)}: a sign of the "
+            "loads is reversed, or axes of plates and cameras differ",
+            RuntimeWarning,
+        )
+    return windows, mass
+
+
+def beside(system: System, parameters: dict[str, float], q: Array, W: Array) -> Array:
+    """How far from the nearest joint of the subject the measured force passes [m], shape (T,); 0 where there is
+    hardly any."""
+    F, M = W[:, 3:], W[:, :3]
+    size = np.linalg.norm(F, axis=1, keepdims=True)
+    acts = size[:, 0] > LEAST
+    along = F / np.maximum(size, LEAST)
+    p = (
+        system.body_poses(q, parameters=parameters).p
+        - (np.cross(along, M) / np.maximum(size, LEAST))[:, None]
+    )
+    across = p - (p * along[:, None]).sum(axis=-1, keepdims=True) * along[:, None]
+    return np.where(acts, np.linalg.norm(across, axis=-1).min(axis=1), 0.0)

@@ -1,0 +1,126 @@
+"""When plates carry the subject, the mass that they carry, and plates that cannot be right."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle.personal.plates import beside, covered, wrench
+
+
+@pytest.fixture(scope="module")
+def subject():
+    return cd.models.synthetic_subject()
+
+
+def plates(subject, change=lambda name, x: x, late=0.0):
+    """Loads of both feet, their columns changed."""
+    table = subject.ground_reactions
+    values = np.stack([change(n, table[n]) for n in table.names], axis=1)
+    made = cd.Table(table.time + late, table.names, values)
+    return [cd.ExternalLoad(f"foot_{s}", made, force=f"{s}_force_", point=f"{s}_point_") for s in "rl"]
+
+
+UP = np.array([0.0, 1.0, 0.0])
+
+
+def jumping(mass=70.0, rate=100, noise=0.002, seconds=4.0):
+    """Times, the mass center and the force of someone who bounces, with flights."""
+    t = np.arange(round(seconds * rate)) / rate
+    w = 2 * np.pi * 2.0
+    force = np.maximum(0.0, mass * 9.81 * (1 + 1.6 * np.cos(w * t)))
+    a = force / mass - 9.81
+    fine = np.arange(len(t) * 20) / (20 * rate)
+    rise = np.maximum(0.0, 9.81 * (1 + 1.6 * np.cos(w * fine))) - 9.81
+    rise -= rise[: 10 * rate].mean()
+    v = np.cumsum(rise) / (20 * rate)
+    z = np.cumsum(v - v.mean()) / (20 * rate)
+    center = np.zeros((len(t), 3))
+    center[:, 1] = z[::20] + noise * np.random.default_rng(0).normal(size=len(t))
+    W = np.zeros((len(t), 6))
+    W[:, 4] = mass * (9.81 + rise[::20])
+    return t, center, W, a
+
+
+def test_mass_of_someone_who_bounces():
+    """Flights and peaks above twice the weight, 2 mm of noise, sizes that promise 90 kg."""
+    t, center, W, _ = jumping()
+    windows, mass = covered(t, center, W, np.zeros(len(t)), UP, 90.0, False, "x")
+    assert mass == pytest.approx(70.0, rel=0.01)
+    assert sum(map(len, windows)) > 0.9 * len(t)
+
+
+def test_a_foot_off_the_plates():
+    """Half of the force is missing for a second: that time is left out, and half a window beside it."""
+    t, center, W, _ = jumping()
+    W[150:250] *= 0.5
+    windows, mass = covered(t, center, W, np.zeros(len(t)), UP, 70.0, False, "x")
+    assert mass == pytest.approx(70.0, rel=0.02)
+    used = np.concatenate(windows)
+    assert not ((used > 145) & (used < 255)).any() and len(windows) == 2
+    away = np.zeros(len(t))
+    away[300:320] = 1.0  # a force beside the subject is of somebody else
+    used = np.concatenate(covered(t, center, W, away, UP, 70.0, False, "x")[0])
+    assert not ((used >= 300) & (used < 320)).any()
+
+
+def test_signs(subject):
+    t, center, W, _ = jumping()
+    sway = 0.05 * np.sin(2 * np.pi * t)
+    center[:, 0], W[:, 3] = sway, -70 * (2 * np.pi) ** 2 * sway
+    with warnings.catch_warnings(action="error"):
+        covered(t, center, W, np.zeros(len(t)), UP, 70.0, False, "x")
+    W[:, 3] *= -1
+    with pytest.warns(RuntimeWarning, match="against the force along x"):
+        covered(t, center, W, np.zeros(len(t)), UP, 70.0, False, "x")
+    with pytest.raises(cd.errors.DescriptionError, match="forces point down"):
+        cd.personalize(
+            subject.generic,
+            subject.walk,
+            subject.static,
+            plates(subject, lambda n, x: -x if "force" in n else x),
+        )
+
+
+def test_plates_that_do_not_fit(subject):
+    call = lambda **options: cd.personalize(
+        subject.generic, subject.walk, subject.static, plates(subject, **options)
+    )
+    with pytest.raises(cd.errors.DescriptionError, match="loads are known from 50"):
+        call(late=50.0)
+    with pytest.raises(cd.errors.DescriptionError, match=r"beside the subject.*in meters"):
+        call(change=lambda n, x: x + 3.0 if "point_x" in n else x)
+    with pytest.raises(cd.errors.DescriptionError, match="no force above 50 N"):
+        call(change=lambda n, x: x / 1000 if "force" in n else x)
+
+
+def test_masses_that_contradict(subject):
+    with pytest.warns(RuntimeWarning, match=r"carry 6\d\.\d kg, and mass= says 90"):
+        found = cd.personalize(subject.generic, subject.walk, subject.static, plates(subject), mass=90.0)
+    assert found.dynamics.total == pytest.approx(subject.mass, rel=0.01)
+    half = plates(subject, lambda n, x: x / 2 if "force" in n else x)
+    with pytest.warns(RuntimeWarning, match=r"carry 3\d\.\d kg, and a subject of this size has about"):
+        found = cd.personalize(subject.generic, subject.walk, subject.static, half)
+    assert found.dynamics.total == pytest.approx(subject.mass / 2, rel=0.02)
+
+
+def test_wrench(subject):
+    """One wrench about ground's origin of forces at their points, smoothed within a frame."""
+    motion = subject.motion
+    t, q = motion.time, motion[list(subject.system.coordinates)].values
+    found, table = wrench(subject.system, t, q, plates(subject), "x"), subject.ground_reactions
+    F, M = np.zeros((len(table), 3)), np.zeros((len(table), 3))
+    for s in "rl":
+        f, p = (table[[f"{s}_{k}_{a}" for a in "xyz"]].values for k in ("force", "point"))
+        F += f
+        M += np.cross(p, f)
+    at = lambda x: np.stack([np.interp(t, table.time, c) for c in x.T], axis=1)
+    inner = slice(5, -5)
+    assert np.abs(found[:, 3:] - at(F))[inner].max() < 0.02 * F.max()  # steps of the force are rounded
+    assert np.sqrt(((found[:, :3] - at(M))[inner] ** 2).mean()) < 0.01 * np.abs(M).max()
+    away = beside(subject.system, {}, q, found)
+    assert away.max() < 0.2  # a foot is shorter
+    moved = found.copy()
+    moved[:, :3] += np.cross([1.0, 0, 0], found[:, 3:])  # the same force, 1 m before the subject
+    assert beside(subject.system, {}, q, moved)[inner].min() > 0.5
