@@ -22,7 +22,7 @@ import condyle as cd
 from condyle.cli.demo import DATA, elbow
 from condyle.reports.analysis import Analysis
 from condyle.reports.report import referred
-from condyle.table.plots import COLORS, PALE
+from condyle.table.panels import COLORS, PALE
 
 OUT = Path(__file__).parent / "img" / "elbow.png"
 INK = "#20303c"

@@ -416,6 +416,19 @@ def number(what: str, value: Any, expected: str) -> float:
         raise DescriptionError(f"{what}: expected {expected}, got {value!r}") from None
 
 
+def is_whole(value: object, least: float = -math.inf, most: float = math.inf) -> bool:
+    """Whether it is a whole number within these, and no truth value."""
+    return (
+        isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(least <= value <= most)
+    )
+
+
+def is_number(value: object, low: float = -math.inf, high: float = math.inf) -> bool:
+    """Whether it is a finite real number within these, and no truth value."""
+    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return real and bool(low <= value <= high and value - value == 0)  # type: ignore[operator]
+
+
 def vertcat(parts: Iterable[SX]) -> SX:
     """The columns of expressions one below the other; of none, a column without entries."""
     import casadi as ca

@@ -26,9 +26,10 @@ STATES = 19  # two blocks of eight lanes and some more
 # deep.
 SAME = 1e-12
 MATRICES = tuple(name for name, record in OPERATORS.items() if isinstance(record.looped, ByColumns))
-CONSTRAINED = {n for n, r in OPERATORS.items() if isinstance(r.cost, MultiplierCost)} - {
-    "forward_dynamics"
-}  # in test_looped_constrained.py
+OF_CONSTRAINTS = {"reactions_with_constraints"} | {
+    n for n, r in OPERATORS.items() if isinstance(r.cost, MultiplierCost)
+}
+CONSTRAINED = OF_CONSTRAINTS - {"forward_dynamics"}  # in test_looped_constrained.py
 OF_MUSCLES = {
     n for n, r in OPERATORS.items() if isinstance(r.cost, KnownLengthCost)
 }  # studies/test_layouts.py

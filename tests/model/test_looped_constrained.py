@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.model.operators import OPERATORS
-from condyle.model.operators.costs import MultiplierCost
 from tests.constraints.rig import EVERY, rig, state
-from tests.model.test_looped import compare
+from tests.model.test_looped import OF_CONSTRAINTS, compare
 
 GROUPS = {
     "positions": ("Rod", "ConstantCoordinate", "ConstantAngle", "CoordinateCoupler"),
@@ -37,6 +35,8 @@ def given(system: cd.System, n: int = 3, **options) -> dict[str, np.ndarray]:
         "tau": rng.uniform(-1, 1, (n, system.nu)),
         "f": rng.uniform(-1, 1, (n, system.nu)),
         "weights": rng.uniform(0.5, 2, (n, system.nu)),
+        "udot": rng.uniform(-1, 1, (n, system.nu)),
+        "lambda_": rng.uniform(-1, 1, (n, system.compiled.model.equations())),
         "tail": system.compiled.tail(**options),
     }
 
@@ -46,7 +46,7 @@ def system(request):
     return rig(*GROUPS[request.param], **MORE.get(request.param, {}))
 
 
-@pytest.mark.parametrize("name", [n for n, r in OPERATORS.items() if isinstance(r.cost, MultiplierCost)])
+@pytest.mark.parametrize("name", sorted(OF_CONSTRAINTS))
 def test_operators(system, name):
     compare(system, name, "interpreted", given(system, t=0.3), SAME)
 

@@ -8,10 +8,16 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.integrate.equations import equations
+from condyle.constraints.base import Constraint
+from condyle.integrate.equations import RightHandSide, equations
+from condyle.integrate.newton import newton
 from condyle.mobilizers import Mobilizer
+from condyle.model.layouts import newton_layout
 from condyle.model.looped.implicit import STATE, build_looped_newton, has_looped_newton
+from condyle.model.looped.implicit_matrix import has_newton_matrix
 from condyle.native.calls.native_function import NativeFunction
+from condyle.native.programs.nodes import Stream
+from condyle.native.programs.program import Program
 from condyle.native.tables.staged import Staged
 from tests.mobilizers.every import one_of_each as one_of_each_mobilizer
 from tests.model.test_looped import arguments_of, tree_of
@@ -154,3 +160,93 @@ def test_who_has_them():
     loop = chain(2, contacts=False)
     loop.add_constraint("rod", cd.constraints.Rod("ground", (1, 0, 0), "b1", (0, 0, 0), 1.0))
     assert not has_looped_newton(loop.compiled.model)
+    assert has_newton_matrix(loop.compiled.model)
+
+
+# ---- over the speeds alone
+
+
+def muscles(*constraints: Constraint) -> cd.System:
+    """A chain of four on a floor with eight muscles, some over three bodies in two spans, one muscle alone of its kind,
+    which no table holds, and a spring between bodies."""
+    system = chain(4)
+    for k in range(8):
+        a, b, c = (f"b{i}" if i >= 0 else "ground" for i in (k % 4 - 2, k % 4 - 1, k % 4))
+        points = [
+            (a, (0.0, 0.03, 0)),
+            (b, (0.01, 0.05, 0.01)),
+            (b, (-0.02, 0.05, 0.01 * k)),
+            (c, (-0.05, 0.04, 0.02)),
+        ]
+        path = cd.paths.Path(points if k % 2 else points[1:])
+        system.add_force(f"m{k}", cd.muscles.Millard2012(path, 300.0, 0.06, 0.06))
+    path = cd.paths.Path([("b0", (0, 0, 0.1)), ("b1", (0.02, 0, 0.12))])
+    system.add_force("alone", cd.muscles.Thelen2003(path, 200.0, 0.05, 0.04))
+    system.add_force("spring", cd.forces.TwoPointSpring("b0", (0, 0.1, 0), "b3", (0, 0.1, 0), 50.0, 0.1))
+    for k, constraint in enumerate(constraints):
+        system.add_constraint(f"held{k}", constraint)
+    return system
+
+
+def matrix_program(system: cd.System, layout: str, W: int = 1) -> tuple[Program, dict[str, np.ndarray], int]:
+    """x <- (sigma 1 - J)^-1 x over the speeds, or W <- sigma 1 - J."""
+    eq = equations(system, derivatives=not layout, newton=layout, W=W)
+    sizes = dict.fromkeys(("t", "sigma", "h"), 1) | {"p": eq.parameters, "W": eq.n**2}
+    sizes |= dict.fromkeys(("y", "k", "x", "f_t"), eq.n)
+    streams, tables = dict[str, Stream](), dict[str, np.ndarray]()
+    rhs = RightHandSide(eq, sizes, streams, tables)
+    nodes = [rhs("t", "y", "k"), *rhs.keep()]
+    if layout:
+        by = newton(eq, rhs, sizes)
+        nodes += [*by.linearize("t", "y", "k"), *by.factor("sigma"), *by.solve("x")]
+    else:
+        nodes += rhs.matrix("t", "y", "h", 1.0, "W", "f_t")
+    return Program(nodes, sizes, streams=streams, W=W), tables, eq.n
+
+
+def run_program(program: Program, tables: dict[str, np.ndarray], result: str, **given: object) -> np.ndarray:
+    workspace = program.workspace()
+    for name, x in given.items():
+        workspace[name] = x
+    program.run(workspace, tables)
+    return np.array(workspace[result])
+
+
+ROD = cd.constraints.Rod("ground", (1, 0, 0), "b3", (0, 0.1, 0), 1.0)
+COUPLER = cd.constraints.CoordinateCoupler(lambda a, b: a - b**2, ("b1", "b2"))
+
+
+@pytest.mark.parametrize(
+    "constraints", [pytest.param((), marks=pytest.mark.slow), (ROD, COUPLER)], ids=["free", "rod and coupler"]
+)
+def test_matrix_over_the_speeds(constraints):
+    """Against the matrix of all states, by automatic differentiation; one speed is locked."""
+    system = muscles(*constraints)
+    model, rng = system.compiled.model, np.random.default_rng(4)
+    assert has_newton_matrix(model)
+    start = system.state(q=0.2 * rng.normal(size=system.nq), u=rng.normal(size=system.nu), locked=("b0",))
+    start = system.equilibrate_muscles(start)
+    y, b = np.concatenate([start.q, start.u, start.z]), rng.normal(size=system.nq + system.nu + len(start.z))
+    p = np.asarray(start.tail)[model.tail["inputs"].start :]
+    program, tables, n = matrix_program(system, "matrix")
+    x = run_program(program, tables, "x", y=y, p=p, x=b, sigma=SIGMA)
+    program, tables, _ = matrix_program(system, "")
+    W = run_program(program, tables, "W", y=y, p=p, h=1 / SIGMA).reshape(n, n).T
+    # multipliers are regular by 1e-12; spheres of 1e5 N/m deep in the floor lose some digits
+    np.testing.assert_allclose(x, np.linalg.solve(W, b), rtol=0, atol=1e-7 * np.abs(x).max())
+
+
+@pytest.mark.parametrize("method", [pytest.param("bdf", marks=pytest.mark.slow), "rodas"])
+def test_runs_with_muscles_and_a_constraint(method, monkeypatch):
+    """By a matrix over the speeds and of all states; lanes, too."""
+    runs = []
+    for layout in ("unrolled", "looped"):
+        monkeypatch.setenv("CONDYLE_LAYOUT", layout)
+        system = muscles(COUPLER)
+        assert newton_layout(system.compiled.model) == ("matrix" if layout == "looped" else "")
+        start = system.equilibrate_muscles(system.state())
+        runs.append(cd.simulate(system, start, 0.02, integrator=method, accuracy=1e-4))
+    np.testing.assert_allclose(runs[1].q[-1], runs[0].q[-1], atol=1e-5)  # a tenth of the accuracy
+    if method == "bdf":
+        many = cd.simulate(system, [start] * 3, 0.02, integrator=method, accuracy=1e-4)
+        np.testing.assert_allclose(np.asarray(many[1].q)[-1], runs[1].q[-1], atol=1e-5)

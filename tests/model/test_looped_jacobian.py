@@ -122,6 +122,16 @@ def pendulums(**more: Any) -> cd.System:
     return system
 
 
+def test_a_law_whose_spans_cross_different_joints():
+    """Tension that one span changes acts where the others are, too: that was left out once, 2 % of the entries."""
+    system, names = pendulums(), ("ground", "a", "b")
+    for k in range(8):
+        x = 0.01 * k
+        points = [(name, (0.05 + x, at, 0.02)) for name in names for at in (0.1, -0.1)]
+        system.add_force(f"spring{k}", cd.forces.PathSpring(cd.paths.Path(points), 100.0 + k, 0.1))
+    compare(system, arguments_of(system, 5, n=2), same=1e-11)
+
+
 def test_who_has_it():
     """Forces that come from other bodies, or from where a body is, are left to the straight line."""
 

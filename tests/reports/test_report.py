@@ -13,7 +13,7 @@ import condyle as cd
 from condyle.quality import Check, Quality
 from condyle.reports.figures import svg
 from condyle.reports.page import verdicts
-from condyle.table.plots import Source, panels_of
+from condyle.table.panels import Source, panels_of
 
 SUBJECT = cd.models.synthetic_subject(duration=1.2)
 

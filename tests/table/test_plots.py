@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.table import plots
+from condyle.table.panels import COLORS
 from condyle.table.titles import side
 
 matplotlib.use("Agg")
@@ -55,9 +55,9 @@ PROTAN = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.0
 )
 def test_colors_differ_for_all_eyes(matrix, least):
     """Twelve colors, as those see them who lack a kind of cones (Machado 2009)."""
-    lab = oklab(plots.COLORS, matrix)
+    lab = oklab(COLORS, matrix)
     apart = np.linalg.norm(lab[:, None] - lab[None], axis=2)[np.triu_indices(len(lab), 1)]
-    assert len(plots.COLORS) >= 12 and apart.min() > least
+    assert len(COLORS) >= 12 and apart.min() > least
     for page in ("#ffffff", "#12181d"):
         assert np.linalg.norm(lab - oklab([page], matrix), axis=1).min() > 0.15
 

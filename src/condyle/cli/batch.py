@@ -27,7 +27,7 @@ from condyle.reports.figures import Figure
 from condyle.reports.page import Section, page
 from condyle.sweeps.result import Sweep
 from condyle.sweeps.store import counts
-from condyle.table.plots import Source, panels_of
+from condyle.table.panels import Source, panels_of
 from condyle.table.rows import CYCLE
 
 COLUMNS = ("subject", "trial", "model", "mass", "static", "loads", "scale", "start", "end", "name")

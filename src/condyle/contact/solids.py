@@ -12,7 +12,7 @@ import numpy as np
 
 import condyle.shapes as shapes
 import condyle.shapes.meshes as meshes
-from condyle.arrays import SX, Array
+from condyle.arrays import SX, Array, is_whole
 from condyle.contact.materials import Material
 from condyle.contact.surfaces import (
     ContactSurface,
@@ -243,7 +243,7 @@ class Roller(Framed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.slices, (int, np.integer)) or isinstance(self.slices, bool) or self.slices < 1:
+        if not is_whole(self.slices, 1):
             raise DescriptionError(f"Roller: slices must be a whole number, at least 1, got {self.slices!r}")
 
     def drawn(self, size: float) -> list[Drawing]:

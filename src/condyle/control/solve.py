@@ -11,6 +11,7 @@ from typing import Any, overload
 import numpy as np
 
 from condyle.arguments import with_call_hints
+from condyle.arrays import is_whole
 from condyle.collocation.intervals import CollocationMesh
 from condyle.collocation.schemes import scheme as scheme_named
 from condyle.control.answer import Answer, PhasesAnswer, explanation
@@ -88,7 +89,7 @@ def solve(
     """The movement that minimizes a problem's objective and meets its requirements.
 
     Ctrl-C stops it and gives the best iterate. A problem that has no solution does not raise: `answer.status`
-    and `answer.message` say why, with the largest violations in words.
+    and `answer.message` say why, and list the largest violations.
 
     Args:
         problem: what is wanted; or `condyle.control.Phases` of several.
@@ -120,7 +121,7 @@ def solve(
     problems = problem.problems if isinstance(problem, Phases) else [problem]
     counts = list(mesh) if isinstance(mesh, Iterable) else [mesh] * len(problems)
     for count in counts:
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+        if not is_whole(count, 1):
             raise DescriptionError(f"solve: mesh must be the number of intervals, 1 or more, got {mesh!r}")
     if len(counts) != len(problems):
         raise DescriptionError(f"solve: mesh has {len(counts)} numbers, and there are {len(problems)} phases")

@@ -603,7 +603,8 @@ class Ensemble(States[Trajectory], Judged):
         Returns:
             matplotlib's axes.
         """
-        from condyle.table.plots import COLORS, labeled, on
+        from condyle.table.panels import COLORS, labeled
+        from condyle.table.plots import on
         from condyle.table.units import ANGULAR, DEGREE
 
         names, units = variables(self.system)

@@ -16,7 +16,13 @@ from condyle.forces.external import TimeSeries, series_offsets
 from condyle.integrate.interrupts.path_jumps import Branches
 from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.projection import Projection, projection
-from condyle.model.layouts import LONGEST_FOR_ONE, build_looped_newton, build_looped_rates, prefers_loops
+from condyle.model.layouts import (
+    LONGEST_FOR_ONE,
+    build_looped_newton,
+    build_looped_rates,
+    build_newton_matrix,
+    prefers_loops,
+)
 from condyle.model.model import Model
 from condyle.model.operators.rates import qdot
 from condyle.model.right_hand_side import Rates, right_hand_side, unless
@@ -53,8 +59,10 @@ class EquationsOfMotion:
         derived: f's last kernel as an expression of which derivatives are right, for methods that need them.
             f itself has only values where paths go over surfaces: these need much less. Staged where its rows
             are others than those of f, which have slopes.
-        newton: factors and solutions of (sigma 1 - df/dy) x = b along the tree (newton.py), beside an f that is
-            loops; None where methods that need derivatives make the matrix.
+        newton: kernels of (sigma 1 - df/dy) x = b (newton.py): factors and solutions along the tree, beside an f that
+            is loops, or what a matrix over the speeds is made of; None where methods make the whole matrix.
+        series: whose offsets p ends with.
+        model: of the system, where `newton` needs it.
     """
 
     f: ca.Function | Staged | Loops
@@ -70,25 +78,30 @@ class EquationsOfMotion:
     signature: ca.Function | None = None
     switches: tuple[int, ...] = ()
     derived: ca.Function | Staged | None = None
-    newton: tuple[External, External] | None = None
+    newton: tuple[External, ...] | None = None
     series: tuple[TimeSeries, ...] = ()
+    model: Model | None = None
 
 
 def equations(
-    system: System, derivatives: bool = False, W: int = 1, newton: bool = False, offsets: bool = False
+    system: System, derivatives: bool = False, W: int = 1, newton: str = "", offsets: bool = False
 ) -> EquationsOfMotion:
     """The equations of a system, for W lanes. The looped layout has no derivatives, but where `newton` is
-    enough: prefers_looped_newton says where. offsets: p goes on with the offsets of all sampled series
+    enough, along the "tree" or as a "matrix": newton_layout says which. offsets: p goes on with the offsets of all sampled series
     (forces/external.py), zeros that derivatives are taken by."""
     model = system.compiled.model
     nq, nu, branches = system.nq, system.nu, Branches.of_system(system)
     f: ca.Function | Staged | Loops
-    signature, derived, loops, solver = None, None, not derivatives, None
+    derivatives = derivatives and not newton
+    signature, derived, loops = None, None, not derivatives
+    solver: tuple[External, ...] | None = None
     series: tuple[TimeSeries, ...] = ()
-    if newton:
+    if newton == "tree":
         factors, solution = build_looped_newton(model)
         solver = compiled(factors, "newton_factors", W), compiled(solution, "newton_solution", W)
-    if newton or (loops and prefers_loops(model, lanes=True)):
+    elif newton:
+        solver = (compiled(build_newton_matrix(model), "newton_matrix", W),)
+    if newton == "tree" or (loops and prefers_loops(model, lanes=True)):
         f, signature = _loops(model, W), _signature(model, branches)
     else:
         # frames that are not turned make it much shorter than expected
@@ -118,6 +131,7 @@ def equations(
         derived,
         solver,
         series,
+        model if newton else None,
     )
 
 
@@ -215,7 +229,7 @@ class RightHandSide:
         streams: dict[str, Stream],
         tables: dict[str, np.ndarray],
     ) -> None:
-        self.n, self.sizes, f = eq.n, sizes, eq.f
+        self.n, self.sizes, self.streams, self.tables, f = eq.n, sizes, streams, tables, eq.f
         self.f = SliceFunction(f, "f", sizes, streams, tables)
         self.sloped = (
             SliceFunction(eq.derived, "d", sizes, streams, tables) if isinstance(eq.derived, Staged) else None

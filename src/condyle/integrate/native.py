@@ -4,7 +4,7 @@ builds it (step_loop.py, equations.py)."""
 from __future__ import annotations
 
 from condyle.integrate.integrators.base import Method
-from condyle.model.layouts import prefers_looped_newton, prefers_loops
+from condyle.model.layouts import newton_layout, prefers_loops
 from condyle.model.model import description
 from condyle.native.machine.jit import lane_width
 from condyle.native.programs.program import ProgramAndTables, cached_program
@@ -22,19 +22,17 @@ def native(system: System, method: Method, many: str = "") -> ProgramAndTables:
     W = lane_width() if many else 1
     key = ("simulate", method.text, *((many, W) if many else ()))
     if key not in system.compiled.programs:
-        loops = prefers_loops(system.compiled.model, lanes=bool(many)), _along_tree(system, method)
+        loops = prefers_loops(system.compiled.model, lanes=bool(many)), _newton(system, method)
         text = f"simulate {method.text} {many} {W} {loops}\n{description(system.compiled.model)}"
         system.compiled.programs[key] = cached_program(text, lambda: _build(system, method, many, W))
     return system.compiled.programs[key]
 
 
-def _along_tree(system: System, method: Method) -> bool:
-    """Whether a method's equations are solved along the tree."""
-    return (
-        method.needs_jacobian
-        and not (method.needs_time_derivative and _reads_time(system))
-        and prefers_looped_newton(system.compiled.model)
-    )
+def _newton(system: System, method: Method) -> str:
+    """How a method's equations are solved: along the "tree", as a "matrix" over the speeds, or as they are."""
+    if not method.needs_jacobian or (method.needs_time_derivative and _reads_time(system)):
+        return ""
+    return newton_layout(system.compiled.model)
 
 
 def _reads_time(system: System) -> bool:
@@ -47,5 +45,5 @@ def _build(system: System, method: Method, many: str, W: int) -> ProgramAndTable
     from condyle.integrate.equations import equations
     from condyle.integrate.step_loop import ensemble_loop, step_loop
 
-    eq = equations(system, derivatives=method.needs_jacobian, W=W, newton=_along_tree(system, method))
+    eq = equations(system, derivatives=method.needs_jacobian, W=W, newton=_newton(system, method))
     return ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)

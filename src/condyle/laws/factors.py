@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -39,7 +40,11 @@ class BodyFactors:
 
     def change(self, body: str) -> bool:
         """Whether a body changes its size."""
-        return grows(self.bodies[body])
+        return body in self._changing
+
+    @cached_property
+    def _changing(self) -> frozenset[str]:
+        return frozenset(name for name, factors in self.bodies.items() if grows(factors))
 
     def place(self, body: str, X: Any) -> Transform:
         """A kept frame on a body: its origin moves with the body's points, its orientation stays."""

@@ -14,7 +14,7 @@ one that is a function of other leaves is a `Composed` leaf and has (2) to (4) f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from typing import Any, ClassVar
@@ -26,7 +26,7 @@ from condyle.arrays import SX
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.laws.described import known_body, owner, speed_named, sx, text
 from condyle.laws.view import Loads, MovingView, View
-from condyle.native.tables.lookup import Closure, lookup_context
+from condyle.native.tables.lookup import Closure, current_context, lookup_context
 from condyle.records import dataclass
 from condyle.spatial import rotation_from_quaternion
 from condyle.trace.parameter import Discrete, Expression, Input, Parameter
@@ -110,6 +110,19 @@ class Leaf:
         """(4): add the force g, one column per case, shape (size, k). Nothing by default."""
 
 
+class _Closures(dict[str, Closure]):
+    """Closures by name, each made in the trace that began here when it is first asked for."""
+
+    def __init__(self, make: Mapping[str, Callable[[], Closure]]) -> None:
+        super().__init__()
+        self._make, self._context = make, current_context()
+
+    def __missing__(self, name: str) -> Closure:
+        with lookup_context(self._context):
+            self[name] = self._make[name]()
+        return self[name]
+
+
 class Composed(Leaf):
     """A leaf that is a function of other leaves of position level: x = f(y). Write `parts` and `of`.
 
@@ -150,9 +163,9 @@ class Composed(Leaf):
 
     @cached_property
     @lookup_context()
-    def _functions(self) -> dict[str, Closure]:
+    def _functions(self) -> Mapping[str, Closure]:
         """y -> rows; rows, y -> x; rows, y, ydot -> xdot; rows, y, ydot, yddot -> xddot; rows, y -> f_y by
-        part."""
+        part. Each is made when it is first asked for."""
         parts = self.parts
         y, ydot, yddot = (
             [ca.SX.sym(f"{n}{i}", p.size) for i, p in enumerate(parts)] for n in ("y", "dy", "ddy")
@@ -162,22 +175,27 @@ class Composed(Leaf):
         rows = ca.SX.sym("rows", found.numel())
         x = ca.densify(self.of(*([rows] if rows.numel() else []), *shaped))
         at, rate, bias = (ca.vertcat(*v) for v in (y, ydot, yddot))
-        xdot = ca.jtimes(x, at, rate)
         given = [rows, *y]
-        return {
-            "rows": Closure("composed_rows", y, [found]),
-            "value": Closure("composed", given, [x]),
-            "rate": Closure("composed_rate", [*given, *ydot], [xdot]),
-            "bias": Closure(
-                "composed_bias", [*given, *ydot, *yddot], [ca.jtimes(x, at, bias) + ca.jtimes(xdot, at, rate)]
-            ),
-            "gradient": Closure("composed_gradient", given, [ca.densify(ca.jacobian(x, v)) for v in y]),
-        }
+
+        def second() -> SX:
+            return ca.jtimes(x, at, bias) + ca.jtimes(ca.jtimes(x, at, rate), at, rate)
+
+        return _Closures(
+            {
+                "rows": lambda: Closure("composed_rows", y, [found]),
+                "value": lambda: Closure("composed", given, [x]),
+                "rate": lambda: Closure("composed_rate", [*given, *ydot], [ca.jtimes(x, at, rate)]),
+                "bias": lambda: Closure("composed_bias", [*given, *ydot, *yddot], [second()]),
+                "gradient": lambda: Closure(
+                    "composed_gradient", given, [ca.densify(ca.jacobian(x, v)) for v in y]
+                ),
+            }
+        )
 
     @cached_property
     def row_size(self) -> int:
         """How many numbers the rows have."""
-        return int(self._functions["value"].function.numel_in(0))
+        return int(self._functions["rows"].function.numel_out(0))
 
     def take(self, s: View, rows: SX) -> None:
         """Let a view know the rows, which were found before."""

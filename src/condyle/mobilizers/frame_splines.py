@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arrays import Array, matrices, real
+from condyle.arrays import Array, is_whole, matrices, real
 from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.functions.pieces import taylor
 from condyle.mobilizers import bsplines
@@ -240,7 +240,7 @@ the second a warning is raised; above the third an error."""
 
 def checked_order(order: Any, what: str) -> int:
     """k, one more than the degree."""
-    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or not 4 <= order <= 12:
+    if not is_whole(order, 4, 12):
         got = f"an array; R and p are one argument, {what}((R, p))" if np.ndim(order) else repr(order)
         raise DescriptionError(f"{what}: order must be a whole number from 4 (cubic, C2) to 12, got {got}")
     return int(order)

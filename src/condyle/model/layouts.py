@@ -73,16 +73,23 @@ def _numbers(cost: Estimate) -> list[float]:
 
 FEWEST_FOR_NEWTON = 24
 """Speeds from which on implicit steps solve their equations along the tree."""
+FEWEST_FOR_MATRIX = 40
+"""Coordinates, speeds and auxiliary states from which on they have a matrix over the speeds alone."""
 
 
-def prefers_looped_newton(model: Model) -> bool:
-    """Whether implicit steps solve their equations along the tree, where that is possible, in place of making
-    and factoring a matrix."""
-    if (wish := settings.layout()) == "unrolled" or (wish == "auto" and model.tree.nu < FEWEST_FOR_NEWTON):
-        return False
+def newton_layout(model: Model) -> str:
+    """How implicit steps solve their equations: along the "tree", as a "matrix" over the speeds, or "": as a matrix of all
+    states, which is made and factored."""
+    small = model.tree.nu < FEWEST_FOR_NEWTON
+    if (wish := settings.layout()) == "unrolled":
+        return ""
     from condyle.model.looped.implicit import has_looped_newton
+    from condyle.model.looped.implicit_matrix import has_newton_matrix
 
-    return has_looped_newton(model)
+    if not (small and wish == "auto") and has_looped_newton(model):
+        return "tree"
+    states = model.tree.nq + model.tree.nu + model.nz
+    return "matrix" if (wish == "looped" or states >= FEWEST_FOR_MATRIX) and has_newton_matrix(model) else ""
 
 
 def _loops_win(estimate: Estimate, lanes: bool, longer: float = 1.0) -> bool:
@@ -172,3 +179,10 @@ def build_looped_newton(model: Model) -> tuple[TableSweep, TableSweep]:
     from condyle.model.looped import implicit
 
     return implicit.build_looped_newton(model)
+
+
+def build_newton_matrix(model: Model) -> TableSweep:
+    """What a matrix of implicit steps over the speeds is made of: model/looped/implicit_matrix.py."""
+    from condyle.model.looped import implicit_matrix
+
+    return implicit_matrix.build_newton_matrix(model)

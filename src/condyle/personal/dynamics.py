@@ -85,7 +85,7 @@ class Masses:
         prior: of the same.
         covariance: shape (m, m).
         total: mass that the forces carry [kg].
-        weak: directions that stay at the prior, in words.
+        weak: directions that stay at the prior, as text.
         trials: what was found of each trial; None for those without loads.
     """
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from condyle.records import dataclass
 from condyle.table import Table
-from condyle.table.plots import Panel, fill, house_style
+from condyle.table.panels import Panel
+from condyle.table.plots import fill, house_style
 from condyle.table.rows import TIME
 
 INK = "#010203"

@@ -16,7 +16,7 @@ from condyle.reports.figures import Figure
 from condyle.reports.page import Section, page, verdicts
 from condyle.studies.residual_forces import floating_bases
 from condyle.table import Table
-from condyle.table.plots import Panel, Source, for_people, grid_of, panels_of
+from condyle.table.panels import Panel, Source, for_people, grid_of, panels_of
 from condyle.table.titles import side
 from condyle.viewer.drawing import figure_of
 from condyle.viewer.page import Page

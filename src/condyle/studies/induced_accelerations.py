@@ -141,7 +141,8 @@ class InducedAccelerations(Display, Judged):
     def plot(self, name: str, **options: Unpack[PlotOptions]) -> AxesLike:
         """Draw what contributes to one acceleration over time. Options and what is returned are those of
         `Table.plot`."""
-        from condyle.table.plots import Source, draw, for_people
+        from condyle.table.panels import Source, for_people
+        from condyle.table.plots import draw
 
         table = self.of(name)
         shown = for_people(table) if options.get("degrees", True) else table

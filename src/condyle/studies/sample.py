@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arguments import with_call_hints
-from condyle.arrays import Array
+from condyle.arrays import Array, is_whole
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Mobilizer
 from condyle.presentation import Block, ShowsBlocks, cut, number
@@ -106,7 +106,7 @@ def sample(
     for name, value in (("n", n), ("chains", chains), ("steps", steps), ("warmup", warmup)):
         if not isinstance(value, (int, np.integer)) or value < (name != "warmup"):
             raise DescriptionError(f"sample: {name}: expected a whole number above zero, got {value!r}")
-    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
+    if not is_whole(seed, 0):
         raise DescriptionError(f"sample: seed: expected a whole number, zero or above, got {seed!r}")
     walk = _Chains(system, state, float(kT), min(int(chains), max(int(n) // LEAST, 1)), int(seed))
     each = -(-int(n) // walk.chains)
@@ -501,7 +501,8 @@ class BoltzmannSample(Judged, ShowsBlocks):
 
     def plot(self, **options: Unpack[PlotOptions]) -> Axes:
         """Histograms of the coordinates; angles are in degrees. Options are those of `Table.plot`."""
-        from condyle.table.plots import for_people, on
+        from condyle.table.panels import for_people
+        from condyle.table.plots import on
 
         table = self.table()[list(self.system.coordinates)]
         table = for_people(table) if options.get("degrees", True) else table

@@ -86,7 +86,8 @@ class StaticOptimization(ShowsBlocks):
     def plot(self, *names: str, **options: Unpack[PlotOptions]) -> AxesLike:
         """Draw activations (of all muscles, if none is named) over time. Options and what is
         returned are those of `Table.plot`."""
-        from condyle.table.plots import Source, draw
+        from condyle.table.panels import Source
+        from condyle.table.plots import draw
 
         return draw([Source(self.activations)], names, ylabel="activation", **options)
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arrays import Array
+from condyle.arrays import Array, is_whole
 from condyle.errors import DescriptionError, UnknownNameError, check_name, check_names
 from condyle.sweeps.member_table import Sample
 
@@ -68,7 +68,7 @@ def members(
     known = _distributions(quantities)
     names, d = tuple(known), len(known)
     check_name("method", method, METHODS)
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+    if not is_whole(seed, 0):
         raise DescriptionError(f"members: seed: expected a whole number from 0 on, got {seed!r}")
     factor = _factor(names, correlations)
     if factor is not None and method in ("grid", "saltelli"):
@@ -133,7 +133,7 @@ def _distributions(quantities: Any) -> dict[str, Any]:
 
 
 def _count(n: Any, method: str) -> int:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+    if not is_whole(n, 1):
         raise DescriptionError(f"members: n: expected a whole number from 1 on, got {n!r}")
     if method == "saltelli" and (n < 2 or n & (n - 1)):
         raise DescriptionError(

@@ -218,7 +218,8 @@ class Sweep(Display):
             against: the quantity of a scatter plot; by default the one that it depends on most, by ranks.
             options: axes, width and path, as for `Table.plot`.
         """
-        from condyle.table.plots import COLORS, on
+        from condyle.table.panels import COLORS
+        from condyle.table.plots import on
 
         check_name("kind of plot", kind, KINDS)
         y = self._number(name)

@@ -13,6 +13,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from condyle.arrays import is_whole
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import reported
 from condyle.sweeps import jobs
@@ -74,7 +75,7 @@ def sweep(
     """
     table = _checked(members)
     for name, value, least in (("chunk", chunk, 1), ("retries", retries, 0)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+        if value is not None and not is_whole(value, least):
             raise DescriptionError(f"sweep: {name}: expected a whole number from {least} on, got {value!r}")
     seed = int(getattr(members, "seed", 0) if seed is None else seed)
     place = Place(executor)

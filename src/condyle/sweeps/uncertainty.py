@@ -62,7 +62,8 @@ class Band(Display):
     def plot(self, *names: str, **options: Unpack[PlotOptions]) -> AxesLike:
         """Draw medians (of all columns, if none is named) over time, with bands from low to high. Options and what is
         returned are those of `Table.plot`."""
-        from condyle.table.plots import Source, draw
+        from condyle.table.panels import Source
+        from condyle.table.plots import draw
 
         return draw([Source(self.median, (self.low, self.high))], names, **options)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from condyle.arguments import with_call_hints
-from condyle.arrays import Array, number
+from condyle.arrays import Array, is_whole, number
 from condyle.errors import DescriptionError, ShapeError
 from condyle.plausible import ask, of_cutoff
 from condyle.status import Outcome, Status
@@ -128,7 +128,7 @@ def butterworth(table: Table, kind: str, cutoff: float | tuple[float, float], or
             f"{who}: {cutoff} Hz: must be above 0, rise, and stay below half of the {rate:.4g} rows per second, "
             f"{rate / 2:.4g} Hz"
         )
-    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or not 1 <= order <= 10:
+    if not is_whole(order, 1, 10):
         raise DescriptionError(f"{who}: order: expected a whole number from 1 to 10, got {order!r}")
     sos = signal.butter(order, [low, *high] if high else low, kind, fs=rate, output="sos")
     pad = min(math.ceil(3 * rate / low), len(t) - 1)

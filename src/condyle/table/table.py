@@ -472,6 +472,7 @@ class Table(Reshaped, ExplainsCalls, Display):
             matplotlib's axes; an array of them if there are several panels.
         """
         import condyle.table.plots as plots
+        from condyle.table.panels import Source
 
         tables = [self, *(name for name in names if not isinstance(name, str))]
         beside: Any = compare if isinstance(compare, (list, tuple)) else [compare]
@@ -487,9 +488,9 @@ class Table(Reshaped, ExplainsCalls, Display):
                 f"Table.plot: labels: expected two words, such as ('before', 'after'), got {labels!r}"
             )
         return plots.draw(
-            [plots.Source(table, word=labels[0]) for table in tables],
+            [Source(table, word=labels[0]) for table in tables],
             [name for name in names if isinstance(name, str)],
-            others=[plots.Source(table, word=labels[1]) for table in beside],
+            others=[Source(table, word=labels[1]) for table in beside],
             grid=grid,
             axes=axes,
             width=width,

@@ -22,7 +22,8 @@ from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.status import Status
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
-from condyle.studies.motion.motion import Motion, check_times
+from condyle.studies.motion.motion import Motion
+from condyle.studies.motion.recorded import check_times
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System

@@ -22,6 +22,7 @@ from http import HTTPStatus
 from typing import Any, Self
 
 from condyle.arguments import with_call_hints
+from condyle.arrays import is_whole
 from condyle.errors import CondyleError, DescriptionError
 from condyle.system.checked_arguments import check_system, number
 from condyle.system.state import State
@@ -72,7 +73,7 @@ class LiveView:
         check_system("live", system)
         if state is not None and state.system is not system:
             raise DescriptionError("live: the state belongs to another system; make it with system.state()")
-        if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
+        if not is_whole(port, 0, 65535):
             raise DescriptionError(
                 f"live: port: expected a whole number from 0 to 65535, 0 for any that is free, got {port!r}"
             )

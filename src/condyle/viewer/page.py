@@ -16,7 +16,7 @@ import numpy as np
 
 import condyle.files as files
 import condyle.shapes as shapes
-from condyle.arrays import Array
+from condyle.arrays import Array, is_number
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.records import assign, dataclass
 from condyle.spatial import quaternion_from_rotation
@@ -63,7 +63,7 @@ class ViewOptions:
             x: Any = getattr(self, name)
             if x is None and name != "zoom":
                 continue
-            if isinstance(x, bool) or not isinstance(x, (int, float, np.number)) or not low <= x <= high:
+            if not is_number(x, low, high):
                 unit = "" if name == "zoom" else " [degrees]"
                 raise DescriptionError(f"{name}: expected a number from {low} to {high}{unit}, got {x!r}")
             object.__setattr__(self, name, float(x))

@@ -17,7 +17,7 @@ import numpy as np
 
 import condyle.files as files
 from condyle.arguments import with_call_hints
-from condyle.arrays import Array
+from condyle.arrays import Array, is_number
 from condyle.errors import CondyleError, DescriptionError
 from condyle.viewer.drawing import figure_of
 from condyle.viewer.page import Page, ViewOptions
@@ -189,7 +189,7 @@ def _frame(times: Array, t: float) -> int:
 
 
 def _time(t: Any) -> float:
-    if isinstance(t, bool) or not isinstance(t, (int, float, np.number)) or not np.isfinite(t):
+    if not is_number(t):
         raise DescriptionError(f"picture: t: expected a time [s], got {t!r}")
     return float(t)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from condyle.arrays import is_number
 from condyle.errors import CondyleError, DescriptionError, UnknownNameError
 from condyle.integrate.integrators import METHODS
 from condyle.system.state import State
@@ -402,7 +403,7 @@ def _known(what: str, name: Any, names: Any) -> int:
 
 
 def _number(value: Any, low: float = -1e9, high: float = 1e9) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+    if not is_number(value, low, high):
         raise DescriptionError(
             f"a number between {low:g} and {high:g} is needed, the page sent {str(value)[:40]!r}"
         )

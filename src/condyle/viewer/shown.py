@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arguments import with_call_hints
-from condyle.arrays import real
+from condyle.arrays import is_number, is_whole, real
 from condyle.errors import DescriptionError, ShapeError
 from condyle.system.system import System
 from condyle.table import Table, is_frame
@@ -143,13 +142,13 @@ def scene_of(
     frames: int = MOST,
 ) -> Scene:
     """The scene that `show` and `picture` draw."""
-    if isinstance(frames, bool) or not isinstance(frames, int) or frames < 1:
+    if not is_whole(frames, 1):
         raise DescriptionError(f"show: frames: expected a whole number above zero, got {frames!r}")
     first = layers(what, motion, frames)
     shift = (0.0, 0.0, 0.0) if offset is None else tuple(real("show: offset", offset).ravel())
     if len(shift) != 3:
         raise ShapeError(f"show: offset: expected three numbers [m], got {offset!r}")
-    if isinstance(later, bool) or not isinstance(later, (int, float, np.number)) or not np.isfinite(later):
+    if not is_number(later):
         raise DescriptionError(f"show: later: expected a number [s], got {later!r}")
     drawn, paint = draw(first[0], color, markers, arrows, plots)
     out = [drawn, *(draw(layer, color)[0] for layer in first[1:])]

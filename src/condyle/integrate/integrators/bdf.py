@@ -91,7 +91,7 @@ class BDF(Method):
     def step(
         self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
     ) -> MethodStep:
-        from condyle.integrate.newton import TreeNewton
+        from condyle.integrate import newton as equations
         from condyle.native.programs.nodes import Call, If, Ints, While, elementwise, kernel, summed
 
         n, leading, k = eq.n, max(eq.n, 1), np.arange(HIGHEST + 1)
@@ -126,7 +126,7 @@ class BDF(Method):
         )
         sizes |= dict.fromkeys(("y_p", "psi", "d", "dy", "k_stage", "f_t", "one_by_c"), n)
         sizes |= {"D": 8 * n, "mix": 36, "weights_psi": 6}
-        tree = None if eq.newton is None else TreeNewton(eq, rhs, sizes)
+        tree = equations.newton(eq, rhs, sizes)
         if tree is None:
             sizes |= {"J": n * n, "W": n * n, "pivots": leading}
 

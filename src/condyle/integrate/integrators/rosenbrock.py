@@ -57,19 +57,24 @@ class Rosenbrock(Method):
     def step(
         self, eq: EquationsOfMotion, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]
     ) -> MethodStep:
-        from condyle.integrate.newton import TreeNewton
+        from condyle.integrate.newton import newton
         from condyle.native.programs.nodes import Call, Ints, elementwise, kernel
 
         n, s, leading = eq.n, len(self.A), max(eq.n, 1)
         u = [f"U{i}" for i in range(s)]
         sizes |= dict.fromkeys([*u, "f_t", "k_stage"], n) | {"jacobians": 1}
         count = kernel(lambda count: count + 1, ["jacobians"], ["jacobians"], sizes, "counted")
-        if eq.newton is not None:
-            tree = TreeNewton(eq, rhs, sizes)
+        equations = newton(eq, rhs, sizes)
+        if equations is not None:
             sizes["sigma"] = 1
             sigma = kernel(lambda h: 1 / (self.gamma * h), ["h_try"], ["sigma"], sizes, "sigma")
-            factor: list[Node] = [sigma, *tree.linearize("t", "y", "k0"), count, *tree.factor("sigma")]
-            solve = tree.solve
+            factor: list[Node] = [
+                sigma,
+                *equations.linearize("t", "y", "k0"),
+                count,
+                *equations.factor("sigma"),
+            ]
+            solve = equations.solve
         else:
             sizes |= {"W": n * n, "pivots": leading, "info": 1}
             factor = [

@@ -29,7 +29,7 @@ and outward du by (5). D is eliminated without pivots: sigma S' I S is most of i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -231,7 +231,7 @@ class _Factorization:
             for link, (n, f) in kind.loads(d, column).items():  # type: ignore[arg-type]
                 d.add(d.row(link), BodyFields.F, (-n, -f))
                 symbols = [d.reads.get(f"{link}.{name}") for name in ("R", "p", "V")]
-                d.add(d.row(link), _K, -_load_changes((n, f), symbols))
+                d.add(d.row(link), _K, -load_changes((n, f), symbols))
 
         looped.law_pass(push)
         line = StraightLine(looped)
@@ -240,7 +240,7 @@ class _Factorization:
             body = line.body(B)
             symbols = [line.reads.get((B + 1, name)) for name in ("R", "p", "V")]
             body.F = add(body.F, (-load[0], -load[1]))
-            body[_K] = body[_K] - _load_changes(load, symbols)
+            body[_K] = body[_K] - load_changes(load, symbols)
         for b in tree.bodies:
             speeds = tree.speeds_of(b.index)
             if any(k in loads.mobility for k in speeds):
@@ -271,7 +271,7 @@ class _Factorization:
         KT = KQ @ P + K[:, 6:12] @ S + K[:, 12:] @ motions[18:, :] + sigma * KS  # (3)
         D = S.T @ KT + by_q @ P - by_u  # (5)
         R = S.T @ K + ca.horzcat(S_F, ca.SX(nu, 12))
-        found = _solved(D, ca.horzcat(ca.SX.eye(nu), R), d.of_speeds("lock"))
+        found = solved(D, ca.horzcat(ca.SX.eye(nu), R), d.of_speeds("lock"))
         inverse, DR = found[:, :nu], found[:, nu:]
         rest = ca.vertcat(S.T @ KQ + by_q, S.T @ KS)
         _Factors(r, motions, inverse, DR, ca.vertcat(KT, KQ, KS), rest).write(d)
@@ -351,11 +351,11 @@ class _Speeds:
         return ca.solve(self.N.T @ self.N, self.N.T @ ca.solve(self.matrix, b))
 
 
-def _solved(D: SX, R: SX, lock: list[SX]) -> SX:
+def solved(D: SX, R: SX, lock: Sequence[SX] = ()) -> SX:
     """D^-1 R for R = (1, ...); speeds that are locked are what the 1 says."""
     n = D.shape[0]
     A = ca.horzcat(D, R)
-    for k in range(n):
+    for k in range(len(lock)):
         alone = ca.SX(1, A.shape[1])
         alone[0, k] = alone[0, n + k] = 1
         A[k, :] = ca.if_else(lock[k] < np.inf, A[k, :], ca.densify(alone))
@@ -375,7 +375,7 @@ def _shifted(K: SX, r: SX) -> SX:
     return ca.horzcat(*(x for k in (0, 2, 4) for x in (parts[k] - parts[k + 1] @ rx, parts[k + 1])))
 
 
-def _load_changes(load: Pair, symbols: list[SX | None]) -> SX:
+def load_changes(load: Pair, symbols: list[SX | None]) -> SX:
     """dL of (2), shape (6, 18), of a load about M's origin from the symbols of R, p and V of M that it reads.
     By x the pose turns and moves, V of M's origin turns, and the origin leaves the point of reference."""
     out, L = ca.SX(6, 18), ca.vertcat(*load)

@@ -8,7 +8,7 @@ closer to ground. M is factored and solved afterward (condyle.native.solvers.tre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -61,7 +61,7 @@ def has_looped_jacobian(model: Model, wrt: Sequence[str]) -> bool:
     return len(model.forces) == 1 or (not law_kinds(model) and _is_local(model))
 
 
-class _AskedForBodiesError(Exception):
+class AskedForBodiesError(Exception):
     """A force depends on where bodies are or how they move."""
 
 
@@ -72,7 +72,7 @@ def _is_local(model: Model) -> bool:
     tabled = {i for kind in path_kinds(model) for i, _ in kind.members}
 
     def refuse(key: int) -> Any:
-        raise _AskedForBodiesError
+        raise AskedForBodiesError
 
     ask = OnDemand(refuse)
     loads = TreeLoads(s.view(Kinematics(model.placed, R_GM=ask, p_GM=ask, p_PM=ask, V_GM=ask, H=ask)))
@@ -81,7 +81,7 @@ def _is_local(model: Model) -> bool:
             loads.enabled = enabled
             if i not in tabled:
                 force.apply(loads.view, loads)
-    except _AskedForBodiesError:
+    except AskedForBodiesError:
         return False
     if loads.bodies:
         return False
@@ -103,7 +103,9 @@ def build_looped_jacobian(model: Model, wrt: Sequence[str]) -> TreeSolve:
     widths = [model.nz if name == "z" else nu for name in wrt]
     results = [("entries", nu + sum(map(len, before))), ("columns", nu * padded(sum(widths))), ("status", 1)]
     looped = Looped(model, [(name, model.sizes()[name]) for name in ("q", "u", "tau", "tail")], results)
-    _Jacobian(looped, wrt, before, widths).write()
+    starts = np.cumsum([0, *widths]).tolist()
+    place = {name: ("columns", at) for name, at in zip(wrt, starts, strict=False)}
+    TreeColumns(looped, before, place, padded(sum(widths))).write()
     return TreeSolve(looped.rows(), before, widths)
 
 
@@ -119,17 +121,21 @@ def build_looped_jvp(model: Model, wrt: Sequence[str]) -> Product:
     return Product(jacobian, model.tree.nu, jacobian.widths)
 
 
-class _Jacobian:
-    """The passes being written."""
+class TreeColumns:
+    """The passes being written.
+
+    Args:
+        before: of each speed those before it on its path to ground, nearest first.
+        place: the result that holds the columns of each variable, and where they begin in its rows of `width` numbers.
+    """
 
     def __init__(
-        self, looped: Looped, wrt: Sequence[str], before: list[list[int]], widths: Sequence[int]
+        self, looped: Looped, before: list[list[int]], place: Mapping[str, tuple[str, int]], width: int
     ) -> None:
         self.looped, self.tree = looped, looped.model.tree
         self.loaded, self.pulled = has_forces(looped.model), bool(path_kinds(looped.model))
-        self.width = padded(sum(widths))
-        self.place = dict(zip(wrt, np.cumsum([0, *widths]).tolist(), strict=False))
-        self.wrt = [name for name in wrt if name != "z"]  # of bodies
+        self.width, self.place = width, place
+        self.wrt = [name for name in place if name != "z"]  # of bodies
         self._tables(before)
 
     def _tables(self, before: list[list[int]]) -> None:
@@ -148,7 +154,7 @@ class _Jacobian:
             dtype=np.int64,
         ).reshape(-1, 3)
         self.speeds, first, rows = bodies, bodies + nu, NewRows(looped)
-        near, far, entry = pairs.T
+        near, far, entry = self.near, self.far, _ = pairs.T
         for _ in range(nu):
             rows.add("speed")
         for j, k in zip((bodies + near).tolist(), (bodies + far).tolist(), strict=True):
@@ -164,14 +170,23 @@ class _Jacobian:
         u = np.array([0, *(b.u.start for b in tree.bodies)])
         for k in range(most):
             row = np.minimum(u + k, nu - 1)
-            looped.window(f"own_M{k}", "entries", 0, start[row])
+            self._own_entries(k, row, u, start)
             for name in self.wrt:
-                at = row * width + place[name] + u + (k if name == "tau" else 0)
-                looped.window(f"own_{name}{k}", "columns", 0, at)
-        looped.window("pair_M", "entries", first, entry)
+                result, begin = place[name]
+                looped.window(f"own_{name}{k}", result, 0, row * width + begin + u + k * (name == "tau"))
+        self._pair_entries(first, entry)
         for name in (name for name in self.wrt if name != "tau"):
-            looped.window(f"up_{name}", "columns", first, far * width + place[name] + near)
-            looped.window(f"down_{name}", "columns", first, near * width + place[name] + far)
+            result, begin = place[name]
+            looped.window(f"up_{name}", result, first, far * width + begin + near)
+            looped.window(f"down_{name}", result, first, near * width + begin + far)
+
+    def _own_entries(self, k: int, row: np.ndarray, u: np.ndarray, start: np.ndarray) -> None:
+        """Where M of the bodies' own speeds is."""
+        self.looped.window(f"own_M{k}", "entries", 0, start[row])
+
+    def _pair_entries(self, first: int, entry: np.ndarray) -> None:
+        """Where M of pairs is, whose rows begin with `first`."""
+        self.looped.window("pair_M", "entries", first, entry)
 
     def write(self) -> None:
         solve(self.looped, True, "tau", self.prepared, self.ground, self.found, self.applied)
@@ -190,12 +205,17 @@ class _Jacobian:
         if (paths := self.looped.path_rows) is not None:
             paths.push(BodyFields.F, -1)
 
+    @property
+    def elsewhere(self) -> frozenset[int]:
+        """Laws that are not forces on coordinates of one body, by their places among the forces."""
+        return self.looped.tabled
+
     # ---- kernels
 
     def ground(self, d: Draft) -> None:
         d.me.p_O = ca.SX(3, 1)
         none = ca.SX(3, 1)
-        _carry(d.me, Subtree(ca.SX(1, 1), none, ca.SX(3, 3), none, ca.SX(3, 3), ZERO))
+        carry(d.me, Subtree(ca.SX(1, 1), none, ca.SX(3, 3), none, ca.SX(3, 3), ZERO))
 
     def prepared(self, d: Draft, new: BodyKinematics, P: Inertia, p_c: SX) -> None:
         """Kinematics are there."""
@@ -213,15 +233,15 @@ class _Jacobian:
         a = spatial_acceleration(V, add(d.me.A, X))
         d.me.a = a
         d.me.udot = ca.vertcat(ca.SX(0, 1), *udot)
-        carried = Subtree(*of_one(ca.tril2symm(I), d.body.mass, p_c, V, a))
+        mine = Subtree(*of_one(ca.tril2symm(I), d.body.mass, p_c, V, a))
         if self.pulled:
-            carried = carried._replace(F=add(carried.F, d.me.F))
-        _carry(d.me, carried)
+            mine = mine._replace(F=add(mine.F, d.me.F))
+        carry(d.me, mine)
 
     def _loads(self) -> None:
         """How forces on coordinates change with those of their body."""
         line = StraightLine(self.looped)
-        s, loads = line.symbols, line.loads(without=self.looped.tabled)
+        s, loads = line.symbols, line.loads(without=self.elsewhere)
         for b in self.tree.bodies:
             if any(k in loads.mobility for k in self.tree.speeds_of(b.index)):
                 f = ca.vertcat(*(loads.mobility.get(k, ca.SX(0)) for k in self.tree.speeds_of(b.index)))
@@ -233,8 +253,8 @@ class _Jacobian:
     def inward(self, d: Draft) -> None:
         """What the body carries is there."""
         nu, mobilizer = d.mobilizer.nu, d.mobilizer
-        carried, r = _carried(d.me), d.me.r
-        _carry(d.parent, with_child(_carried(d.parent), carried, r))
+        mine, r = carried(d.me), d.me.r
+        carry(d.parent, with_child(carried(d.parent), mine, r))
         if not nu:
             return
         plain = is_plain(mobilizer)
@@ -243,12 +263,12 @@ class _Jacobian:
         )
         X_MF = (ca.SX.eye(3), ca.SX(3, 1)) if plain else d.me.X_MF
         joint = MobilizerState(d.me.H, X_MF, shift_motion(d.parent.V, r), d.me.V, d.me.p_O)
-        made, dq, du, M = columns(mobilizer, d.t, d.q, u, udot, joint, d.me.a, carried)
+        made, dq, du, M = columns(mobilizer, d.t, d.q, u, udot, joint, d.me.a, mine)
         if self.loaded:
             dq, du = dq - d.me.f_q, du - d.me.f_u
-        own, locks = {"q": -dq, "u": -du}, of_held(d, BodyFields.lock)
+        own = {"q": -dq, "u": -du}
+        self.own_M(d, M)
         for k, column in enumerate(made):
-            d.writes[f"own_M{k}"] = ca.vertcat(*(M[k, k - i] + (0 if i else locks[k]) for i in range(k + 1)))
             for name in self.wrt:
                 d.writes[f"own_{name}{k}"] = (
                     ca.densify(own[name][k, :].T) if name in own else ca.SX.ones(1, 1)
@@ -258,6 +278,11 @@ class _Jacobian:
             speed.force = column.row_I, column.row_Q, column.dF_q, column.dF_u
             if self.pulled:
                 speed.S, speed.G = column.S, column.G
+
+    def own_M(self, d: Draft, M: SX) -> None:
+        """M of the body's own speeds is there."""
+        for k, lock in enumerate(of_held(d, BodyFields.lock)):
+            d.writes[f"own_M{k}"] = ca.vertcat(*(M[k, k - i] + (0 if i else lock) for i in range(k + 1)))
 
     def pair(self, d: KernelDraft) -> None:
         """Two speeds on one path."""
@@ -274,10 +299,10 @@ class _Jacobian:
                 d.writes |= {f"up_{name}": -up, f"down_{name}": -down}
 
 
-def _carried(row: BodyFields) -> Subtree:
+def carried(row: BodyFields) -> Subtree:
     m, mc, I, p, C, F = row[_CARRIED]
     return Subtree(m, mc, ca.tril2symm(I), p, C, F)
 
 
-def _carry(row: BodyFields, x: Subtree) -> None:
+def carry(row: BodyFields, x: Subtree) -> None:
     row[_CARRIED] = x.m, x.mc, ca.tril(x.I), x.p, x.C, x.F

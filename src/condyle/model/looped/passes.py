@@ -271,17 +271,25 @@ def _newton_euler(
     ground: Callable[[Draft], None],
     result: str,
     forces: bool = False,
+    constraints: bool = False,
 ) -> None:
-    """rnea.py: `result` is the generalized forces, or "F" for the reactions, or "F" and these after it."""
+    """rnea.py: `result` is the generalized forces, or "F" for the reactions, or "F" and these after it. With
+    `constraints`, those of multipliers lambda_ push too."""
     forces = forces and has_forces(looped.model)
+    placed = forces or constraints
 
     def prepare(d: Draft) -> None:
-        new = d.kinematics(moving, positions=forces, linear=forces)
+        new = d.kinematics(moving, positions=placed, linear=placed)
         rnea.force_pass(d, new, None if udot is None else d.of_speeds(udot), moving)
         make_room(d)
 
     looped.outward(prepare, ground)
     generalized = forces and apply_loads(looped, BodyFields.F, -1)
+    if constraints:
+        line = StraightLine(looped)
+        for B, load in line.symbols.rows(line.kin).loads(line.symbols["lambda_"]).bodies.items():
+            line.body(B).F = add_scaled(line.body(B).F, load, -1)
+        line.write()
     _project(looped, result, -1 if generalized else 0)
 
 
@@ -311,6 +319,10 @@ def inverse_dynamics(looped: Looped) -> None:
 
 def reactions(looped: Looped) -> None:
     _newton_euler(looped, True, "udot", ground_with_gravity, "F", forces=True)
+
+
+def reactions_with_constraints(looped: Looped) -> None:
+    _newton_euler(looped, True, "udot", ground_with_gravity, "F", forces=True, constraints=True)
 
 
 def joint_loads(looped: Looped) -> None:

@@ -11,13 +11,19 @@ A span that moves as a whole changes nothing, so that only speeds that it crosse
 their bodies are part of the force F that a body carries; what (3) adds to that is summed tip to base for
 every speed j, and S_k times the sum is what f_k changes by.
 
-Rows: an *arm* for each law and speed, with (2); a *turn* for each span and speed that it crosses; a *cell*
-for each body and speed, with sums of (3).
+Rows: an *arm* for each law and speed, with (2); a *turn* for each span and speed that it crosses, a *pull* for
+each that other spans of its law cross, where dT is all that changes; a *cell* for each body and speed, with
+sums of (3). Loads that depend on one body alone, as those of contacts, may be
+among these: with d(load) = A x + B G of what the body itself feels, about M's origin, beyond what is carried,
+
+    d(load)/dq_j = A S_j + B G_j,    d(load)/du_j = B S_j                                                  (4)
+
+has a row *felt* for each such body and speed before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import casadi as ca
@@ -60,6 +66,10 @@ class CellFields(RowFields):
     by_u = RowField[ca.SX](ca.SX.ones(6, 1))
 
 
+FELT = RowField[ca.SX](ca.SX.ones(6, 12), name="felt")
+"""Of a body: (A, B) of (4)."""
+
+
 class TurnKernel(KernelDraft):
     """The kernel of the turns of a kind of spans."""
 
@@ -73,32 +83,58 @@ class TurnKernel(KernelDraft):
         self.sides = self.read(f"constant.turn{number}.sides", self.ends)
 
 
+class PullKernel(KernelDraft):
+    """The kernel of the pulls of a kind of spans."""
+
+    def __init__(self, looped: Looped, kind: SpanKind) -> None:
+        super().__init__(looped)
+        self.kind_of_span, self.ends, self.row_size = kind, len(kind.links), kind.span.row_size
+        self.span, self.arm = SpanFields(self, "span"), ArmFields(self, "arm")
+
+
 class PathColumns:
     """The passes being written, after those of bodies and their speeds.
 
     Args:
         paths: the rows of laws and spans.
-        place: where the columns of each variable begin among those of all, in rows of `width` numbers.
+        place: the result that holds the columns of each variable, and where they begin in its rows of `width` numbers.
         speeds: the row of the first speed.
+        felt: bodies whose loads depend on them alone: (4).
     """
 
     def __init__(
-        self, looped: Looped, paths: PathRows, place: Mapping[str, int], width: int, speeds: int
+        self,
+        looped: Looped,
+        paths: PathRows | None,
+        place: Mapping[str, tuple[str, int]],
+        width: int,
+        speeds: int,
+        felt: Collection[int] = (),
     ) -> None:
         self.looped, self.paths, self.place, self.width, self.speeds = looped, paths, place, width, speeds
-        self.tree = looped.model.tree
+        self.tree, self.felt = looped.model.tree, felt
         self._add_rows()
 
     def _add_rows(self) -> None:
         looped, tree, paths, rows = self.looped, self.tree, self.paths, NewRows(self.looped)
-        law, first_span = looped.links["law"], int(paths.types[len(paths.kinds)])
-        crossed = [(row, j, sides) for row, B, sides in paths.crossed() for j in tree.speeds_of(B)]
+        crossed = []
+        if paths is not None:
+            law, first_span = looped.links["law"], int(paths.types[len(paths.kinds)])
+            crossed = [(row, j, sides) for row, B, sides in paths.crossed() for j in tree.speeds_of(B)]
+        before = {B: [j for A in tree.path(B) for j in tree.speeds_of(A)] for B in self.felt}
         arms = sorted({(int(law[row]), j) for row, j, _ in crossed})
-        touched = {
-            (row, j): [int(looped.links[f"end{i}"][row]) - 1 for i in range(len(sides))]
-            for row, j, sides in crossed
+        ends_of = {
+            row: [int(looped.links[f"end{i}"][row]) - 1 for i in range(len(sides))]
+            for row, _, sides in crossed
         }
+        touched = {(row, j): ends_of[row] for row, j, _ in crossed}
+        others: dict[int, list[int]] = {}  # spans by law: a span that crosses nothing pulls nothing
+        for row in ends_of:
+            others.setdefault(int(law[row]), []).append(row)
+        pulls = [(row, r, j) for r, j in arms for row in others[r] if (row, j) not in touched]
+        touched |= {(row, j): ends_of[row] for row, _, j in pulls}
         wanted = {(A, j) for (_, j), ends in touched.items() for B in ends if B >= 0 for A in tree.path(B)}
+        wanted |= {(A, j) for B, speeds in before.items() for A in tree.path(B) for j in speeds}
         cells = [(B, j) for B in tree.tip_to_base for j in range(tree.nu) if (B, j) in wanted]
         nothing = rows.add("cell", 0)
         where = {(-1, j): nothing for j in range(tree.nu)}
@@ -108,7 +144,13 @@ class PathColumns:
             own = {f"own{n}": self.speeds + k for n, k in enumerate(tree.speeds_of(B))}
             P = tree.parent(B)
             rows.add("cell", len(own), up=nothing if P is None else where[P, j], **own)
-        arm = {(r, j): rows.add("arm", int(looped.types[r] - paths.types[0]), law=r) for r, j in arms}
+        for B, speeds in before.items():
+            for j in speeds:
+                rows.add("felt", 0, felt_by=B + 1, cell0=where[B, j], speed=self.speeds + j)
+        arm = {
+            (r, j): rows.add("arm", int(looped.types[r] - looped.types[self._first_law]), law=r)
+            for r, j in arms
+        }
         turns: dict[int, dict[int, Any]] = {}  # spans and sides, by kind and row
         for row, j, sides in crossed:
             ends = {f"end{i}": B + 1 for i, B in enumerate(touched[row, j])}
@@ -116,6 +158,10 @@ class PathColumns:
             r, kind = int(law[row]), int(looped.types[row]) - first_span
             turn = rows.add("turn", kind, span=row, law=r, arm=arm[r, j], speed=self.speeds + j, **ends)
             turns.setdefault(kind, {})[turn] = row, sides
+        for row, r, j in pulls:
+            ends = {f"end{i}": B + 1 for i, B in enumerate(touched[row, j])}
+            ends |= {f"cell{i}": where[B, j] for i, B in enumerate(touched[row, j])}
+            rows.add("pull", int(looped.types[row]) - first_span, span=row, arm=arm[r, j], **ends)
         rows.finish()
         self.types = rows.types
         for kind, known in turns.items():
@@ -130,47 +176,56 @@ class PathColumns:
         """Where results of cells and arms are, by row."""
         looped, tree = self.looped, self.tree
 
-        def window(name: str, at: Mapping[int, int]) -> None:
+        def window(name: str, result: str, at: Mapping[int, int]) -> None:
             places = np.zeros(len(looped.types), dtype=np.int64)
             places[list(at)] = list(at.values())
-            looped.windows[name] = "columns", places
+            looped.windows[name] = result, places
 
         for name in (name for name in ("q", "u") if name in self.place):
+            result, begin = self.place[name]
             for e in range(max(b.mobilizer.nu for b in tree.bodies)):
                 at = {
-                    row: (tree.bodies[B].u.start + e) * self.width + self.place[name] + j
+                    row: (tree.bodies[B].u.start + e) * self.width + begin + j
                     for row, (B, j) in cells.items()
                     if e < len(tree.speeds_of(B))
                 }
-                window(f"cell_{name}{e}", at)
+                window(f"cell_{name}{e}", result, at)
         if "z" in self.place:
+            result, begin = self.place["z"]
             z = looped.windows["law_z"][1] - looped.model.tail["z"].start
-            at = {row: j * self.width + self.place["z"] + int(z[r]) for row, (r, j) in arms.items()}
-            window("arm_z", at)
+            at = {row: j * self.width + begin + int(z[r]) for row, (r, j) in arms.items()}
+            window("arm_z", result, at)
+
+    @property
+    def _first_law(self) -> int:
+        return 0 if self.paths is None else self.paths.first_law
 
     # ---- passes
 
     def write(self) -> None:
-        self.paths.law_pass(self._derivatives)
         self._pass(cell=self._empty_cell, arm=self._empty_arm)
-        self._pass(turn=self._turn)
-        self._pass(arm=self._arm)
-        self._pass(turn=self._push)
+        if self.paths is not None:
+            self.paths.law_pass(self._derivatives)
+            self._pass(turn=self._turn)
+            self._pass(arm=self._arm)
+            self._pass(turn=self._push, pull=self._pull)
+        self._pass(felt=self._felt)
         self._pass(cell=self._cell)
 
     def _pass(self, **write: Callable[[Any, int], None]) -> None:
         kernels: dict[int, KernelDraft] = {}
         for (what, number), t in self.types.items():
             if what in write:
-                turns = what == "turn"
-                d = (
-                    TurnKernel(self.looped, self.paths.spans[number], number)
-                    if turns
-                    else KernelDraft(self.looped)
-                )
+                d = self._kernel(what, number)
                 write[what](d, number)
                 kernels[t] = d
         self.looped.extra_pass(kernels)
+
+    def _kernel(self, what: str, number: int) -> KernelDraft:
+        if self.paths is None or what not in ("turn", "pull"):
+            return KernelDraft(self.looped)
+        kind = self.paths.spans[number]
+        return TurnKernel(self.looped, kind, number) if what == "turn" else PullKernel(self.looped, kind)
 
     def _derivatives(self, kind: PathKind, d: LawKernel, law: PathLaw, view: LawView) -> None:
         """T_L, T_v and T_z."""
@@ -218,7 +273,7 @@ class PathColumns:
         arm, law = ArmFields(d, "me"), LawFields(d, "law")
         r, s = arm.r, arm.s
         arm.dT_q, arm.dT_u = law.T_L * r + law.T_v * s, law.T_v * r
-        if "z" in self.place and (states := len(self.paths.kinds[number].law.states)):
+        if "z" in self.place and self.paths and (states := len(self.paths.kinds[number].law.states)):
             T_z = RowField[ca.SX](ca.SX.ones(states, 1), name="T_z")
             d.writes["arm_z"] = ca.densify(-r * law[T_z])
 
@@ -236,6 +291,24 @@ class PathColumns:
             cell = CellFields(d, f"cell{i}")
             d.add(cell, CellFields.by_q, ca.vertcat(*by_q))
             d.add(cell, CellFields.by_u, -dT_u * ca.vertcat(*w))
+
+    def _pull(self, d: PullKernel, number: int) -> None:
+        """(3) of a span that does not move, or as a whole."""
+        for i, link in enumerate(d.kind_of_span.links):
+            w, cell = (
+                ca.vertcat(*_about(d.row(link).p_O, d.span.W[6 * i : 6 * i + 6])),
+                CellFields(d, f"cell{i}"),
+            )
+            d.add(cell, CellFields.by_q, -d.arm.dT_q * w)
+            d.add(cell, CellFields.by_u, -d.arm.dT_u * w)
+
+    def _felt(self, d: KernelDraft, number: int) -> None:
+        """(4), about O."""
+        at, speed, cell = d.row("felt_by"), SpeedFields(d, "speed"), CellFields(d, "cell0")
+        K, p = at[FELT], at.p_O
+        S, G = (ca.vertcat(x[0], x[1] + cross(x[0], p)) for x in (speed.S, speed.G))
+        for field, change in ((CellFields.by_q, K @ ca.vertcat(S, G)), (CellFields.by_u, K[:, 6:] @ S)):
+            d.add(cell, field, ca.vertcat(*_about(p, change)))
 
     def _cell(self, d: KernelDraft, speeds: int) -> None:
         cell, up = CellFields(d, "me"), CellFields(d, "up")

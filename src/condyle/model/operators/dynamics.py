@@ -323,6 +323,7 @@ OPERATORS = (
         reads="joints forces constraints",
         per_body="row",
         expressions=lambda s: _reactions(s, constraints=True),
+        looped=passes.reactions_with_constraints,
         serves="reactions",
     ),
 )

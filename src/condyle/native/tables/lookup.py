@@ -118,9 +118,11 @@ def restore_gradient(outputs: Sequence[SX]) -> list[SX]:
     """Expressions that nobody differentiates any more, with x in the place of stop_gradient(x): of
     x - stop_gradient(x), and of all that it is a factor of, nothing is left."""
     outputs = list(outputs)
-    for lookup in reversed(lookups_in(outputs)):
-        if isinstance(lookup.table, StopGradient):
-            outputs = ca.substitute(outputs, [lookup.row], [lookup.index])
+    stopped = [x for x in lookups_in(outputs) if isinstance(x.table, StopGradient)]
+    while stopped:  # again while an index holds another one
+        outputs = ca.substitute(outputs, [x.row for x in stopped], [x.index for x in stopped])
+        left = _hashes(ca.veccat(*outputs))
+        stopped = [x for x in stopped if not left.isdisjoint(_hashes(x.row))]
     return outputs
 
 
@@ -206,9 +208,10 @@ def lookup_levels(lookups: Sequence[Lookup]) -> list[list[Lookup]]:
     """Those whose indices need no look-up, those that need only these, and so on."""
     depth: dict[int, int] = {}
     levels: list[list[Lookup]] = []
+    number = {key: id(lookup) for lookup in lookups for key in _hashes(lookup.row)}
     for lookup in lookups:
-        needs = lookups_in([lookup.index])
-        depth[id(lookup)] = at = 1 + max((depth[id(other)] for other in needs), default=-1)
+        needs = (number[key] for key in _hashes(lookup.index) if key in number)
+        depth[id(lookup)] = at = 1 + max((depth[other] for other in needs), default=-1)
         levels += [[]] * (at == len(levels))
         levels[at] = [*levels[at], lookup]
     return levels

@@ -17,7 +17,8 @@ from condyle.opensim.setup.setup_file import SI, Setup
 from condyle.opensim.setup.trial import AnalysisTrial
 from condyle.spatial import Transform, euler_from_rotation
 from condyle.studies.joint_reactions import COLUMNS, joint_reactions
-from condyle.studies.motion.motion import FEWEST, Motion
+from condyle.studies.motion.motion import Motion
+from condyle.studies.motion.recorded import FEWEST
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 from condyle.studies.prescribed_forces import prescribed_forces
 from condyle.studies.static_optimization import StaticOptimization, static_optimization

@@ -21,7 +21,8 @@ from condyle.opensim.setup.inputs import (
 )
 from condyle.opensim.setup.setup_file import Setup
 from condyle.opensim.setup.trial import AnalysisTrial
-from condyle.studies.motion.motion import FEWEST, Motion
+from condyle.studies.motion.motion import Motion
+from condyle.studies.motion.recorded import FEWEST
 from condyle.studies.motion.spline_rates import rates
 from condyle.system.system import System
 from condyle.table import Table

@@ -11,7 +11,8 @@ from condyle.opensim.setup.setup_file import Setup
 from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
-from condyle.studies.motion.motion import TOLD, Motion
+from condyle.studies.motion.motion import Motion
+from condyle.studies.motion.recorded import TOLD
 from condyle.studies.motion.spline_rates import spline
 from condyle.system.system import System
 from condyle.table import Table

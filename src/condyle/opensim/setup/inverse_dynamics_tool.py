@@ -11,7 +11,8 @@ from condyle.opensim.setup.file_columns import speed_names
 from condyle.opensim.setup.inputs import frames_between, loads_of, motion_of
 from condyle.opensim.setup.setup_file import Setup
 from condyle.studies.inverse_dynamics import inverse_dynamics
-from condyle.studies.motion.motion import FEWEST, Motion
+from condyle.studies.motion.motion import Motion
+from condyle.studies.motion.recorded import FEWEST
 from condyle.system.system import System
 from condyle.tree import scales
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condyle.arguments import ExplainsCalls, with_call_hints
-from condyle.arrays import Array, number
+from condyle.arrays import Array, is_whole, number
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, check_name, warn
 from condyle.presentation import Display
 from condyle.records import dataclass
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from condyle.table.plots import Source
+    from condyle.table.panels import Source
 
 BOOTSTRAP = 1000
 """Samples of strides for a bootstrap band."""
@@ -191,6 +191,7 @@ class GaitCycles(Display, ExplainsCalls):
             degrees: show radians as degrees.
         """
         import condyle.table.plots as plots
+        from condyle.table.panels import Panel, grid_of, labeled, panel
 
         every = (self, *(c for c in names if not isinstance(c, str)))
         chosen = [name for name in names if isinstance(name, str)]
@@ -201,13 +202,13 @@ class GaitCycles(Display, ExplainsCalls):
         ours = [c._drawn(band, words[0]).shown(None, degrees) for c in every]
         theirs = [c._drawn(band, words[1], turned).shown(None, degrees) for c in beside]
         if grid is not None:
-            rows = plots.grid_of(ours, theirs, grid, chosen)
+            rows = grid_of(ours, theirs, grid, chosen)
             return plots.paint(rows, width=width, path=path, each=True)[0, 0].figure  # type: ignore[no-any-return]
         if len(every) > 1:
             raise DescriptionError(
                 "GaitCycles.plot: several GaitCycles need grid='joints x (angle, moment, power)'"
             )
-        (source,), panels = ours, list[plots.Panel]()
+        (source,), panels = ours, list[Panel]()
         for name in chosen or self.names:
             self[name]
             other = theirs[0] if theirs else None
@@ -215,22 +216,22 @@ class GaitCycles(Display, ExplainsCalls):
                 raise UnknownNameError("column", name, other.table.names)
             label = side_of(name)[0] if other is not None and other.theirs(name) != name else name
             unit = source.table.units[self.names.index(name)]
-            panels.append(plots.panel(source, other, {label: [name]}, ylabel=plots.labeled(unit)))
+            panels.append(panel(source, other, {label: [name]}, ylabel=labeled(unit)))
         if axes is None:
             count = min(len(panels), 3 if plots.inches(width) > plots.NARROW else 1)
-            panels += [plots.Panel((), panels[0].xlabel, "")] * (-len(panels) % count)
+            panels += [Panel((), panels[0].xlabel, "")] * (-len(panels) % count)
             rows = [panels[k : k + count] for k in range(0, len(panels), count)]
             return plots.paint(rows, width=width, path=path, each=True)[0, 0].figure  # type: ignore[no-any-return]
         flat = np.atleast_1d(np.asarray(axes, dtype=object))
         with plots.house_style():
-            for one, panel in zip(flat, panels, strict=False):
-                plots.fill(one, panel, "best")
+            for one, shown in zip(flat, panels, strict=False):
+                plots.fill(one, shown, "best")
         plots.save(flat[0].figure, path)
         return flat[0].figure  # type: ignore[no-any-return]
 
     def _drawn(self, kind: str | None, word: str, turned: bool = False) -> Source:
         """As a picture shows it."""
-        from condyle.table.plots import Source
+        from condyle.table.panels import Source
 
         enough = kind and len(self) > (2 if kind == "bootstrap" else 1)
         off = [self.toe_off] if self.toe_off == self.toe_off else []
@@ -272,7 +273,7 @@ def gait_cycles(
     if len(tables) != len(several) or not tables:
         raise ShapeError(f"gait_cycles: {len(tables)} tables need as many events, got {len(several)}")
     check_name("side", side, SIDES)
-    if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
+    if not is_whole(points, 2):
         raise DescriptionError(f"gait_cycles: points: expected a whole number from 2 on, got {points!r}")
     first, share = tables[0], np.linspace(0, 1, points)
     values, strides, trials, cut = [], [], [], 0

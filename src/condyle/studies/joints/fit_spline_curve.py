@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arguments import with_call_hints
-from condyle.arrays import Array, real
+from condyle.arrays import Array, is_whole, real
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import check_progress, shown
 from condyle.mobilizers import SplineCurve
@@ -388,7 +388,7 @@ def _check_steps(knots: CurveKnots, G: Array) -> None:
 
 
 def _whole(name: str, value: Any, least: int, most: int, known: bool = False) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+    if not is_whole(value, least, most):
         words = f" to {most}"
         if name == "n":
             words += ", at most as many as there are frames"

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arrays import Array
+from condyle.arrays import Array, is_whole
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Mobilizer, motion_at
 from condyle.presentation import Block, Display, number, page, rows_of
@@ -106,7 +106,7 @@ class JointFit(Display, Judged):
 
     def worst(self, count: int = WORST) -> Table:
         """The frames with the largest residuals in the metric, the worst first."""
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+        if not is_whole(count, 0):
             raise DescriptionError(f"JointFit.worst: expected how many frames, got {count!r}")
         return self.residuals._with(rows=np.argsort(-self.residuals["size"], kind="stable")[:count])
 

@@ -413,7 +413,8 @@ class InverseKinematics(ShowsBlocks, Judged):
         if not names:
             if self.tasks.markers is None:
                 return self.orientation_errors.plot(**options)
-            from condyle.table.plots import Source, draw
+            from condyle.table.panels import Source
+            from condyle.table.plots import draw
 
             guides = {"guideline of the RMS": RMS, "guideline of the largest": LARGEST}
             table = self.totals[["marker_error_RMS", "marker_error_max"]]

@@ -32,7 +32,7 @@ from condyle.fit.goals import Coordinate, Goal, Orientation, Station
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
-from condyle.studies.motion.motion import check_times
+from condyle.studies.motion.recorded import check_times
 from condyle.studies.motion.spline_rates import spline
 from condyle.system.system import System
 from condyle.table import Table, after_events

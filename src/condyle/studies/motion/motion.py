@@ -17,8 +17,6 @@ OpenSim's tools take times as they stand, reflect at the ends of the filter, and
 from __future__ import annotations
 
 import difflib
-import math
-from collections.abc import Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -36,7 +34,17 @@ from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
 from condyle.studies.motion.coordinate_rates import coordinates_of_speeds
-from condyle.studies.motion.spline_rates import END_ROWS, rates
+from condyle.studies.motion.recorded import (
+    ASSEMBLED,
+    NO_FRAMES,
+    check_times,
+    mended,
+    motion_rates,
+    projection_options,
+    refuse_doubles,
+    rounded_together,
+    warn_of_jumps,
+)
 from condyle.system.checked_arguments import check_system, number
 from condyle.system.state import State
 from condyle.system.states import Batch, States
@@ -47,36 +55,16 @@ from condyle.table.defects import (
     JUMP,
     LEAP,
     even_times,
-    jump,
-    repeats,
-    rounded_to,
-    same_signs,
     steps,
-    unwrapped,
     warn_of_gaps,
 )
-from condyle.table.filters import filtered, rows_at_ends
+from condyle.table.filters import filtered
 from condyle.tree import scales
 
 if TYPE_CHECKING:
     from condyle.fit.frames import Frames
     from condyle.integrate.trajectory import Trajectory
     from condyle.table.plots import AxesLike, PlotOptions
-
-
-NO_FRAMES = "there are no frames; was a time cut out that was not recorded?"
-FEWEST = 4
-"""Frames that the spline of degree 5 needs."""
-TOO_NEAR = 1e-7
-"""Times that are nearer, over the mean step, are one time with rounding."""
-TWICE = 0.05
-"""Where more of the times occur twice they were rounded."""
-TOLD = 1e-4
-"""Rounding of times that is a larger part of a step is noted."""
-UNIT_LENGTH = 0.1
-"""By how much the length of a quaternion may differ from one: measured ones are rounded."""
-ASSEMBLED, CLOSED = 1e-10, 1e-11
-"""What constraints hold to, in their units: found from coordinates alone; with speeds."""
 
 
 @dataclass(frozen=True)
@@ -158,14 +146,14 @@ class Motion(ExplainsCalls, States[State]):
         self.steady = True
         self._unsaid()
         if u is None or udot is None:
-            self.notes += _mended(
+            self.notes += mended(
                 system,
                 self.t,
                 self.q,
                 np.flatnonzero(np.array(scales.units(system.bodies)[0], dtype=object) == "rad"),
             )
-            _warn_of_jumps(system, self.t, self.q, range(system.nq))
-            found_u, found_udot = _rates(self)
+            warn_of_jumps(system, self.t, self.q, range(system.nq))
+            found_u, found_udot = motion_rates(self)
             u, udot = found_u if u is None else u, found_udot if udot is None else udot
         self.u, self.udot = (
             np.array(compiled.vector(name, x, "Motion")) for name, x in (("u", u), ("udot", udot))
@@ -415,11 +403,11 @@ def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Arr
 
 
 def _of_table(system: System, table: Table, lowpass: float | None, state: State, as_opensim: bool) -> Motion:
-    if not _rounded_together(table.time):
+    if not rounded_together(table.time):
         table = after_events("motion", table, CoordinateColumns.find(system, table).columns)
     t = check_times("motion", table.time)
     known_steps = steps(t)
-    _refuse_doubles(t, known_steps[0])
+    refuse_doubles(t, known_steps[0])
     warn_of_gaps("motion", t, *known_steps)
     for text in of_times(t):
         warn(f"motion: {text}")
@@ -432,8 +420,8 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
         q = np.empty((len(t), system.nq))
         q[...] = state.q
         q[:, given.places] = x
-    notes = _mended(system, t, q, given.angles[(most - least)[given.rotating] > JUMP])
-    _warn_of_jumps(system, t, q, [k for k, far in zip(given.places, most - least, strict=True) if far > LEAP])
+    notes = mended(system, t, q, given.angles[(most - least)[given.rotating] > JUMP])
+    warn_of_jumps(system, t, q, [k for k, far in zip(given.places, most - least, strict=True) if far > LEAP])
     changes = lowpass is not None or bool(system.constraints)
     known = q.copy() if changes else q
     if lowpass is not None:
@@ -451,7 +439,7 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
     warn_of_samples("motion", system, t.item(0), t.item(-1), state.tail)
     if missing or system.compiled.moves:
         motion.q = _filled(system, table, state, t, q, motion.tail, given.places, missing)
-    motion.u, motion.udot = _rates(motion, known_steps, as_opensim)
+    motion.u, motion.udot = motion_rates(motion, known_steps, as_opensim)
     motion.q = system.compiled.normalized(motion.q)
     motion.filled = tuple(system.coordinates[k] for k in missing)
     motion.ignored = given.ignored
@@ -465,59 +453,6 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
                 float(np.sqrt((d**2).mean())), float(abs(d).max()), unit
             )
     return motion
-
-
-def _rounded_together(t: Array) -> bool:
-    """Whether so many times are equal to the next ones because they are rounded: steps are then none, one or
-    two units of the last digit. Events leave few such times, among other steps."""
-    same = t[1:] == t[:-1]
-    return bool(
-        same.sum() > 1
-        and same.mean() > TWICE
-        and (t[1:] >= t[:-1]).all()
-        and np.diff(t).max() < 2.5 * rounded_to(t)
-    )
-
-
-def check_times(what: str, t: Any) -> Array:
-    """Times [s] that are finite and increase, shape (m,); ShapeError otherwise."""
-    try:
-        t = np.array(t, dtype=float)
-    except (TypeError, ValueError):
-        raise ShapeError(f"{what}: times must be numbers [s], shape (m,), got {t!r}") from None
-    if t.ndim != 1 or not len(t):
-        raise ShapeError(
-            f"{what}: "
-            + (NO_FRAMES if t.shape == (0,) else f"expected times [s] of shape (m,), got shape {t.shape}")
-        )
-    later = t[1:] > t[:-1]
-    if later.all() and math.isfinite(t[0]) and math.isfinite(t[-1]):
-        return t
-    if not np.isfinite(t).all():
-        raise ShapeError(f"{what}: time[{int(np.argmin(np.isfinite(t)))}] is not a finite number")
-    i = int(np.argmin(later))
-    which = (
-        "comes before it: sort the rows"
-        if t[i] > t[i + 1]
-        else f"occurs twice: these times are rounded to {rounded_to(t):g} s; write more digits, or give "
-        "np.arange(m) / rate"
-        if _rounded_together(t)
-        else "occurs twice: leave one of the rows out"
-    )
-    raise ShapeError(
-        f"{what}: times must increase, but time[{i}] = {t[i]:g} s and time[{i + 1}] = {t[i + 1]:g} s {which}"
-    )
-
-
-def _refuse_doubles(t: Array, shortest: float) -> None:
-    """Raise an error if two times are equal but for rounding: rates of a spline through both are noise."""
-    if len(t) > 2 and shortest < TOO_NEAR * (t.item(-1) - t.item(0)) / (len(t) - 1):
-        step = t[1:] - t[:-1]
-        i = int(np.argmin(step))
-        raise ShapeError(
-            f"motion: time[{i}] = {t[i]:.9g} s and time[{i + 1}] are {step[i]:.2g} s apart, "
-            f"others about {np.median(step):.2g} s: leave one of these rows out"
-        )
 
 
 def _filled(
@@ -542,7 +477,7 @@ def _filled(
         return q
     if not any(level == "position" for _, level in system.constraints.equations()):
         _refuse_missing(system, table, open_)
-    options = _options(system, tail[0])
+    options = projection_options(system, tail[0])
     G = system.constraints.jacobian(q[0], np.zeros(system.nu), "position", **options)
     free = [j for j, k in enumerate(coordinates_of_speeds(system)) if k in open_]
     if len(free) < len(open_) or np.linalg.matrix_rank(G[:, free]) < len(free):
@@ -568,132 +503,3 @@ def _refuse_missing(system: System, table: Table, missing: list[int]) -> None:
     )
     error.near = near
     raise error
-
-
-# ---- rates -------------------------------------------------------------------------------------------------
-
-
-def _mended(system: System, t: Array, q: Array, angles: NDArray[np.intp]) -> tuple[str, ...]:
-    """Take jumps by whole turns out of some angles, and changes of sign out of quaternions of q (m, nq), in
-    place; returns sentences on what was done.
-
-    Warns of quaternions whose length is far from one.
-    """
-    notes, names = [], system.coordinates
-    for k in angles:
-        found, turns = unwrapped(q[:, k])
-        if turns:
-            q[:, k] = found + _turns_away(system, names[k], found)
-            notes.append(f"{turns} jump{'s' * (turns > 1)} of a whole turn taken out of {names[k]}")
-    for part in system.compiled.quaternions:
-        size = np.linalg.norm(q[:, part], axis=1)
-        if not size.min() > 0:
-            raise ShapeError(
-                f"motion: {', '.join(names[part])} are zero at t = {t[int(np.argmin(size))]:g} "
-                "s: a quaternion has length one"
-            )
-        if np.abs(size - 1).max() > UNIT_LENGTH:
-            i = int(np.argmax(np.abs(size - 1)))
-            warn(
-                f"motion: {', '.join(names[part])} have the length {size[i]:.3g} at t = {t[i]:g} s, and are "
-                "divided by it: a quaternion has length one. Are these other numbers?"
-            )
-        q[:, part] /= size[:, None]
-        same_signs(q[:, part])
-    return tuple(notes)
-
-
-def _warn_of_jumps(system: System, t: Array, q: Array, places: Sequence[int]) -> None:
-    """Warn of the first of some coordinates of q (m, nq) that jumps, and of rows that repeat others."""
-    for k in places:
-        if i := jump(q[:, k]):
-            unit = scales.units(system.bodies)[0][k]
-            by = f"{abs(q[i, k] - q[i - 1, k]):.3g} {unit}"
-            warn(
-                f"motion: {system.coordinates[k]!r} jumps by {by} between t = {t[i - 1]:g} and {t[i]:g} s "
-                f"(row {i}), far more than in the steps around it, and by no "
-                "whole turn: accelerations there are wrong. Are there zeros in a gap, are rows missing or "
-                "exchanged, was another trial added? Or do three angles flip together, as Euler angles do?"
-            )
-            break
-    if places and (count := repeats(q)):
-        warn(
-            f"motion: {count} times a row begins to repeat the one before, in all coordinates: were rows "
-            "repeated to make them more, or numbers rounded? Then accelerations are wrong. Leave the "
-            "repeated rows out, or filter (lowpass=6)"
-        )
-
-
-def _turns_away(system: System, name: str, x: Array) -> float:
-    """Whole turns [rad] that bring an angle (m,) nearest to the middle of its range, if it leaves it."""
-    limits = [c.range for body in system.bodies for c in body.coordinates if c.name == name and c.range]
-    if not limits or (x.min() >= limits[0][0] and x.max() <= limits[0][1]):
-        return 0.0
-    turn = 2 * math.pi
-    return turn * round((sum(limits[0]) - x.min() - x.max()) / 2 / turn)
-
-
-def _rates(
-    motion: Motion, known: tuple[float, float] | None = None, as_opensim: bool = False
-) -> tuple[Array, Array]:
-    """u and udot of a motion that has q; q is taken to the constraints where it is a little off.
-
-    Args:
-        known: steps of its times.
-        as_opensim: by natural splines at times as they stand.
-    """
-    system, t = motion.system, motion.t
-    if len(t) < FEWEST:
-        raise ShapeError(
-            f"motion: {len(t)} frames are too few for accelerations: a spline of degree 5 needs "
-            f"{FEWEST}; or give cd.Motion(system, t, q, u, udot)"
-        )
-    q, unit = motion.q, 0.0
-    if not as_opensim:
-        t, unit = even_times(t, known)
-    mean = (t.item(-1) - t.item(0)) / (len(t) - 1)
-    if unit:
-        known = None
-        if unit > TOLD * mean:
-            motion.notes += (f"times rounded to {unit:.1g} s taken as even, {1 / mean:.5g} per second",)
-    near = max(END_ROWS, rows_at_ends(1 / mean, motion.lowpass) if motion.lowpass else 0)
-    motion.end_rows[:near] = motion.end_rows[-near:] = True
-    qdot, qddot = rates(t, q, known, natural=as_opensim)
-    t = motion.t
-    if not system.constraints and coordinates_of_speeds(system) == tuple(range(system.nq)):
-        return qdot, qddot  # u = qdot
-    for part in system.compiled.quaternions:  # those of the quaternion of unit length
-        n, ndot, nddot = q[:, part], qdot[:, part], qddot[:, part]
-        size = np.linalg.norm(n, axis=1, keepdims=True)
-        r = (n * ndot).sum(axis=1, keepdims=True) / size**2
-        n /= size
-        qdot[:, part] = ndot / size - r * n
-        # the part of nddot along n does not count
-        qddot[:, part] = nddot / size - 2 * r * qdot[:, part]
-    batch = Batch(system, t, motion.tail, {"q": lambda: q}, Status.FINISHED)
-    u = batch.ask("kinematics.u_from_qdot", (qdot,), {})
-    if system.constraints:
-        q, u = system.project(q, u, tolerance=CLOSED, **_options(system, motion.tail))
-    batch.arrays["u"] = lambda: u
-    udot = batch.ask("kinematics.udot_from_qddot", (qddot,), {})
-    motion.q = q
-    if not system.constraints:
-        return u, udot
-    free, W = ~system.compiled.tails.held(motion.tail), scales.weights(system.bodies)[1]
-    G, bias = batch.ask("constraints.jacobian", (), {}), batch.ask("constraints.bias", (), {})
-    error = (G @ udot[..., None])[..., 0] + bias
-    return u, udot - free / W * (np.linalg.pinv(G * (free / W)[:, None]) @ error[..., None])[..., 0]
-
-
-def _options(system: System, tail: Array) -> dict[str, Any]:
-    """The keyword options that a tail (..., n) was made of."""
-    model = system.compiled.model
-    out = {name: tail[..., model.tail[name]] for name in ("z", "inputs", "discrete", "parameters")}
-    on = np.atleast_2d(tail[..., model.tail["enabled"]])[0]
-    held = np.atleast_2d(tail[..., model.tail["lock"]])[0]
-    return {
-        **out,
-        "t": tail[..., 0],
-        "locked": [s for s, k in zip(system.speeds, held, strict=True) if k],
-        "disabled": [name for name, flag in zip(model.switches, on, strict=True) if not flag],
-    }

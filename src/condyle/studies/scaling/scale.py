@@ -250,12 +250,10 @@ def _resized(
 
     def scaled(kind: str, names: Iterable[str], get: Callable[[str], Any]) -> dict[str, Any]:
         """Elements that change, {name: element}."""
-        out = {}
+        out, factors, contacts = {}, BodyFactors(s, translations), set(old.contacts)
         for name in names:
-            factors, what = (
-                BodyFactors(s, translations),
-                f"{'contact' if name in old.contacts else kind} {name!r}",
-            )
+            what = f"{'contact' if name in contacts else kind} {name!r}"
+            factors.notes.clear()
             try:
                 new = get(name).scaled(factors)
             except DescriptionError as error:
