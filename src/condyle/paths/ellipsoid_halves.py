@@ -246,7 +246,7 @@ __all__ = ["EllipsoidEnds", "solvers"]
 def solvers() -> tuple[Solver, Solver, Solver]:
     """Three solvers: of p (ellipsoid_ends.py); of p and the first LeastLength.width of its row, which goes on
     where the first does not suffice; and steps on from the first, for ends that have moved a little."""
-    length = CurveLength(MODES, 2 * MODES)
+    length = CurveLength(MODES, 8)
     return (
         LeastLength(length).solver(f"ellipsoid{MODES}"),
         Halves().solver(),

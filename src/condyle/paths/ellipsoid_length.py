@@ -43,7 +43,7 @@ from condyle.paths.segment import ROW, Columns, Segment, chosen, cross, dot, inv
 from condyle.records import dataclass
 from condyle.spatial.algebra import all_of, any_of
 
-MODES = 4
+MODES = 5
 STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
 """Longest step in z; factor after a step that did not help; |dz| at which to stop, which leaves |dz|^2 in z
 and |dz|^3 in L; steps at most."""

@@ -283,9 +283,14 @@ class Span(Twinned):
         surface, pieces, S = self.wraps[k].surface, self.pieces[k], self._in_surface(k, y, X, active)
         chosen, out = ca.SX(pieces[0]), ca.SX(0, 1)
         if len(pieces) > 1:
+            rows = [surface.row(S[i], S[i + 1]) if surface.closed else ca.SX(0, 1) for i in pieces]
             best, least = ca.SX(NONE), ca.SX(np.inf)
-            for i in pieces:
-                kind, more = surface.rule(S[i], S[i + 1])
+            for i, row in zip(pieces, rows, strict=True):
+                kind, more = (
+                    (row[0], row[1] - length(S[i + 1] - S[i]))
+                    if surface.closed
+                    else surface.rule(S[i], S[i + 1])
+                )
                 kind = ca.if_else(self._usable(k, i, active), kind, NONE)
                 better = all_of(
                     best != MANDATORY, any_of(kind == MANDATORY, all_of(kind == WRAPPED, more < least))
@@ -294,6 +299,11 @@ class Span(Twinned):
                     ca.if_else(better, a, b) for a, b in ((i, chosen), (kind, best), (more, least))
                 )
             out = chosen
+            if surface.closed:
+                found = rows[0]
+                for i, row in zip(pieces[1:], rows[1:], strict=True):
+                    found = ca.if_else(chosen == i, row, found)
+                return ca.vertcat(out, found)
         return ca.vertcat(out, surface.row(_at(S, pieces, chosen), _at(S[1:], pieces, chosen)))
 
     def _chain(self, y: Sequence[SX], X: Sequence[SX], active: Sequence[SX]) -> SX:
@@ -366,7 +376,7 @@ class Span(Twinned):
         v = [dot(f, p.position.rate(s)) for p, f in zip(self.points, found.points, strict=True)]
         for w, (moment, force) in zip(self.wraps, found.wraps, strict=True):
             v.append(dot(moment, s.angular_velocity(w.body)))
-            v.append(dot(force, s.station_velocity(w.body, _origin(w.X_BS))))
+            v.append(dot(force, s.station_velocity(w.body, sx(_origin(w.X_BS)))))
         return sum(v, ca.SX(0))
 
     def load(self, s: View, g: SX, loads: Loads) -> None:
@@ -378,7 +388,7 @@ class Span(Twinned):
             p.position.load(s, f @ g, loads)
         for w, (moment, force) in zip(self.wraps, found.wraps, strict=True):
             loads.add_torque(w.body, moment @ g)
-            loads.add_force(w.body, _origin(w.X_BS), force @ g)
+            loads.add_force(w.body, sx(_origin(w.X_BS)), force @ g)
 
     def _is_plain(self, s: View) -> bool:
         """Whether no derivatives are taken of what a view shows (dynamics/view.py), so that (4) suffices."""

@@ -64,6 +64,7 @@ class Surface(Described):
     several: ClassVar[bool] = True  # may say WRAPPED beside MANDATORY
     every_order: ClassVar[bool] = False  # lengths have third derivatives too, where a surface knows them
     knows: ClassVar[bool] = False  # third derivatives
+    closed: ClassVar[bool] = False  # a row takes no longer than the rule
     memory: ClassVar[int] = 0  # numbers from which a search for ends nearby goes on
 
     def __post_init__(self) -> None:
@@ -174,7 +175,7 @@ class Surface(Described):
 class _Round(Surface):
     """A surface whose geodesics have closed forms."""
 
-    knows = True
+    knows = closed = True
 
     def rule(self, A: SX, B: SX) -> tuple[SX, SX]:
         row = self.row(A, B)
@@ -228,7 +229,7 @@ class Cylinder(_Round):
 
     Args:
         radius: [m], positive.
-        length: along z [m], positive. A path whose points of touch both lie beyond it does not wrap.
+        length: along z [m], positive. A path whose tangent points both lie beyond it does not wrap.
         quadrant: see Surface.
     """
 
