@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
 import runpy
 import sys
@@ -34,24 +33,20 @@ SIZE = (760, 480)
 def main(pages: list[str]) -> None:
     for page in pages or FIGURES:
         text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
-        back = Path.cwd()
         with (
             tempfile.TemporaryDirectory() as empty,
+            contextlib.chdir(empty),
             warnings.catch_warnings(action="ignore"),
         ):
-            os.chdir(empty)
-            try:
-                Path("page.py").write_text("\n".join(BLOCK.findall(text)))
-                with contextlib.redirect_stdout(io.StringIO()):
-                    v = SimpleNamespace(**runpy.run_path("page.py"))
-                for name, draw in FIGURES[page].items():
-                    made = draw(v, IMG / f"{name}.png")
-                    if made is not None:
-                        made.savefig(IMG / f"{name}.png", dpi=110)
-                        plt.close("all")
-                    small(IMG / f"{name}.png")
-            finally:
-                os.chdir(back)
+            Path("page.py").write_text("\n".join(BLOCK.findall(text)))
+            with contextlib.redirect_stdout(io.StringIO()):
+                v = SimpleNamespace(**runpy.run_path("page.py"))
+            for name, draw in FIGURES[page].items():
+                made = draw(v, IMG / f"{name}.png")
+                if made is not None:
+                    made.savefig(IMG / f"{name}.png", dpi=110)
+                    plt.close("all")
+                small(IMG / f"{name}.png")
 
 
 def small(path: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import runpy
 import sys
 import tempfile
@@ -114,17 +113,13 @@ def made(example: Path, folder: Path) -> Path:
         path.stat().st_mtime for path in (example, *VIEWER.rglob("*.[hjp][tsy]*"))
     )
     if not page.exists() or page.stat().st_mtime < newest:
-        back = Path.cwd()
         with (
             tempfile.TemporaryDirectory() as empty,
+            contextlib.chdir(empty),
             warnings.catch_warnings(action="ignore"),
+            contextlib.redirect_stdout(io.StringIO()),
         ):
-            os.chdir(empty)
-            try:
-                with contextlib.redirect_stdout(io.StringIO()):
-                    variables = runpy.run_path(str(example))
-            finally:
-                os.chdir(back)
+            variables = runpy.run_path(str(example))
         scene(variables, example.stem).save(page)
     return page
 

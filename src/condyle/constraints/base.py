@@ -65,7 +65,7 @@ class Constraint(Described):
         level: position, velocity or acceleration: the lowest level at which the equations hold.
         measure: unit of what the equations keep, as a position: "m", "rad", "1" of a cosine; "" where nobody
             knows, as of a user's function.
-        undefined: where the equations are not a number, and what to do there, in words.
+        undefined: where the equations are not a number, and what to do there, as text.
     """
 
     level: ClassVar[str] = "position"

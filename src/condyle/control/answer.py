@@ -40,7 +40,7 @@ class Answer:
         parameters: those that were found, by name.
         status: "solved", "acceptable", or why it ended: "infeasible", "iterations", "stopped", "not finite",
             "failed".
-        message: the same in words, with the largest violations.
+        message: the same as a sentence, with the largest violations.
         statistics: iterations, seconds of processor time, optimality (KKT), violation, sizes.
     """
 
@@ -218,14 +218,14 @@ class Answer:
         return Table(self.times, list(chosen), np.column_stack(values), units).plot(**options)
 
     def largest_violations(self, count: int = 5) -> list[str]:
-        """What is met least, in words: requirement, time, by how much."""
+        """The worst violations as text: requirement, time, by how much."""
         return violations(self.program, self.solution, self.times, count)
 
 
 def violations(
     program: ControlProgram, solution: NonlinearSolution, times: Array, count: int = 5
 ) -> list[str]:
-    """Requirements that are met least, in words."""
+    """The requirements with the largest violations, as text."""
     c = solution.constraints / program.R
     off = np.maximum(np.maximum(program.low - c, c - program.high), 0.0)
     out = []
@@ -241,7 +241,7 @@ def violations(
 
 
 def explanation(program: ControlProgram, solution: NonlinearSolution, times: Array) -> str:
-    """How the solver ended, in words."""
+    """How the solver ended, as a sentence."""
     text = {
         "solved": "solved",
         "acceptable": "solved to a lesser accuracy",
@@ -268,7 +268,7 @@ class PhasesAnswer:
         terms: of all goals, by name, with the number of the phase.
         duration: of all phases [s].
         status: as of an `Answer`.
-        message: the same in words, with the largest violations.
+        message: the same as a sentence, with the largest violations.
         statistics: as of an `Answer`.
     """
 

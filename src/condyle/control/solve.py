@@ -89,7 +89,7 @@ def solve(
     """The movement that minimizes a problem's objective and meets its requirements.
 
     Ctrl-C stops it and gives the best iterate. A problem that has no solution does not raise: `answer.status`
-    and `answer.message` say why, with the largest violations in words.
+    and `answer.message` say why, and list the largest violations.
 
     Args:
         problem: what is wanted; or `condyle.control.Phases` of several.

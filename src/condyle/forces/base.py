@@ -52,7 +52,7 @@ class Force(ExplainsCalls):
         """Raise a clear error if values of the parameters are impossible for this law."""
 
     def implausible(self) -> Iterable[str]:
-        """What to ask about numbers that are possible but implausible, in words: `condyle.plausible`."""
+        """What to ask about numbers that are possible but implausible, as text: `condyle.plausible`."""
         return ()
 
     def conditions(self) -> SX | None:

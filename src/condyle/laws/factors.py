@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -39,7 +40,11 @@ class BodyFactors:
 
     def change(self, body: str) -> bool:
         """Whether a body changes its size."""
-        return grows(self.bodies[body])
+        return body in self._changing
+
+    @cached_property
+    def _changing(self) -> frozenset[str]:
+        return frozenset(name for name, factors in self.bodies.items() if grows(factors))
 
     def place(self, body: str, X: Any) -> Transform:
         """A kept frame on a body: its origin moves with the body's points, its orientation stays."""
@@ -50,10 +55,15 @@ class BodyFactors:
 
     def along(self, body: str, X: Any, what: str) -> Array:
         """Factors along the axes of a kept frame on a body, |s o e|, shape (3,)."""
-        if not isinstance(X, Transform) or is_symbolic(self[body]):
+        if not isinstance(X, Transform):
             raise DescriptionError(
                 f"the frame of {what} depends on Parameters: which factors its axes have is not known"
             )
+        if equal(self[body]):
+            return np.array([self[body][0]] * 3)
+        if is_symbolic(self[body]):
+            square = [sum((f * float(r)) ** 2 for f, r in zip(self[body], e, strict=True)) for e in X.R.T]
+            return np.array([np.sqrt(x) for x in square], dtype=object)
         lengths: Array = np.linalg.norm(self[body][:, None] * X.R, axis=0)
         return lengths
 

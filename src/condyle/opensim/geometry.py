@@ -191,6 +191,9 @@ def _is_plain(name: str) -> bool:
 def _near(mesh: Path, folder: Path) -> str:
     """A mesh's file as seen from the model's folder. One that does not exist has the name by which OpenSim
     looks for it in its folders of geometry."""
+    inside = f"{folder}{os.sep}"
+    if folder.is_absolute() and str(mesh).startswith(inside):  # most are, and the rest takes longer
+        return Path(str(mesh)[len(inside) :]).as_posix().removeprefix("Geometry/")
     for whole in (Path.absolute, Path.resolve):
         path, root = whole(mesh), whole(folder)
         for start in (root / "Geometry", root):

@@ -130,7 +130,7 @@ class Chord:
 
 
 def upward(first: Tangents, second: Tangents, k: SX, quadrant: Quadrant) -> SX:
-    """Whether the path turns about +k. An end with one of its two points of touch in the quadrant decides;
+    """Whether the path turns about +k. An end with one of its two tangent points in the quadrant decides;
     where no end does and no point is in it, the way with the larger angle; else the shorter way.
 
     OpenSim lets the first end decide where both do, and has two lengths for a path that is written in two
@@ -181,7 +181,7 @@ def cylinder_near(p: SX) -> SX:
     A, B, r, length = p[:3], p[3:6], p[6], p[7]
     l1, l2 = (_to_circle(dot(FLAT @ X, X), r) for X in (A, B))
     dz = (B[2] - A[2]) / (l1 + 2 * np.pi * r + l2)  # theta is less than a turn
-    z_P, z_Q = A[2] + dz * l1, B[2] - dz * l2  # no points of touch are farther out
+    z_P, z_Q = A[2] + dz * l1, B[2] - dz * l2  # no tangent points are farther out
     beyond = ca.fabs(z_P + z_Q) - ca.fabs(z_P - z_Q) > length
     kind = Chord.between(A, B, r, FLAT).kind(Quadrant(p[8:11]))
     return all_of(kind != NONE, ca.logic_not(beyond))

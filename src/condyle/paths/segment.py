@@ -9,12 +9,12 @@ b = e x n:
     d2L   = sum over (u, v) = (b_P, b_Q) and (n_P, n_Q) of
             [[alpha_A uu', -gamma uv'], [-gamma vu', alpha_B vv']]                                         (2)
 
-Along n the point of touch moves along the curve: alpha = 1/l1, 1/l2 and gamma = 0, with l1 = |P - A|, l2 = |B
+Along n the tangent point moves along the curve: alpha = 1/l1, 1/l2 and gamma = 0, with l1 = |P - A|, l2 = |B
 - Q|. Across, with the Jacobi fields a, r of the geodesic (a = 1, a' = 0 and r = 0, r' = 1 at P; values at Q)
 
     M = [1 l2; 0 1] [a r; a' r'] [1 l1; 0 1],    alpha_A = M11/M12,  alpha_B = M22/M12,  gamma = 1/M12     (3)
 
-Straight, all six are 1/L. A tension T needs no points of touch: it pulls along e_in through A and along e_out
+Straight, all six are 1/L. A tension T needs no tangent points: it pulls along e_in through A and along e_out
 through B,
 
     on A's body T e_in at A;  on the surface's -T e_in at A and T e_out at B;  on B's -T e_out at B        (4)

@@ -229,7 +229,7 @@ class Cylinder(_Round):
 
     Args:
         radius: [m], positive.
-        length: along z [m], positive. A path whose points of touch both lie beyond it does not wrap.
+        length: along z [m], positive. A path whose tangent points both lie beyond it does not wrap.
         quadrant: see Surface.
     """
 

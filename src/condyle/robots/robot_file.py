@@ -79,11 +79,11 @@ class RobotFile:
         """Record that something is not, or otherwise, in the System."""
         self.notes.append(Note(element.file, element.line, element.title, effect))
 
-    def unread(self, element: Element, known: Iterable[str], effect: str = "it has no effect") -> None:
+    def unread(self, element: Element, known: Iterable[str]) -> None:
         """Note the children whose tags are not known here."""
         for child in element.children:
             if child.tag not in known:
-                self.note(child, f"<{child.tag}> is not read; {effect}")
+                self.note(child, f"<{child.tag}> is not read; it has no effect")
 
     def finished(self, strict: bool, stops: bool) -> System:
         """The System with its notes, and one warning for all of them; an error if strict. stops: joints stop at

@@ -45,13 +45,12 @@ import numpy as np
 from condyle.records import dataclass
 
 
-def lemke(A: np.ndarray, b: np.ndarray, limit: int | None = None) -> np.ndarray | None:
-    """z of (10), or None where Lemke's method ends at a ray.
+def lemke(A: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+    """z of (10), or None where Lemke's method ends at a ray, or takes more than 50 (n + 10) pivots.
 
     Args:
         A: shape (n, n).
         b: shape (n,).
-        limit: pivots; 50 (n + 10) by default, after which it is None too.
     """
     n = len(b)
     if not n or (b >= 0).all():
@@ -82,7 +81,7 @@ def lemke(A: np.ndarray, b: np.ndarray, limit: int | None = None) -> np.ndarray 
     order = np.lexsort((np.arange(n), b))
     out = pivot(int(order[0]), 2 * n)
     size = max(1.0, float(np.abs(A).max()))
-    for _ in range(limit or 50 * (n + 10)):
+    for _ in range(50 * (n + 10)):
         entering = out + n if out < n else out - n
         allowed = np.flatnonzero(T[:, entering] > 1e-11 * size)
         if not len(allowed):

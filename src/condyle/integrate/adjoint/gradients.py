@@ -185,12 +185,12 @@ class RunDerivatives:
         q, nu = np.tile(state.q, (self.nu, 1)), self.nu
         return np.asarray(self.system.compiled.function("qdot")(q, np.eye(nu), state.tail)).reshape(nu, -1).T
 
-    def y_directions(self, wrt: str, state: State | None = None) -> Array:
+    def y_directions(self, wrt: str) -> Array:
         """y' at the start of each direction of q, u or z, (directions, n): (2)."""
         nq, nu, n = self.nq, self.nu, self.n
         if wrt == "q":
             out = np.zeros((nu, n))
-            out[:, :nq] = self.N(state or self.traj.start).T
+            out[:, :nq] = self.N(self.traj.start).T
             return out
         here = slice(nq, nq + nu) if wrt == "u" else slice(nq + nu, n)
         return np.eye(n)[here]

@@ -73,7 +73,7 @@ class GaitEvents(Display, ExplainsCalls):
 
     Attributes:
         times: {("right", "strike"): times, ...} for both sides and kinds, each rising.
-        source: where they come from, in words.
+        source: where they come from, as text.
     """
 
     times: Mapping[tuple[str, str], Array]

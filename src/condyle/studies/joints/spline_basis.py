@@ -335,8 +335,8 @@ class CurveKnots:
         Bt = self.cumulative(q)
         return -np.diff(Bt, axis=1, prepend=1.0, append=0.0)
 
-    def quadrature(self, points: int = 3) -> tuple[Array, Array]:
-        """Gauss points in all intervals and their weights."""
-        x, w = np.polynomial.legendre.leggauss(points)
+    def quadrature(self) -> tuple[Array, Array]:
+        """Three Gauss points in all intervals, and their weights."""
+        x, w = np.polynomial.legendre.leggauss(3)
         length = self.right - self.left
         return (self.left[:, None] + length[:, None] * (x + 1) / 2).ravel(), (length[:, None] * w / 2).ravel()
