@@ -27,7 +27,7 @@ def system(chains: int = CHAINS, bodies: int = BODIES, seed: int = 0) -> tuple[A
 
     rng = np.random.default_rng(seed)
     made = cd.System(gravity=GRAVITY)
-    made.add_body("base", mobilizer=cd.Slider(), mass=BASE, inertia=(1.0, 1.0, 1.0))
+    made.add_body("base", mobilizer=cd.Slider(), mass=BASE, inertia=(4e4, 4e4, 4e4))
     made.add_force("drive", cd.forces.MobilitySpring("base", BASE * (2 * np.pi / PERIOD) ** 2, 0.0))
     for c in range(chains):
         parent = "base"

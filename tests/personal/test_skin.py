@@ -38,7 +38,7 @@ def test_a_step_is_that_of_the_dense_problem(person, few):
         K = 0.004**2 * (1 + r + r**2 / 3) * np.exp(-r) if k else np.full((len(t), len(t)), 0.005**2)
         for i in range(M):
             for j in range(M):
-                same = (i == j) + (skin.TOGETHER if k and p.body[i] == p.body[j] else 0.0)
+                same = p.own[i] ** 2 * (i == j) + (skin.TOGETHER if k and p.body[i] == p.body[j] else 0.0)
                 for axis in range(3):
                     N[rows[:, None], i, axis, rows, j, axis] = same * K
     N = N.reshape(3 * T * M, -1) + 0.001**2 * np.eye(3 * T * M)

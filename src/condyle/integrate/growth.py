@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condyle.errors import ConvergenceError, DescriptionError
-from condyle.integrate.adjoint.blocks import AdjointTasks
 from condyle.integrate.adjoint.gradients import RunDerivatives
 from condyle.integrate.adjoint.program import carry
 from condyle.integrate.adjoint.slopes import FORWARD
+from condyle.integrate.adjoint.tasks import AdjointTasks
 from condyle.integrate.ensemble import Members
 from condyle.integrate.ensemble_run import EnsembleRun
 from condyle.integrate.integrators import METHODS, Method

@@ -39,6 +39,10 @@ UNSEEN = 2.5
 """Skin motion over what is left of it when a rigid body is fitted: markers of a segment mostly move together,
 which no fit shows; deformation is the smaller part (Barre et al. 2013, IEEE Trans Biomed Eng 60; Grimpampi et
 al. 2014, IEEE Trans Biomed Eng 61)."""
+ALIKE = (0.7, 1.5)
+"""Skin motion of a marker over that of all: errors beyond it are those of a model without the joint."""
+TAILS, LOOSELY = 3.0, 0.02
+"""Degrees of freedom of Student's t for places that are known no better than LOOSELY [m]."""
 TOLERANCE = 1e-4
 """A step that lowers the cost by less than this part is the last."""
 CHUNK = 400
@@ -110,9 +114,9 @@ class MarkerFit:
         self.seen = seen
         self.y = np.where(seen[..., None], y, 0.0)
         self.share, self.mean, self.precision = share, theta[0], np.linalg.inv(theta[1])
-        self.d_precision = np.repeat(1 / offsets**2, 3)
+        self.offsets, self.d_precision = offsets, np.repeat(1 / offsets**2, 3)
         self.q_mean, self.q_precision = q[0], np.where(np.isfinite(q[1]), 1 / q[1] ** 2, 0.0)
-        self.free, self.sd = free, NOISE
+        self.free, self.sd, self.own = free, NOISE, np.ones(len(markers))
         self.bodies, self.at = np.unique(self.body, return_inverse=True)
         self.used = [k for k, n in enumerate(sized.sizes) if n in self.system.parameters]
         order = list(self.system.parameters)
@@ -195,7 +199,8 @@ class MarkerFit:
     def frame_costs(self, q: Array, theta: Array, d: Array) -> Array:
         """What each frame adds to (2), shape (T,)."""
         e = self.errors(q, theta, d)[0]
-        return 0.5 * self.share * (e**2).sum(axis=(1, 2)) / self.sd**2 + self.pose_costs(q, theta)
+        square = (e**2).sum(axis=2) @ (1 / self.own**2)
+        return 0.5 * self.share * square / self.sd**2 + self.pose_costs(q, theta)
 
     # ---- steps ---------------------------------------------------------------------------------------------
 
@@ -236,7 +241,7 @@ class MarkerFit:
         """Weights (T, 3 M), e (T, 3 M), A W (T, k, 3 M), B (T, 3 M, n), H (T, k, k), its gradient (T, k), E's part of
         theta (T, k, n), and Z, shift, slope of `reduced`."""
         e, A, B, Z, shift, slope = self.reduced(q, theta, d)
-        w = np.repeat(self.seen * self.share[:, None] / self.sd**2, 3, axis=1)
+        w = np.repeat(self.seen * self.share[:, None] / (self.sd * self.own) ** 2, 3, axis=1)
         AW = np.swapaxes(A, 1, 2) * w[:, None]
         H, grad, E = self.pose_prior(q, damping, Z, shift, slope)
         return w, e, AW, B, H + AW @ A, grad + (AW @ e[..., None])[..., 0], E + AW @ B, Z, shift, slope
@@ -329,6 +334,32 @@ class MarkerFit:
         sd = np.sqrt((UNSEEN**2 * left + KNOWN * NOISE**2) / (count + KNOWN))
         return float(np.clip(sd, LEAST, MOST))
 
+    def held(self, d: Array) -> Array:
+        """1 / sd_m^2 of (2) along each axis, shape (3 M,). Markers that are not on bone sit where a laboratory likes:
+        their places have long tails, Student's t with TAILS degrees of freedom."""
+        far = (d**2).sum(axis=1) / self.offsets**2
+        weight = np.where(self.offsets > LOOSELY, np.minimum((TAILS + 3) / (TAILS + far), 1.0), 1.0)
+        return np.repeat(weight / self.offsets**2, 3)
+
+    def own_noise(self, fit: Fit, rounds: int = 4) -> Array:
+        """Skin motion of each marker over that of all, shape (M,), from what is left of its errors.
+
+        Of the motion of a marker with leverage h the part 1 - h is left as an error, the rest turns the pose. That all
+        move alike is worth KNOWN observations.
+        """
+        part = self.frames(slice(None))
+        q, own = fit.q, np.ones(len(self.markers))
+        for _ in range(rounds):
+            part.own = own
+            q, _ = part.follow(q, fit.theta, fit.d, 3)
+            w, e, AW, _, H, *_ = part.blocks(q, fit.theta, fit.d, 1e-9)
+            used = np.einsum("tki,tki->ti", AW, np.linalg.solve(H, AW)) / np.maximum(w, 1e-300)
+            left = (self.share[:, None] * (1 - used) * (w > 0)).sum(axis=0).reshape(-1, 3).sum(axis=1)
+            square = (self.share[:, None] * e**2).sum(axis=0).reshape(-1, 3).sum(axis=1)
+            usual = square.sum() / max(left.sum(), 1e-300)
+            own = np.clip(np.sqrt((square / max(usual, 1e-300) + KNOWN) / (left + KNOWN)), *ALIKE)
+        return own
+
     def solve(
         self, q: Array, theta: Array | None = None, d: Array | None = None, iterations: int = 40
     ) -> Fit:
@@ -358,10 +389,12 @@ class MarkerFit:
             q, theta, d, damping = new_q, new_theta, new_d, max(damping / 10, 1e-9)
             if drop < TOLERANCE * max(cost, 1.0):
                 sd = self.noise(self.errors(q, theta, d)[0])
-                done = not again or abs(sd / self.sd - 1) < 0.05
+                held = self.held(d)
+                same = abs(sd / self.sd - 1) < 0.05 and np.all(np.abs(held / self.d_precision - 1) < 0.2)
+                done = not again or bool(same)
                 if done:
                     break
-                again, self.sd = again - 1, sd
+                again, self.sd, self.d_precision = again - 1, sd, held
                 cost = self.cost(q, theta, d)
         covariance = np.linalg.inv(self.step(q, theta, d, 0.0)[3])
         e = self.errors(q, theta, d)[0]

@@ -3,18 +3,19 @@
 Markers do not err anew in every frame. With w_m(t) the motion of the skin under marker m along an axis of its
 body, and eps what a camera adds, the errors (1) of `marker_fit` are e = -(w + eps), where
 
-    cov(w_m(t), w_n(t')) = sd^2 (delta_mn + TOGETHER [m, n on one body]) k(|t - t'| / l),
+    cov(w_m(t), w_n(t')) = sd^2 (c_m^2 delta_mn + TOGETHER [m, n on one body]) k(|t - t'| / l),
     k(r) = (1 + x + x^2/3) exp(-x),   x = sqrt(5) r                                                       (1)
     cov(eps) = white^2
 
-so that the cost of a trial is 1/2 e' N^-1 e with a matrix N over all its frames. Its poses are eliminated
-together: blocks (s, t) of their normal matrix are A_s' N^-1_st A_t, and (5) of `marker_fit` holds with them. l,
-white and standing are those among a few under which the recording is most probable,
+so that the cost of a trial is 1/2 e' N^-1 e with a matrix N over all its frames. c_m is the part of each marker,
+`MarkerFit.own_noise`. Poses of a trial are eliminated together: blocks (s, t) of their normal matrix are
+A_s' N^-1_st A_t, and (5) of `marker_fit` holds with them. l, white and standing are those among a few under which
+the recording is most probable,
 
     log p(y) = -min J - 1/2 (log det N + log det H + log det S)                                           (2)
 
 Skin moves the same way in every stride: a trial longer than STRIDES counts as one of that length, up to REPEATS. In a static
-trial it is off its mean of a walk by `standing`, one number per marker and axis.
+trial it is off its mean of a walk by `standing` times c_m, one draw per marker and axis.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class SkinFit:
             longer = 1.0 if still else np.clip((t[-1] - t[0]) / STRIDES, 1.0, REPEATS)
             for m in self.markers:
                 n = len(m)
-                S = np.eye(n) if still else np.eye(n) + TOGETHER  # (1)
+                S = np.diag(self.problem.own[m] ** 2) + (0.0 if still else TOGETHER)  # (1)
                 N = np.kron(S * standing**2, np.ones((T, T))) if still else np.kron(S * sd**2, k)
                 N = longer * (N + white**2 * np.eye(n * T))
                 seen = np.flatnonzero(self.problem.seen[rows][:, m].T)
@@ -172,6 +173,7 @@ class SkinFit:
 
     def solve(self, fit: Fit, steps: int = 20) -> Fit:
         """From what was found with errors that are new in every frame."""
+        self.problem.own = self.problem.own_noise(fit)
         few, coarse = self.thinned(LARGEST), self.thinned(LARGEST / 2)
         sd = self.scale(fit.e)
         near: Any = lambda part: Fit(**(vars(fit) | {"q": fit.q[part.chosen]}))
