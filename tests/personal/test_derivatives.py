@@ -134,7 +134,44 @@ def test_scale_by_parameters():
         cd.scale(system, factors={"pelvis": [cd.Parameter("a", 1.0)] * 2})
 
 
-def test_scale_by_parameters_refuses_what_follows_paths():
+def test_scale_by_parameters_with_muscles():
+    """Fibers and tendons follow their paths, as in `cd.scale` with numbers; slopes against differences."""
     arm = cd.models.arm26()
-    with pytest.raises(cd.errors.DescriptionError, match="follow their path"):
-        cd.scale(arm, factors={arm.bodies[0].name: cd.Parameter("size", 1.0)})
+    arm = arm.copy(forces={"TRIlong": None, "BIClong": None})  # over ellipsoids
+    P = {b.name: [cd.Parameter(f"{b.name} {a}", 1.0) for a in "xyz"] for b in arm.bodies}
+    made, rng = cd.scale(arm, factors=P), np.random.default_rng(4)
+    sizes = {f"{b} {a}": 1 + 0.1 * rng.uniform(-1, 1) for b in P for a in "xyz"}
+    sizes = {n: x for n, x in sizes.items() if n in made.system.parameters}
+    given = made.parameters(sizes)
+    one = made.system
+    two = cd.scale(arm, factors={b: [sizes.get(f"{b} {a}", 1.0) for a in "xyz"] for b in P}).system
+    for n in two.muscles:
+        law = two.force(n)
+        assert given[f"length of {n}"] == pytest.approx(
+            law.optimal_fiber_length / arm.force(n).optimal_fiber_length, rel=1e-9
+        )
+    q, u = np.array([0.4, 0.9]), np.array([0.3, -1.0])
+    np.testing.assert_allclose(
+        one.path_lengths(q, parameters=given), two.path_lengths(q), rtol=1e-9, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        one.forward_dynamics(q, u, parameters=given), two.forward_dynamics(q, u), rtol=1e-7
+    )
+    start, order, h = arm.state(), list(one.parameters), 1e-5
+    slope = (
+        one.jacobian("path_lengths", start.q, wrt="parameters", parameters=given)
+        / start.path_lengths()[:, None]
+    )
+    for name in list(sizes)[:4]:
+        up, down = (made.parameters({**sizes, name: sizes[name] + s * h}) for s in (1, -1))
+        for k, n in enumerate(one.paths):
+            difference = (up[f"length of {n}"] - down[f"length of {n}"]) / (2 * h)
+            assert slope[k, order.index(name)] == pytest.approx(difference, rel=1e-5, abs=1e-7)
+    with pytest.raises(cd.errors.UnknownNameError, match="humerus"):
+        made.parameters({"humerus": 1.0})
+
+
+def test_scale_by_parameters_refuses_ellipsoids():
+    arm = cd.models.arm26()
+    with pytest.raises(cd.errors.DescriptionError, match="geodesics have no derivatives"):
+        cd.scale(arm, factors={b.name: cd.Parameter("size", 1.0) for b in arm.bodies})

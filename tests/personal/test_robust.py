@@ -238,3 +238,20 @@ def test_recordings_of_one_name_keep_apart(model, recording, tmp_path):
         walk.save(tmp_path / str(k) / "walk.trc")
     found = quiet(model, [tmp_path / str(k) / "walk.trc" for k in range(2)], static)
     assert [r.name for r in found.recordings] == ["static", "walk", "walk_2"]
+
+
+def test_sizes_as_colors():
+    """Bones and sticks that the viewer adds have the colors of sizes, and so has geometry; other bodies keep theirs."""
+    from condyle.viewer.bodies import painted, parts
+
+    subject = cd.models.synthetic_subject().system.copy()  # muscles: its bodies are drawn as bones
+    subject.add_geometry("foot_r", cd.shapes.Sphere(0.03), color="#00ff00")
+    colors = {"femur_r": "#dc0000", "foot_r": "#0000dc"}
+    found = painted(subject, colors)
+    drawn = [p for p in parts(found)[0] if p.kind == "bodies"]
+    names = [b.name for b in subject.bodies]
+    for body, color in colors.items():
+        assert {p.color for p in drawn if names[p.body - 1] == body} == {color}
+    assert not {"#dc0000", "#0000dc"} & {p.color for p in drawn if names[p.body - 1] not in colors}
+    before = [p for p in parts(subject)[0] if p.kind == "bodies"]
+    assert len(before) == len(drawn) and [g.color for g in subject.geometry] == ["#00ff00"]

@@ -3,6 +3,7 @@ what interrupts the run (interrupts/), reports progress, and records why it ends
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from condyle.integrate.interrupts.base import ROWS, Cause, Interrupter, Interrup
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.steps import FAILED, ROW, StepBuffer, StepRows, replaced, stacked
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
+from condyle.native.machine import lapack
 from condyle.native.programs.program import Program
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
@@ -113,7 +115,8 @@ class SimulationRun:
 
     def go(self) -> Trajectory:
         try:
-            self._steps()
+            with lapack.one_thread() if self.method.needs_jacobian else contextlib.nullcontext():
+                self._steps()
         except KeyboardInterrupt:
             self.status = Outcome(Status.INTERRUPTED)
         return self._trajectory()

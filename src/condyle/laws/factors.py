@@ -55,10 +55,15 @@ class BodyFactors:
 
     def along(self, body: str, X: Any, what: str) -> Array:
         """Factors along the axes of a kept frame on a body, |s o e|, shape (3,)."""
-        if not isinstance(X, Transform) or is_symbolic(self[body]):
+        if not isinstance(X, Transform):
             raise DescriptionError(
                 f"the frame of {what} depends on Parameters: which factors its axes have is not known"
             )
+        if equal(self[body]):
+            return np.array([self[body][0]] * 3)
+        if is_symbolic(self[body]):
+            square = [sum((f * float(r)) ** 2 for f, r in zip(self[body], e, strict=True)) for e in X.R.T]
+            return np.array([np.sqrt(x) for x in square], dtype=object)
         lengths: Array = np.linalg.norm(self[body][:, None] * X.R, axis=0)
         return lengths
 

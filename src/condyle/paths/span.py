@@ -376,7 +376,7 @@ class Span(Twinned):
         v = [dot(f, p.position.rate(s)) for p, f in zip(self.points, found.points, strict=True)]
         for w, (moment, force) in zip(self.wraps, found.wraps, strict=True):
             v.append(dot(moment, s.angular_velocity(w.body)))
-            v.append(dot(force, s.station_velocity(w.body, _origin(w.X_BS))))
+            v.append(dot(force, s.station_velocity(w.body, sx(_origin(w.X_BS)))))
         return sum(v, ca.SX(0))
 
     def load(self, s: View, g: SX, loads: Loads) -> None:
@@ -388,7 +388,7 @@ class Span(Twinned):
             p.position.load(s, f @ g, loads)
         for w, (moment, force) in zip(self.wraps, found.wraps, strict=True):
             loads.add_torque(w.body, moment @ g)
-            loads.add_force(w.body, _origin(w.X_BS), force @ g)
+            loads.add_force(w.body, sx(_origin(w.X_BS)), force @ g)
 
     def _is_plain(self, s: View) -> bool:
         """Whether no derivatives are taken of what a view shows (dynamics/view.py), so that (4) suffices."""

@@ -282,19 +282,19 @@ def find_masses(
     expected, up = mass or grown, up_of(one.system)
     trials: list[list[_Stretch]] = []
     impulse = np.zeros(2)
-    for problem, name, t, q, given in zip(problems, names, times, poses, loads, strict=True):
+    for problem, name, time, q, given in zip(problems, names, times, poses, loads, strict=True):
         trials.append([])
         if given is None:
             continue
-        W = wrench(one.system, t, q, given, name)
+        W = wrench(one.system, time, q, given, name)
         away = beside(one.system, one.parameters(s), q, W)
         center = made.system.mass_center(q, parameters=sizes)
-        windows, carried = covered(t, center, W, away, up, expected, mass is not None, name)
-        impulse += np.array([carried, 1.0]) * sum(map(len, windows)) * (t[1] - t[0])
+        windows, carried = covered(time, center, W, away, up, expected, mass is not None, name)
+        impulse += np.array([carried, 1.0]) * sum(map(len, windows)) * (time[1] - time[0])
         step = RUN if (W[:, 3:] @ up).max() > FAST * 9.81 * carried else WALK
         trials[-1] = [
-            _Stretch(made, problem, fit, sizes, t, q, W, rows, beside, step)
-            for rows, beside in zip(windows, _beside(windows, t), strict=True)
+            _Stretch(made, problem, fit, sizes, time, q, W, rows, more, step)
+            for rows, more in zip(windows, _beside(windows, time), strict=True)
         ]
     carried = float(impulse[0] / impulse[1])
     if mass is not None and abs(carried / mass - 1) > 0.05:

@@ -44,7 +44,7 @@ class Followed:
     q: Array
     untold: dict[str, int]
 
-    def changed(self, problem: MarkerFit, fit: Fit, rows: slice, q: Array) -> Followed:
+    def changed(self, problem: MarkerFit, fit: Fit, rows: Any, q: Array) -> Followed:
         """The same trial with other coordinates in some frames."""
         new, shown = self.q.copy(), self.motion.values.copy()
         new[rows] = q
@@ -87,13 +87,13 @@ def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: 
         better = part.frame_costs(new, fit.theta, fit.d) < part.frame_costs(q[at], fit.theta, fit.d)
         q[at[better]], told[at[better]] = new[better], more[better]
     for _ in range(2):  # and where a joint flips over, frames start from beyond the jump
-        at, beyond = _flipped(q, time)
-        if not len(at):
+        turned, beyond = _flipped(q, time)
+        if not len(turned):
             break
-        part = problem.frames(at)
+        part = problem.frames(turned)
         new, more = part.follow(q[beyond], fit.theta, fit.d)
-        better = part.frame_costs(new, fit.theta, fit.d) < part.frame_costs(q[at], fit.theta, fit.d)
-        q[at[better]], told[at[better]] = new[better], more[better]
+        better = part.frame_costs(new, fit.theta, fit.d) < part.frame_costs(q[turned], fit.theta, fit.d)
+        q[turned[better]], told[turned[better]] = new[better], more[better]
         if not better.any():
             break
     distance = np.linalg.norm(problem.errors(q, fit.theta, fit.d)[0], axis=-1)
@@ -116,7 +116,7 @@ def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: 
     )
 
 
-def _flipped(q: Array, time: Array) -> tuple[Array, Array]:
+def _flipped(q: Array, time: Array) -> tuple[Any, Any]:
     """Frames between jumps, but for those of the longest part without any, and for each the nearest frame beyond a
     jump. Two solutions of an arm or a foot may fit markers about equally well, a whole turn apart."""
     step = np.abs(np.diff(q, axis=0)) / np.maximum(np.diff(time), 1e-6)[:, None]

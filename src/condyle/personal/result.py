@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -28,6 +27,7 @@ from condyle.records import dataclass
 from condyle.studies.scaling.scale import scale
 from condyle.system.system import System
 from condyle.table import Table
+from condyle.viewer.bodies import painted
 from condyle.viewer.marks import Arrows
 from condyle.viewer.page import Page
 from condyle.viewer.shown import show
@@ -227,8 +227,7 @@ class Person(Display, Judged):
         followed = self.followed[trial]
         r = [r for r in self.recordings if not r.static][trial]
         system, time = self.system, followed.motion.time
-        mean = {b: float(np.mean(s)) for b, s in self.factors.items()}
-        painted = {g.name: replace(g, color=_color(mean[g.body])) for g in system.geometry if g.body in mean}
+        colors = {b: _color(float(np.mean(s))) for b, s in self.factors.items()}
         X, arrows = self.sized.system.body_poses(followed.q, parameters=self._parameters), []
         for k, n in enumerate(self.problem.markers):
             b = self.problem.body[k]
@@ -240,8 +239,9 @@ class Person(Display, Judged):
         seen = r.markers[list(names)]
         table: Any = Markers(seen.time, list(names.values()), seen.positions)
         q = Table(time, followed.motion.names, followed.q, followed.motion.units)
+        bare = painted(system, colors).copy(forces=dict.fromkeys(system.muscles))  # they would hide the bones
         return show(
-            system.copy(geometry=painted),
+            bare,
             path,
             motion=q,
             markers=table,

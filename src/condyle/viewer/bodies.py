@@ -66,6 +66,17 @@ def parts(system: System, touching: Iterable[ContactSurface] = ()) -> tuple[list
     return out, _said(errors)
 
 
+def painted(system: System, colors: Mapping[str, str]) -> System:
+    """A copy whose bodies have other colors, "#rrggbb": their geometry, and the bones or sticks of bodies without."""
+    drawn = [part for part in parts(system)[0] if part.kind == "bodies"]
+    new = system.copy(geometry={g.name: None for g in system.geometry if g.body in colors})
+    for part in drawn:
+        body = system.bodies[part.body - 1].name if part.body else ""
+        if body in colors:
+            new.add_geometry(body, part.shape, part.X_BS, colors[body], part.opacity)
+    return new
+
+
 def _joints(system: System, reach: float) -> list[ShapeOnBody]:
     """What joints are, on the parents: in the default pose, since their axes may move."""
     number, q, out = body_numbers(system), system.default("q"), []

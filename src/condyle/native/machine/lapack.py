@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -90,15 +91,25 @@ def _thread_counts() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
     return found
 
 
+_alone, _inside, _before = threading.Lock(), 0, list[tuple[Callable[[int], None], int]]()
+
+
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
     """LAPACK in one thread: for matrices of some hundred rows, on a machine with other work, its threads wait
-    for each other."""
-    counts = [(put, get()) for get, put in _thread_counts()]
+    for each other. Several threads may be in here: the last one out gives LAPACK its threads back."""
+    global _inside
+    with _alone:
+        if not _inside:
+            _before[:] = [(put, get()) for get, put in _thread_counts()]
+            for put, _ in _before:
+                put(1)
+        _inside += 1
     try:
-        for put, _ in counts:
-            put(1)
         yield
     finally:
-        for put, count in counts:
-            put(count)
+        with _alone:
+            _inside -= 1
+            if not _inside:
+                for put, count in _before:
+                    put(count)

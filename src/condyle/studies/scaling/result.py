@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from condyle.errors import UnknownNameError
 from condyle.presentation import Block, Display, page
 from condyle.quality import Check, Judged, Verdict
 from condyle.records import dataclass
+from condyle.studies.assemble import assemble
 from condyle.studies.kinematics.result import STATIC_LARGEST, STATIC_RMS, InverseKinematics, marker_checks
 from condyle.studies.scaling.measurements import Measured
+from condyle.system.state import State
 from condyle.system.system import System
 
 FACTOR, FACTOR_FAILS = 1.4, 3.0
 """Factors beyond the first, or below its inverse, are rarely right; beyond the second a unit is wrong."""
+
+LENGTH_OF = "length of "
+"""Before the name of a path: by how much it is longer, as a Parameter."""
+
+
+def default_pose(system: System, parameters: Mapping[str, float] | None = None) -> State:
+    """The default state, with its constraints met."""
+    state = system.state()
+    state = state.replace(parameters=dict(parameters)) if parameters else state
+    return assemble(system, state) if system.constraints else state
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +57,37 @@ class Scaling(Display, Judged):
         "model": "it is result.system",
         "errors": "it is result.marker_errors",
     }
+
+    def parameters(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Values of the system's Parameters for sizes of a subject, where the factors are Parameters: the sizes, and
+        what muscles, ligaments and springs along paths have: their lengths over those of the system that was
+        scaled, in proportion to their paths in the default pose. Derivatives of the latter are those of
+        `system.jacobian("path_lengths", q, wrt="parameters")`.
+
+        Args:
+            values: of the factors' Parameters; the others keep their defaults.
+
+        Returns:
+            {name: value}, as `parameters=` of operators and of `State.replace` takes them.
+        """
+        names = [n for n in self.system.parameters if not n.startswith(LENGTH_OF)]
+        for n in values:
+            if n not in names:
+                raise UnknownNameError("Parameter", n, names, "Scaling.parameters")
+        out, system = {n: float(x) for n, x in values.items()}, self.system
+        follow = [k for k, n in enumerate(system.paths) if LENGTH_OF + n in system.parameters]
+        if not follow:
+            return out
+        before = default_pose(self.original.copy()).path_lengths()
+        after = default_pose(self._measured, out).path_lengths()
+        for k in follow:
+            out[LENGTH_OF + system.paths[k]] = float(after[k] / before[k]) if before[k] > 0 else 1.0
+        return out
+
+    @cached_property
+    def _measured(self) -> System:
+        """A copy for lengths of paths: `system` itself stays unfrozen."""
+        return self.system.copy()
 
     @cached_property
     def marker_errors(self) -> dict[str, float]:

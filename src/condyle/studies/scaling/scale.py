@@ -15,17 +15,16 @@ from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.io.markers import Markers
 from condyle.laws.factors import BodyFactors, grows, is_symbolic
 from condyle.presentation import cut
-from condyle.studies.assemble import assemble
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.kinematics.result import InverseKinematics
 from condyle.studies.scaling.bodies import changes
 from condyle.studies.scaling.measurements import Measured, Measurement, frames, manual, measure
-from condyle.studies.scaling.result import Scaling
+from condyle.studies.scaling.result import LENGTH_OF, Scaling, default_pose
 from condyle.system.checked_arguments import check_system
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.trace import to_sx
-from condyle.trace.parameter import Expression, numbers_at
+from condyle.trace.parameter import Expression, Parameter, numbers_at
 
 ORDER = ("measurements", "manual")
 BEYOND, HEAVY = 3.0, 20.0
@@ -77,8 +76,9 @@ def scale(
         factors: of bodies that are not measured, or that should have other factors: {"torso": 1.05} or
             {"torso": (1, 1.1, 1)}. They may be Parameters, {"torso": cd.Parameter("size", 1.0)}: then one
             compiled system serves subjects of all sizes. Markers and geometry are where the Parameters'
-            defaults bring them, and laws whose lengths follow their path, as those of muscles, must be
-            left out before: `system.copy(forces={...: None})`.
+            defaults bring them. Lengths of muscles become Parameters too, whose values for some sizes are
+            `.parameters({"size": 1.1})`. Paths over ellipsoids, and springs and rods between two points, must
+            be left out before: `system.copy(forces={...: None})`.
         order: which come first; where both set a factor, the last one counts.
         mass: of the subject [kg]; None: as it comes out.
         preserve_mass_distribution: bodies keep their shares of the mass; else each grows with its volume.
@@ -161,12 +161,6 @@ def _doubt(s: Mapping[str, Array], mass: float | None, before: float) -> None:
         warn(f"scale: mass: {mass:g} kg, but the model has {before:.4g} kg; is it in kg?")
 
 
-def default_pose(system: System) -> State:
-    """The default state, with its constraints met."""
-    state = system.state()
-    return assemble(system, state) if system.constraints else state
-
-
 def _order(order: Any) -> tuple[str, ...]:
     given = (order,) if isinstance(order, str) else tuple(order)
     if not set(given) <= set(ORDER) or len(set(given)) != len(given):
@@ -244,15 +238,14 @@ def _resized(
     notes: list[str] = []
     at = {name: _numbers(x) for name, x in s.items()}
 
-    if any(map(is_symbolic, s.values())):
-        lengths = [f"force {n!r}" for n in old.forces if getattr(old.force(n), "proportional", ())]
-        lengths += [
-            f"constraint {n!r}" for n in old.constraints if getattr(old.constraint(n), "proportional", ())
-        ]
+    symbolic = any(map(is_symbolic, s.values()))
+    if symbolic:
+        lengths = [f"force {n!r}" for n in old.forces if _follows(old.force(n)) and n not in old.paths]
+        lengths += [f"constraint {n!r}" for n in old.constraints if _follows(old.constraint(n))]
         if lengths:
             raise DescriptionError(
-                f"scale: lengths of {cut(lengths)} follow their path, and the factors are Parameters: leave "
-                "them out first, system.copy(forces={...: None}), or give numbers"
+                f"scale: lengths of {cut(lengths)} follow the distance of two points, and the factors are "
+                "Parameters: leave them out first, system.copy(forces={...: None}), or give numbers"
             )
 
     def scaled(kind: str, names: Iterable[str], get: Callable[[str], Any]) -> dict[str, Any]:
@@ -284,18 +277,27 @@ def _resized(
         markers={n: np.array(m.station) * at[m.body] for n in old.markers for m in (old.marker(n),)},
         geometry={g.name: g.scaled(at[g.body]) for g in old.geometry},
     )
-    if any(map(is_symbolic, s.values())):
+    if symbolic:
         if old.markers:
             notes.append("markers are where the defaults of the factors' Parameters bring them")
-        return new, notes
+        follow = [n for n in old.paths if _follows(new.force(n))]
+        if follow:
+            notes.append("lengths of muscles are Parameters too: Scaling.parameters gives their values")
+        paths: dict[str, Any] = {n: new.force(n) for n in follow}
+        ratio = lambda n: Parameter(LENGTH_OF + n, 1.0)
+        return new.copy(forces={n: law.in_proportion(ratio(n)) for n, law in paths.items()}), notes
     return _proportioned(old, start(), new), notes
+
+
+def _follows(law: Any) -> bool:
+    """Whether lengths of a law are in proportion to that of its path."""
+    return bool(getattr(law, "proportional", ()))
 
 
 def _proportioned(old: System, start: State, new: System) -> System:
     """Lengths of fibers, tendons, ligaments and springs in proportion to those of their paths, whichever of
     the bodies on their way was scaled. Rods, which hold the pose, are in proportion before it is found."""
-    proportional = lambda law: bool(getattr(law, "proportional", ()))
-    rods = [n for n in old.constraints if proportional(old.constraint(n))]
+    rods = [n for n in old.constraints if _follows(old.constraint(n))]
     if rods:
         free = new.copy().state().replace(q=start.q)  # not assembled
         new = new.copy(
@@ -304,7 +306,7 @@ def _proportioned(old: System, start: State, new: System) -> System:
                 for n in rods
             }
         )
-    laws: dict[str, Any] = {n: new.force(n) for n in old.forces if proportional(new.force(n))}
+    laws: dict[str, Any] = {n: new.force(n) for n in old.forces if _follows(new.force(n))}
     if not laws:
         return new
     new = new.copy()
