@@ -65,3 +65,26 @@ def test_the_recording_says_how_cameras_and_skin_err(person):
     """The subject's markers err by white noise of 1 mm and by nothing else."""
     smooth, white, standing = person.fit.skin
     assert white == 0.001 and smooth in skin.TRIED[0] and standing in skin.TRIED[2]
+
+
+def test_a_marker_that_moves_more_counts_less(person):
+    """White noise on one marker: its part grows, within the bounds; others stay near 1."""
+    p, rng = person.problem.frames(slice(None)), np.random.default_rng(1)
+    k = p.markers.index(next(n for n in p.markers if "torso" in person.sized.generic.marker(n).body))
+    p.y = p.y + p.seen[..., None] * 0.02 * (np.arange(len(p.markers)) == k)[:, None] * rng.normal(
+        size=p.y.shape
+    )
+    own = p.own_noise(person.fit)
+    assert own[k] == own.max() > 1.3
+    assert np.delete(own, k).max() < 1.15
+
+
+def test_places_of_clusters_have_long_tails(person):
+    """A marker on bone is held as before; a cluster that sits far away is held by its tail only."""
+    p = person.problem.frames(slice(None))
+    p.offsets = np.where(np.arange(len(p.offsets)) == 0, 0.04, 0.007)
+    d = np.zeros((len(p.offsets), 3))
+    assert np.allclose(p.held(d), np.repeat(1 / p.offsets**2, 3))
+    d[:, 0] = 0.2
+    weight = (p.held(d) * np.repeat(p.offsets**2, 3))[::3]
+    assert weight[0] == pytest.approx(6 / (3 + 25)) and (weight[1:] == 1).all()

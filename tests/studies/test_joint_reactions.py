@@ -143,8 +143,8 @@ def test_constraints_carry_their_part():
     np.testing.assert_array_equal(np.isnan(lost["rod_fy"]), [True, *[False] * 4])
 
 
-def test_a_path_without_a_way_is_named():
-    """Straight ends of an ellipsoid: frames there are NaN, and a warning says why."""
+def test_a_path_between_two_equal_ways_takes_one():
+    """Straight through the middle of an ellipsoid, which is as far on both sides: no frame is NaN."""
     wrap = cd.paths.Wrap(cd.paths.Ellipsoid((0.05, 0.06, 0.05)), "ground", name="bone")
     path = cd.paths.Path([("ground", (0, 0.1, 0)), ("arm", (0, -0.1, 0))], [wrap])
     system = cd.System()
@@ -152,13 +152,17 @@ def test_a_path_without_a_way_is_named():
     system.add_force("s", cd.forces.PathSpring(path, 100.0, 0.05))
     t = np.linspace(0, 1, 5)
     moved = cd.Motion(system, t, (t - 0.5)[:, None])
-    for study, found in (
-        (cd.joint_reactions, lambda x: x["arm_fx"]),
-        (cd.muscle_analysis, lambda x: x.lengths["s"]),
-    ):
-        with pytest.warns(RuntimeWarning, match=r"1 of 5 frames \(2\) are NaN: at t = 0.5 s the path of 's'"):
-            values = found(study(system, moved))
-        np.testing.assert_array_equal(np.isnan(values), t == 0.5)
+    with pytest.warns(UserWarning, match=r"moment arm of s about arm leaps .* at t = 0.5 s"):
+        length = cd.muscle_analysis(system, moved).lengths["s"][2]
+    y = 0.06**2 / 0.1  # of the tangent points of the ellipse, whose polar is y = b^2 / d
+    x = 0.05 * np.sqrt(1 - (y / 0.06) ** 2)
+    angle = np.linspace(np.arcsin(y / 0.06), 0, 100_001)
+    arc = np.hypot(np.diff(0.05 * np.cos(angle)), np.diff(0.06 * np.sin(angle))).sum()
+    assert length == pytest.approx(2 * (np.hypot(x, 0.1 - y) + arc), rel=1e-9)  # of the chords
+    # F = -T r: two ends pull away from the way's side, by the tension's part across
+    F = cd.joint_reactions(system, moved)
+    across = 100.0 * (length - 0.05) * x / np.hypot(x, 0.1 - y)
+    assert abs(F["arm_fx"][2]) == pytest.approx(across, rel=1e-9)
 
 
 def test_wrong_arguments_are_named():

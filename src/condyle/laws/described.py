@@ -403,14 +403,14 @@ class Described(ExplainsCalls):
                         "or that body the factors 1"
                     )
                 new[f] = times(kept, factors[body])
-        return self.resized(new) if new else self
+        return self._resized(new) if new else self
 
     def in_proportion(self, ratio: float) -> Self:
         """Itself with its `proportional` lengths times a ratio."""
         new = {f: times(getattr(self, f), ratio) for f in self.proportional}
-        return self.resized(new) if new else self
+        return self._resized(new) if new else self
 
-    def resized(self, new: Mapping[str, Any]) -> Self:
+    def _resized(self, new: Mapping[str, Any]) -> Self:
         """Itself with fields that were scaled. Plain finite numbers that were allowed still are: a factor is
         positive; to check all fields again would take most of a scaling."""
         kept = {f: _plain(value) for f, value in new.items()}

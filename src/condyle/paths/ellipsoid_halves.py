@@ -16,7 +16,7 @@ kink f in direction across them, and K = l a + r, of either half,
 is one step of Newton's method. Each half turns b about its own direction. The transfer matrix M of segment.py
 (3) is the product of those of both halves.
 
-`solvers` gives both stages: least length in four modes (ellipsoid_length.py), which suffices for the arcs of
+`solvers` gives both stages: least length in five modes (ellipsoid_length.py), which suffices for the arcs of
 anatomy, and these halves where it does not.
 """
 

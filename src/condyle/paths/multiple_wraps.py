@@ -266,7 +266,9 @@ class Chain:
                 ca.if_else(idle, old, new)
                 for old, new in zip((rows[k], left[k], memory[k]), found, strict=True)
             )
-        settled, gaps = order.same(before), self.gap_points.there(order.gaps[0])
+        # the first of the list, with no other before and after: all others were asked when it was there
+        alone = all_of(sweeping, order.on[0], ca.logic_not(any_of(*before.on[1:], *order.on[1:])))
+        settled, gaps = any_of(order.same(before), alone), self.gap_points.there(order.gaps[0])
         rough = any_of(*(all_of(on, x > ENOUGH) for on, x in zip(order.on, left, strict=True)))
         soon, late = all_of(settled, s["tries"] == 0), s["count"] >= SWEEPS + 12 * s["tries"]
         into = all_of(sweeping, any_of(soon, late), any_of(rough, *gaps))
@@ -293,11 +295,11 @@ class Chain:
         )
 
         # what comes next; where a gap point begins inside a surface, more sweeps bring it out
-        alone = all_of(sweeping, ca.logic_not(any_of(rough, *gaps)), settled)
+        simple = all_of(sweeping, ca.logic_not(any_of(rough, *gaps)), settled)
         settled = all_of(settled, ca.logic_not(all_of(checking, bare)))
         back = all_of(checking, ca.logic_not(settled))
         again = all_of(checking, ca.fabs(length - s["L"]) <= SAME * length, ca.logic_not(bare))
-        done = any_of(alone, all_of(checking, any_of(settled, again)))
+        done = any_of(simple, all_of(checking, any_of(settled, again)))
         stuck = any_of(all_of(back, s["returns"] >= RETURNS), all_of(sweeping, s["count"] > MORE))
         wide = self.middles(order.gaps, rows, p)[2]
         touching = any_of(*(all_of(gap, w <= NO_GAP * length) for gap, w in zip(gaps, wide, strict=True)))

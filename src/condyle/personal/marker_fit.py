@@ -9,8 +9,9 @@ d how far it sits from there and y where it was seen, in the axes of its body,
     subject to   g(q_t, s) = 0   in each frame: loops and couplers                                        (3)
 
 c_t is the number of independent observations that a frame stands for: skin moves slowly and the same way in
-every step, so that the frames of a trial count as 6 at most. sd is found from what is left. With A = de/du, B = de/dtheta, de/dd = -1 and G u + G_theta theta + g = 0
-the linear (3), steps of a frame are
+every step, so that the frames of a trial count as 6 at most. sd is found from what is left, and so is the part
+of it that is each marker's (`own_noise`); sd_m grows for clusters that sit far away (`held`). With
+A = de/du, B = de/dtheta, de/dd = -1 and G u + G_theta theta + g = 0 the linear (3), steps of a frame are
 
     du = Z y - G+ (g + G_theta dtheta),   Z the null space of G                                           (4)
 
