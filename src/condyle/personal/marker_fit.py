@@ -233,16 +233,21 @@ class MarkerFit:
 
     def pose_prior(self, q: Array, damping: Any, Z: Any, shift: Any, slope: Any) -> tuple[Any, Any, Any]:
         """What priors of poses add to H (T, k, k), its gradient (T, k) and E (T, k, n)."""
-        T, n = len(q), len(self.free)
-        Q = np.where(self.free, self.q_precision, 0.0) if self.plain else np.zeros((T, n))
-        dq = np.where(Q > 0, q - self.q_mean, 0.0) if self.plain else np.zeros((T, n))
-        held = Q + np.reshape(damping, (-1, 1)) + np.where(self.free, 1e-6, 1.0)
+        dq, Q, held = self.pose_weights(q, damping)
+        T, n = held.shape
         if Z is None:
             H, i = np.zeros((T, n, n)), np.arange(n)
             H[:, i, i] = held
             return H, Q * dq, np.zeros((T, n, len(self.mean)))
         ZQ = np.swapaxes(Z, 1, 2) * held[:, None]
-        return ZQ @ Z, (ZQ @ (dq + shift)[..., None])[..., 0], 0.0 if slope is None else ZQ @ slope
+        return ZQ @ Z, (ZQ @ (dq + shift)[..., None])[..., 0], ZQ @ slope
+
+    def pose_weights(self, q: Array, damping: Any) -> tuple[Array, Array, Array]:
+        """How far poses are from those of the prior, its weights, and these with the damping, shapes (T, nu)."""
+        shape = len(q), len(self.free)
+        Q = np.where(self.free, self.q_precision, 0.0) if self.plain else np.zeros(shape)
+        dq = np.where(Q > 0, q - self.q_mean, 0.0) if self.plain else np.zeros(shape)
+        return dq, Q, Q + np.reshape(damping, (-1, 1)) + np.where(self.free, 1e-6, 1.0)
 
     def border_prior(self, theta: Array, d: Array) -> tuple[Array, Array]:
         """What priors of sizes and offsets add to D, and its gradient."""
@@ -269,8 +274,7 @@ class MarkerFit:
         e, R, station, _ = self.errors(q, theta, d)
         T, n = len(q), len(self.free)
         w = (self.seen * self.share[:, None] / (self.sd * self.own) ** 2)[..., None]
-        both = R @ np.stack([np.broadcast_to(station, e.shape) + e, e], axis=-1)
-        x, f = both[..., 0], w * both[..., 1]
+        x, f = np.einsum("tmij,tmj->tmi", R, station + e), w * np.einsum("tmij,tmj->tmi", R, e)
         square = (w * x)[..., :, None] * x[..., None, :]
         each = np.concatenate([w, w * x, square.reshape(*x.shape[:2], 9), np.cross(x, f), f], axis=-1)
         of_body = self.at == np.arange(len(self.bodies))[:, None]
@@ -286,16 +290,16 @@ class MarkerFit:
         flat = np.swapaxes(J.reshape(T, -1, n), 1, 2)
         H = flat @ (K @ J).reshape(T, -1, n)
         grad = -(flat @ moment.reshape(T, -1, 1))[..., 0]
+        dq, Q, held = self.pose_weights(q, damping)
+        H[:, np.arange(n), np.arange(n)] += held
         if not self.constrained:
-            Hq, gq, _ = self.pose_prior(q, damping, None, None, None)
-            return H + Hq, grad + gq, None, None
+            return H, grad + Q * dq, None, None
         g, G = self.constraint(q, theta)
         Z, pinv = _null_space(G)
         shift = -(pinv @ g[..., None])[..., 0]
-        Hq, gq, _ = self.pose_prior(q, damping, Z, shift, None)
         Zt = np.swapaxes(Z, 1, 2)
-        grad = (Zt @ (grad[..., None] + H @ shift[..., None]))[..., 0]
-        return Hq + Zt @ H @ Z, gq + grad, Z, shift
+        grad = grad + held * dq + (H @ shift[..., None])[..., 0]
+        return Zt @ (H @ Z), (Zt @ grad[..., None])[..., 0], Z, shift
 
     def step(self, q: Array, theta: Array, d: Array, damping: float) -> tuple[Array, Array, Array, Array]:
         """du (T, nu), dtheta (n,), dd (M, 3) and the Schur complement (5)."""
@@ -310,7 +314,7 @@ class MarkerFit:
         D[k, k] += w.sum(axis=0)
         right += np.concatenate([np.einsum("tki,tk->i", BW, e), -(w * e).sum(axis=0)])
         L = np.linalg.cholesky(H)
-        X = np.linalg.solve(L, np.concatenate([E, -AW, grad[..., None]], axis=2))
+        X = np.linalg.inv(L) @ np.concatenate([E, -AW, grad[..., None]], axis=2)
         flat = X.reshape(-1, X.shape[-1])
         SS = flat.T @ flat
         S = D - SS[:-1, :-1]  # (5)

@@ -25,7 +25,8 @@ from condyle.personal.sized_system import SizedSystem, prior_of, sized
 from condyle.personal.skin import SkinFit
 from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad
-from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
+from condyle.studies.kinematics.inverse_kinematics import follow_tasks
+from condyle.studies.kinematics.tasks import Tasks, marker_tasks
 from condyle.studies.motion.motion import _default
 from condyle.system.state import State
 from condyle.system.system import System
@@ -325,16 +326,10 @@ def _first_poses(
 ) -> Array:
     """Poses of the generic model at the prior's sizes, shape (T, nq)."""
     with warnings.catch_warnings(action="ignore"):
-        found = inverse_kinematics(
-            one.system,
-            {n: y[:, k] for k, n in enumerate(used) if np.isfinite(y[:, k]).any()},
-            weight,
-            t=0.1 * np.arange(len(y)),
-            state=state,
-            stations=places,
-            fill_gaps=np.inf,
-            limits=_ranges(one.system) or False,
-        )
+        there = {n: y[:, k] for k, n in enumerate(used) if np.isfinite(y[:, k]).any()}
+        time, markers = marker_tasks(one.system, there, 0.1 * np.arange(len(y)), weight, None, places)
+        tasks = Tasks(one.system, time, markers, None, {}, ())
+        found = follow_tasks(tasks, state.replace(t=0.0), _ranges(one.system) or False, np.inf)[0]
     q = found.motion[list(one.system.coordinates)].values
     return np.where(np.isfinite(q), q, one.system.defaults()[0])
 

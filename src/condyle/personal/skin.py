@@ -127,9 +127,9 @@ class SkinFit:
         eliminated, told = [], 0.0
         for rows, each in zip(self.rows, W, strict=True):
             T = len(rows)
-            H, E, g = np.zeros((T, k, T, k)), np.zeros((T, k, ns + 3 * M)), gq[rows].copy()
+            H, E, g = np.zeros((k, k, T, T)), np.zeros((T, k, ns + 3 * M)), gq[rows].copy()
             i = np.arange(T)
-            H[i, :, i] += Hq[rows]
+            H[..., i, i] += np.moveaxis(Hq[rows], 0, -1)
             E[..., :ns] += Eq[rows]
             for m, w in zip(self.markers, each, strict=True):
                 a, b, r = A[rows][:, m], B[rows][:, m], e[rows][:, m]
@@ -141,7 +141,7 @@ class SkinFit:
                 few, c = a[..., moves], len(moves)
                 Wa = np.einsum("msjt,tjan->smatn", w, few, optimize=True).reshape(T, 3 * n, T * c)
                 HH = (np.swapaxes(few.reshape(T, 3 * n, c), 1, 2) @ Wa).reshape(T, c, T, c)
-                H[np.ix_(i, moves, i, moves)] += HH
+                H[moves[:, None], moves] += HH.transpose(1, 3, 0, 2)
                 g += np.einsum("sman,sma->sn", a, Wr)
                 E[..., :ns] += np.einsum("sman,smac->snc", a, Wb)
                 alone = w.sum(axis=3)  # (m, T, m)
@@ -155,8 +155,9 @@ class SkinFit:
                 both = alone.sum(axis=1)
                 for axis in range(3):
                     D[np.ix_(at[:, axis], at[:, axis])] += both
-            L = np.linalg.cholesky(H.reshape(T * k, T * k))
-            X = _solve_lower(L, np.c_[E.reshape(T * k, -1), g.ravel()])
+            L = np.linalg.cholesky(np.swapaxes(H, 1, 2).reshape(k * T, k * T))
+            right_sides = np.concatenate([E, g[..., None]], axis=-1)
+            X = _solve_lower(L, np.swapaxes(right_sides, 0, 1).reshape(k * T, -1))
             SS = X.T @ X
             D -= SS[:-1, :-1]
             right -= SS[:-1, -1]
@@ -166,7 +167,7 @@ class SkinFit:
         told += float(np.linalg.slogdet(D)[1]) + float(right @ x)
         y = np.empty((len(q), k))
         for rows, (L, X) in zip(self.rows, eliminated, strict=True):
-            y[rows] = -_solve_lower(L, X[:, -1] + X[:, :-1] @ x, transposed=True).reshape(len(rows), k)
+            y[rows] = -_solve_lower(L, X[:, -1] + X[:, :-1] @ x, transposed=True).reshape(k, len(rows)).T
         du = y if Z is None else (Z @ y[..., None])[..., 0] + shift + slope @ x[:ns]
         return np.where(p.free, du, 0.0), x[:ns], x[ns:].reshape(-1, 3), D, told
 
