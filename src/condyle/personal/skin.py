@@ -188,7 +188,8 @@ class SkinFit:
         skin = [options[0] for options in TRIED]
         probability = cache(lambda *skin: coarse.probability(found, linear, sd, skin))
         for k, options in enumerate(TRIED if any(self.static) else TRIED[:2]):
-            skin[k] = max(options, key=lambda x, k=k: probability(*skin[:k], x, *skin[k + 1 :]))
+            told = [probability(*skin[:k], x, *skin[k + 1 :]) for x in options]
+            skin[k] = options[int(np.argmax(told))]
         W, _ = few.weights(BROAD * sd, skin[0], BROAD * skin[1], skin[2])
         p, (q, theta, d) = few.problem, (near(few).q, fit.theta, fit.d)
         cost, done, k = few.cost(q, theta, d, W), False, 0
