@@ -72,7 +72,6 @@ _MOVED = {
     "Recording": "io",
     "calibrate_imus": "studies.kinematics",
     "marker_positions": "studies.joints",
-    "relative_frames": "studies.joints",
 }
 """What few programs name, and the module that has it."""
 

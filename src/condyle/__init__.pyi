@@ -83,6 +83,7 @@ from condyle.studies.joints.fit_function_based import fit_function_based as fit_
 from condyle.studies.joints.fit_spline_curve import fit_spline_curve as fit_spline_curve
 from condyle.studies.joints.fit_spline_surface import fit_spline_surface as fit_spline_surface
 from condyle.studies.joints.frames_file import read_frames as read_frames
+from condyle.studies.joints.marker_clusters import relative_frames as relative_frames
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from condyle.studies.metabolic_power import metabolic_power as metabolic_power
 from condyle.studies.motion.motion import Motion as Motion

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.studies.joints import marker_positions, relative_frames
+from condyle.studies.joints import marker_positions
 from condyle.table import LENGTHS
 
 HEAD = (
@@ -253,13 +253,13 @@ def test_frames_of_bones_from_markers():
     turn = np.stack([[[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]] for a in t])
     still = cd.Markers(t, ["A", "B", "C", "D"], np.broadcast_to(shape, (9, 4, 3)))
     moving = cd.Markers(t, ["E", "F", "G", "H"], np.einsum("tij,mj->tmi", turn, shape))
-    frames = relative_frames(still, moving)
-    plain = relative_frames(still.positions, moving.positions, time=t)
+    frames = cd.relative_frames(still, moving)
+    plain = cd.relative_frames(still.positions, moving.positions, time=t)
     np.testing.assert_array_equal(frames.p, plain.p)
     np.testing.assert_array_equal(frames.time, t)
     np.testing.assert_array_equal(marker_positions(moving, ("G", "E")), moving.positions[:, [2, 0]])
     with pytest.raises(cd.errors.ShapeError, match="not of the same times"):
-        relative_frames(still[1:], moving[:-1])
+        cd.relative_frames(still[1:], moving[:-1])
 
 
 @pytest.mark.skipif(not REFERENCE.is_dir(), reason="the reference data are not beside the project")

@@ -32,12 +32,13 @@ def test_studies_in_both_layouts(monkeypatch):
 
 def test_muscles_on_paths_of_known_lengths(monkeypatch):
     """Reports, unit tensions and imbalances are rows too, also of a path with Parameters, which is none, and
-    of excitations that are functions of time or of the state."""
+    of excitations that are functions of time, of the state or of nothing."""
 
     def make():
         system = muscled(5)
         over = cd.paths.Path([("ground", (0.05, 0, 0)), ("b0", (0.05, cd.Parameter("low", -0.25), 0))])
-        for k, excitation in enumerate((lambda s: 0.3 + 0.1 * np.sin(s.t), lambda s: 0.5 + 0.1 * s.q("b1"))):
+        excitations = lambda s: 0.3 + 0.1 * np.sin(s.t), lambda s: 0.5 + 0.1 * s.q("b1"), lambda s: 0.4
+        for k, excitation in enumerate(excitations):
             muscle = cd.muscles.Thelen2003(over, 500 + k, 0.12, 0.2, 0.1, excitation=excitation)
             system.add_force(f"more{k}", muscle)
         return system

@@ -117,6 +117,21 @@ def test_factors_are_those_of_another_model(arm):
         cd.MotionStudy(system, motion, results=("moment",))
 
 
+def test_markers_are_those_of_the_studys_own_copy(tmp_path):
+    """Two copies of a model that was read from a file share what is compiled of them, but not their markers."""
+    system = cd.models.arm26()
+    system.add_marker("elbow", "r_humerus", (0, -0.29, 0))
+    cd.write_osim(system, tmp_path / "arm.osim")
+    here = cd.read_osim(tmp_path / "arm.osim")
+    there = cd.read_osim(tmp_path / "arm.osim").copy(markers={"elbow": (0.1, 0.2, 0.3)})
+    assert here.compiled is there.compiled
+    t = np.linspace(0, 1, 3)
+    for system in (here, there, here):
+        study = cd.MotionStudy(system, cd.Table(t, ["r_elbow_flex"], t[:, None], ["rad"]))
+        assert study.varied(("mass",)).marker("elbow").station == system.marker("elbow").station
+        assert study.varied(("mass",)) is study.varied(("mass",))
+
+
 def test_noise_is_each_members_own(arm):
     system, motion = arm
     study = cd.MotionStudy(system, motion, noise=0.001, results=("kinematics", "moments"))

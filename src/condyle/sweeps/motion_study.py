@@ -103,9 +103,11 @@ class MotionStudy:
         """The system with Parameters for some names; made once in each process."""
         key = ("varied", *names)
         known = self.system.compiled.programs
-        if key not in known:
-            known[key] = _varied(self.system, names)
-        return known[key]  # type: ignore[no-any-return]
+        of, made = known.get(key, (None, None))
+        if of is not self.system:  # copies share what is compiled of them; their markers may differ
+            made = _varied(self.system, names)
+            known[key] = self.system, made
+        return made  # type: ignore[return-value]
 
 
 def _varied(system: System, names: Sequence[str]) -> System:

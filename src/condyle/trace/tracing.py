@@ -72,7 +72,8 @@ class Traced:
     def apply(self, *arguments: SX) -> SX:
         """The result as an expression of expressions, a dense column."""
         if not self.outside and not self.tables:
-            return self.function.call(list(arguments), True, False)[0]
+            found = self.function.call(list(arguments), True, False)[0]
+            return found if arguments else ca.SX(found)  # CasADi gives numbers for no arguments
         return self._closure(*arguments)[0]
 
     def linear(self) -> list[float] | None:

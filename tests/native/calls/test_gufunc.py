@@ -26,7 +26,7 @@ def make_loop(W: int) -> gufunc.InnerLoop:
     f = ca.Function(
         "f", [x, none, y], [x * y[0] - x[0], ca.SX(0, 1), ca.vertcat(y[::-1] + x[:3], y[1] / x[10])]
     )
-    module = Module(W)
+    module = Module(W, lines=False)
     # several parts, so that the scratch memory is used
     work = add_kernel(module, f, "kernel", split=10)
     assert work > 0

@@ -6,7 +6,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import condyle as cd
-from condyle.studies.joints import marker_positions, relative_frames
+from condyle.studies.joints import marker_positions
 from tests.studies.joints.test_frames import N, knee
 
 RNG = np.random.default_rng(5)
@@ -25,19 +25,19 @@ def measured(noise=0.0):
 
 def test_clusters_give_the_frames_that_moved_them():
     R, p = knee()
-    frames = relative_frames(*measured(), reference_parent=THIGH, reference_child=SHANK, time=np.arange(N))
+    frames = cd.relative_frames(*measured(), reference_parent=THIGH, reference_child=SHANK, time=np.arange(N))
     np.testing.assert_allclose(frames.R, R, atol=1e-13)  # rounding over the size of a cluster
     np.testing.assert_allclose(frames.p, p, atol=1e-13)
     assert frames.residuals.values.max() < 1e-12
     # other frames on the bones: the same motion
-    unknown = relative_frames(*measured())
+    unknown = cd.relative_frames(*measured())
     turned = lambda R: Rotation.from_matrix(np.swapaxes(R[:-1], 1, 2) @ R[1:]).magnitude()
     np.testing.assert_allclose(turned(unknown.R), turned(R), atol=1e-13)
 
 
 def test_with_noise_it_is_the_least_squares_of_scipy_and_the_residual_tells_the_noise():
     thigh, shank = measured(noise=1e-3)
-    frames = relative_frames(thigh, shank, reference_parent=THIGH, reference_child=SHANK)
+    frames = cd.relative_frames(thigh, shank, reference_parent=THIGH, reference_child=SHANK)
     k = 7
     R_F, R_M = (
         Rotation.align_vectors(x[k] - x[k].mean(0), r - r.mean(0))[0].as_matrix()
@@ -57,7 +57,7 @@ def test_markers_that_are_missing_and_frames_with_too_few():
     shank[8, :3] = np.nan  # two
     thigh[11, :2] = np.nan
     with pytest.warns(UserWarning, match="2 of 20 frames have fewer than three markers.*frames 8, 11"):
-        frames = relative_frames(thigh, shank, reference_parent=THIGH, reference_child=SHANK)
+        frames = cd.relative_frames(thigh, shank, reference_parent=THIGH, reference_child=SHANK)
     keep = np.delete(np.arange(N), [8, 11])
     np.testing.assert_allclose(frames.R, R[keep], atol=1e-13)
     np.testing.assert_allclose(frames.p, p[keep], atol=1e-13)
@@ -78,14 +78,14 @@ def test_markers_that_cannot_be_right():
         ),
     ):
         with pytest.raises(cd.errors.DescriptionError, match=message):
-            relative_frames(*arguments[0], **arguments[1])
+            cd.relative_frames(*arguments[0], **arguments[1])
     with pytest.raises(cd.errors.ShapeError, match=r"shape \(T, m, 3\) of m >= 3"):
-        relative_frames(thigh[:, :2], shank)
+        cd.relative_frames(thigh[:, :2], shank)
     with pytest.raises(cd.errors.ShapeError, match="20 frames, markers_child 19"):
-        relative_frames(thigh, shank[1:])
+        cd.relative_frames(thigh, shank[1:])
     shank[6, [0, 1]] = shank[6, [1, 0]]
     with pytest.warns(UserWarning, match="markers_child fit badly in frame 6: .* Were two exchanged"):
-        relative_frames(thigh, shank, reference_child=SHANK)
+        cd.relative_frames(thigh, shank, reference_child=SHANK)
 
 
 def test_positions_from_a_table(tmp_path):

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 import condyle as cd
 from condyle.errors import ArgumentError, CondyleError
 from condyle.spatial import rotation_y, rotation_z
-from condyle.studies.joints import marker_positions, relative_frames
+from condyle.studies.joints import marker_positions
 from condyle.studies.joints.measured_frames import MeasuredFrames
 
 ANGLE = np.linspace(-1.9, 0, 40)
@@ -68,7 +68,7 @@ def test_data_frames_of_pandas():
         ),
         (lambda: cd.fit_spline_curve(X, ANGLE, n=6, unit="deg"), "seems to be in radians"),
         (
-            lambda: relative_frames(*MARKERS, reference_parent=SHANK, reference_child=THIGH),
+            lambda: cd.relative_frames(*MARKERS, reference_parent=SHANK, reference_child=THIGH),
             "markers_.* do not fit their arrangement: 4.1. mm",
         ),
     ],
@@ -112,8 +112,8 @@ def test_what_is_probably_wrong_is_named(call, says):
         ),
         (lambda: cd.fit_spline_surface(X, ANGLE, n=5, axes=("x",)), "axes: expected the six names tx"),
         (lambda: cd.fit_spline_surface(X, ANGLE, n=5, project="no"), "project: expected True or False"),
-        (lambda: relative_frames(*MARKERS, reference_parent=1e3 * THIGH), "reference.*millimeters"),
-        (lambda: relative_frames(*MARKERS, reference_thigh=THIGH), "did you mean reference_"),
+        (lambda: cd.relative_frames(*MARKERS, reference_parent=1e3 * THIGH), "reference.*millimeters"),
+        (lambda: cd.relative_frames(*MARKERS, reference_thigh=THIGH), "did you mean reference_"),
         (lambda: marker_positions("knee.csv", ["T1"]), r"write cd.read_table\(path\)"),
         (
             lambda: marker_positions(cd.Table([0.0], ["T1_x"], [[1.0]]), "T1"),

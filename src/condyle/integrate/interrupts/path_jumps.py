@@ -259,12 +259,13 @@ class _Kind:
             )
             for k, name in enumerate(names)
         }
-        for i, span in enumerate(self.spans):
-            here, given = member == i, {p.name: p.sx for p in span.parameters()}
+        for i in np.unique(member).tolist():
+            span, here = self.spans[i], member == i
+            given = {p.name: p.sx for p in span.parameters()}
             f = ca.Function("numbers", [*given.values()], [span.values()])
             places = [model.tail[known[name][0]].start + known[name][1] for name in given]
             values = [ca.DM(tails[row[here], place][None]) for place in places]
-            made = f.map(int(here.sum())).call(values)[0] if places and here.any() else f.call([])[0]
+            made = f.map(int(here.sum())).call(values)[0] if places else f.call([])[0]
             out[here] = made.full().T
         return out
 

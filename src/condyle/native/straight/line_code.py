@@ -24,7 +24,7 @@ from condyle.native.straight import libm, x86
 from condyle.native.straight.instructions import CHOICE, LEAVES, Graph
 from condyle.native.straight.selection import LEAF
 
-LEAST = 200
+LEAST = 30
 """Operations from which it is worth a function of its own."""
 _NEVER, _FREE = 1 << 60, 1 << 61  # next uses: none, and of a register without a value
 _NEAR = 5

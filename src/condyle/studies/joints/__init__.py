@@ -6,6 +6,5 @@ from condyle.arguments import family
 
 if TYPE_CHECKING:
     from condyle.studies.joints.marker_clusters import marker_positions as marker_positions
-    from condyle.studies.joints.marker_clusters import relative_frames as relative_frames
 
 __all__, __getattr__ = family(__name__)
