@@ -199,9 +199,17 @@ def test_scale_by_parameters_with_muscles():
             assert slope[k, order.index(name)] == pytest.approx(difference, rel=1e-5, abs=1e-7)
     with pytest.raises(cd.errors.UnknownNameError, match="humerus"):
         made.parameters({"humerus": 1.0})
+    for wrong in (1.1, {name: 0.0}, {name: np.nan}, {name: "1.1"}, {name: (1.0, 1.1)}):
+        with pytest.raises(cd.errors.DescriptionError, match=r"Scaling\.parameters: .*expected"):
+            made.parameters(wrong)
+    with pytest.warns(UserWarning, match="110, far from 1"):
+        made.parameters({name: 110})
+    with pytest.raises(cd.errors.DescriptionError, match="defaults that make them positive"):
+        cd.scale(arm, factors={arm.bodies[0].name: cd.Parameter("size", 0.0)})
 
 
 def test_scale_by_parameters_refuses_ellipsoids():
     arm = cd.models.arm26()
-    with pytest.raises(cd.errors.DescriptionError, match="geodesics have no derivatives"):
+    with pytest.raises(cd.errors.DescriptionError, match="geodesics have no derivatives") as said:
         cd.scale(arm, factors={b.name: cd.Parameter("size", 1.0) for b in arm.bodies})
+    assert "system.copy(forces={'TRIlong': None, 'BIClong': None})" in str(said.value)

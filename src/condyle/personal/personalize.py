@@ -28,8 +28,10 @@ from condyle.studies.external_load import ExternalLoad
 from condyle.studies.kinematics.inverse_kinematics import follow_tasks
 from condyle.studies.kinematics.tasks import Tasks, marker_tasks
 from condyle.studies.motion.motion import _default
+from condyle.system.checked_arguments import flag
 from condyle.system.state import State
 from condyle.system.system import System
+from condyle.table import Table
 
 Loads = str | Path | Sequence[ExternalLoad]
 SIZES = ("whole", "bodies", "axes")
@@ -119,6 +121,11 @@ def personalize(
             raise DescriptionError(
                 f"personalize: {label}: expected a number between {low:g} and {high:g} [{unit}]{hint}, got {value!r}"
             )
+    flag("personalize: symmetric", symmetric)
+    if progress is not None and not callable(progress):
+        raise DescriptionError(
+            f"personalize: progress: expected a function that takes a text, such as print, got {progress!r}"
+        )
     found = recordings(trials, static)
     who = who_is_who(generic, [r.markers for r in found], names)
     used = [n for n in generic.markers if n in who.called.values()]
@@ -282,20 +289,29 @@ def _forces(loads: Any, count: int) -> list[list[ExternalLoad] | None]:
     """Loads of each trial."""
     if loads is None:
         return [None] * count
+    if not isinstance(loads, (str, Path, ExternalLoad, list, tuple)) or not loads:
+        raise DescriptionError(
+            "personalize: loads: expected cd.read_external_loads('grf.xml') of each trial, or None without, got "
+            f"{repr(loads).splitlines()[0]}"
+            + "; cd.ExternalLoad says which columns of a Table act on which body"
+            * isinstance(loads, Table)
+        )
     one = isinstance(loads, (str, Path, ExternalLoad)) or all(isinstance(x, ExternalLoad) for x in loads)
     given = [loads] if one else list(loads)
     if len(given) != count:
         raise DescriptionError(
-            f"personalize: loads: {len(given)} for {count} trials; give one per trial, None for those without"
+            f"personalize: loads: {len(given)} for {count} trial{'s' * (count != 1)}; give one per trial, None for those without"
         )
     out: list[list[ExternalLoad] | None] = []
     for x in given:
         if isinstance(x, (str, Path)):
             x = read_external_loads(x)
         x = [x] if isinstance(x, ExternalLoad) else x
-        if x is not None and not all(isinstance(load, ExternalLoad) for load in x):
+        if x is not None and not (
+            isinstance(x, (list, tuple)) and all(isinstance(load, ExternalLoad) for load in x)
+        ):
             raise DescriptionError(
-                f"personalize: loads: expected cd.read_external_loads('grf.xml') of each trial, got {x!r}"
+                f"personalize: loads: expected cd.read_external_loads('grf.xml') of each trial, got {repr(x).splitlines()[0]}"
             )
         out.append(list(x) if x else None)
     return out
