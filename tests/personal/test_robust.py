@@ -47,6 +47,11 @@ def test_truth(person, recording):
     assert (off < (0.015, 0.01, 0.01)).all(), off  # markers are off by 5 mm along each axis
 
 
+def test_a_trial_that_does_not_exist(person):
+    with pytest.raises(cd.errors.DescriptionError, match="trial 1: there are 0 to 0"):
+        person.show(trial=1)
+
+
 def test_several_subjects_share_one_system(model, person, recording):
     other = rig.recording({**rig.SIZES, "femur": 0.95}, seed=3)
     found = quiet(model, other[2], other[1])

@@ -64,7 +64,7 @@ def run(
         for line in person.quality.lines():
             print(f"  {line}")
         for w in told:
-            say("note", str(w.message))
+            say("CHECK", str(w.message))
         print(
             f"\nDone. {folder.path / 'subject.osim'} is the subject; report.txt and motions are beside it.",
             flush=True,

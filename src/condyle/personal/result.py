@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import Array, is_whole
+from condyle.errors import DescriptionError
 from condyle.io.markers import Markers
 from condyle.opensim import write_osim
 from condyle.personal.anthropometry import SizePrior
@@ -224,6 +225,10 @@ class Person(Display, Judged):
             path: of the file, ending in .html.
             trial: which one.
         """
+        n = len(self.followed)
+        if not is_whole(trial, -n, n - 1):
+            known = f"0 to {n - 1}" if n else "none: a static trial alone has no motion; see .report()"
+            raise DescriptionError(f"Person.show: trial {trial!r}: there are {known}")
         followed = self.followed[trial]
         r = [r for r in self.recordings if not r.static][trial]
         system, time = self.system, followed.motion.time
@@ -247,6 +252,7 @@ class Person(Display, Judged):
             markers=table,
             arrows=arrows,
             plots=[followed.errors],
+            title=f"The subject of {r.name}",
         )
 
     @property
