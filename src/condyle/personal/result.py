@@ -225,9 +225,11 @@ class Person(Display, Judged):
             path: of the file, ending in .html.
             trial: which one.
         """
-        n = len(self.followed)
-        if not is_whole(trial, -n, n - 1):
-            known = f"0 to {n - 1}" if n else "none: a static trial alone has no motion; see .report()"
+        count = len(self.followed)
+        if not is_whole(trial, -count, count - 1):
+            known = (
+                f"0 to {count - 1}" if count else "none: a static trial alone has no motion; see .report()"
+            )
             raise DescriptionError(f"Person.show: trial {trial!r}: there are {known}")
         followed = self.followed[trial]
         r = [r for r in self.recordings if not r.static][trial]
