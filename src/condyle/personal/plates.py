@@ -61,7 +61,7 @@ def wrench(system: System, time: Array, q: Array, loads: list[ExternalLoad], nam
     if len(inside) < 8:
         raise DescriptionError(
             f"personalize: {name}: loads are known from {first:g} to {last:g} s, the markers from {time[0]:g} to "
-            f"{time[-1]:g} s"
+            f"{time[-1]:g} s; eight frames in common are least. Give None for a trial without loads"
         )
     fine = 8
     t = np.linspace(time[inside[0]], time[inside[-1]], fine * (len(inside) - 1) + 1)
@@ -118,11 +118,12 @@ def covered(
     force = W[:, 3:] @ up
     if not (force > LEAST).any():
         raise DescriptionError(
-            f"personalize: {name}: no force above {LEAST:g} N acts against gravity"
+            f"personalize: {name}: no force above {LEAST:g} N acts against gravity, the largest is "
+            f"{force.max():.3g} N"
             + (
                 "; forces point down: they are those on the plates, and should be those on the subject, -F"
                 if (force < -LEAST).any()
-                else "; are loads in N, and is this what is up?"
+                else "; are loads in N, and is the vertical of plates that of the model?"
             )
         )
     loaded = force > LEAST
