@@ -5,6 +5,7 @@ import pytest
 
 import condyle as cd
 from condyle.personal.anthropometry import size_prior, survey
+from condyle.personal.followed import _flipped
 from condyle.personal.landmarks import kind_by_name
 from condyle.personal.marker_fit import MarkerFit
 from condyle.personal.sized_system import sized
@@ -53,6 +54,35 @@ def test_derivatives(problem):
         dt = np.zeros(len(theta))
         dt[k] = H
         np.testing.assert_allclose(B[..., k], (f(q, theta + dt) - f(q, theta - dt)) / (2 * H), atol=1e-8)
+
+
+@pytest.mark.parametrize("constrained", [True, False])
+def test_sums_by_body_are_those_by_marker(problem, constrained):
+    """The normal matrix of poses, with markers that are missing, that differ in noise, and a speed that is held."""
+    fit, q, theta = problem
+    part, rng = fit.frames(slice(None)), np.random.default_rng(2)
+    part.seen, part.share = rng.uniform(size=fit.seen.shape) < 0.8, rng.uniform(1, 2, size=len(q))
+    part.own, part.free = rng.uniform(0.7, 1.5, size=len(fit.markers)), np.arange(len(fit.free)) != 7
+    part.constrained, d = constrained, 0.01 * rng.normal(size=fit.r.shape)
+    _, _, _, _, H, grad, _, Z, shift, _ = part.blocks(q, theta, d, 1e-3)
+    for a, b in zip((H, grad, Z, shift), part.pose_blocks(q, theta, d, 1e-3), strict=True):
+        if a is None:
+            assert b is None
+        else:  # rounding of sums that are taken in another order
+            np.testing.assert_allclose(b, a, rtol=0, atol=1e-12 * max(np.abs(a).max(), 1.0))
+
+
+def test_frames_that_flipped():
+    """An arm turns over and back, another wraps at the end: only these frames start again, from their neighbors."""
+    t = np.arange(30) / 100
+    q = np.stack([np.sin(t), np.cos(t), t], axis=1)
+    assert not len(_flipped(q, t)[0])
+    q[10:15, :2] += (-2.7, 3.1)
+    q[12:15, 1] -= 2 * np.pi
+    q[27:, 2] += 2 * np.pi
+    turned, near = _flipped(q, t)
+    assert turned.tolist() == [10, 11, 12, 13, 14, 27, 28, 29]
+    assert near.tolist() == [9, 9, 9, 15, 15, 26, 26, 26]
 
 
 def test_constraints_hold(problem):
@@ -169,9 +199,17 @@ def test_scale_by_parameters_with_muscles():
             assert slope[k, order.index(name)] == pytest.approx(difference, rel=1e-5, abs=1e-7)
     with pytest.raises(cd.errors.UnknownNameError, match="humerus"):
         made.parameters({"humerus": 1.0})
+    for wrong in (1.1, {name: 0.0}, {name: np.nan}, {name: "1.1"}, {name: (1.0, 1.1)}):
+        with pytest.raises(cd.errors.DescriptionError, match=r"Scaling\.parameters: .*expected"):
+            made.parameters(wrong)
+    with pytest.warns(UserWarning, match="110, far from 1"):
+        made.parameters({name: 110})
+    with pytest.raises(cd.errors.DescriptionError, match="defaults that make them positive"):
+        cd.scale(arm, factors={arm.bodies[0].name: cd.Parameter("size", 0.0)})
 
 
 def test_scale_by_parameters_refuses_ellipsoids():
     arm = cd.models.arm26()
-    with pytest.raises(cd.errors.DescriptionError, match="geodesics have no derivatives"):
+    with pytest.raises(cd.errors.DescriptionError, match="geodesics have no derivatives") as said:
         cd.scale(arm, factors={b.name: cd.Parameter("size", 1.0) for b in arm.bodies})
+    assert "system.copy(forces={'TRIlong': None, 'BIClong': None})" in str(said.value)

@@ -215,6 +215,44 @@ def test_questions(model, recording):
         cd.personalize(model, [walk, walk], static, loads=[None])
 
 
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"loads": 5}, r"read_external_loads\('grf.xml'\).*got 5"),
+        ({"loads": []}, r"or None without, got \[\]"),
+        ({"loads": [7]}, r"read_external_loads\('grf.xml'\).*got 7"),
+        ({"loads": cd.Table([0, 1], ["F"], [[1.0], [2.0]], ["N"])}, r"cd\.ExternalLoad says which columns"),
+        ({"markers": 5}, "names of the anatomical ones"),
+        ({"names": ["R.ASIS"]}, "name in the data: name in the model"),
+        ({"names": {"R.ASIS": "C7", "L.ASIS": "C7"}}, "'R.ASIS' and 'L.ASIS' cannot both be 'C7'"),
+        ({"symmetric": "no"}, "True or False"),
+        ({"progress": True}, "such as print"),
+        ({"trials": {"walk": 1}}, "or a list of these"),
+        ({"trials": 5}, "or a list of these"),
+    ],
+)
+def test_wrong_types(model, recording, wrong, says):
+    _, static, (walk, *_), _ = recording
+    with pytest.raises(cd.errors.DescriptionError, match=says):
+        cd.personalize(**{"model": model, "trials": walk, "static": static} | wrong)
+
+
+def test_few_names_match(model, recording):
+    """A third of the names match: it is said at once, with what the others are called; a trial without any is
+    refused with its names."""
+    _, static, (walk, *_), _ = recording
+    names = [n if k < 10 else f"Q{k}" for k, n in enumerate(walk.names)]
+    odd = cd.Markers(walk.time, names, walk.positions)
+    with pytest.warns(RuntimeWarning, match=r"only 10 of the model's 29 markers.*also have Q10, Q11"):
+        found = cd.personalize(model, odd, sizes="whole")
+    assert len(found.moved) == 10
+    none = cd.Markers(walk.time, [f"Q{k}" for k in range(len(names))], walk.positions)
+    with pytest.raises(cd.errors.DescriptionError, match=r"trial 1 shows 0 markers.*Its markers are Q0, Q1"):
+        cd.personalize(model, none, static)
+    with pytest.raises(cd.errors.DescriptionError, match="missing in all frames"):
+        cd.personalize(model, cd.Markers(walk.time, walk.names, np.nan * walk.positions), static)
+
+
 def test_order_of_axes():
     """#314: hips and back that turn about axes in another order, one of them upside down."""
     order = ("y", "z", (-1, 0, 0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -86,7 +85,7 @@ def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: 
         new, more = part.follow(q[near], fit.theta, fit.d)
         better = part.frame_costs(new, fit.theta, fit.d) < part.frame_costs(q[at], fit.theta, fit.d)
         q[at[better]], told[at[better]] = new[better], more[better]
-    for _ in range(2):  # and where a joint flips over, frames start from beyond the jump
+    for _ in range(2):  # and where a joint flips over, frames start from the nearest that did not
         turned, beyond = _flipped(q, time)
         if not len(turned):
             break
@@ -117,23 +116,20 @@ def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: 
 
 
 def _flipped(q: Array, time: Array) -> tuple[Any, Any]:
-    """Frames between jumps, but for those of the longest part without any, and for each the nearest frame beyond a
-    jump. Two solutions of an arm or a foot may fit markers about equally well, a whole turn apart."""
-    step = np.abs(np.diff(q, axis=0)) / np.maximum(np.diff(time), 1e-6)[:, None]
-    jumps = np.flatnonzero((step > JUMP).any(axis=1)) + 1
-    edges = [0, *map(int, jumps), len(q)]
-    parts = [np.arange(a, b) for a, b in pairwise(edges)]
-    longest = max(range(len(parts)), key=lambda k: len(parts[k]))
-    at, beyond = [], []
-    for k, rows in enumerate(parts):
-        if k == longest:
-            continue
-        left, right = rows[0] - 1, rows[-1] + 1
-        near = np.where((rows - left <= right - rows) & (left >= 0) | (right >= len(q)), left, right)
-        at.append(rows)
-        beyond.append(near)
+    """Frames whose solution is another than that of the longest part without jumps, and for each the nearest frame
+    of that. Two solutions of an arm or a foot may fit markers about equally well, a whole turn apart; where jumps add
+    up to less than one, it has flipped back."""
+    step, dt = np.diff(q, axis=0), np.maximum(np.diff(time), 1e-6)[:, None]
+    jump = (np.abs(step) > JUMP * dt).any(axis=1)
     none = np.zeros(0, dtype=int)
-    return np.concatenate([none, *at]), np.concatenate([none, *beyond])
+    if not jump.any():
+        return none, none
+    part = np.r_[0, np.cumsum(jump)]
+    away = np.concatenate([np.zeros((1, q.shape[1])), np.cumsum(step[jump], axis=0)])
+    away = away - away[np.bincount(part).argmax()]
+    other: Any = (np.abs(away) > JUMP * float(dt[jump].max())).any(axis=1)[part]
+    turned, good = np.flatnonzero(other), np.flatnonzero(~other)
+    return turned, good[np.abs(good - turned[:, None]).argmin(axis=1)]
 
 
 def _gaps(problem: MarkerFit, time: Array, q: Array, told: Array) -> tuple[Array, Array, dict[str, int]]:
@@ -174,8 +170,8 @@ def exchanged(problem: MarkerFit, q: Array, theta: Array, d: Array, rows: slice)
     from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
 
     part = problem.frames(rows)
-    _, R, station, s = part.errors(q[rows], theta, d)
-    X = part.system.body_poses(q[rows], parameters=part.sized.parameters(s))
+    _, R, station, _ = part.errors(q[rows], theta, d)
+    X = part.system.body_poses(q[rows], parameters=part.given(theta))
     places = X.p[:, part.body] + np.einsum("tmij,mj->tmi", R, station)
     there = np.flatnonzero(part.seen.any(axis=0))
     y = np.where(part.seen[..., None], part.y, np.nan)[:, there]

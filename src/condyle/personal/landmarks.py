@@ -45,6 +45,8 @@ _ANATOMICAL = (
     r"elbow|elb|[lm]el|wrist|wri|^[rl]?w[rjab]|radi|ulna|head|hd$|ear|nose|troch|gtr|hand|fin|knuckle|"
     r"^[rl]?[lm]?kn$|fm[1-5]$|[lm]fe$|vm5$|ftc$|^[rl]?gt$|^[rl]?fh$|ttc$"
 )
+FEW_OF_DATA, FEW_OF_MODEL = 0.5, 0.25
+"""Shares of the markers that are matched, of the fewer and of the model's, below which names may be wrong."""
 
 
 def plain(name: str) -> str:
@@ -139,7 +141,7 @@ def marker_kinds(system: System, used: Sequence[str], given: Any = None) -> Mark
 def _given(system: System, given: Any) -> dict[str, Any]:
     if given is None:
         return {}
-    if isinstance(given, str):
+    if isinstance(given, str) or not isinstance(given, Iterable):
         raise DescriptionError(
             f"personalize: markers: expected names of the anatomical ones, or {{name: kind}}, got {given!r}"
         )
@@ -196,6 +198,10 @@ def who_is_who(system: System, recordings: Iterable[Markers], names: Mapping[str
     """
     data = list(dict.fromkeys(n for m in recordings for n in m.names))
     called: dict[str, str] = {}
+    if names is not None and not isinstance(names, Mapping):
+        raise DescriptionError(
+            f"personalize: names: expected {{name in the data: name in the model}}, got {names!r}"
+        )
     for a, b in (names or {}).items():
         if a not in data:
             raise UnknownNameError(
@@ -203,6 +209,8 @@ def who_is_who(system: System, recordings: Iterable[Markers], names: Mapping[str
             )
         if b not in system.markers:
             raise UnknownNameError("marker of the model", b, system.markers, "names=")
+        if (other := next((k for k, v in called.items() if v == b), None)) is not None:
+            raise DescriptionError(f"personalize: names: {other!r} and {a!r} cannot both be {b!r}")
         called[a] = b
     called |= {n: n for n in data if n in system.markers and n not in called and n not in called.values()}
     free = {plain(n): n for n in system.markers if n not in called.values()}
@@ -229,5 +237,19 @@ def who_is_who(system: System, recordings: Iterable[Markers], names: Mapping[str
                 if system.markers
                 else ". The model has no markers: cd.read_osim(path, add='markers.xml') adds a set"
             ),
+        )
+    if len(called) < max(
+        FEW_OF_DATA * min(len(data), len(system.markers)), FEW_OF_MODEL * len(system.markers)
+    ):
+        others = [f"{a} (is it {b}?)" if b else a for a, b in strangers.items()]
+        warn(
+            f"personalize: only {len(called)} of the model's {len(system.markers)} markers are in the recordings: sizes "
+            "that they do not show stay at the prior. "
+            + (
+                f"The recordings also have {cut(others)}; names={{name in the data: name in the model}} matches them"
+                if others
+                else f"They lack {cut(out.unseen)}"
+            ),
+            RuntimeWarning,
         )
     return out

@@ -122,6 +122,7 @@ class MarkerFit:
         self.used = [k for k, n in enumerate(sized.sizes) if n in self.system.parameters]
         order = list(self.system.parameters)
         self.columns = [order.index(sized.sizes[k]) for k in self.used]
+        self.defaults = self.system.state().parameters
         self.plain = self.system.nq == self.system.nu
         self.constrained = bool(self.system.constraints)
 
@@ -133,12 +134,18 @@ class MarkerFit:
             setattr(part, name, getattr(self, name)[rows])
         return part
 
+    def given(self, theta: Array) -> Array:
+        """Values of the system's Parameters, in their order: by name they take longer than what is asked."""
+        out = np.array(self.defaults, dtype=float)
+        out[self.columns] = np.exp(theta)[self.used]
+        return out
+
     # ---- errors and their derivatives ----------------------------------------------------------------------
 
     def errors(self, q: Array, theta: Array, d: Array) -> tuple[Array, Array, Array, Array]:
         """e of (1), (T, M, 3); rotations (T, M, 3, 3); stations s o r + d (M, 3); sizes s."""
         s = np.exp(theta)
-        X = self.system.body_poses(q, parameters=self.sized.parameters(s))
+        X = self.system.body_poses(q, parameters=self.given(theta))
         R, p = X.R[:, self.body], X.p[:, self.body]
         station = s[self.size] * self.r + d
         e = np.einsum("tmji,tmj->tmi", R, self.y - p) - station
@@ -147,7 +154,7 @@ class MarkerFit:
     def linear(self, q: Array, theta: Array, d: Array) -> tuple[Array, Array, Array]:
         """e (T, M, 3), A = de/du (T, M, 3, nu) and B = de/dtheta (T, M, 3, n)."""
         e, _, station, s = self.errors(q, theta, d)
-        given = self.sized.parameters(s)
+        given = self.given(theta)
         J = self.system.kinematics.system_jacobian(q, parameters=given)[:, self.bodies]
         P = self.system.jacobian("body_poses", q, wrt="parameters", parameters=given)
         P = P.reshape(len(q), -1, 12, P.shape[-1])[:, self.bodies, 9:][..., self.columns]
@@ -166,17 +173,22 @@ class MarkerFit:
         A[lost], B[lost] = 0.0, 0.0
         return e, A, B
 
-    def constraint(self, q: Array, theta: Array) -> tuple[Array, Array, Array]:
-        """g (T, m), G (T, m, nu) and G_theta (T, m, n) of the constraints on positions."""
-        s = np.exp(theta)
-        given, u = self.sized.parameters(s), np.zeros((len(q), self.system.nu))
+    def constraint(self, q: Array, theta: Array) -> tuple[Array, Array]:
+        """g (T, m) and G (T, m, nu) of the constraints on positions."""
+        given, u = self.given(theta), np.zeros((len(q), self.system.nu))
         g = self.system.constraints.errors(q, u, parameters=given)[0]
         G = self.system.constraints.jacobian(q, u, parameters=given)[:, : g.shape[-1]]
-        G_theta = np.zeros((*g.shape, len(theta)))
+        return g, np.where(self.free, G, 0.0)
+
+    def constraint_by_sizes(self, q: Array, theta: Array, m: int) -> Array:
+        """G_theta (T, m, n)."""
+        s = np.exp(theta)
+        given, u = self.given(theta), np.zeros((len(q), self.system.nu))
+        G_theta = np.zeros((len(q), m, len(theta)))
         if self.columns:
             P = self.system.jacobian("constraints.errors", q, u, wrt="parameters", parameters=given)
-            G_theta[..., self.used] = P[:, : g.shape[-1]][..., self.columns] * s[self.used]
-        return g, np.where(self.free, G, 0.0), G_theta
+            G_theta[..., self.used] = P[:, :m][..., self.columns] * s[self.used]
+        return G_theta
 
     # ---- cost ----------------------------------------------------------------------------------------------
 
@@ -193,7 +205,7 @@ class MarkerFit:
         """The part of the priors of poses, shape (T,); violated constraints cost much."""
         total = (self.q_precision * (q - self.q_mean) ** 2).sum(axis=1)
         if self.constrained:
-            u, given = np.zeros((len(q), self.system.nu)), self.sized.parameters(np.exp(theta))
+            u, given = np.zeros((len(q), self.system.nu)), self.given(theta)
             total += 1e6 * (self.system.constraints.errors(q, u, parameters=given)[0] ** 2).sum(axis=1)
         return 0.5 * total
 
@@ -213,23 +225,29 @@ class MarkerFit:
         e, A, B = e.reshape(T, 3 * M), A.reshape(T, 3 * M, n), B.reshape(T, 3 * M, -1)
         if not self.constrained:
             return e, A, B, None, None, None
-        g, G, G_theta = self.constraint(q, theta)
+        g, G = self.constraint(q, theta)
+        G_theta = self.constraint_by_sizes(q, theta, g.shape[-1])
         Z, pinv = _null_space(G)
         shift, slope = -(pinv @ g[..., None])[..., 0], -pinv @ G_theta  # (4)
         return e + (A @ shift[..., None])[..., 0], A @ Z, B + A @ slope, Z, shift, slope
 
     def pose_prior(self, q: Array, damping: Any, Z: Any, shift: Any, slope: Any) -> tuple[Any, Any, Any]:
         """What priors of poses add to H (T, k, k), its gradient (T, k) and E (T, k, n)."""
-        T, n = len(q), len(self.free)
-        Q = np.where(self.free, self.q_precision, 0.0) if self.plain else np.zeros((T, n))
-        dq = np.where(Q > 0, q - self.q_mean, 0.0) if self.plain else np.zeros((T, n))
-        held = Q + np.reshape(damping, (-1, 1)) + np.where(self.free, 1e-6, 1.0)
+        dq, Q, held = self.pose_weights(q, damping)
+        T, n = held.shape
         if Z is None:
             H, i = np.zeros((T, n, n)), np.arange(n)
             H[:, i, i] = held
             return H, Q * dq, np.zeros((T, n, len(self.mean)))
         ZQ = np.swapaxes(Z, 1, 2) * held[:, None]
         return ZQ @ Z, (ZQ @ (dq + shift)[..., None])[..., 0], ZQ @ slope
+
+    def pose_weights(self, q: Array, damping: Any) -> tuple[Array, Array, Array]:
+        """How far poses are from those of the prior, its weights, and these with the damping, shapes (T, nu)."""
+        shape = len(q), len(self.free)
+        Q = np.where(self.free, self.q_precision, 0.0) if self.plain else np.zeros(shape)
+        dq = np.where(Q > 0, q - self.q_mean, 0.0) if self.plain else np.zeros(shape)
+        return dq, Q, Q + np.reshape(damping, (-1, 1)) + np.where(self.free, 1e-6, 1.0)
 
     def border_prior(self, theta: Array, d: Array) -> tuple[Array, Array]:
         """What priors of sizes and offsets add to D, and its gradient."""
@@ -247,6 +265,42 @@ class MarkerFit:
         H, grad, E = self.pose_prior(q, damping, Z, shift, slope)
         return w, e, AW, B, H + AW @ A, grad + (AW @ e[..., None])[..., 0], E + AW @ B, Z, shift, slope
 
+    def pose_blocks(self, q: Array, theta: Array, d: Array, damping: Any) -> tuple[Any, ...]:
+        """H (T, k, k) and its gradient (T, k) of `blocks`, and Z, shift of `reduced`: all that known sizes ask for.
+
+        Markers of a body move with it, and J is its Jacobian: with x = y - p and f = R e, both along the axes of ground,
+        R A = [x]x J_w - J_v, so that A' W A of a body is J' K J, where K is the inertia of points of mass w at x.
+        """
+        e, R, station, _ = self.errors(q, theta, d)
+        T, n = len(q), len(self.free)
+        w = (self.seen * self.share[:, None] / (self.sd * self.own) ** 2)[..., None]
+        x, f = np.einsum("tmij,tmj->tmi", R, station + e), w * np.einsum("tmij,tmj->tmi", R, e)
+        square = (w * x)[..., :, None] * x[..., None, :]
+        each = np.concatenate([w, w * x, square.reshape(*x.shape[:2], 9), np.cross(x, f), f], axis=-1)
+        of_body = self.at == np.arange(len(self.bodies))[:, None]
+        mass, first, second, moment = np.split(of_body.astype(float) @ each, (1, 4, 13), axis=-1)
+        second, eye = second.reshape(T, -1, 3, 3), np.eye(3)
+        K = np.empty((*mass.shape[:2], 6, 6))
+        K[..., :3, :3] = np.trace(second, axis1=-2, axis2=-1)[..., None, None] * eye - second
+        K[..., :3, 3:] = cross(first)
+        K[..., 3:, :3] = -K[..., :3, 3:]
+        K[..., 3:, 3:] = mass[..., None] * eye
+        J = self.system.kinematics.system_jacobian(q, parameters=self.given(theta))[:, self.bodies]
+        J[..., ~self.free] = 0.0
+        flat = np.swapaxes(J.reshape(T, -1, n), 1, 2)
+        H = flat @ (K @ J).reshape(T, -1, n)
+        grad = -(flat @ moment.reshape(T, -1, 1))[..., 0]
+        dq, Q, held = self.pose_weights(q, damping)
+        H[:, np.arange(n), np.arange(n)] += held
+        if not self.constrained:
+            return H, grad + Q * dq, None, None
+        g, G = self.constraint(q, theta)
+        Z, pinv = _null_space(G)
+        shift = -(pinv @ g[..., None])[..., 0]
+        Zt = np.swapaxes(Z, 1, 2)
+        grad = grad + held * dq + (H @ shift[..., None])[..., 0]
+        return Zt @ (H @ Z), (Zt @ grad[..., None])[..., 0], Z, shift
+
     def step(self, q: Array, theta: Array, d: Array, damping: float) -> tuple[Array, Array, Array, Array]:
         """du (T, nu), dtheta (n,), dd (M, 3) and the Schur complement (5)."""
         w, e, AW, B, H, grad, E, Z, shift, slope = self.blocks(q, theta, d, damping)
@@ -260,7 +314,7 @@ class MarkerFit:
         D[k, k] += w.sum(axis=0)
         right += np.concatenate([np.einsum("tki,tk->i", BW, e), -(w * e).sum(axis=0)])
         L = np.linalg.cholesky(H)
-        X = np.linalg.solve(L, np.concatenate([E, -AW, grad[..., None]], axis=2))
+        X = np.linalg.inv(L) @ np.concatenate([E, -AW, grad[..., None]], axis=2)
         flat = X.reshape(-1, X.shape[-1])
         SS = flat.T @ flat
         S = D - SS[:-1, :-1]  # (5)
@@ -284,32 +338,35 @@ class MarkerFit:
     def follow(self, q: Array, theta: Array, d: Array, iterations: int = 30) -> tuple[Array, Array]:
         """Poses of all frames for known sizes and places, each frame by itself, from q (T, nq); and standard
         deviations of the coordinates over those of the prior, shape (T, nq), 1 where markers tell nothing."""
-        given = self.sized.parameters(np.exp(theta))
         q, cost = q.copy(), self.frame_costs(q, theta, d)
-        damping, length = np.full(len(q), 1e-3), np.ones(len(q))
+        damping = np.full(len(q), 1e-3)
         active = np.ones(len(q), dtype=bool)
         for _ in range(iterations):
-            _, _, _, _, H, grad, _, Z, shift, _ = self.blocks(q, theta, d, damping)
+            at = np.flatnonzero(active)
+            if not len(at):
+                break
+            part = self if len(at) == len(q) else self.frames(at)
+            H, grad, Z, shift = part.pose_blocks(q[at], theta, d, damping[at])
             y = -np.linalg.solve(H, grad[..., None])[..., 0]
             du = y if Z is None else (Z @ y[..., None])[..., 0] + shift
             du = (
                 np.where(self.free, du, 0.0)
                 * np.minimum(1.0, 1.0 / np.maximum(np.abs(du).max(axis=1), 1e-9))[:, None]
             )
-            new = self.moved(q, du * length[:, None], given)
-            c = self.frame_costs(new, theta, d)
-            good = (c <= cost * (1 + 1e-9)) & active
-            small = good & (np.abs(du * length[:, None]).max(axis=1) < 1e-6)
-            q[good], cost = new[good], np.where(good, c, cost)
-            damping = np.where(good, np.maximum(damping / 10, 1e-9), np.minimum(damping * 10 + 1e-6, 1e9))
-            active &= ~small & (damping < 1e8)
-            if not active.any():
-                break
+            new = part.moved(q[at], du, theta)
+            c = part.frame_costs(new, theta, d)
+            good = c <= cost[at] * (1 + 1e-9)
+            small = good & (np.abs(du).max(axis=1) < 1e-6)
+            q[at[good]], cost[at[good]] = new[good], c[good]
+            damping[at] = np.where(
+                good, np.maximum(damping[at] / 10, 1e-9), np.minimum(damping[at] * 10 + 1e-6, 1e9)
+            )
+            active[at] = ~small & (damping[at] < 1e8)
         return q, self._told(q, theta, d)
 
     def _told(self, q: Array, theta: Array, d: Array) -> Array:
         """Standard deviations of coordinates over those of the prior."""
-        _, _, _, _, H, _, _, Z, _, _ = self.blocks(q, theta, d, 1e-6)
+        H, _, Z, _ = self.pose_blocks(q, theta, d, 1e-6)
         C = np.linalg.inv(H)
         C = C if Z is None else Z @ C @ np.swapaxes(Z, 1, 2)
         if not self.plain:
@@ -317,11 +374,11 @@ class MarkerFit:
         prior = np.where(self.q_precision > 0, 1 / np.sqrt(np.maximum(self.q_precision, 1e-12)), 10.0)
         return np.sqrt(np.maximum(np.diagonal(C, axis1=1, axis2=2), 0.0)) / prior
 
-    def moved(self, q: Array, du: Array, given: dict[str, float]) -> Array:
+    def moved(self, q: Array, du: Array, theta: Array) -> Array:
         """q after a step du of the speeds, quaternions of length 1."""
         if self.plain:
             return q + du
-        q = q + self.system.qdot(q, du, parameters=given)
+        q = q + self.system.qdot(q, du, parameters=self.given(theta))
         for b in self.system.bodies:
             for part in b.mobilizer.quaternions:
                 at = slice(b.q.start + part.start, b.q.start + part.stop)
@@ -376,7 +433,7 @@ class MarkerFit:
             length = min(1.0, 1.0 / max(np.abs(du).max(), 1e-9), 0.5 / max(np.abs(dtheta).max(), 1e-9))
             while length > 1e-3:
                 new_theta, new_d = theta + length * dtheta, d + length * dd
-                new_q = self.moved(q, length * du, self.sized.parameters(np.exp(new_theta)))
+                new_q = self.moved(q, length * du, new_theta)
                 c = self.cost(new_q, new_theta, new_d)
                 if c <= cost * (1 + 1e-12):
                     break

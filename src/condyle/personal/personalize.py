@@ -25,10 +25,13 @@ from condyle.personal.sized_system import SizedSystem, prior_of, sized
 from condyle.personal.skin import SkinFit
 from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad
-from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
+from condyle.studies.kinematics.inverse_kinematics import follow_tasks
+from condyle.studies.kinematics.tasks import Tasks, marker_tasks
 from condyle.studies.motion.motion import _default
+from condyle.system.checked_arguments import flag
 from condyle.system.state import State
 from condyle.system.system import System
+from condyle.table import Table
 
 Loads = str | Path | Sequence[ExternalLoad]
 SIZES = ("whole", "bodies", "axes")
@@ -118,6 +121,11 @@ def personalize(
             raise DescriptionError(
                 f"personalize: {label}: expected a number between {low:g} and {high:g} [{unit}]{hint}, got {value!r}"
             )
+    flag("personalize: symmetric", symmetric)
+    if progress is not None and not callable(progress):
+        raise DescriptionError(
+            f"personalize: progress: expected a function that takes a text, such as print, got {progress!r}"
+        )
     found = recordings(trials, static)
     who = who_is_who(generic, [r.markers for r in found], names)
     used = [n for n in generic.markers if n in who.called.values()]
@@ -281,20 +289,30 @@ def _forces(loads: Any, count: int) -> list[list[ExternalLoad] | None]:
     """Loads of each trial."""
     if loads is None:
         return [None] * count
-    one = isinstance(loads, (str, Path, ExternalLoad)) or all(isinstance(x, ExternalLoad) for x in loads)
-    given = [loads] if one else list(loads)
+    if not isinstance(loads, (str, Path, ExternalLoad, list, tuple)) or not loads:
+        raise DescriptionError(
+            "personalize: loads: expected cd.read_external_loads('grf.xml') of each trial, or None without, got "
+            f"{repr(loads).splitlines()[0]}"
+            + "; cd.ExternalLoad says which columns of a Table act on which body"
+            * isinstance(loads, Table)
+        )
+    given: list[Any] = [*loads] if isinstance(loads, (list, tuple)) else [loads]
+    if all(isinstance(x, ExternalLoad) for x in given):
+        given = [loads]  # all of one trial
     if len(given) != count:
         raise DescriptionError(
-            f"personalize: loads: {len(given)} for {count} trials; give one per trial, None for those without"
+            f"personalize: loads: {len(given)} for {count} trial{'s' * (count != 1)}; give one per trial, None for those without"
         )
     out: list[list[ExternalLoad] | None] = []
     for x in given:
         if isinstance(x, (str, Path)):
             x = read_external_loads(x)
         x = [x] if isinstance(x, ExternalLoad) else x
-        if x is not None and not all(isinstance(load, ExternalLoad) for load in x):
+        if x is not None and not (
+            isinstance(x, (list, tuple)) and all(isinstance(load, ExternalLoad) for load in x)
+        ):
             raise DescriptionError(
-                f"personalize: loads: expected cd.read_external_loads('grf.xml') of each trial, got {x!r}"
+                f"personalize: loads: expected cd.read_external_loads('grf.xml') of each trial, got {repr(x).splitlines()[0]}"
             )
         out.append(list(x) if x else None)
     return out
@@ -325,16 +343,10 @@ def _first_poses(
 ) -> Array:
     """Poses of the generic model at the prior's sizes, shape (T, nq)."""
     with warnings.catch_warnings(action="ignore"):
-        found = inverse_kinematics(
-            one.system,
-            {n: y[:, k] for k, n in enumerate(used) if np.isfinite(y[:, k]).any()},
-            weight,
-            t=0.1 * np.arange(len(y)),
-            state=state,
-            stations=places,
-            fill_gaps=np.inf,
-            limits=_ranges(one.system) or False,
-        )
+        there = {n: y[:, k] for k, n in enumerate(used) if np.isfinite(y[:, k]).any()}
+        time, markers = marker_tasks(one.system, there, 0.1 * np.arange(len(y)), weight, None, places)
+        tasks = Tasks(one.system, time, markers, None, {}, ())
+        found = follow_tasks(tasks, state.replace(t=0.0), _ranges(one.system) or False, np.inf)[0]
     q = found.motion[list(one.system.coordinates)].values
     return np.where(np.isfinite(q), q, one.system.defaults()[0])
 

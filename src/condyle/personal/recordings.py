@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
 from condyle.io.markers import Markers, read_markers
 from condyle.personal.sized_system import SizedSystem
+from condyle.presentation import cut
 from condyle.records import dataclass
 
 APART = 30.0
@@ -57,7 +58,13 @@ class SubjectRecording:
 
 def recordings(trials: Any, static: Any) -> list[SubjectRecording]:
     """The static trial, if there is one, then the others."""
-    given = list(trials) if isinstance(trials, (list, tuple)) else [trials]
+    given = [trials] if trials is None or isinstance(trials, (str, Path, Markers)) else trials
+    if isinstance(given, (Mapping, np.ndarray)) or not isinstance(given, Iterable):
+        raise DescriptionError(
+            "personalize: trials: expected cd.read_markers('walk.trc'), the path of a file, or a list of these, "
+            f"got {repr(given).splitlines()[0]}"
+        )
+    given = list(given)
     if not given and static is None:
         raise DescriptionError("personalize: trials: give at least one recording of markers")
     out = [_one(static, "static", True)] if static is not None else []
@@ -103,7 +110,12 @@ def check_recordings(
         p[seen] = np.nanmedian(y[:, seen], axis=0)
         if seen.sum() < 3:
             raise DescriptionError(
-                f"personalize: {r.name} shows {int(seen.sum())} markers of the model; three are least"
+                f"personalize: {r.name} shows {int(seen.sum())} markers of the model; three are least. "
+                + (
+                    f"Its markers are {cut(r.markers.names)}; names={{name in the data: name in the model}} matches them"
+                    if sum(n in called for n in r.markers.names) < 3
+                    else "The others are left out, or missing in all frames"
+                )
             )
         apart, like = (
             np.median(np.linalg.norm(x[seen] - np.median(x[seen], axis=0), axis=1)) for x in (p, model)

@@ -373,8 +373,8 @@ class Person(Display, Judged):
     def __repr__(self) -> str:
         rms = ", ".join(f"{1e3 * x:.1f}" for x in self.rms)
         return (
-            f"Person({len(self.sizes)} sizes, {len(self.moved)} markers, {len(self.followed)} trials, marker errors "
-            f"{rms} mm rms{self.quality.summary})"
+            f"Person({len(self.sizes)} sizes, {len(self.moved)} markers, {len(self.followed)} trial"
+            f"{'s' * (len(self.followed) != 1)}, marker errors {rms} mm rms{self.quality.summary})"
         )
 
     def _repr_html_(self) -> str:

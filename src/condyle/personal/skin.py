@@ -21,6 +21,7 @@ trial it is off its mean of a walk by `standing` times c_m, one draw per marker 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -105,19 +106,20 @@ class SkinFit:
         """J."""
         p = self.problem
         e = p.errors(q, theta, d)[0]
-        data = sum(
-            float(np.einsum("sma,msnt,tna->", e[rows][:, m], w, e[rows][:, m], optimize=True))
-            for rows, each in zip(self.rows, W, strict=True)
-            for m, w in zip(self.markers, each, strict=True)
-        )
+        data = 0.0
+        for rows, each in zip(self.rows, W, strict=True):
+            for m, w in zip(self.markers, each, strict=True):
+                r = np.swapaxes(e[rows][:, m], 0, 1).reshape(-1, 3)
+                data += float((r * (w.reshape(len(r), -1) @ r)).sum())
         return 0.5 * data + p.prior_cost(theta, d) + float(p.pose_costs(q, theta).sum())
 
     def step(
-        self, q: Array, theta: Array, d: Array, W: list[list[Array]]
+        self, q: Array, theta: Array, d: Array, W: list[list[Array]], near: tuple[Any, ...] | None = None
     ) -> tuple[Any, Any, Any, Any, float]:
-        """du (T, nu), dtheta, dd, the Schur complement, and log det H - 2 times what the step gains."""
+        """du (T, nu), dtheta, dd, the Schur complement, and log det H - 2 times what the step gains; near: what
+        `reduced` says there."""
         p, ns, M = self.problem, len(theta), len(d)
-        e, A, B, Z, shift, slope = p.reduced(q, theta, d)
+        e, A, B, Z, shift, slope = near or p.reduced(q, theta, d)
         k = A.shape[-1]
         e, A, B = e.reshape(-1, M, 3), A.reshape(-1, M, 3, k), B.reshape(-1, M, 3, ns)
         Hq, gq, Eq = p.pose_prior(q, 0.0, Z, shift, slope)
@@ -125,9 +127,9 @@ class SkinFit:
         eliminated, told = [], 0.0
         for rows, each in zip(self.rows, W, strict=True):
             T = len(rows)
-            H, E, g = np.zeros((T, k, T, k)), np.zeros((T, k, ns + 3 * M)), gq[rows].copy()
+            H, E, g = np.zeros((k, k, T, T)), np.zeros((T, k, ns + 3 * M)), gq[rows].copy()
             i = np.arange(T)
-            H[i, :, i] += Hq[rows]
+            H[..., i, i] += np.moveaxis(Hq[rows], 0, -1)
             E[..., :ns] += Eq[rows]
             for m, w in zip(self.markers, each, strict=True):
                 a, b, r = A[rows][:, m], B[rows][:, m], e[rows][:, m]
@@ -135,8 +137,11 @@ class SkinFit:
                 flat = w.reshape(n * T, n * T)
                 Wr = np.swapaxes((flat @ np.swapaxes(r, 0, 1).reshape(n * T, -1)).reshape(n, T, 3), 0, 1)
                 Wb = np.swapaxes((flat @ np.swapaxes(b, 0, 1).reshape(n * T, -1)).reshape(n, T, 3, ns), 0, 1)
-                Wa = np.einsum("msjt,tjan->smatn", w, a, optimize=True).reshape(T, 3 * n, T * k)
-                H += (np.swapaxes(a.reshape(T, 3 * n, k), 1, 2) @ Wa).reshape(T, k, T, k)
+                moves = np.flatnonzero(a.any(axis=(0, 1, 2)))  # others do not move this body
+                few, c = a[..., moves], len(moves)
+                Wa = np.einsum("msjt,tjan->smatn", w, few, optimize=True).reshape(T, 3 * n, T * c)
+                HH = (np.swapaxes(few.reshape(T, 3 * n, c), 1, 2) @ Wa).reshape(T, c, T, c)
+                H[moves[:, None], moves] += HH.transpose(1, 3, 0, 2)
                 g += np.einsum("sman,sma->sn", a, Wr)
                 E[..., :ns] += np.einsum("sman,smac->snc", a, Wb)
                 alone = w.sum(axis=3)  # (m, T, m)
@@ -150,8 +155,9 @@ class SkinFit:
                 both = alone.sum(axis=1)
                 for axis in range(3):
                     D[np.ix_(at[:, axis], at[:, axis])] += both
-            L = np.linalg.cholesky(H.reshape(T * k, T * k))
-            X = _solve_lower(L, np.c_[E.reshape(T * k, -1), g.ravel()])
+            L = np.linalg.cholesky(np.swapaxes(H, 1, 2).reshape(k * T, k * T))
+            right_sides = np.concatenate([E, g[..., None]], axis=-1)
+            X = _solve_lower(L, np.swapaxes(right_sides, 0, 1).reshape(k * T, -1))
             SS = X.T @ X
             D -= SS[:-1, :-1]
             right -= SS[:-1, -1]
@@ -161,14 +167,14 @@ class SkinFit:
         told += float(np.linalg.slogdet(D)[1]) + float(right @ x)
         y = np.empty((len(q), k))
         for rows, (L, X) in zip(self.rows, eliminated, strict=True):
-            y[rows] = -_solve_lower(L, X[:, -1] + X[:, :-1] @ x, transposed=True).reshape(len(rows), k)
+            y[rows] = -_solve_lower(L, X[:, -1] + X[:, :-1] @ x, transposed=True).reshape(k, len(rows)).T
         du = y if Z is None else (Z @ y[..., None])[..., 0] + shift + slope @ x[:ns]
         return np.where(p.free, du, 0.0), x[:ns], x[ns:].reshape(-1, 3), D, told
 
-    def probability(self, fit: Fit, sd: float, skin: Sequence[float]) -> float:
-        """(2) but for a constant, with the problem as it is linear near fit."""
+    def probability(self, fit: Fit, near: tuple[Any, ...], sd: float, skin: Sequence[float]) -> float:
+        """(2) but for a constant, with the problem as it is linear near fit: `reduced`."""
         W, logdet = self.weights(sd, *skin)
-        told = self.step(fit.q, fit.theta, fit.d, W)[4]
+        told = self.step(fit.q, fit.theta, fit.d, W, near)[4]
         return -self.cost(fit.q, fit.theta, fit.d, W) - 0.5 * (logdet + told)
 
     def solve(self, fit: Fit, steps: int = 20) -> Fit:
@@ -178,10 +184,12 @@ class SkinFit:
         sd = self.scale(fit.e)
         near: Any = lambda part: Fit(**(vars(fit) | {"q": fit.q[part.chosen]}))
         found = near(coarse)
+        linear = coarse.problem.reduced(found.q, found.theta, found.d)
         skin = [options[0] for options in TRIED]
+        probability = cache(lambda *skin: coarse.probability(found, linear, sd, skin))
         for k, options in enumerate(TRIED if any(self.static) else TRIED[:2]):
-            with_one = lambda x, k=k: [*skin[:k], x, *skin[k + 1 :]]
-            skin[k] = max(options, key=lambda x: coarse.probability(found, sd, with_one(x)))
+            told = [probability(*skin[:k], x, *skin[k + 1 :]) for x in options]
+            skin[k] = options[int(np.argmax(told))]
         W, _ = few.weights(BROAD * sd, skin[0], BROAD * skin[1], skin[2])
         p, (q, theta, d) = few.problem, (near(few).q, fit.theta, fit.d)
         cost, done, k = few.cost(q, theta, d, W), False, 0
@@ -191,7 +199,7 @@ class SkinFit:
             length = min(1.0, 1.0 / max(np.abs(du).max(), 1e-9), 0.5 / max(np.abs(dtheta).max(), 1e-9))
             while length > 1e-3:
                 new = theta + length * dtheta, d + length * dd
-                new_q = p.moved(q, length * du, p.sized.parameters(np.exp(new[0])))
+                new_q = p.moved(q, length * du, new[0])
                 c = few.cost(new_q, *new, W)
                 if c <= cost:
                     break

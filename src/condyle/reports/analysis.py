@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from condyle.studies.muscle_analysis import path_geometry
 from condyle.studies.path_slips import path_slips
 from condyle.studies.static_optimization import static_optimization
 from condyle.system.checked_arguments import check_system
+from condyle.system.failures import report_left_out_frames
 from condyle.system.system import System
 from condyle.table import Table, save_all
 from condyle.tree import scales
@@ -230,22 +231,23 @@ def analyze(
     units = scales.units(system.bodies)[0]
     out.tables["kinematics"] = Table(moved.t, system.coordinates, moved.q, units, degrees=False)
     _changes(out)
-    with step("inverse dynamics"), _quiet():
+    with step("inverse dynamics"), _noted(out):
         out.tables["moments"] = moments = inverse_dynamics(system, moved, loads or None)
         out.tables["powers"] = joint_powers(system, moved, moments)
         out.judge("Joint moments", moments.quality)
     if loads:
         out.tables["ground_reactions"] = _reactions(moved, loads)
     if system.muscles:
-        with step("lengths and moment arms of muscles"):
+        with step("lengths and moment arms of muscles"), _noted(out):
             L, Ldot, arms = path_geometry(moved)
+            report_left_out_frames(system.compiled, "lengths", moved.t, moved.q, moved.tail)
             out.tables |= _paths(moved, L, arms)
             out.notes += path_slips(moved, L, Ldot, arms)
         for name in configurations:
             _recruit(name, out, step)
     else:
         out.notes.append("The system has no muscles: joint loads are those of its joint moments alone.")
-        with step("joint reactions"), _quiet():
+        with step("joint reactions"), _noted(out):
             out.tables["reactions"] = joint_reactions(system, moved, external_loads=loads or None)
     return out
 
@@ -283,17 +285,22 @@ def _recruit(name: str, out: Analysis, step: Callable[[str], AbstractContextMana
     out.problems += [f"{configuration.title}: {text}" for text in failures[:SHOWN]]
     if len(failures) > SHOWN:
         out.problems.append(f"{configuration.title}: {len(failures) - SHOWN} more frames failed")
-    with step(f"joint reactions: {name}"), warnings.catch_warnings(record=True, action="always") as said:
+    with step(f"joint reactions: {name}"), _noted(out, f"{configuration.title}: "):
         out.tables[f"reactions_{name}"] = joint_reactions(
             motion.system, motion, forces=found.forces, external_loads=loads or None
         )
-    texts = [str(w.message) for w in said if not issubclass(w.category, QualityWarning)]
-    out.notes += [f"{configuration.title}: {text}" for text in texts]
 
 
-def _quiet() -> Any:
-    """Without warnings of quality, which is shown as a table."""
-    return warnings.catch_warnings(action="ignore", category=QualityWarning)
+@contextmanager
+def _noted(out: Analysis, before: str = "") -> Iterator[None]:
+    """Warnings become notes that begin with `before`, each once, whichever study it comes from; those of quality
+    are shown as tables."""
+    with warnings.catch_warnings(record=True, action="always") as said:
+        yield
+    for text in (str(w.message) for w in said if not issubclass(w.category, QualityWarning)):
+        same = text.partition(": ")[2] or text  # without the name of the study
+        if not any(note.endswith(same) for note in out.notes):
+            out.notes.append(before + text)
 
 
 def _paths(motion: Motion, L: Array, arms: Array) -> dict[str, Table]:

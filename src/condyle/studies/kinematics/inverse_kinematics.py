@@ -163,6 +163,32 @@ def inverse_kinematics(
     within = _clamped(system) if limits is None else limits
     if locks := system.compiled.tails.levels(locked):
         state = state.replace(locked={**state.locked, **locks})
+    start = state.replace(t=float(time[0]))
+    result, solve, solve_each = follow_tasks(tasks, start, within, longest, accuracy, progress)
+    vars(result)["swaps"] = find_swaps(result.frames, tasks, result._places, solve, solve_each)
+    _warn(result, start, longest)
+    return result
+
+
+def follow_tasks(
+    tasks: Tasks,
+    start: State,
+    within: Limits,
+    longest: float,
+    accuracy: float = 1e-6,
+    progress: bool | Callable[[float], object] = False,
+) -> tuple[InverseKinematics, Any, Any]:
+    """What `inverse_kinematics` finds, without warnings and exchanged markers; and how it solves some frames, one from
+    the other, and each from a pose of its own.
+
+    Args:
+        tasks: what is followed.
+        start: the state of the first frame.
+        within: ranges of coordinates.
+        longest: gaps that are filled [s].
+        accuracy: as there.
+        progress: as there.
+    """
 
     def solve(
         tasks: Tasks, start: State, rows: Rows, progress: Any = False, normal: NormalMatrices | None = None
@@ -182,7 +208,6 @@ def inverse_kinematics(
     def solve_each(tasks: Tasks, rows: Rows, q: Array, normal: NormalMatrices | None = None) -> Frames:
         return follow_each(start, tuple(tasks.goals(rows)), tasks.t[rows], within, accuracy, q, normal)
 
-    start = state.replace(t=float(tasks.t[0]))
     kinds, looked_at = samples(tasks)
     normal = NormalMatrices(looked_at)
     frames = solve(tasks, start, ALL, progress, normal)
@@ -191,10 +216,7 @@ def inverse_kinematics(
         frames = solve(tasks, better.replace(t=start.t), ALL, progress, normal)
     frames = solved_again(frames, tasks, np.arange(len(frames)), solve_each)
     frames, determined = determine(frames, tasks, kinds, normal, longest, solve_each)
-    result = InverseKinematics(frames, tasks, *determined)
-    vars(result)["swaps"] = find_swaps(frames, tasks, result._places, solve, solve_each)
-    _warn(result, start, longest)
-    return result
+    return InverseKinematics(frames, tasks, *determined), solve, solve_each
 
 
 def _clamped(system: System) -> Limits:

@@ -131,6 +131,8 @@ def frames(markers: Markers, time: Any) -> slice:
 def manual(system: System, given: Mapping[str, Any]) -> dict[str, Array]:
     """Factors that a user gives, one number or three per body."""
     out = {}
+    if not isinstance(given, Mapping):
+        raise DescriptionError(f"scale: factors: expected {{body: factor}}, got {given!r}")
     for name, value in given.items():
         body = system.body(name)
         if is_number_like(value):

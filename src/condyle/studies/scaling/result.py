@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from condyle.errors import UnknownNameError
-from condyle.presentation import Block, Display, page
+from condyle.arrays import is_number
+from condyle.errors import DescriptionError, UnknownNameError, warn
+from condyle.presentation import Block, Display, cut, page
 from condyle.quality import Check, Judged, Verdict
 from condyle.records import dataclass
 from condyle.studies.assemble import assemble
@@ -70,11 +71,23 @@ class Scaling(Display, Judged):
         Returns:
             {name: value}, as `parameters=` of operators and of `State.replace` takes them.
         """
-        names = [n for n in self.system.parameters if not n.startswith(LENGTH_OF)]
-        for n in values:
+        system, mine = self.system, self.original.parameters
+        names = [n for n in system.parameters if n in mine or not n.startswith(LENGTH_OF)]
+        if not isinstance(values, Mapping):
+            raise DescriptionError(
+                f"Scaling.parameters: expected {{name: value}} of {cut(names)}, got {values!r}"
+            )
+        for n, x in values.items():
             if n not in names:
                 raise UnknownNameError("Parameter", n, names, "Scaling.parameters")
-        out, system = {n: float(x) for n, x in values.items()}, self.system
+            if not is_number(x) or (n not in mine and x <= 0):
+                raise DescriptionError(
+                    f"Scaling.parameters: {n!r}: expected one {'number' if n in mine else 'size, a number above 0'}, "
+                    f"got {x!r}; call it once per subject"
+                )
+            if n not in mine and not 1 / FACTOR_FAILS < x < FACTOR_FAILS:
+                warn(f"Scaling.parameters: {n!r} is {x:g}, far from 1; a factor is 1.1, not 110")
+        out = {n: float(x) for n, x in values.items()}
         follow = [k for k, n in enumerate(system.paths) if LENGTH_OF + n in system.parameters]
         if not follow:
             return out

@@ -77,8 +77,8 @@ def scale(
             {"torso": (1, 1.1, 1)}. They may be Parameters, {"torso": cd.Parameter("size", 1.0)}: then one
             compiled system serves subjects of all sizes. Markers and geometry are where the Parameters'
             defaults bring them. Lengths of muscles become Parameters too, whose values for some sizes are
-            `.parameters({"size": 1.1})`. Paths over ellipsoids, and springs and rods between two points, must
-            be left out before: `system.copy(forces={...: None})`.
+            `.parameters({"size": 1.1})`. Paths over ellipsoids or through moving points, and springs and rods
+            between two points, must be left out before: `system.copy(forces={...: None})`.
         order: which come first; where both set a factor, the last one counts.
         mass: of the subject [kg]; None: as it comes out.
         preserve_mass_distribution: bodies keep their shares of the mass; else each grows with its volume.
@@ -122,7 +122,9 @@ def scale(
         raise DescriptionError(f"scale: mass: expected a number above 0 [kg], got {mass!r}")
     old = system.copy()
     start = cache(lambda: default_pose(old))  # nobody asks where nothing is measured and nothing grows
-    s, measured = _factors(old, start, markers, list(measurements), factors or {}, order, time)
+    s, measured = _factors(
+        old, start, markers, list(measurements), {} if factors is None else factors, order, time
+    )
     at = {name: _numbers(x) for name, x in s.items()}
     _doubt(at, mass, sum(float(b.mass) for b in old.bodies if isinstance(b.mass, (int, float, np.number))))
     new, notes = _resized(old, start, s, mass, preserve_mass_distribution)
@@ -151,6 +153,11 @@ def _numbers(factors: Array) -> Array:
 def _doubt(s: Mapping[str, Array], mass: float | None, before: float) -> None:
     """Warn about implausible sizes: percents, millimeters, grams, pounds."""
     for body, x in s.items():
+        if min(x) <= 0:  # numbers were checked before
+            raise DescriptionError(
+                f"scale: factors of {body!r}: Parameters need defaults that make them positive, such as 1; they are "
+                f"{' '.join(f'{v:.4g}' for v in x)}"
+            )
         if min(x) < 1 / BEYOND or max(x) > BEYOND:
             warn(
                 f"scale: {body}: the factors {' '.join(f'{v:.4g}' for v in x)} are far from 1; a "
@@ -251,16 +258,25 @@ def _resized(
     def scaled(kind: str, names: Iterable[str], get: Callable[[str], Any]) -> dict[str, Any]:
         """Elements that change, {name: element}."""
         out, factors, contacts = {}, BodyFactors(s, translations), set(old.contacts)
+        refused: dict[str, str] = {}
         for name in names:
             what = f"{'contact' if name in contacts else kind} {name!r}"
             factors.notes.clear()
             try:
                 new = get(name).scaled(factors)
             except DescriptionError as error:
-                raise DescriptionError(f"scale: {what}: {error}") from None
+                refused[name] = f"scale: {what}: {error}"
+                if symbolic:  # name all of them
+                    continue
+                raise DescriptionError(refused[name]) from None
             notes.extend(what + note for note in factors.notes)
             if new is not get(name):
                 out[name] = new
+        if refused:
+            raise DescriptionError(
+                f"{next(iter(refused.values()))}. Parameters cannot be the factors of {cut(refused)}: give numbers, or "
+                f"leave them out first, system.copy({kind}s={dict.fromkeys(refused)})"
+            )
         return out
 
     forces = scaled("force", old.forces, old.force)
