@@ -3,11 +3,16 @@ integrators.
 
     python -m benchmarks.stiff                 # 30, 100, 300 bodies
     python -m benchmarks.stiff 30 1000 --no-opensim
+    python -m benchmarks.stiff --muscles       # gait models on foot spheres; chains with muscles, with couplers
+    python -m benchmarks.stiff --muscles --dense   # beside the matrix of all states: minutes to compile
 
 Pins with springs and dampers, a sphere on each body, 2 cm above the floor at the start, 0.2 s; one thread, processor
 time, the least of three. Condyle and OpenSim have laws of Hunt and Crossley with friction (motions agree to
 1e-3 rad) and choose their steps at accuracy 1e-3; MuJoCo has soft contacts of its own and steps of 1 ms. What counts is the cost of a
 step, and how it grows: as n^g from the first size to the last.
+
+With --muscles: gait10dof18musc and gait2354 fall 0.05 s on 8 spheres below their feet, muscles in equilibrium; the
+chain has an elastic muscle over each joint, or every second joint bends with the one before it.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ import importlib.util
 import math
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,18 +33,40 @@ LENGTH, RADIUS, MASS, INERTIA = 0.2, 0.05, 1.0, (0.01, 0.02, 0.015)
 STIFFNESS, DAMPING = 1000.0, 10.0  # [N m/rad], [N m s/rad]
 FLOOR = {"stiffness": 1e6, "dissipation": 1.0, "friction": 0.8}
 HEIGHT, SECONDS, ACCURACY, STEP, ROUNDS = RADIUS + 0.02, 0.2, 1e-3, 1e-3, 3
+REFERENCE = Path(__file__).parents[2] / "shared/reference"
+GAITS = {
+    "gait10dof18musc": REFERENCE / "gait10dof18musc_pipeline/subject01.osim",
+    "gait2354": REFERENCE / "opensim/Gait2354_Simbody/subject01_simbody.osim",
+}
+FEET = [
+    (f"calcn_{side}", (x, 0.0, z))
+    for side in "rl"
+    for x, z in ((0.0, 0.0), (0.1, 0.03), (0.2, 0.03), (0.2, -0.03))
+]
+FOOT, PELVIS, FALL = (
+    0.03,
+    1.026,
+    0.05,
+)  # [m] radius of a sphere, height of the pelvis: 2 mm above the floor; [s]
 
 
-def condyle_chain(n: int) -> Any:
-    import condyle as cd
+def rubber() -> Any:
+    from condyle import contact
 
-    C, friction = cd.contact, FLOOR["friction"]
-    material = C.Material(
+    friction = FLOOR["friction"]
+    return contact.Material(
         FLOOR["stiffness"],
         dissipation=FLOOR["dissipation"],
         static_friction=friction,
         dynamic_friction=friction,
     )
+
+
+def condyle_chain(n: int, what: str = "") -> Any:
+    """What: "muscles" or "couplers" too."""
+    import condyle as cd
+
+    C, material = cd.contact, rubber()
     system = cd.System(gravity=(0, -9.81, 0))
     for k in range(n):
         system.add_body(
@@ -57,6 +85,24 @@ def condyle_chain(n: int) -> Any:
             C.Sphere(f"b{k}", (0, 0, 0), RADIUS, material),
         )
         system.add_contact(f"contact{k}", floor, ball)
+        if what == "muscles":
+            above = (f"b{k - 1}", (0, 0.04, 0)) if k else ("ground", (-LENGTH / 2, HEIGHT + 0.04, 0))
+            path = cd.paths.Path([above, (f"b{k}", (0, 0.04, 0))])
+            system.add_force(f"muscle{k}", cd.muscles.Millard2012(path, 300.0, LENGTH / 2, LENGTH / 2))
+        if what == "couplers" and k % 2:
+            system.add_constraint(
+                f"coupler{k}", cd.constraints.CoordinateCoupler(lambda a, b: a - b, (f"b{k - 1}", f"b{k}"))
+            )
+    return system
+
+
+def condyle_gait(name: str) -> Any:
+    import condyle as cd
+
+    C, material = cd.contact, rubber()
+    system = cd.read_osim(GAITS[name]).copy()
+    spheres = [C.Sphere(body, at, FOOT, material) for body, at in FEET]
+    system.add_contact("feet", C.HalfSpace("ground", (0, 1, 0), 0.0, material), spheres)
     return system
 
 
@@ -82,18 +128,38 @@ def opensim_chain(n: int) -> Any:
         spring.setViscosity(DAMPING)
         model.addForce(spring)
         model.addContactGeometry(osim.ContactSphere(RADIUS, osim.Vec3(0), body, f"ball{k}"))
-        mu = FLOOR["friction"]
-        law = osim.HuntCrossleyForce()
-        law.addGeometry("floor")
-        law.addGeometry(f"ball{k}")
-        law.setStiffness(FLOOR["stiffness"])
-        law.setDissipation(FLOOR["dissipation"])
-        law.setStaticFriction(mu)
-        law.setDynamicFriction(mu)
-        law.setViscousFriction(0.0)
-        law.setTransitionVelocity(0.01)
-        model.addForce(law)
+        opensim_contact(model, f"ball{k}")
         parent = body
+    return model
+
+
+def opensim_contact(model: Any, ball: str) -> None:
+    """Between the geometry "floor" and another."""
+    import opensim as osim
+
+    mu = FLOOR["friction"]
+    law = osim.HuntCrossleyForce()
+    law.addGeometry("floor")
+    law.addGeometry(ball)
+    law.setStiffness(FLOOR["stiffness"])
+    law.setDissipation(FLOOR["dissipation"])
+    law.setStaticFriction(mu)
+    law.setDynamicFriction(mu)
+    law.setViscousFriction(0.0)
+    law.setTransitionVelocity(0.01)
+    model.addForce(law)
+
+
+def opensim_gait(name: str) -> Any:
+    import opensim as osim
+
+    model = osim.Model(str(GAITS[name]))
+    floor = osim.ContactHalfSpace(osim.Vec3(0), osim.Vec3(0, 0, -math.pi / 2), model.getGround(), "floor")
+    model.addContactGeometry(floor)
+    for k, (body, at) in enumerate(FEET):
+        ball = osim.ContactSphere(FOOT, osim.Vec3(*at), model.getBodySet().get(body), f"ball{k}")
+        model.addContactGeometry(ball)
+        opensim_contact(model, f"ball{k}")
     return model
 
 
@@ -115,15 +181,14 @@ def mujoco_chain(n: int, integrator: str) -> Any:
     )
 
 
-def ours(n: int, method: str) -> tuple[float, int, np.ndarray]:
+def ours(system: Any, start: Any, seconds: float, method: str) -> tuple[float, int, np.ndarray]:
     """Processor seconds of a run, attempted steps, and q at its end."""
     import condyle as cd
 
-    system = condyle_chain(n)
-    start, best = system.state(), math.inf
+    best = math.inf
     for _ in range(ROUNDS + 1):
         begun = time.thread_time()
-        run = cd.simulate(system, start, SECONDS, integrator=method, accuracy=ACCURACY)
+        run = cd.simulate(system, start, seconds, integrator=method, accuracy=ACCURACY)
         best = min(best, time.thread_time() - begun)
     assert run.finished, run.status
     return best, run.statistics.steps + run.statistics.rejections, run.q[-1]
@@ -133,13 +198,18 @@ def about_chain() -> Answers:
     return {"run": opensim_run}
 
 
-def opensim_run(n: int, method: str) -> tuple[float, np.ndarray]:
+def opensim_run(n: int | str, method: str) -> tuple[float, Any]:
+    """Processor seconds, and q at the end: of a chain of n, or by name of a model of GAITS."""
     import opensim as osim
 
     osim.Logger.setLevelString("off")
-    model = opensim_chain(n)
+    chain = isinstance(n, int)
+    model = opensim_chain(n) if isinstance(n, int) else opensim_gait(n)
     state, best = model.initSystem(), math.inf
-    for _ in range(ROUNDS if n < 100 else 1):
+    if not chain:
+        model.getCoordinateSet().get("pelvis_ty").setValue(state, PELVIS)
+        model.equilibrateMuscles(state)
+    for _ in range(1 if isinstance(n, int) and n >= 100 else ROUNDS):
         manager = osim.Manager(model)
         manager.setWriteToStorage(False)
         manager.setPerformAnalyses(False)
@@ -149,9 +219,11 @@ def opensim_run(n: int, method: str) -> tuple[float, np.ndarray]:
         manager.setIntegratorInternalStepLimit(1_000_000)
         manager.initialize(osim.State(state))
         begun = time.thread_time()
-        end = manager.integrate(SECONDS)
+        end = manager.integrate(SECONDS if chain else FALL)
         best = min(best, time.thread_time() - begun)
-    return best, end.getQ().to_numpy()
+    if chain:
+        return best, end.getQ().to_numpy()
+    return best, {c.getName(): c.getValue(end) for c in model.getCoordinateSet()}
 
 
 def mujoco_run(n: int, integrator: str) -> tuple[float, int]:
@@ -167,6 +239,50 @@ def mujoco_run(n: int, integrator: str) -> tuple[float, int]:
     return best, steps
 
 
+def muscles(given: argparse.Namespace) -> None:
+    """Gait models beside OpenSim, and chains with muscles and couplers."""
+    layouts = ("auto", "unrolled") if given.dense else ("auto",)
+    cases: list[str | tuple[int, str]] = [
+        *GAITS,
+        *((n, what) for what in ("muscles", "couplers") for n in (30, 100)),
+    ]
+    for case in cases:
+        name, seconds = (case, FALL) if isinstance(case, str) else (f"{case[0]} {case[1]}", SECONDS)
+        end: dict[str, float] = {}
+        for layout in layouts:
+            os.environ["CONDYLE_LAYOUT"] = layout
+            system = condyle_gait(case) if isinstance(case, str) else condyle_chain(*case)
+            start = system.state(q={"pelvis_ty": PELVIS} if isinstance(case, str) else None)
+            if len(start.z):
+                start = system.equilibrate_muscles(start)
+            for method in ("bdf", "rodas"):
+                time_taken, steps, q = ours(system, start, seconds, method)
+                apart = max(
+                    (abs(end[c] - x) for c, x in zip(system.coordinates, q, strict=True) if c in end),
+                    default=0,
+                )
+                end = end or dict(zip(system.coordinates, q, strict=True))
+                print(
+                    f"{name:16s}  {method:6s}{layout:9s} {time_taken / seconds:9.3f} s per s  {steps:6d} steps, "
+                    f"{1e3 * time_taken / steps:8.3f} ms each, {apart:.1e} from the first",
+                    flush=True,
+                )
+        if isinstance(case, str) and importlib.util.find_spec("opensim") and not given.no_opensim:
+            for method in ("CPodes", "RungeKuttaMerson"):
+                try:
+                    time_taken, found = OpenSimProcess(case, about_chain).ask(
+                        "run", method, patience=given.patience
+                    )
+                except (TimeoutError, RuntimeError) as error:
+                    print(f"{name:16s}  opensim {method}: {str(error)[:120]}", flush=True)
+                    continue
+                apart = max(abs(end[c] - x) for c, x in found.items() if c in end)
+                print(
+                    f"{name:16s}  opensim {method:16s} {time_taken / seconds:9.3f} s per s, {apart:.1e} from ours",
+                    flush=True,
+                )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -176,8 +292,15 @@ def main() -> None:
     parser.add_argument(
         "--patience", type=float, default=120.0, help="seconds that OpenSim may take for a run"
     )
+    parser.add_argument("--muscles", action="store_true", help="gait models, and chains of 30 and 100")
+    parser.add_argument("--dense", action="store_true", help="beside the matrix of all states")
     given = parser.parse_args()
     os.environ["CONDYLE_THREADS"] = "1"
+    muscles(given) if given.muscles else chains(given)
+
+
+def chains(given: argparse.Namespace) -> None:
+    """Chains of each size beside MuJoCo and OpenSim."""
     per_step: dict[str, list[float]] = {}
 
     def line(n: int, name: str, seconds: float, steps: int | None, more: str = "") -> None:
@@ -189,7 +312,8 @@ def main() -> None:
     for n in given.sizes:
         ends = {}
         for method in ("bdf", "rodas"):
-            seconds, steps, ends[method] = ours(n, method)
+            system = condyle_chain(n)
+            seconds, steps, ends[method] = ours(system, system.state(), SECONDS, method)
             line(n, f"condyle {method}", seconds, steps)
         print(f"{'':8}apart by {np.abs(ends['bdf'] - ends['rodas']).max():.1e} rad at the end")
         if importlib.util.find_spec("mujoco"):

@@ -3,12 +3,15 @@ among them."""
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pytest
 
 import condyle as cd
 from condyle import contact
-from tests.contact.rig import HILLS, KINDS, STEEL, X_GRID, Y_GRID, egg, touching, two
+from condyle.contact.implicit_overlap import LOOKS, _around
+from condyle.native.tables.staged import Staged
+from tests.contact.rig import EGG, HILLS, KINDS, STEEL, X_GRID, Y_GRID, egg, touching, two
 
 
 def off(surface, pose, point) -> float:
@@ -211,3 +214,26 @@ def test_a_ball_holds_itself(radius):
         contact.Implicit(
             "ball", None, lambda x, y, z: x * x + y * y + z * z - radius**2, (1 - 1e-6) * radius, STEEL
         )
+
+
+def test_bounds_of_overlaps():
+    """Of all normals m within a cap about n the overlap is at least the least of g . m, on the circle through n and
+    -g; less what a table may miss."""
+    rng, mine, radius, count = np.random.default_rng(3), EGG.points, 0.05, 200
+    rows, centers = rng.choice(mine.rows, count), 0.3 * rng.normal(size=(count, 3))
+    angle, n = rng.uniform(0, np.pi, count), rows[:, 3:]
+    caps = np.column_stack([rows, np.cos(angle), np.sin(angle)])
+    frames = np.tile([0.2, *np.eye(3).ravel()], (count, 1))
+    given = np.column_stack([frames, centers, np.full(count, radius)])
+    looks, v = np.zeros((count, 3 * LOOKS + 1)), ca.SX.sym("v", 3)
+    (known,) = Staged("furthest", [v], [mine.furthest(v)]).evaluate([-n.T])
+    for other, r, less in ((None, -radius * n, 0.0), (mine, known.T, mine.apart)):
+        bound = _around("sphere", mine, other, given.shape[1]).bound
+        columns = [np.hstack([given, looks]).T, caps.T]
+        found = bound.evaluate(columns)[0] if isinstance(bound, Staged) else bound(*columns).full()
+        g = rows[:, :3] - centers - r
+        along, across = (g * n).sum(axis=1), np.linalg.norm(np.cross(g, n), axis=1)
+        turn = angle[:, None] * np.linspace(0, 1, 2001)
+        least = (along[:, None] * np.cos(turn) - across[:, None] * np.sin(turn)).min(axis=1)
+        # |g| is below 1.5 m, and half a step of the grid below 0.8 mrad
+        np.testing.assert_allclose(found.ravel(), least - less, rtol=0, atol=5e-7)

@@ -22,46 +22,49 @@ def plates(subject, change=lambda name, x: x, late=0.0):
     return [cd.ExternalLoad(f"foot_{s}", made, force=f"{s}_force_", point=f"{s}_point_") for s in "rl"]
 
 
-UP = np.array([0.0, 1.0, 0.0])
+EARTH = 9.81, np.array([0.0, 1.0, 0.0])
 
 
-def jumping(mass=70.0, rate=100, noise=0.002, seconds=4.0):
+def jumping(mass=70.0, rate=100, noise=0.002, seconds=4.0, g=9.81):
     """Times, the mass center and the force of someone who bounces, with flights."""
     t = np.arange(round(seconds * rate)) / rate
     w = 2 * np.pi * 2.0
-    force = np.maximum(0.0, mass * 9.81 * (1 + 1.6 * np.cos(w * t)))
-    a = force / mass - 9.81
+    force = np.maximum(0.0, mass * g * (1 + 1.6 * np.cos(w * t)))
+    a = force / mass - g
     fine = np.arange(len(t) * 20) / (20 * rate)
-    rise = np.maximum(0.0, 9.81 * (1 + 1.6 * np.cos(w * fine))) - 9.81
+    rise = np.maximum(0.0, g * (1 + 1.6 * np.cos(w * fine))) - g
     rise -= rise[: 10 * rate].mean()
     v = np.cumsum(rise) / (20 * rate)
     z = np.cumsum(v - v.mean()) / (20 * rate)
     center = np.zeros((len(t), 3))
     center[:, 1] = z[::20] + noise * np.random.default_rng(0).normal(size=len(t))
     W = np.zeros((len(t), 6))
-    W[:, 4] = mass * (9.81 + rise[::20])
+    W[:, 4] = mass * (g + rise[::20])
     return t, center, W, a
 
 
 def test_mass_of_someone_who_bounces():
     """Flights and peaks above twice the weight, 2 mm of noise, sizes that promise 90 kg."""
     t, center, W, _ = jumping()
-    windows, mass = covered(t, center, W, np.zeros(len(t)), UP, 90.0, False, "x")
+    windows, mass = covered(t, center, W, np.zeros(len(t)), EARTH, 90.0, False, "x")
     assert mass == pytest.approx(70.0, rel=0.01)
     assert sum(map(len, windows)) > 0.9 * len(t)
+    t, center, W, _ = jumping(g=3.7)  # on Mars
+    mass = covered(t, center, W, np.zeros(len(t)), (3.7, EARTH[1]), 90.0, False, "x")[1]
+    assert mass == pytest.approx(70.0, rel=0.01)
 
 
 def test_a_foot_off_the_plates():
     """Half of the force is missing for a second: that time is left out, and half a window beside it."""
     t, center, W, _ = jumping()
     W[150:250] *= 0.5
-    windows, mass = covered(t, center, W, np.zeros(len(t)), UP, 70.0, False, "x")
+    windows, mass = covered(t, center, W, np.zeros(len(t)), EARTH, 70.0, False, "x")
     assert mass == pytest.approx(70.0, rel=0.02)
     used = np.concatenate(windows)
     assert not ((used > 145) & (used < 255)).any() and len(windows) == 2
     away = np.zeros(len(t))
     away[300:320] = 1.0  # a force beside the subject is of somebody else
-    used = np.concatenate(covered(t, center, W, away, UP, 70.0, False, "x")[0])
+    used = np.concatenate(covered(t, center, W, away, EARTH, 70.0, False, "x")[0])
     assert not ((used >= 300) & (used < 320)).any()
 
 
@@ -70,10 +73,10 @@ def test_signs(subject):
     sway = 0.05 * np.sin(2 * np.pi * t)
     center[:, 0], W[:, 3] = sway, -70 * (2 * np.pi) ** 2 * sway
     with warnings.catch_warnings(action="error"):
-        covered(t, center, W, np.zeros(len(t)), UP, 70.0, False, "x")
+        covered(t, center, W, np.zeros(len(t)), EARTH, 70.0, False, "x")
     W[:, 3] *= -1
     with pytest.warns(RuntimeWarning, match="against the force along x"):
-        covered(t, center, W, np.zeros(len(t)), UP, 70.0, False, "x")
+        covered(t, center, W, np.zeros(len(t)), EARTH, 70.0, False, "x")
     with pytest.raises(cd.errors.DescriptionError, match="forces point down"):
         cd.personalize(
             subject.generic,

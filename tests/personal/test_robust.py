@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.native.machine import jit
 from condyle.personal.anthropometry import generic_stature
 from tests.personal import rig
 
@@ -52,9 +53,15 @@ def test_a_trial_that_does_not_exist(person):
         person.show(trial=1)
 
 
-def test_several_subjects_share_one_system(model, person, recording):
+def test_several_subjects_share_one_system(model, person, recording, monkeypatch):
+    """A second subject compiles nothing, and loads no machine code from the cache either."""
     other = rig.recording({**rig.SIZES, "femur": 0.95}, seed=3)
+    loaded, load = [], jit.Library.__init__
+    monkeypatch.setattr(
+        jit.Library, "__init__", lambda self, *a, **k: loaded.append(a) or load(self, *a, **k)
+    )
     found = quiet(model, other[2], other[1])
+    assert not loaded
     assert found.sized.system is person.sized.system
     assert femur(found) == pytest.approx(0.95, abs=0.02)
 

@@ -27,7 +27,7 @@ from condyle.arrays import Array
 from condyle.errors import warn
 from condyle.personal.loaded_system import WRENCH, LoadedSystem, loaded
 from condyle.personal.marker_fit import Fit, MarkerFit
-from condyle.personal.plates import LIKELY, beside, covered, up_of, wrench
+from condyle.personal.plates import LIKELY, beside, covered, gravity_of, wrench
 from condyle.personal.sized_system import SizedSystem
 from condyle.records import dataclass
 from condyle.table import Table
@@ -279,7 +279,7 @@ def find_masses(
     s = np.exp(fit.theta)
     sizes = {n: x for n, x in one.parameters(s).items() if n in made.system.parameters}
     grown = sum(float(b.mass) * float(np.prod(s[one.which[b.name]])) for b in one.generic.bodies)
-    expected, up = mass or grown, up_of(one.system)
+    expected, (g, up) = mass or grown, gravity_of(one.system)
     trials: list[list[_Stretch]] = []
     impulse = np.zeros(2)
     for problem, name, time, q, given in zip(problems, names, times, poses, loads, strict=True):
@@ -289,9 +289,9 @@ def find_masses(
         W = wrench(one.system, time, q, given, name)
         away = beside(one.system, one.parameters(s), q, W)
         center = made.system.mass_center(q, parameters=sizes)
-        windows, carried = covered(time, center, W, away, up, expected, mass is not None, name)
+        windows, carried = covered(time, center, W, away, (g, up), expected, mass is not None, name)
         impulse += np.array([carried, 1.0]) * sum(map(len, windows)) * (time[1] - time[0])
-        step = RUN if (W[:, 3:] @ up).max() > FAST * 9.81 * carried else WALK
+        step = RUN if (W[:, 3:] @ up).max() > FAST * g * carried else WALK
         trials[-1] = [
             _Stretch(made, problem, fit, sizes, time, q, W, rows, more, step)
             for rows, more in zip(windows, _beside(windows, time), strict=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import warn
-from condyle.personal.marker_fit import CHUNK, Fit, MarkerFit
+from condyle.personal.marker_fit import CHUNK, Fit, MarkerFit, enough
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.table import Table
@@ -81,19 +81,12 @@ def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: 
             break
         at = np.flatnonzero(astray)
         near = good[np.abs(good - at[:, None]).argmin(axis=1)]
-        part = problem.frames(at)
-        new, more = part.follow(q[near], fit.theta, fit.d)
-        better = part.frame_costs(new, fit.theta, fit.d) < part.frame_costs(q[at], fit.theta, fit.d)
-        q[at[better]], told[at[better]] = new[better], more[better]
+        _again(problem, fit, q, told, at, near)
     for _ in range(2):  # and where a joint flips over, frames start from the nearest that did not
         turned, beyond = _flipped(q, time)
         if not len(turned):
             break
-        part = problem.frames(turned)
-        new, more = part.follow(q[beyond], fit.theta, fit.d)
-        better = part.frame_costs(new, fit.theta, fit.d) < part.frame_costs(q[turned], fit.theta, fit.d)
-        q[turned[better]], told[turned[better]] = new[better], more[better]
-        if not better.any():
+        if not _again(problem, fit, q, told, turned, beyond):
             break
     distance = np.linalg.norm(problem.errors(q, fit.theta, fit.d)[0], axis=-1)
     distance = np.where(problem.seen, distance, np.nan)
@@ -113,6 +106,17 @@ def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: 
         q,
         untold,
     )
+
+
+def _again(problem: MarkerFit, fit: Fit, q: Array, told: Array, at: Any, near: Any) -> bool:
+    """Follow frames `at` from the poses of others, and keep what is better: whether anything is."""
+    rows = enough(np.arange(len(at)))
+    at, near = at[rows], near[rows]
+    part = problem.frames(at)
+    new, more = part.follow(q[near], fit.theta, fit.d)
+    better = part.frame_costs(new, fit.theta, fit.d) < part.frame_costs(q[at], fit.theta, fit.d)
+    q[at[better]], told[at[better]] = new[better], more[better]
+    return bool(better.any())
 
 
 def _flipped(q: Array, time: Array) -> tuple[Any, Any]:

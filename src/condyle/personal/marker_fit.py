@@ -48,6 +48,13 @@ TOLERANCE = 1e-4
 """A step that lowers the cost by less than this part is the last."""
 CHUNK = 400
 """Frames that are followed at once."""
+FEWEST = 16
+"""Frames that are followed at least: fewer would ask for other machine code, to be compiled for these alone."""
+
+
+def enough(rows: Any) -> Any:
+    """The rows, again from the first on until they are FEWEST."""
+    return np.resize(rows, max(len(rows), FEWEST))
 
 
 def cross(v: Array) -> Array:
@@ -342,10 +349,10 @@ class MarkerFit:
         damping = np.full(len(q), 1e-3)
         active = np.ones(len(q), dtype=bool)
         for _ in range(iterations):
-            at = np.flatnonzero(active)
-            if not len(at):
+            if not active.any():
                 break
-            part = self if len(at) == len(q) else self.frames(at)
+            at = enough(np.flatnonzero(active))
+            part = self.frames(at)
             H, grad, Z, shift = part.pose_blocks(q[at], theta, d, damping[at])
             y = -np.linalg.solve(H, grad[..., None])[..., 0]
             du = y if Z is None else (Z @ y[..., None])[..., 0] + shift

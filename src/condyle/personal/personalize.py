@@ -296,9 +296,9 @@ def _forces(loads: Any, count: int) -> list[list[ExternalLoad] | None]:
             + "; cd.ExternalLoad says which columns of a Table act on which body"
             * isinstance(loads, Table)
         )
-    given = list(loads) if isinstance(loads, (list, tuple)) else [loads]
+    given: list[Any] = [*loads] if isinstance(loads, (list, tuple)) else [loads]
     if all(isinstance(x, ExternalLoad) for x in given):
-        given = [given]
+        given = [loads]  # all of one trial
     if len(given) != count:
         raise DescriptionError(
             f"personalize: loads: {len(given)} for {count} trial{'s' * (count != 1)}; give one per trial, None for those without"

@@ -44,11 +44,12 @@ SURE = 0.02
 """Horizontal forces below this part of the weight do not show their sign."""
 
 
-def up_of(system: System) -> Array:
-    """The direction against gravity, shape (3,)."""
+def gravity_of(system: System) -> tuple[float, Array]:
+    """g [m/s^2], and the direction against it, shape (3,)."""
     law: Any = system.force("gravity")
-    g = np.ravel(np.asarray(law.acceleration, dtype=float))
-    return -g / np.linalg.norm(g)
+    acceleration = np.ravel(np.asarray(law.acceleration, dtype=float))
+    g = float(np.linalg.norm(acceleration))
+    return g, -acceleration / g
 
 
 def wrench(system: System, time: Array, q: Array, loads: list[ExternalLoad], name: str) -> Array:
@@ -83,7 +84,14 @@ def wrench(system: System, time: Array, q: Array, loads: list[ExternalLoad], nam
 
 
 def covered(
-    time: Array, center: Array, W: Array, away: Array, up: Array, expected: float, sure: bool, name: str
+    time: Array,
+    center: Array,
+    W: Array,
+    away: Array,
+    gravity: tuple[float, Array],
+    expected: float,
+    sure: bool,
+    name: str,
 ) -> tuple[list[Array], float]:
     """Frames of each stretch of time in which the plates carry the subject, and the mass that they carry [kg].
 
@@ -92,7 +100,7 @@ def covered(
         center: the mass center [m], shape (T, 3).
         W: moment and force of all plates, shape (T, 6).
         away: how far from the subject the force passes [m], shape (T,).
-        up: against gravity.
+        gravity: g [m/s^2], and the direction against it.
         expected: mass that sizes or the user say [kg].
         sure: whether the user said it.
         name: of the trial, for messages.
@@ -106,6 +114,7 @@ def covered(
         raise DescriptionError(
             f"personalize: {name}: {len(time)} frames are too few for masses; {WINDOW:g} s are least"
         )
+    g, up = gravity
     force = W[:, 3:] @ up
     if not (force > LEAST).any():
         raise DescriptionError(
@@ -128,22 +137,22 @@ def covered(
         cumulative_trapezoid(x, dx=step, axis=0, initial=0), dx=step, axis=0, initial=0
     )
     a = bend(center)
-    F, fall = bend(twice(W[:, 3:])), 9.81 + a @ up  # (1)
+    F, fall = bend(twice(W[:, 3:])), g + a @ up  # (1)
     vertical = F @ up
-    stands = (fall > 3.0) & (vertical > LEAST)
+    stands = (fall > 0.3 * g) & (vertical > LEAST)
     told = np.log(vertical[stands] / fall[stands])
     tried = np.log(expected) + np.linspace(-2.5, 1.5, 401)
     likely = np.exp(-0.5 * ((tried - np.log(expected)) / (GIVEN if sure else LIKELY)) ** 2)
     found = np.exp(-0.5 * ((tried - told[:, None]) / NEAR) ** 2).sum(axis=0)
     mass = float(np.exp(tried[np.argmax((found + 1e-3) * likely)]))
-    good = np.abs(vertical - mass * fall) < MISSING * mass * np.maximum(9.81, fall)
+    good = np.abs(vertical - mass * fall) < MISSING * mass * np.maximum(g, fall)
     good &= away < FAR
     edge = max(2, round(EDGE / step))
     ends = np.flatnonzero(np.diff(np.r_[0, good.astype(int), 0]))
     windows = []
     for lo, hi in zip(ends[::2], ends[1::2], strict=True):
         lo, hi = lo + (edge if lo == 0 else half), hi - (edge if hi == len(time) else half)
-        if hi - lo >= max(8, SHORTEST / step) and force[lo:hi].mean() > 0.3 * mass * 9.81:
+        if hi - lo >= max(8, SHORTEST / step) and force[lo:hi].mean() > 0.3 * mass * g:
             windows.append(np.arange(lo, hi))
     if not windows:
         raise DescriptionError(
@@ -158,7 +167,7 @@ def covered(
         "xyz"[k]
         for k in across
         if float(F[rows, k] @ a[rows, k]) < -0.3 * mass * float(a[rows, k] @ a[rows, k])
-        and np.sqrt((F[rows, k] ** 2).mean()) > SURE * mass * 9.81
+        and np.sqrt((F[rows, k] ** 2).mean()) > SURE * mass * g
     ]
     if reversed_:
         warn(
