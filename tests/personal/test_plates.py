@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.personal.plates import beside, covered, wrench
+from condyle.personal.plates import beside, covered, gravity_of, wrench
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +127,10 @@ def test_wrench(subject):
     moved = found.copy()
     moved[:, :3] += np.cross([1.0, 0, 0], found[:, 3:])  # the same force, 1 m before the subject
     assert beside(subject.system, {}, q, moved)[inner].min() > 0.5
+
+
+def test_a_model_without_gravity():
+    system = cd.System(gravity=(0, 0, 0))
+    system.add_body("trunk", mobilizer=cd.Free(), mass=70.0, inertia=(1, 1, 1))
+    with pytest.raises(cd.errors.DescriptionError, match="no gravity"):
+        gravity_of(system)

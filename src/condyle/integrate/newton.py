@@ -9,7 +9,7 @@ import numpy as np
 
 from condyle.arrays import SX
 from condyle.integrate.equations import EquationsOfMotion, RightHandSide
-from condyle.model.looped.implicit import STATE
+from condyle.model.looped.implicit import STATE, solved
 from condyle.model.looped.implicit_matrix import MATRICES, Border, LawsAlongPaths, reduced
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
@@ -140,7 +140,7 @@ class MatrixNewton:
             G = ca.reshape(G, nu, m) * ca.repmat(free, 1, m)
             A = G.T @ G
             A += (REDUNDANT * ca.mmax(ca.diag(A)) + 1e-300) * ca.SX.eye(m)
-            return _positive_solve(A, G.T @ (free * (forces - tau)))
+            return solved(A, G.T @ (free * (forces - tau)))
 
         return [self._kernel(found, "n.G n.tau n.tau_0 n.free", "n.lambda", "multipliers")] if m else []
 
@@ -243,18 +243,3 @@ class MatrixNewton:
             ]
         ins = f"{x} n.sigma n.dq n.du n.dL n.dv n.right n.reduced"
         return [*nodes, self._kernel(end, ins, x, "end")]
-
-
-def _positive_solve(A: SX, b: SX) -> SX:
-    """A^-1 b by elimination without pivots."""
-    A, b = ca.SX(A), ca.SX(b)
-    n = A.shape[0]
-    for k in range(n):
-        for i in range(k + 1, n):
-            ratio = A[i, k] / A[k, k]
-            A[i, k:] -= ratio * A[k, k:]
-            b[i] -= ratio * b[k]
-    x = ca.SX.zeros(n, 1)
-    for k in reversed(range(n)):
-        x[k] = (b[k] - (A[k, k + 1 :] @ x[k + 1 :] if k + 1 < n else 0)) / A[k, k]
-    return x

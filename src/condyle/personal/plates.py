@@ -14,8 +14,6 @@ zero. m is the mass at which most time agrees, given what a subject of this size
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from condyle.arrays import Array
@@ -23,6 +21,7 @@ from condyle.errors import DescriptionError, warn
 from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad, loads_on
 from condyle.studies.motion.motion import Motion
+from condyle.studies.residual_forces import gravity
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree import scales
@@ -46,9 +45,13 @@ SURE = 0.02
 
 def gravity_of(system: System) -> tuple[float, Array]:
     """g [m/s^2], and the direction against it, shape (3,)."""
-    law: Any = system.force("gravity")
-    acceleration = np.ravel(np.asarray(law.acceleration, dtype=float))
+    acceleration = gravity(system)
     g = float(np.linalg.norm(acceleration))
+    if not g > 0:
+        raise DescriptionError(
+            "personalize: loads: the model has no gravity, and masses follow from it; give it, "
+            "cd.System(gravity=(0, -9.81, 0)), or leave loads out"
+        )
     return g, -acceleration / g
 
 

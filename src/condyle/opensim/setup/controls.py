@@ -26,7 +26,7 @@ from condyle.opensim.versions import OLDEST
 from condyle.system.system import System
 
 Control = Callable[[Any], Any]
-"""A control over time: one of cd.functions, or Nodes."""
+"""A control over time: one of cd.functions, or a PiecewiseControl."""
 
 
 class PiecewiseControl:
