@@ -93,3 +93,31 @@ def test_both_ways_read_the_same(tmp_path, monkeypatch):
         assert quick.names == slow.names and quick.units == slow.units and quick.degrees == slow.degrees
         np.testing.assert_array_equal(quick.values, slow.values)
         np.testing.assert_array_equal(quick.time, table.time)
+
+
+def test_gaps_are_nan_where_they_are_allowed():
+    text = b"1\t\t3\t\r\n\t5\t\n\n7\t8\t9\t\t\n"
+    found = plain_numbers(text, 0, 3, "\t", gaps=True)
+    np.testing.assert_array_equal(found, [[1, np.nan, 3], [np.nan, 5, np.nan], [7, 8, 9]])
+    assert plain_numbers(text, 0, 3, "\t") is None
+    assert plain_numbers(b"1\t2\n", 0, 3, "\t", gaps=True) is None, "a row that ends early"
+    assert plain_numbers(b"1\t2\t3\t4\n", 0, 3, "\t", gaps=True) is None
+    assert plain_numbers(b"1\t-\t3\n", 0, 3, "\t", gaps=True) is None
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_markers_are_read_the_same_at_once_and_line_by_line(tmp_path, monkeypatch, end):
+    places = np.random.default_rng(1).normal(size=(40, 3, 3))
+    places[5:9, 1] = places[-1, 2] = np.nan
+    path = tmp_path / "walk.trc"
+    cd.Markers(np.arange(40) / 60, ("a", "b", "c"), places).save(path)
+    path.write_bytes(path.read_bytes().replace(b"\n", end.encode()))
+    quick = cd.read_markers(path)
+    asked = list[tuple[object, ...]]()
+    with monkeypatch.context() as without:
+        without.setattr("condyle.io.trc.plain_numbers", lambda *given, gaps: asked.append(given))
+        slow = cd.read_markers(path)
+    assert asked and quick.names == slow.names and quick.rate == slow.rate and quick.units == slow.units
+    np.testing.assert_array_equal(quick.time, slow.time)
+    np.testing.assert_array_equal(quick.positions, slow.positions)
+    np.testing.assert_allclose(quick.positions, places, rtol=1e-15)  # written to the last digit

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _GROUND = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 """R by rows, then p."""
+AT_ONCE = 512
+"""Configurations that NumPy takes at a time: what lies between them and the result stays small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,11 @@ class Configurations:
     @cached_property
     def _poses(self) -> Array:
         """R by rows, then p, of all bodies, shape (T, bodies, 12)."""
-        return self.system.compiled.function("body_pose")(self.q, self.tail).reshape(len(self), -1, 12)
+        return self._poses_in(slice(None))
+
+    def _poses_in(self, frames: slice) -> Array:
+        q = self.q[frames]
+        return self.system.compiled.function("body_pose")(q, self.tail[frames]).reshape(len(q), -1, 12)
 
     def rotation(self, body: str) -> Array:
         """R_GB of a body, shape (T, 3, 3)."""
@@ -56,11 +62,16 @@ class Configurations:
 
     def station_positions(self, bodies: Sequence[str], stations: Array) -> Array:
         """Points (n, 3) of as many bodies in ground [m], shape (T, n, 3)."""
-        index, T = [self.system.body(body).index for body in bodies], len(self)
-        X = self._poses.transpose(1, 0, 2)  # by body, and ground last, whose index is -1
-        X = np.concatenate([X, np.tile(_GROUND, (1, T, 1))])
-        R, p = X[..., :9].reshape(-1, 3 * T, 3)[index], X[index, :, 9:]
-        return ((R @ stations[..., None]).reshape(-1, T, 3) + p).transpose(1, 0, 2)
+        index, out = [self.system.body(body).index for body in bodies], np.empty((len(self), len(bodies), 3))
+        for start in range(0, len(self), AT_ONCE):
+            X = self._poses_in(slice(start, start + AT_ONCE)).transpose(1, 0, 2)
+            T = X.shape[1]
+            X = np.concatenate(
+                [X, np.tile(_GROUND, (1, T, 1))]
+            )  # by body, and ground last, whose index is -1
+            R, p = X[..., :9].reshape(-1, 3 * T, 3)[index], X[index, :, 9:]
+            out[start : start + T] = ((R @ stations[..., None]).reshape(-1, T, 3) + p).transpose(1, 0, 2)
+        return out
 
     def coordinate(self, name: str) -> Array:
         """A coordinate by its name, shape (T,)."""

@@ -75,10 +75,10 @@ class Layout:
         out[:, 0] = t
         for kind in dict.fromkeys(type(goals[0]) for goals in self.blocks):
             mine = [b for b, goals in enumerate(self.blocks) if type(goals[0]) is kind]
-            found = kind.all_numbers([self.blocks[b] for b in mine], len(t))
-            for b, (numbers, size) in zip(mine, found, strict=True):
-                out[:, self.slices[b]] = numbers
-                out[:, 1] += size
+            for piece, found in kind.all_numbers([self.blocks[b] for b in mine], len(t)):
+                for b, (numbers, size) in zip(mine, found, strict=True):
+                    out[piece, self.slices[b]] = numbers
+                    out[piece, 1] += size
         return out
 
     def weights(self, rows: Array) -> Array:

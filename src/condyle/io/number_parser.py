@@ -6,13 +6,15 @@ rounded once, as Python's float(text) is:
     w < 2^53, |q| <= 22:   w 10^q or w / 10^-q, both exact (Clinger 1990)                                  (1)
     else                   the upper bits of w T_q, T_q the first 128 bits of 5^q (Lemire 2021)            (2)
 
-Where (2) cannot tell on which side of a double the number is, or anything is odd, such as an empty cell, NaN,
-or a line with another number of cells, the result is None, and the caller parses it in another way.
+Where (2) cannot tell on which side of a double the number is, or anything is odd, such as NaN or a line with
+another number of cells, the result is None, and the caller parses it in another way. So it is with empty cells,
+unless gaps are allowed.
 """
 
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -31,7 +33,9 @@ EXACT, FARTHEST, DIGITS = 22, 100, 19
 WIDE = "i128"
 
 
-def plain_numbers(text: bytes, start: int, columns: int, separator: str = "") -> np.ndarray | None:
+def plain_numbers(
+    text: bytes, start: int, columns: int, separator: str = "", gaps: bool = False
+) -> np.ndarray | None:
     """Numbers (rows, columns) of the lines of a text.
 
     Args:
@@ -39,6 +43,7 @@ def plain_numbers(text: bytes, start: int, columns: int, separator: str = "") ->
         start: place in the text where they begin.
         columns: numbers in each line.
         separator: the one character between cells; any white space by default.
+        gaps: whether cells may be empty, which are NaN, and lines may end with more separators.
 
     Returns:
         None where not all is plain.
@@ -50,7 +55,14 @@ def plain_numbers(text: bytes, start: int, columns: int, separator: str = "") ->
         return None
     out = np.empty((most, columns))
     rows = _kernel()(
-        text, start, len(text), out.ctypes.data, columns, ord(separator or "\0"), _powers().ctypes.data
+        text,
+        start,
+        len(text),
+        out.ctypes.data,
+        columns,
+        ord(separator or "\0"),
+        gaps and bool(separator),
+        _powers().ctypes.data,
     )
     return out[:rows] if rows >= 0 else None
 
@@ -71,20 +83,21 @@ def _powers() -> np.ndarray:
 
 @cache
 def _kernel() -> Any:
-    """read(text, start, size, out, columns, separator, powers): how many rows; -1 where not all is plain."""
-    key = "plain_numbers"
+    """read(text, start, size, out, columns, separator, gaps, powers): how many rows; -1 where not all is plain."""
+    key = "plain_numbers with gaps"
     library = kept.loaded(key, lambda code, _: Library(code))
     if library is None:
         module = Module()
         with module.function(
-            "read", [POINTER, LONG, LONG, POINTER, LONG, LONG, POINTER], result=LONG, internal=False
+            "read", [POINTER, LONG, LONG, POINTER, LONG, LONG, LONG, POINTER], result=LONG, internal=False
         ) as b:
             _write(b)
         code = module.compile()
         kept.store(key, code, {})
         library = Library(code)
     size = ctypes.c_ssize_t
-    call = ctypes.CFUNCTYPE(size, ctypes.c_char_p, size, size, ctypes.c_void_p, size, size, ctypes.c_void_p)(
+    address = ctypes.c_void_p
+    call = ctypes.CFUNCTYPE(size, ctypes.c_char_p, size, size, address, size, size, size, address)(
         library.address("read")
     )
     call.library = library  # type: ignore[attr-defined]
@@ -92,8 +105,8 @@ def _kernel() -> Any:
 
 
 def _write(b: Builder) -> None:
-    text, start, size, out, columns, separator, powers = b.arguments
-    odd, loose = b.label("odd"), b.compare("eq", separator, 0)
+    text, start, size, out, columns, separator, gaps, powers = b.arguments
+    odd, loose, gaps = b.label("odd"), b.compare("eq", separator, 0), b.compare("ne", gaps, 0)
 
     def byte(i: Value) -> Value:
         """After the text there is a zero."""
@@ -115,12 +128,18 @@ def _write(b: Builder) -> None:
         blank = _is(b, byte(at), "\n")
         with b.loop(b.select(blank, 0, columns)) as k:
             j = b.carry(at)
-            then = _number(b, byte, j, b.at(out, rows * columns + k), powers, odd)
+            c = byte(j)
+            empty = gaps & (b.compare("eq", c, separator) | _is(b, c, "\r") | _is(b, c, "\n"))
+            then = _number(b, byte, j, b.at(out, rows * columns + k), powers, odd, empty)
             here, between = behind(then), b.compare("slt", k, columns - 1)
             given = b.select(loose, b.compare("sgt", here, then), b.compare("eq", byte(here), separator))
             b.require(given | _not(b, between), odd)
             b.hand_on(j, behind(here + _one(b, between & _not(b, loose))))
-        end = b.after_loop(j)
+        last = b.after_loop(j)
+        with b.repeat():
+            end = b.carry(last)
+            b.leave_unless(gaps & b.compare("eq", byte(end), separator))
+            b.hand_on(end, end + 1)
         end = end + _one(b, _is(b, byte(end), "\r"))
         b.require(_is(b, byte(end), "\n") | b.compare("eq", end, size), odd)
         b.hand_on(i, end + _one(b, b.compare("slt", end, size)))
@@ -166,9 +185,15 @@ def _digits(
 
 
 def _number(
-    b: Builder, byte: Callable[[Value], Value], first: Value, place: Value, powers: Value, odd: str
+    b: Builder,
+    byte: Callable[[Value], Value],
+    first: Value,
+    place: Value,
+    powers: Value,
+    odd: str,
+    empty: Value,
 ) -> Value:
-    """Put the number of a cell at a place; returns where the cell ends."""
+    """Put the number of a cell at a place, NaN if it is empty; returns where the cell ends."""
     zero = b.number(0, LONG)
     negative = _is(b, byte(first), "-")
     first = first + _one(b, negative | _is(b, byte(first), "+"))
@@ -176,7 +201,8 @@ def _number(
     point = _is(b, byte(i), ".")
     fraction = i + _one(b, point)
     j, w, count = _digits(b, byte, fraction, w, count, point)
-    b.require(b.compare("sgt", (i - first) + (j - fraction), 0) & b.compare("sle", count, DIGITS), odd)
+    some = b.compare("sgt", (i - first) + (j - fraction), 0) | empty
+    b.require(some & b.compare("sle", count, DIGITS), odd)
     scaled = _is(b, byte(j), "e") | _is(b, byte(j), "E")
     k = j + _one(b, scaled)
     down = scaled & _is(b, byte(k), "-")
@@ -190,7 +216,7 @@ def _number(
         below = b.compare("slt", q, 0)
         power = b.load(b.at(powers, b.select(below, zero - q, q)))
         x = b.convert("uitofp", w, DOUBLE)
-        x = b.select(below, x / power, x * power)
+        x = b.select(empty, b.number(math.nan, DOUBLE), b.select(below, x / power, x * power))
         b.store(b.select(negative, -x, x), place)
     with b.otherwise():
         x = _rounded(b, w, q, powers, odd)

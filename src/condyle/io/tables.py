@@ -166,6 +166,7 @@ def lines_of(path: Path) -> tuple[list[str], list[str]]:
         raise DescriptionError(f"{path}: a folder; give the name of a file")
     data = path.read_bytes()
     text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", errors="replace")
+    del data  # files of long recordings are large
     lines = text.split("\n") if "\r" not in text else re.split(r"\r\n|\n|\r", text)
     if not lines[-1]:
         lines.pop()

@@ -27,6 +27,7 @@ import numpy as np
 import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
+from condyle.io.number_parser import plain_numbers
 from condyle.io.tables import is_number, lines_of, no_number, number
 from condyle.records import dataclass
 from condyle.table import LENGTHS, distinct
@@ -46,6 +47,8 @@ _SAID = {
     "millimetres": "mm",
 }
 Split: TypeAlias = Callable[[str], list[str]]
+HEAD = 1 << 16
+"""Bytes that titles may take in a file that is read at once."""
 _KEYS = (
     "DataRate",
     "CameraRate",
@@ -97,17 +100,13 @@ def read(path: Path, said: str = "") -> Contents:
         path: the file.
         said: units that hold whatever the file says of them.
     """
+    plain = _plain_rows(path, said)
+    if plain is not None:
+        return plain
     lines, notes = lines_of(path)
-    at = next((i for i, line in enumerate(lines) if line.strip().lower().startswith("frame")), None)
-    if at is None:
-        raise DescriptionError(
-            f"{path.name}: no line 'Frame# Time ...' with the names of markers: is it a .trc file, and whole?"
-        )
-    header = _header(lines[:at])
-    units = said or unit_of(header.get("units", ""), path.name)
-    split: Split = _tabs if "\t" in lines[at].strip() else str.split
-    names, first = _names(lines, at, split, path.name, notes)
+    header, units, names, first, split = _titles(lines, path.name, said, notes)
     rows = [(i + 1, line) for i, line in enumerate(lines[first:], first) if line.strip()]
+    del lines
     values = _numbers(rows, names, split, path.name, notes)
     time = values[:, 1]
     bad = np.flatnonzero(~np.isfinite(time))
@@ -119,14 +118,61 @@ def read(path: Path, said: str = "") -> Contents:
             f"{path.name}: line {rows[late[0] + 1][0]}: times must increase, "
             f"{time[late[0] + 1]:g} follows {time[late[0]]:g}"
         )
-    places = values[:, 2:].reshape(len(rows), len(names), 3)
-    _check(places, names, header, path.name, notes)
+    return _contents(values, names, header, units, path.name, notes)
+
+
+def _plain_rows(path: Path, said: str) -> Contents | None:
+    """Contents of a file whose rows are plain numbers between tabs; None of any other, which is read line by line."""
+    if path.is_dir():
+        return None
+    text = path.read_bytes()
+    head = text[:HEAD].split(b"\n")[:-1]
+    if not text.endswith(b"\n") or text.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
+        return None
+    try:
+        lines = [line.decode().removesuffix("\r") for line in head]
+        notes = list[str]()
+        header, units, names, first, split = _titles(lines, path.name, said, notes)
+    except (UnicodeDecodeError, DescriptionError):  # it is said of the whole file
+        return None
+    if split is not _tabs or first >= len(lines) or any("\r" in line for line in lines):
+        return None
+    start = sum(len(line) + 1 for line in head[:first])
+    values = plain_numbers(text, start, 2 + 3 * len(names), "\t", gaps=True)
+    if values is None or not len(values) or not (np.diff(values[:, 1], prepend=-np.inf) > 0).all():
+        return None
+    return _contents(values, names, header, units, path.name, notes)
+
+
+def _titles(
+    lines: list[str], file: str, said: str, notes: list[str]
+) -> tuple[dict[str, str], str, list[str], int, Split]:
+    """The header, units, names of markers, the first line after them, and how lines split into cells."""
+    at = next((i for i, line in enumerate(lines) if line.strip().lower().startswith("frame")), None)
+    if at is None:
+        raise DescriptionError(
+            f"{file}: no line 'Frame# Time ...' with the names of markers: is it a .trc file, and whole?"
+        )
+    header = _header(lines[:at])
+    units = said or unit_of(header.get("units", ""), file)
+    split: Split = _tabs if "\t" in lines[at].strip() else str.split
+    names, first = _names(lines, at, split, file, notes)
+    return header, units, names, first, split
+
+
+def _contents(
+    values: Array, names: list[str], header: dict[str, str], units: str, file: str, notes: list[str]
+) -> Contents:
+    """Of rows of frame, time and places."""
+    places = values[:, 2:].reshape(len(values), len(names), 3)
+    _check(places, names, header, file, notes)
     rate = (
         number(header.get("datarate", "").replace(",", "."))
         if is_number(header.get("datarate", "").replace(",", "."))
         else math.nan
     )
-    return Contents(time, distinct(names), places, units, rate if 0 < rate < math.inf else None, notes)
+    rate = rate if 0 < rate < math.inf else None
+    return Contents(values[:, 1], distinct(names), places, units, rate, notes)
 
 
 def _tabs(line: str) -> list[str]:

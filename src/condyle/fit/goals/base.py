@@ -8,7 +8,7 @@ report      `errors`: how far the target was missed in each frame
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -275,9 +275,11 @@ class Goal(ExplainsCalls):
         return np.column_stack([np.broadcast_to(same, (frames, same.size)), x, w]), goal.size(w, x)
 
     @classmethod
-    def all_numbers(cls, blocks: Sequence[Sequence[Self]], frames: int) -> list[tuple[Array, Array]]:
-        """`numbers` of several blocks."""
-        return [cls.numbers(goals, frames) for goals in blocks]
+    def all_numbers(
+        cls, blocks: Sequence[Sequence[Self]], frames: int
+    ) -> Iterator[tuple[slice, list[tuple[Array, Array]]]]:
+        """`numbers` of several blocks, of some frames at a time."""
+        yield slice(0, frames), [cls.numbers(goals, frames) for goals in blocks]
 
     def size(self, w: Array, x: Array) -> Array:
         """About how large its cost can be, shape (T,), from weights (T,) and targets (T, k)."""

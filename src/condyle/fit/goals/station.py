@@ -15,7 +15,7 @@ ground, with R = R_GB, p = p_GB, y = xm - p,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import casadi as ca
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arrays import Array
-from condyle.fit.configurations import Configurations
+from condyle.fit.configurations import AT_ONCE, Configurations
 from condyle.fit.goals.base import Goal, check_moves, point
 from condyle.laws.described import body_name
 from condyle.records import dataclass
@@ -100,10 +100,15 @@ class Station(Goal):
 
     @classmethod
     def numbers(cls, goals: Sequence[Self], frames: int) -> tuple[Array, Array]:
-        return _sums([goals], frames)[0]
+        numbers, size = (
+            np.concatenate(x) for x in zip(*(found[0] for _, found in _sums([goals], frames)), strict=True)
+        )
+        return numbers, size
 
     @classmethod
-    def all_numbers(cls, blocks: Sequence[Sequence[Self]], frames: int) -> list[tuple[Array, Array]]:
+    def all_numbers(
+        cls, blocks: Sequence[Sequence[Self]], frames: int
+    ) -> Iterator[tuple[slice, list[tuple[Array, Array]]]]:
         return _sums(blocks, frames) if cls is Station else super().all_numbers(blocks, frames)
 
     def add(self, cost: GoalCost, block: ca.SX) -> None:
@@ -126,39 +131,44 @@ class Station(Goal):
         )
 
 
-def _sums(blocks: Sequence[Sequence[Station]], frames: int) -> list[tuple[Array, Array]]:
-    """(1) of each block, all bodies at once: a row per station and a column per body make sums a product."""
+def _sums(
+    blocks: Sequence[Sequence[Station]], frames: int
+) -> Iterator[tuple[slice, list[tuple[Array, Array]]]]:
+    """(1) of each block, all bodies at once: a row per station and a column per body make sums a product. Some frames
+    at a time, for memory."""
     goals = [g for block in blocks for g in block]
     n, B = len(goals), len(blocks)
-    w, x = np.empty((n, frames)), np.empty((n, frames, 3))
-    for i, g in enumerate(goals):
-        w[i], x[i] = g.weight, g.position
-    w, x = np.ascontiguousarray(w.T), np.ascontiguousarray(x.T)
-    absent = np.isnan(x).any(axis=0)
-    if absent.any():
-        w[absent] = 0.0
-        x[:, absent] = 0.0
+    weights = [np.broadcast_to(g.weight, (frames,)) for g in goals]
+    positions = [np.broadcast_to(g.position, (frames, 3)) for g in goals]
     s = np.array([g.station for g in goals])
     body = np.repeat(np.arange(B), [len(block) for block in blocks])
     ones, stations = np.zeros((n, B)), np.zeros((n, B, 10))
     ones[np.arange(n), body] = 1.0
     six = s[:, [0, 1, 2, 0, 0, 1]] * s[:, [0, 1, 2, 1, 2, 2]]
     stations[np.arange(n), body] = np.column_stack([s, six, (s * s).sum(axis=1)])
-    W = w @ ones
-    sums = (w @ stations.reshape(n, -1)).reshape(frames, B, 10)
-    xm = (w * x) @ ones / np.where(W > 0, W, 1.0)  # (3, frames, B)
-    off = x - xm[:, :, body]
-    pull = w * off
-    C = (pull @ stations[..., :3].reshape(n, -1)).reshape(3, frames, B, 3)
-    k = sums[..., 9] + (pull * off).sum(axis=0) @ ones
-    out = np.concatenate(
-        [
-            W[..., None],
-            sums[..., :9],
-            np.moveaxis(xm, 0, -1),
-            np.moveaxis(C, 0, -1).reshape(frames, B, 9),
-            k[..., None],
-        ],
-        axis=2,
-    )
-    return [(out[:, b], k[:, b]) for b in range(B)]
+    for start in range(0, frames, AT_ONCE):
+        piece = slice(start, start + AT_ONCE)
+        w = np.stack([each[piece] for each in weights], axis=1)
+        x = np.ascontiguousarray(np.stack([each[piece] for each in positions]).T)
+        absent = np.isnan(x).any(axis=0)
+        if absent.any():
+            w[absent] = 0.0
+            x[:, absent] = 0.0
+        W = w @ ones
+        sums = (w @ stations.reshape(n, -1)).reshape(-1, B, 10)
+        xm = (w * x) @ ones / np.where(W > 0, W, 1.0)  # (3, frames, B)
+        off = x - xm[:, :, body]
+        pull = w * off
+        C = (pull @ stations[..., :3].reshape(n, -1)).reshape(3, -1, B, 3)
+        k = sums[..., 9] + (pull * off).sum(axis=0) @ ones
+        out = np.concatenate(
+            [
+                W[..., None],
+                sums[..., :9],
+                np.moveaxis(xm, 0, -1),
+                np.moveaxis(C, 0, -1).reshape(-1, B, 9),
+                k[..., None],
+            ],
+            axis=2,
+        )
+        yield piece, [(out[:, b], k[:, b]) for b in range(B)]

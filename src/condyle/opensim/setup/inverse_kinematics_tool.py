@@ -60,7 +60,7 @@ def run(setup: Setup) -> None:
     prefix = f"{setup.tool.name}_"
     places = reported_markers(setup, tasks, system, markers, result)
     if setup.flag("report_errors", True):
-        totals = totals_of(places, markers)
+        totals = result.totals if places is result.marker_positions else totals_of(places, markers)
         file, title = f"{prefix}ik_marker_errors.sto", "Model Marker Errors from IK"
         setup.save(file, title, totals.time, totals.names, totals.values)
     if setup.flag("report_marker_locations", False):
@@ -78,6 +78,8 @@ def reported_markers(
     tasked = {task.name for task in tasks if task.tag == "IKMarkerTask" and setup.flag("apply", True, task)}
     followed = result.marker_positions
     names = [n for n in markers.names if n in followed.names or (n in tasked and n in system.markers)]
+    if tuple(names) == followed.names:
+        return followed
     places = [
         followed[n]
         if n in followed.names
@@ -86,7 +88,7 @@ def reported_markers(
         )
         for n in names
     ]
-    return Markers(followed.time, names, np.stack(places, axis=1)) if names else followed
+    return Markers(followed.time, names, np.stack(places, axis=1))
 
 
 def totals_of(places: Markers, markers: Markers) -> Table:
@@ -102,7 +104,7 @@ def frames_within(markers: Markers, limits: tuple[float, ...]) -> Markers:
     half = 0.5 * float(np.min(np.diff(t))) if len(t) > 1 else 0.0
     first = int(np.searchsorted(t, start - half)) if np.isfinite(start) else 0
     last = int(np.searchsorted(t, end + half, "right")) if np.isfinite(end) else len(t)
-    return markers[first:last]
+    return markers if (first, last) == (0, len(t)) else markers[first:last]
 
 
 def marker_weights(setup: Setup, tasks: list[Element], system: System, markers: Markers) -> dict[str, Any]:

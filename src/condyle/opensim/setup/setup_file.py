@@ -28,6 +28,8 @@ from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.table import Table
 
+AT_ONCE = 512
+"""Rows that are written at a time."""
 FORCES = "A force is a generalized force, meaning that it can be either a force (N) or a torque (Nm)."
 SI = (
     "Units are S.I. units (second, meters, Newtons, ...)",
@@ -350,6 +352,8 @@ class Setup:
         line = "\t".join([f"%{8 + precision}.{precision}f"] * values.shape[1]) + "\n"
         with files.atomic_write(path, "w", newline="", encoding="utf-8") as file:
             file.write("\n".join([*head, ""]))
-            file.write(line * len(values) % tuple(values.ravel().tolist()))
+            for start in range(0, len(values), AT_ONCE):
+                some = values[start : start + AT_ONCE]
+                file.write(line * len(some) % tuple(some.ravel().tolist()))
         self.report.files.append(path)
         return path

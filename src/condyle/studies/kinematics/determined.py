@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array, distinct
+from condyle.fit.configurations import AT_ONCE
 from condyle.fit.frames import Frames, _continuous
 from condyle.fit.missed_goals import reach
 from condyle.fit.observability import NormalMatrices, undetermined
@@ -128,10 +129,12 @@ def determine(
     if not bad.size:
         return frames, Determined(nothing, nothing)
     rows = np.flatnonzero(np.isin(kinds[:T], bad))
-    matrices = NormalMatrices(np.arange(len(rows)))
-    solve(tasks, rows, frames.q[rows], matrices)
     missing, alone = nothing.copy(), nothing.copy()
-    missing[rows], alone[rows] = _coordinates(frames, tasks, matrices, rows)
+    for start in range(0, len(rows), AT_ONCE):  # matrices are large
+        some = rows[start : start + AT_ONCE]
+        matrices = NormalMatrices(np.arange(len(some)))
+        solve(tasks, some, frames.q[some], matrices)
+        missing[some], alone[some] = _coordinates(frames, tasks, matrices, some)
     never = alone.all(axis=0) & (len(rows) == T)
     runs = [
         (k, a, b)

@@ -165,7 +165,9 @@ def inverse_kinematics(
         state = state.replace(locked={**state.locked, **locks})
     start = state.replace(t=float(time[0]))
     result, solve, solve_each = follow_tasks(tasks, start, within, longest, accuracy, progress)
-    vars(result)["swaps"] = find_swaps(result.frames, tasks, result._places, solve, solve_each)
+    vars(result)["swaps"] = find_swaps(
+        result.frames, tasks, result._places, result._distances, solve, solve_each
+    )
     _warn(result, start, longest)
     return result
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.errors import ConvergenceError, UnknownNameError, check_names
-from condyle.fit.configurations import Configurations
+from condyle.fit.configurations import AT_ONCE, Configurations
 from condyle.fit.frames import Frames
 from condyle.fit.layout import INFO
 from condyle.io.markers import Markers
@@ -184,8 +184,12 @@ class InverseKinematics(ShowsBlocks, Judged):
         markers = self.tasks.markers
         if markers is None:
             return np.zeros((len(self), 0))
-        x, y, z = (self._places - markers.positions[: len(self)]).transpose(2, 0, 1)
-        return np.where(markers.weights[: len(self)] > 0, np.sqrt(x * x + y * y + z * z), np.nan)
+        out = np.empty(self._places.shape[:2])
+        for start in range(0, len(self), AT_ONCE):
+            piece = slice(start, min(start + AT_ONCE, len(self)))
+            x, y, z = (self._places[piece] - markers.positions[piece]).transpose(2, 0, 1)
+            out[piece] = np.where(markers.weights[piece] > 0, np.sqrt(x * x + y * y + z * z), np.nan)
+        return out
 
     @cached_property
     def _sums(self) -> tuple[Array, Array, Array]:

@@ -78,7 +78,7 @@ class Swap:
 
 
 def find_swaps(
-    frames: Frames, tasks: Tasks, places: Array, solve: Solve, solve_each: SolveEach
+    frames: Frames, tasks: Tasks, places: Array, errors: Array, solve: Solve, solve_each: SolveEach
 ) -> tuple[Swap, ...]:
     """Suspected pairs.
 
@@ -86,14 +86,18 @@ def find_swaps(
         frames: what was found.
         tasks: what was followed.
         places: of the markers on the model [m], shape (T, n, 3).
+        errors: distances of the markers from there [m], shape (T, n), NaN where one was not seen.
         solve: runs tasks from a state over some frames.
         solve_each: runs tasks over some frames, each from a pose of its own, shape (k, nq).
     """
     T = len(frames)
     if tasks.markers is None or len(tasks.markers.names) < 2 or not T:
         return ()
-    search, out = _Search(frames, tasks, places, solve, solve_each), list[Swap]()
-    start = search.errors.copy()
+    far = FAR * min(reach(frames.system) or 1.0, 1.0)
+    if not (errors > far).any():
+        return ()
+    search, out = _Search(frames, tasks, places, errors, far, solve, solve_each), list[Swap]()
+    start = errors
     for _ in range(PAIRS):
         found = search.next()
         if found is None:
@@ -131,16 +135,21 @@ class _Search:
     """
 
     def __init__(
-        self, frames: Frames, tasks: Tasks, places: Array, solve: Solve, solve_each: SolveEach
+        self,
+        frames: Frames,
+        tasks: Tasks,
+        places: Array,
+        errors: Array,
+        far: float,
+        solve: Solve,
+        solve_each: SolveEach,
     ) -> None:
         markers, T = tasks.markers, len(frames)
         assert markers is not None
         self.frames, self.tasks, self.markers = frames, tasks, markers
         self.solve, self.solve_each = solve, solve_each
         self.y = np.where(markers.weights[:T, :, None] > 0, markers.positions[:T], np.nan)
-        self.x = places.copy()
-        self.errors = np.linalg.norm(self.x - self.y, axis=2)
-        self.far = FAR * min(reach(frames.system) or 1.0, 1.0)
+        self.x, self.errors, self.far = places.copy(), errors.copy(), far
         self.order = np.tile(np.arange(len(markers.names)), (T, 1))
 
     def exchange(self, order: Order, rows: NDArray[np.intp], places: Array) -> None:
