@@ -65,10 +65,13 @@ def each_alone() -> ca.Function:
     return ca.Function("each", x, [ca.vertcat(*results)])
 
 
-@pytest.mark.parametrize("contract", [True, False])
-def test_the_same_bits(contract: bool) -> None:
-    """Many and few arguments, calls or none, numbers of every kind."""
-    functions = [line(k, 1 + 3 * (k % 3), 400 + 100 * k, 0.3 * (k % 2)) for k in range(6)]
+@pytest.mark.parametrize(("contract", "registers"), [(True, 32), (False, 32), (True, 16)])
+def test_the_same_bits(contract: bool, registers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many and few arguments, calls or none, numbers of every kind; with 32 registers and with 16."""
+    count = min(registers, line_code._registers())
+    monkeypatch.setattr(line_code, "_registers", lambda: count)
+    inputs = [1, 4, 16, 13, 7, 5]
+    functions = [line(k, inputs[k], 400 + 100 * k, 0.3 * (k % 2)) for k in range(6)]
     functions.append(each_alone())
     rng = np.random.default_rng(1)
     ours, theirs = (Kernels(functions, 1, contract, lines=lines) for lines in (True, False))
