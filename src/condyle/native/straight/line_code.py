@@ -6,7 +6,7 @@ needed again sooner than the others (Belady's rule), else in `work`. Operations,
 those of kernel_writer.py: the same bits.
 
     lowering    nodes of the graph become steps, each of one instruction or call, over numbered values
-    allocation  steps become instructions, with values in sixteen registers
+    allocation  steps become instructions, with values in sixteen registers, or in 29 of AVX-512's 32
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ LEAST = 30
 _NEVER, _FREE = 1 << 60, 1 << 61  # next uses: none, and of a register without a value
 _NEAR = 5
 """Steps within which a value that is needed again is loaded, not read in memory."""
+_LOW = 13, 14, 15
+"""Where there are 32 registers: kept for instructions that know the first sixteen only."""
 _SIGN, _ALL = 1 << 63, (1 << 64) - 1
 _LESS, _LESS_EQUAL, _EQUAL, _UNORDERED, _NOT_EQUAL, _EQUAL_OR_NOT = 1, 2, 0, 3, 4, 8
+_LOADED = "and", "or", "xor", "cmp"  # what these work on is not read in memory
 _WRITTEN = "sincos", "exp", "log", "erfinv"
 
 Step = tuple[str, int, tuple[int, ...], object]
@@ -41,6 +44,11 @@ Step = tuple[str, int, tuple[int, ...], object]
 def available(contract: bool) -> bool:
     """Whether this processor and system take such code."""
     return jit.elf_machine() == 62 and jit.has("avx") and (jit.fuses() or not contract)
+
+
+@cache
+def _registers() -> int:
+    return 32 if all(map(jit.has, ("avx512f", "avx512vl", "avx512dq"))) else 16
 
 
 def add_line(
@@ -318,8 +326,10 @@ class _Allocator:
         self.addresses: list[tuple[int, str]] = []
         self.pool: dict[bytes, int] = {}  # by their bits: 0.0 == -0.0
         self.pool_size = 0
-        self.value = [-1] * 16
-        self.next = [_FREE] * 16
+        self.value = [-1] * _registers()
+        self.next = [_FREE] * _registers()
+        for r in _LOW if _registers() > 16 else ():
+            self.next[r] = -1  # never taken
         self.register: dict[int, int] = {}
         self.slots, self.free, self.slot = 0, list[int](), dict[int, int]()
         self.left: list[int] = []  # places in `work` that are free from the next step on
@@ -351,23 +361,34 @@ class _Allocator:
             for x in operands:
                 last[x] = at
         calls = any(step[0] == "call" for step in steps)
-        more = max(0, self.work + 1 - 6)  # arguments on the stack
-        self.frame = 8 + 16 * 4 if calls else 0
-        self.bases = [*x86.ARGUMENTS, 10][: self.work + 1]
-        self.emit(x86.frame(self.frame))
+        self.bases = [*x86.ARGUMENTS, 10, *x86.PRESERVED][: self.work + 1]
+        pushed = self.bases[7:]
+        self.frame = (64 if calls else 0) + (8 if calls and len(pushed) % 2 == 0 else 0)
+        self.stack = self.frame + 8 * len(pushed) + 8  # where arguments on the stack begin
+        self.known = set(range(6))  # memories whose addresses are in their registers
+        for g in pushed:
+            self.emit(x86.push(g))
+        self.emit(x86.grow_stack(self.frame))
         for k, g in enumerate(self.bases[:6] if calls else ()):
             self.emit(x86.on_stack(g, 8 * k, load=False))
-        if more:
-            self._seventh()
         for at, (word, to, operands, extra) in enumerate(steps):
             self.free += self.left
             self.left.clear()
             getattr(self, f"_{word}", self._binary)(word, to, operands, extra, at, later[at], last)
-        self.emit(x86.frame(self.frame, leave=True))
+        self.emit(x86.grow_stack(-self.frame))
+        for g in reversed(pushed):
+            self.emit(x86.pop(g))
+        self.emit(x86.RETURN)
         return self._joined(), self.addresses, self.slots
 
-    def _seventh(self) -> None:
-        self.emit(x86.on_stack(10, self.frame + 8, load=True))
+    def _base(self, memory: int) -> int:
+        """The general register that holds the address of a memory; rax, until the next one, where none is left."""
+        g = self.bases[memory] if memory < len(self.bases) else 0
+        if memory not in self.known:
+            self.emit(x86.on_stack(g, 8 * memory if memory < 6 else self.stack + 8 * (memory - 6), load=True))
+            if g:
+                self.known.add(memory)
+        return g
 
     def _joined(self) -> bytes:
         start = self.size + -self.size % 8
@@ -384,6 +405,23 @@ class _Allocator:
 
     # registers
 
+    def _low(self, r: int, instead: int) -> int:
+        """Register r, or the one below sixteen that its value is copied to."""
+        if r < 16:
+            return r
+        self.emit(x86.registers("move", instead, 0, r))
+        return instead
+
+    def _put(self, word: str, d: int, v: int, m: int, after: bytes = b"") -> None:
+        """d <- v word m."""
+        if word in x86.ONLY_LOW:
+            low = d if d < 16 else _LOW[0]
+            v, m = self._low(v, _LOW[0]), self._low(m, _LOW[1])
+            self.emit(x86.registers(word, low, v, m) + after)
+            word, v, m, after = "move", 0, low, b""
+        if word != "move" or d != m:
+            self.emit(x86.registers(word, d, v, m) + after)
+
     def _from_memory(self, word: str, d: int, v: int, x: int, after: bytes = b"") -> None:
         """d <- v word the value x, which is in memory."""
         if x in self.constants:
@@ -398,12 +436,7 @@ class _Allocator:
             self.emit(code)
             return
         memory, at = self.homes[x]
-        if memory < 7:
-            base = self.bases[memory]
-        else:
-            base = 0
-            self.emit(x86.on_stack(0, self.frame + 8 + 8 * (memory - 6), load=True))
-        self.emit(x86.memory(word, d, v, base, at) + after)
+        self.emit(x86.memory(word, d, v, self._base(memory), at) + after)
 
     def _take(self, at: int) -> int:
         """A register, that whose value is needed last."""
@@ -422,10 +455,7 @@ class _Allocator:
             self.slots += 1
         self.slot[x] = slot = self.free.pop()
         self.homes[x] = self.work, 8 * slot
-        word, base = "store", self.bases[self.work] if self.work < 7 else 0
-        if not base:
-            self.emit(x86.on_stack(0, self.frame + 8 + 8 * (self.work - 6), load=True))
-        self.emit(x86.memory(word, r, 0, base, 8 * slot))
+        self.emit(x86.memory("store", r, 0, self._base(self.work), 8 * slot))
 
     def _load(self, x: int, at: int) -> int:
         """The register of a value, which stays there during step `at`."""
@@ -467,9 +497,7 @@ class _Allocator:
         a, b = xs
         if word in ("add", "mul") and a not in self.register and b in self.register:
             (a, b), later, xs = (b, a), later[::-1], xs[::-1]
-        folds = (
-            b not in self.register and b != a and later[1] - at > _NEAR and word not in ("and", "or", "xor")
-        )
+        folds = b not in self.register and b != a and later[1] - at > _NEAR and word not in _LOADED
         v = self._load(a, at)
         m = -1 if folds else self._load(b, at)
         after = bytes((extra,)) if isinstance(extra, int) else b""
@@ -480,7 +508,7 @@ class _Allocator:
             self._from_memory(word, d, v, b, after)
         else:
             d = self._take(at)
-            self.emit(x86.registers(word, d, v, m) + after)
+            self._put(word, d, v, m, after)
         self._give(to, d, at, last)
 
     def _fma(self, word: str, to: int, xs: tuple[int, ...], extra: object, at: int, later, last) -> None:
@@ -533,7 +561,8 @@ class _Allocator:
         c, yes, no = (self._load(x, at) for x in xs)
         self._used(xs, later)
         d = self._take(at)
-        self.emit(x86.registers("blend", d, no, yes) + bytes((c << 4,)))
+        c = self._low(c, _LOW[2])
+        self._put("blend", d, no, yes, bytes((c << 4,)))
         self._give(to, d, at, last)
 
     def _copy(self, word: str, to: int, xs: tuple[int, ...], extra: object, at: int, later, last) -> None:
@@ -550,16 +579,15 @@ class _Allocator:
         d = self._take(at)  # before the address: what it stores may need rax
         self.emit(x86.TABLE + bytes(4))
         self.fixes.append((self.size - 4, self.size, self._in_pool(struct.pack(f"<{len(extra)}d", *extra))))
-        self.emit(x86.from_table(d))
+        low = d if d < 16 else _LOW[0]
+        self.emit(x86.from_table(low))
+        self._put("move", d, 0, low)
         self._give(to, d, at, last)
 
     def _store(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
         r = self._load(xs[0], at)
         memory, place, stays = extra
-        base = self.bases[memory] if memory < 7 else 0
-        if not base:
-            self.emit(x86.on_stack(0, self.frame + 8 + 8 * (memory - 6), load=True))
-        self.emit(x86.memory("store", r, 0, base, place))
+        self.emit(x86.memory("store", r, 0, self._base(memory), place))
         if stays and xs[0] not in self.constants:
             self.homes.setdefault(xs[0], (memory, place))
         self._used(xs, later)
@@ -581,9 +609,6 @@ class _Allocator:
         self.emit(x86.ADDRESS)
         self.addresses.append((self.size, symbol))
         self.emit(bytes(8) + x86.CALL)
-        for k, g in enumerate(self.bases[:6]):
-            self.emit(x86.on_stack(g, 8 * k, load=True))
-        if len(self.bases) == 7:
-            self._seventh()
+        self.known -= set(range(7))
         for r, x in enumerate(results):
             self._give(x, r, at, last)

@@ -1,6 +1,8 @@
-"""Machine code of one x86-64 instruction: doubles in the lower halves of the registers xmm0 to xmm15 (AVX, FMA).
+"""Machine code of one x86-64 instruction: doubles in the lower halves of the registers xmm0 to xmm15 (AVX, FMA),
+or to xmm31 (AVX-512).
 
-Intel's manual, volume 2: a VEX prefix, an opcode, a ModRM byte, perhaps a displacement, perhaps a byte.
+Intel's manual, volume 2: a VEX prefix, or EVEX where a register is above the first sixteen; an opcode, a ModRM
+byte, perhaps a displacement, perhaps a byte.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ RIP = -1
 """A base that means: from the end of the instruction on."""
 ARGUMENTS = (7, 6, 2, 1, 8, 9)
 """General registers that hold the first arguments of a function: rdi, rsi, rdx, rcx, r8, r9."""
+PRESERVED = (3, 5, 12, 13, 14, 15)
+"""Those that a function gives back as it found them: rbx, rbp, r12 to r15."""
 
 # prefix pp, opcode map, W, opcode
 _CODE = {
@@ -48,29 +52,58 @@ def _head(word: str, d: int, v: int, high: int) -> bytes:
 
 
 @cache
+def _long_head(word: str, d: int, v: int, m: int) -> bytes:
+    """The same for registers up to 31."""
+    pp, map, _, opcode = _CODE[word]
+    bits = (not d & 8) << 7 | (not m & 16) << 6 | (not m & 8) << 5 | (not d & 16) << 4
+    return bytes((0x62, bits | map, 0x80 | (~v & 15) << 3 | 4 | pp, (v < 16) << 3, opcode))
+
+
+ONLY_LOW = "cmp", "blend"
+"""Instructions for the first sixteen registers only."""
+
+
+@cache
 def registers(word: str, d: int, v: int, m: int) -> bytes:
     """d <- v word m; v is 0 where there is none."""
-    return _head(word, d, v, m > 7) + bytes((0xC0 | (d & 7) << 3 | m & 7,))
+    head = _head(word, d, v, m > 7) if max(d, v, m) < 16 else _long_head(word, d, v, m)
+    return head + bytes((0xC0 | (d & 7) << 3 | m & 7,))
 
 
 @cache
 def _to_memory(word: str, d: int, v: int, base: int, mode: int) -> bytes:
-    return _head(word, d, v, base > 7) + bytes((mode | (d & 7) << 3 | base & 7,))
+    head = _head(word, d, v, base > 7) if max(d, v) < 16 else _long_head(word, d, v, base)
+    return head + bytes((mode | (d & 7) << 3 | base & 7,))
 
 
 def memory(word: str, d: int, v: int, base: int, at: int) -> bytes:
     """The same with a number in memory, `at` bytes after a base; from RIP on, the last four bytes are `at`."""
     if base == RIP:
         return _to_memory(word, d, v, 5, 0) + at.to_bytes(4, "little", signed=True)
-    if -128 <= at < 128:
-        return _to_memory(word, d, v, base, 0x40) + at.to_bytes(1, "little", signed=True)
-    return _to_memory(word, d, v, base, 0x80) + at.to_bytes(4, "little", signed=True)
+    index = b"\x24" if base == 12 else b""  # r12 is encoded with an index byte that says: none
+    near = at if max(d, v) < 16 else at >> 3  # EVEX counts doubles; all places are multiples of 8 bytes
+    if -128 <= near < 128:
+        return _to_memory(word, d, v, base, 0x40) + index + near.to_bytes(1, "little", signed=True)
+    return _to_memory(word, d, v, base, 0x80) + index + at.to_bytes(4, "little", signed=True)
 
 
-def frame(size: int, leave: bool = False) -> bytes:
-    """Make room on the stack, or leave it and return."""
-    moved = bytes((0x48, 0x81, 0xC4 if leave else 0xEC)) + size.to_bytes(4, "little")
-    return (moved if size else b"") + (b"\xc3" if leave else b"")
+def grow_stack(size: int) -> bytes:
+    """Make room on the stack [bytes], or give it back."""
+    moved = bytes((0x48, 0x81, 0xEC if size > 0 else 0xC4)) + abs(size).to_bytes(4, "little")
+    return moved if size else b""
+
+
+def push(g: int) -> bytes:
+    """A general register to the stack."""
+    return (b"\x41" if g > 7 else b"") + bytes((0x50 | g & 7,))
+
+
+def pop(g: int) -> bytes:
+    """A general register from the stack."""
+    return (b"\x41" if g > 7 else b"") + bytes((0x58 | g & 7,))
+
+
+RETURN = b"\xc3"
 
 
 def on_stack(g: int, at: int, load: bool) -> bytes:
