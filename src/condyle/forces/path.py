@@ -45,8 +45,7 @@ class PathLaw(Law):
 
     @property
     def choices(self) -> tuple[str | bool, ...]:
-        """Choices that determine the form of its equations: laws that differ in them are in different tables.
-        """
+        """Choices that determine the form of its equations: laws that differ in them are in different tables."""
         return ()
 
     def __post_init__(self) -> None:

@@ -1,5 +1,4 @@
-"""The code of a user's class as text, for cache keys: a changed class must not use its old machine code.
-"""
+"""The code of a user's class as text, for cache keys: a changed class must not use its old machine code."""
 
 from __future__ import annotations
 

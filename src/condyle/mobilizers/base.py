@@ -295,8 +295,7 @@ class Mobilizer(ExplainsCalls):
             replace(self, **changed)  # type: ignore[type-var]
 
     def conditions(self) -> SX | None:
-        """The same as a column of expressions, all nonzero for valid values. None: call `check_parameters`.
-        """
+        """The same as a column of expressions, all nonzero for valid values. None: call `check_parameters`."""
         return None if any(f.init and depends(x) for f, x in self._fields()) else zeros(0)
 
     def reversed(self) -> Mobilizer:

@@ -1,5 +1,4 @@
-"""Named intermediates of forward dynamics, to find the origin of NaN and infinities: `system.explain(state)`.
-"""
+"""Named intermediates of forward dynamics, to find the origin of NaN and infinities: `system.explain(state)`."""
 
 from __future__ import annotations
 

@@ -71,8 +71,7 @@ class Estimates(Display):
         return {n: float(np.max(x)) for n, x in zip(self.names, z, strict=True)}
 
     def to_pandas(self) -> DataFrame:
-        """A DataFrame with rows by name: value, sd, prior, prior_sd; for positions one of each along x, y, z.
-        """
+        """A DataFrame with rows by name: value, sd, prior, prior_sd; for positions one of each along x, y, z."""
         import pandas
 
         sd = np.array([self.sd[n] for n in self.names])

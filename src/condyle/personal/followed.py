@@ -110,8 +110,7 @@ def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: 
 
 
 def _again(problem: MarkerFit, fit: Fit, q: Array, told: Array, at: Any, near: Any) -> bool:
-    """Solve frames `at` again from the poses of others and keep improvements; returns whether there were any.
-    """
+    """Solve frames `at` again from the poses of others and keep improvements; returns whether there were any."""
     rows = enough(np.arange(len(at)))
     at, near = at[rows], near[rows]
     part = problem.frames(at)

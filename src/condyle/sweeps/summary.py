@@ -146,8 +146,7 @@ def node_of(
 
 
 def aligned(first: int, free: int, wish: int, total: int) -> int:
-    """Number of blocks from `first` on that form a node, at most those free and close to the desired number.
-    """
+    """Number of blocks from `first` on that form a node, at most those free and close to the desired number."""
     most, size = min(free, max(1, wish)), 1
     while first % (2 * size) == 0 and size < total - first and min(2 * size, total - first) <= most:
         size *= 2

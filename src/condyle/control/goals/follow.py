@@ -183,8 +183,7 @@ def variable_name(column: str, known: Any) -> str:
 
 
 def motion_table(motion: Any) -> Any:
-    """Coordinates of a motion (an object with a system and q over time) as a Table; other objects unchanged.
-    """
+    """Coordinates of a motion (an object with a system and q over time) as a Table; other objects unchanged."""
     if isinstance(motion, (Motion, Trajectory, AssembledFrames)):
         return Table(np.asarray(motion.t), list(motion.system.coordinates), np.asarray(motion.q))
     found = getattr(motion, "motion", None)

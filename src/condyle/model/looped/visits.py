@@ -69,8 +69,7 @@ class VisitFields(RowFields):
 
 
 class HomeFields(RowFields):
-    """Fields of a home: results of its visits at ground, sums over them, and inputs from straight-line code.
-    """
+    """Fields of a home: results of its visits at ground, sums over them, and inputs from straight-line code."""
 
     F = _matrix(6, "k")
     z = _matrix(6, "k")

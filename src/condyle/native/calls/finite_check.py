@@ -28,8 +28,7 @@ _CHUNK = 16  # doubles that one turn of the loop reads
 
 @dataclass(frozen=True)
 class FiniteArgument:
-    """A checked argument: its index among the kernel's inputs, its size, and where quaternions start in it.
-    """
+    """A checked argument: its index among the kernel's inputs, its size, and where quaternions start in it."""
 
     place: int
     size: int
