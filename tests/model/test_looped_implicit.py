@@ -242,14 +242,14 @@ def with_rod_and_coupler() -> cd.System:
     return muscles(ROD, COUPLER)
 
 
-@pytest.mark.parametrize("layout", ["matrix", "fronts"])
 @pytest.mark.parametrize(
     ("describe", "locked"),
     [pytest.param(muscles, "b0", marks=pytest.mark.slow), (with_rod_and_coupler, "b0"), (branches, "b")],
     ids=["free", "rod and coupler", "branches"],
 )
-def test_matrix_over_the_speeds(describe, locked, layout):
-    """Against the matrix of all states, by automatic differentiation; one speed is locked."""
+def test_solutions_over_the_speeds(describe, locked):
+    """As a matrix and along the tree, against each other and the matrix of all states, by automatic differentiation; one
+    speed is locked."""
     system = describe()
     model, rng = system.compiled.model, np.random.default_rng(4)
     assert has_newton_matrix(model)
@@ -257,12 +257,16 @@ def test_matrix_over_the_speeds(describe, locked, layout):
     start = system.equilibrate_muscles(start)
     y, b = np.concatenate([start.q, start.u, start.z]), rng.normal(size=system.nq + system.nu + len(start.z))
     p = np.asarray(start.tail)[model.tail["inputs"].start :]
-    program, tables, n = matrix_program(system, layout)
-    x = run_program(program, tables, "x", y=y, p=p, x=b, sigma=SIGMA)
+    found = []
+    for layout in ("matrix", "fronts"):
+        program, tables, n = matrix_program(system, layout)
+        found.append(run_program(program, tables, "x", y=y, p=p, x=b, sigma=SIGMA))
+    scale = np.abs(found[0]).max()
+    np.testing.assert_allclose(*found, rtol=0, atol=1e-9 * scale)  # pivots as they come
     program, tables, _ = matrix_program(system, "")
     W = run_program(program, tables, "W", y=y, p=p, h=1 / SIGMA).reshape(n, n).T
     # multipliers are regular by 1e-12; spheres of 1e5 N/m deep in the floor lose some digits
-    np.testing.assert_allclose(x, np.linalg.solve(W, b), rtol=0, atol=1e-7 * np.abs(x).max())
+    np.testing.assert_allclose(found[1], np.linalg.solve(W, b), rtol=0, atol=1e-7 * scale)
 
 
 @pytest.mark.parametrize("method", [pytest.param("bdf", marks=pytest.mark.slow), "rodas"])

@@ -31,7 +31,7 @@ from condyle.model.right_hand_side import Rates, right_hand_side, unless
 from condyle.model.symbols import Symbols
 from condyle.native.programs.nodes import External, Kernel, Node, Put, Scan, Stream
 from condyle.native.programs.slice_function import Loops, SliceFunction, compiled
-from condyle.native.solvers.tree_fronts import TreeFactors, TreeSolution
+from condyle.native.solvers.tree_fronts import FrontFactors, FrontSolution
 from condyle.native.tables.lookup import has_stopped_gradient
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
@@ -108,7 +108,7 @@ def equations(
         solver = compiled(factors, "newton_factors", W), compiled(solution, "newton_solution", W)
     elif newton == "fronts":
         fronts = build_newton_fronts(model)
-        kernels = fronts.build(), TreeFactors(fronts.plan, 2), TreeSolution(fronts.plan, 2)
+        kernels = fronts.build(), FrontFactors(fronts.plan, 2), FrontSolution(fronts.plan, 2)
         names = "newton_fronts", "newton_factors", "newton_solution"
         solver = tuple(compiled(f, name, W) for f, name in zip(kernels, names, strict=True))
     elif newton:

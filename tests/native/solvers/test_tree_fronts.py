@@ -7,7 +7,7 @@ import pytest
 
 from condyle.native.programs.nodes import Kernel
 from condyle.native.programs.program import Program
-from condyle.native.solvers.tree_fronts import FORCES, FrontPlan, TreeFactors, TreeSolution
+from condyle.native.solvers.tree_fronts import FORCES, FrontPlan, FrontFactors, FrontSolution
 
 # parents of the nodes; which node owns each unknown; pairs of these that meet, in one branch, across two and across
 # the ground; others meet those named first
@@ -71,7 +71,7 @@ def test_solutions(case):
     """By machine code for one state and for lanes, and by NumPy."""
     found = [problem(*case, np.random.default_rng(seed)) for seed in range(4)]
     plan = found[0][0]
-    factors, solution = TreeFactors(plan, 2), TreeSolution(plan, 2)
+    factors, solution = FrontFactors(plan, 2), FrontSolution(plan, 2)
     first, second = ["K", "T", "C", "S", "R", "A", "free"], ["factors", "T", "C", "S", "free", "p", "r"]
     columns = {name: np.stack([given[name] for _, given, *_ in found], axis=1) for name in found[0][1]}
     columns["factors"] = factors.evaluate([columns[name] for name in first])[0]

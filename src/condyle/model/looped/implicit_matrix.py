@@ -18,7 +18,8 @@ few numbers y, lambda beside the speeds:
     (sigma 1 - f_yy) dy - (f_yq / sigma + f_yu) du = b_y + f_yq b_q / sigma                                (4)
     (sigma G + a_q / sigma + a_u) du = G b_u - a_q b_q / sigma                                             (5)
 
-where B_q has tau_0 and -G' lambda, too. (3)-(5) are one matrix; condyle.integrate.newton factors it.
+where B_q has tau_0 and -G' lambda, too. (3)-(5) are one matrix here, which condyle.integrate.newton factors; implicit_fronts.py
+solves them along the tree.
 """
 
 from __future__ import annotations

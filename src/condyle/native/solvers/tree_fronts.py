@@ -230,8 +230,8 @@ class _Code:
         """do(place) for each vector of n numbers, by a loop if these are many."""
         steps = self.vectors(n)
         if len(steps) <= 6:
-            for k in steps:
-                do(k)
+            for step in steps:
+                do(step)
             return
         with self.b.loop(len(steps)) as k:
             do(k * self.V)
@@ -284,7 +284,7 @@ def _tables(module: Module, name: str, plan: FrontPlan) -> dict[str, str]:
     }
 
 
-class TreeFactors:
+class FrontFactors:
     """The fronts' elimination: `condyle.native.straight.kernel_function.Composite`.
 
     main(K, T, C, S, R, A, free) -> factors, where of each node K has FORCES rows of plan.row numbers; of each unknown that
@@ -357,10 +357,10 @@ class TreeFactors:
             with b.loop(count) as k:
                 e = b.entry(t["owned"], own + k)
                 mine = c.at(front, (b.entry(t["slot"], e) + FORCES) * p.row)
-                for r in range(FORCES):  # (2)
-                    c.add(mine, c.at(front, r * p.row), p.row, c.wide(c.get(S, e * 8 + r)))
-                for r in range(FORCES):
-                    c.put(c.get(mine, r) + c.get(R, e * 8 + r), mine, r)
+                for j in range(FORCES):  # (2)
+                    c.add(mine, c.at(front, j * p.row), p.row, c.wide(c.get(S, e * 8 + j)))
+                for j in range(FORCES):
+                    c.put(c.get(mine, j) + c.get(R, e * 8 + j), mine, j)
             first = b.entry(t["home"], B)
             with b.loop(b.entry(t["home"], B + 1) - first) as k:
                 v = b.entry(t["ends"], first + k)
@@ -461,13 +461,13 @@ def _parts(plan: FrontPlan, constants: int, x: np.ndarray) -> list[np.ndarray]:
     ]
 
 
-class TreeSolution:
+class FrontSolution:
     """The unknowns x from the factors: `condyle.native.straight.kernel_function.Composite`.
 
     main(factors, T, C, S, free, p, r) -> x, where p are the factors of the columns C, one vector after the other, and r is
     the right side; of unknowns that are given, their values.
 
-    Args: as TreeFactors has them.
+    Args: as FrontFactors has them.
     """
 
     def __init__(self, plan: FrontPlan, constants: int) -> None:
@@ -524,8 +524,8 @@ class TreeSolution:
                 e = b.entry(t["owned"], first + k)
                 place = b.entry(t["slot"], e) + FORCES
                 total = c.get(g, place)
-                for r in range(FORCES):
-                    total = total + c.get(g, r) * c.get(S, e * 8 + r)
+                for i in range(FORCES):
+                    total = total + c.get(g, i) * c.get(S, e * 8 + i)
                 c.put(total, g, place)
             first = b.entry(t["home"], B)
             with b.loop(b.entry(t["home"], B + 1) - first) as k:
