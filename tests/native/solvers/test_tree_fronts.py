@@ -7,7 +7,7 @@ import pytest
 
 from condyle.native.programs.nodes import Kernel
 from condyle.native.programs.program import Program
-from condyle.native.solvers.tree_fronts import FORCES, FrontPlan, FrontFactors, FrontSolution
+from condyle.native.solvers.tree_fronts import FORCES, FrontFactors, FrontPlan, FrontSolution
 
 # parents of the nodes; which node owns each unknown; pairs of these that meet, in one branch, across two and across
 # the ground; others meet those named first
