@@ -121,7 +121,7 @@ def turned_back(R_GF, a):
 
 
 def to_parent(bars: Bars, r: SX, w_P: SX, V_FM: Pair) -> Bars:
-    """What a child adds to the bars of its parent: (2), (3), (5), (11)."""
+    """Contribution of a child to the bars of its parent: (2), (3), (5), (11)."""
     w = handed_on(bars.A, bars.w, r, w_P, V_FM) + cross(r, bars.v)
     return Bars(shift_force(bars.F, r), shift_force(bars.A, r), w, bars.v, shift_force(bars.T, r))
 
@@ -177,7 +177,8 @@ def of_mobilizer(
     H_bar: Sequence[Pair] = (),
 ) -> tuple[SX, SX]:
     """(9) and (10) for one mobilizer, each (nu,). R_GF is not used where the mobilizer `is_plain`. r_bar and
-    H_bar: what loads add to these; none by default."""
+    H_bar: contributions of loads to these; none by default.
+    """
     R_bar = turned(at.V, at.A, at.X, bars.F, bars.A, bars.w) + bars.T[0] - cross(at.V[1], bars.v)  # (6), (11)
     r_bar = (
         moved(bars.F, bars.A, at.w_P, at.alpha_P, at.X_Pw) + bars.T[1] + cross(bars.v, at.w_P) + r_bar
@@ -245,8 +246,9 @@ def gradient(
 
 @dataclass
 class LoadGradient:
-    """Bars of -psi by body, H: one per column; what is zero may be left out. q and u: by what laws see of
-    these themselves, as d/dq_j along N and d/du_j."""
+    """Bars of -psi by body, H: one per column; zeros may be left out. q and u: with respect to q and u
+    themselves as used by laws, as d/dq_j along N and d/du_j.
+    """
 
     F: dict[int, Pair] = field(default_factory=dict)
     V: dict[int, Pair] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What all goals share, and all that the rest of assembly asks of a goal.
+"""The base class of goals, and all that assembly requires of a goal.
 
 describe    fields, name, unit, target, weight; `check` refuses what a system does not have
 compute     `residual`, or for more speed `linearized` or `add`; `numbers` that the machine code reads;
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GoalResiduals(Holonomic):
-    """What a goal computes, as a law that is traced and differentiated as a constraint on positions is."""
+    """The residual of a goal, as a law that is traced and differentiated like a constraint on positions."""
 
     too_fast: ClassVar[str] = "goals are made of positions, s.t and parameters only"
 
@@ -227,12 +227,12 @@ class Goal(ExplainsCalls):
     # ---- compute -------------------------------------------------------------------------------------------
 
     def residual(self, s: AskedState) -> object:
-        """What should be equal to the target, in the same shape, from positions.
+        """The quantity that should equal the target, in the same shape, from positions.
 
         Args:
             s: the configuration, with the accessors of force laws: s.q("knee"), s.station_position("foot",
-                p), s.body_pose("foot"), s.rotation, s.t, s.parameter. Traced once, as laws are; its Jacobian
-                is exact.
+                p), s.body_pose("foot"), s.rotation, s.t, s.parameter. Traced once, like laws; its Jacobian is
+                exact.
         """
         raise TypeError(
             f"{type(self).__name__} does not say what should be near its target: it needs a "
@@ -241,12 +241,13 @@ class Goal(ExplainsCalls):
 
     @property
     def constants(self) -> Array:
-        """Numbers that are the same in all frames and that machine code reads, shape (c,)."""
+        """Numbers for the machine code that are the same in all frames, shape (c,)."""
         return np.empty(0)
 
     def code(self, tree: Tree) -> str:
-        """Text that determines the expressions that it adds: goals of equal text share machine code, whatever
-        their numbers."""
+        """Text that determines its expressions: goals of equal text share machine code, whatever their
+        numbers.
+        """
         if self.law is not None:
             return f"{type(self).__name__} {self.law.description()}"
         left_out = (self.about, "weight", "name", "law", *self.data)
@@ -260,8 +261,8 @@ class Goal(ExplainsCalls):
 
     @classmethod
     def numbers(cls, goals: Sequence[Self], frames: int) -> tuple[Array, Array]:
-        """The numbers of a block in all frames, and about how large its cost can be: below 1e-14 of that it
-        is rounding.
+        """The numbers of a block in all frames, and the order of magnitude of its cost: below 1e-14 of that
+        it is rounding.
 
         Args:
             goals: those that share the block: one, unless goals are pooled.
@@ -282,7 +283,7 @@ class Goal(ExplainsCalls):
         yield slice(0, frames), [cls.numbers(goals, frames) for goals in blocks]
 
     def size(self, w: Array, x: Array) -> Array:
-        """About how large its cost can be, shape (T,), from weights (T,) and targets (T, k)."""
+        """The order of magnitude of its cost, shape (T,), from weights (T,) and targets (T, k)."""
         return w * (1 + (x * x).sum(axis=1))
 
     def linearized(self, view: TreeView, numbers: SX) -> tuple[SX, SX]:
