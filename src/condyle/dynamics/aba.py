@@ -226,8 +226,7 @@ def inward_pass(
 
 
 def outward_pass(d: Row, eps: Any = BodyFields.eps, motion: Any = BodyFields.X) -> tuple[list[SX], Pair]:
-    """Outward: (5). udot of the body's speeds and its motion, which is stored too. eps, motion: the fields.
-    """
+    """Outward: (5). udot of the body's speeds and its motion, which is stored too. eps, motion: the fields."""
     steps = list(zip(d.me.U_D, d.me[eps], strict=True))
     udot, X = outward(d.parent[motion], d.me.r, d.me.H, steps)
     d.me[motion] = X

@@ -46,8 +46,7 @@ class GoalCost:
         self._rows.append((error, ca.sparsify(J), w))
 
     def add_load(self, B: int, moment: SX, force: SX, cost: SX) -> None:
-        """Add a pull at a body: moment about M's origin and force, in ground, and the cost that they lower.
-        """
+        """Add a pull at a body: moment about M's origin and force, in ground, and the cost that they lower."""
         now = self._loads.bodies.get(B)
         self._loads.bodies[B] = (moment, force) if now is None else (now[0] + moment, now[1] + force)
         self.value += cost

@@ -411,8 +411,7 @@ def _continuous(system: Any, q: Array) -> Array:
 
 
 def _speeds(system: Any, q: Array, qdot: Array, tail: Array) -> Array:
-    """u with N(q) u = qdot in the least-squares sense, shape (T, nu), with the parameters of the tail (T, k).
-    """
+    """u with N(q) u = qdot in the least-squares sense, shape (T, nu), with the parameters of the tail (T, k)."""
     u = np.zeros((len(q), system.nu))
     most = max(b.mobilizer.nu for b in system.bodies)
     columns, rates = [], system.compiled.function("qdot")

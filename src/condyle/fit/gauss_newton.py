@@ -37,8 +37,8 @@ three tenths or less in a step, S is left out: Gauss-Newton then converges to a 
 with S.
 
 A row defines where its frame starts (layout.py): from the frame before, or from the pose in Q. H and P at the
-    end of some frames are written to NORMAL and ROWS, to find the coordinates that the goals determine
-    (observability.py).
+end of some frames are written to NORMAL and ROWS, to find the coordinates that the goals determine
+(observability.py).
 
 Ends of a frame: FOUND; VIOLATED, constraints cannot be met nearby: the next frame starts from the last good
 one; UNFINISHED, the constraints hold but goals were still improving. STATIONARY is found afterward, by
@@ -125,8 +125,7 @@ class FitLoop:
     """The program, and the `tables` that it needs with the streams ROW, Q, INFO, NORMAL, ROWS.
 
     Input slices: q, tail, low, high (nq), accuracy, tolerance. Output: `frame`, the number of frames done. A
-        slice with _t belongs to the trial configuration. `held` is 1 for speeds that are locked or
-        prescribed.
+    slice with _t belongs to the trial configuration. `held` is 1 for speeds that are locked or prescribed.
 
     Args:
         f: the kernels.

@@ -2,10 +2,10 @@
 callers. Loading a program from the cache needs no more than this module.
 
 Goals as numbers, `Layout`: one row per frame, which the native loop reads. A row has the time, the size of
-    the cost, 1 + the index at which its H and P are written (0: they are not written), the start of its frame
-    (gauss_newton.py), and then one block per goal, or one per body for its stations.
-The numbers of a block are explained with each goal (fit/goals). Machine code depends on the texts of the
-goals, `Goal.code`, and not on their numbers.
+the cost, 1 + the index at which its H and P are written (0: they are not written), the start of its frame
+(gauss_newton.py), and then one block per goal, or one per body for its stations. The numbers of a block are
+explained with each goal (fit/goals). Machine code depends on the texts of the goals, `Goal.code`, and not on
+their numbers.
 """
 
 from __future__ import annotations

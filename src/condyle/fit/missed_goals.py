@@ -2,8 +2,8 @@
 beyond the size of the system.
 
 A search ends at a stationary point of the cost: a minimum, or a point such as a pendulum that points straight
-    away from its target. A start near the latter leads to a lower cost. So, if the frame with the largest
-    cost has large errors, it is run again from a perturbed start.
+away from its target. A start near the latter leads to a lower cost. So, if the frame with the largest cost
+has large errors, it is run again from a perturbed start.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def unwrapped(x: Array, turn: float = 2 * math.pi) -> tuple[Array, int]:
     """An angle (m,) without its jumps by whole turns, and how many there were.
 
     A step of more than half a turn is a jump, unless most steps are longer than a quarter: such an angle
-        turns fast, and its turns cannot be counted. The first row is unchanged.
+    turns fast, and its turns cannot be counted. The first row is unchanged.
     """
     step = np.diff(x)
     size = np.abs(step)

@@ -41,9 +41,9 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
     `lowpass=`.
 
     First, jumps by whole turns are removed from angles: columns in degrees or radians, and those of unknown
-        unit that lie within a turn and are smooth except for jumps of about a whole one. Sign changes of
-        quaternions (four consecutive columns of constant length) are removed too. Rounded times are replaced
-        by the even times that they were.
+    unit that lie within a turn and are smooth except for jumps of about a whole one. Sign changes of
+    quaternions (four consecutive columns of constant length) are removed too. Rounded times are replaced by
+    the even times that they were.
 
     Args:
         table: columns over time, without gaps.

@@ -1,5 +1,4 @@
-"""Operations on Tables: parts, other times, other names, sums and products with their units, rates, filters.
-"""
+"""Operations on Tables: parts, other times, other names, sums and products with their units, rates, filters."""
 
 from __future__ import annotations
 
