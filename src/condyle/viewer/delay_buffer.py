@@ -75,7 +75,7 @@ class DelayBuffer:
         now: time of the clock [s].
         rate: frames per second.
         delay: [s]; the buffer has room for rate x delay frames.
-        speed: simulated seconds per second of the clock that are asked for.
+        speed: requested simulated seconds per second of the clock.
 
     Raises:
         DescriptionError: a rate, delay or speed that is not positive, or no room for a frame.

@@ -35,7 +35,7 @@ class Staged:
     plain Functions.
 
     Args:
-        derived: somebody will differentiate `main`: derivatives that are stopped stay so.
+        derived: whether `main` will be differentiated: stopped derivatives remain stopped.
     """
 
     def __init__(self, name: str, inputs: Sequence[SX], outputs: Sequence[SX], derived: bool = False) -> None:

@@ -6,7 +6,7 @@ From a Table of coordinates, in this order:
     1. rounded times are replaced by the even ones that they were;
     2. angles in degrees become radians, jumps by whole turns and changes of sign of quaternions are taken
        out; coordinates that are not in it are found, or named in an error;
-    3. a low-pass filter, if one is asked for: Butterworth of order 3, forward and backward;
+    3. optionally a low-pass filter: Butterworth of order 3, forward and backward;
     4. configurations that satisfy the position constraints, if there are any;
     5. qdot and qddot by the spline of degree 5 through all frames, whose ends follow the outermost frames,
        then u = N^-1 qdot and udot = N^-1 (qddot - Ndot u), as the constraints allow.
