@@ -55,7 +55,7 @@ def painted(text: str, name: str, stream: TextIO) -> str:
 
 
 def wrapped(text: str, first: str, later: str, width: int | None) -> str:
-    """Lines that break between words, never within one: paths stay whole."""
+    """Lines broken between words only, so that paths are not split."""
     if width is None:
         return first + text
     parts = [

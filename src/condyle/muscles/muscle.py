@@ -308,7 +308,7 @@ class Muscle(PathLaw):
     def excitation_at(self, s: View) -> SX:
         """e, from 0 to 1."""
         e = excitation_at(self.excitation, s)
-        return ca.if_else(e < 0, 0, ca.if_else(e > 1, 1, e))  # NaN stays, which fmax would hide
+        return ca.if_else(e < 0, 0, ca.if_else(e > 1, 1, e))  # keeps NaN, which fmax would hide
 
     def activation(self, s: View) -> SX:
         """a, from the least to 1."""

@@ -146,7 +146,7 @@ class DelayBuffer:
         return self._w0 + self._taken / self.rate + self.delay
 
     def take(self, now: float) -> tuple[float, Any] | None:
-        """The frame that is due, with its simulated time; None if it is late: then the last one stays."""
+        """The frame that is due, with its simulated time; None if it is late: then the last one is kept."""
         if not self._frames:
             self._miss(now)
             return None
