@@ -40,7 +40,7 @@ import numpy as np
 from condyle.arrays import SX
 from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up
-from condyle.paths.cylinder_sphere import MANDATORY, WRAPPED
+from condyle.paths.cylinder_sphere import MANDATORY, NONE, WRAPPED
 from condyle.paths.ellipsoid_length import CONVERGED as ENOUGH
 from condyle.paths.segment import Columns, Segment, across_to, cross, dot, norm, unit
 from condyle.paths.wrap_surfaces import WIDTH, Surface
@@ -209,14 +209,45 @@ class Chain:
     # ---- the loop ------------------------------------------------------------------------------------------
 
     def idle(self, p: SX) -> tuple[SX, SX]:
-        """What `finish` gives of a path that goes over no surface, and whether it may go over some."""
-        usable, places = ca.vertsplit(self.usable(p)), [(k, i) for k in range(self.m) for i in self.pieces[k]]
-        may, surfaces = [], self.surfaces(p)
-        for flag, (k, i) in zip(usable, places, strict=True):
-            if i not in self.never[k]:
+        """Most poses: each surface has at most one piece that comes near it, and no two meet. Then the first visits
+        find all, and the second ones change nothing: what `finish` gives of that, and whether it is not so."""
+        usable, first, surfaces = ca.vertsplit(self.usable(p)), 0, self.surfaces(p)
+        on: list[ca.SX] = []
+        piece: list[ca.SX] = []
+        rows: list[ca.SX] = []
+        busy: list[ca.SX] = []
+        for k, (surface, pieces) in enumerate(zip(surfaces, self.pieces, strict=True)):
+            at, near, A, B = ca.SX(pieces[0]), ca.SX(0), ca.SX.zeros(3), ca.SX.zeros(3)
+            for flag, i in zip(usable[first : first + len(pieces)], pieces, strict=True):
+                if i in self.never[k]:
+                    continue
                 ends = self.ends(p, k, self.point(p, i), self.point(p, i + 1))
-                may.append(all_of(flag, surfaces[k].near(*ends)))
-        return self.finish(p, self.nothing(ca.SX.zeros(len(places)))), any_of(*may)
+                here = all_of(flag, surface.near(*ends))
+                at, A, B = (
+                    ca.if_else(here, new, old) for new, old in zip((i, *ends), (at, A, B), strict=True)
+                )
+                busy.append(all_of(near, here))
+                near = any_of(near, here)
+            first += len(pieces)
+            taken = any_of(ca.SX(0), *(all_of(on[j], piece[j] == at) for j in range(k)))
+            near = all_of(near, ca.logic_not(taken))
+            row = surface.row(A, ca.if_else(near, B, A))
+            on.append(all_of(near, row[0] != NONE))
+            busy.append(all_of(on[k], ca.logic_not(row[0] >= 0)))
+            piece.append(ca.if_else(on[k], at, pieces[0]))
+            rows.append(ca.if_else(on[k], row, 0))
+        for j in range(self.m):
+            P, Q = self.touches(p, j, rows[j])
+            begin, end = self.point(p, piece[j]), self.point(p, piece[j] + 1)
+            for k, surface in enumerate(surfaces):
+                if k == j or not set(self.pieces[j]) & set(self.pieces[k]):
+                    continue
+                may = all_of(on[j], self.of_piece(k, piece[j], self.usable(p)))
+                for A, B in ((begin, P), (Q, end)):
+                    busy.append(all_of(may, surface.near(*self.ends(p, k, A, B))))
+        alone = {"on": on, "piece": piece, "rows": rows}
+        whole = self.state.split(self.nothing(ca.SX.zeros(len(usable)))) | alone
+        return self.finish(p, self.state.join(whole)), any_of(*busy)
 
     def start(self, p: SX) -> tuple[SX, SX]:
         plain: list[ca.SX] = []
