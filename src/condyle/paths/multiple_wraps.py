@@ -212,30 +212,42 @@ class Chain:
         """Most poses: each surface has at most one piece that comes near it, and no two meet. Then the first visits
         find all, and the second ones change nothing: what `finish` gives of that, and whether it is not so."""
         usable, first, surfaces = ca.vertsplit(self.usable(p)), 0, self.surfaces(p)
-        on: list[ca.SX] = []
+        near: list[ca.SX] = []
         piece: list[ca.SX] = []
-        rows: list[ca.SX] = []
+        ends: list[tuple[ca.SX, ca.SX]] = []
         busy: list[ca.SX] = []
         for k, (surface, pieces) in enumerate(zip(surfaces, self.pieces, strict=True)):
-            at, near, A, B = ca.SX(pieces[0]), ca.SX(0), ca.SX.zeros(3), ca.SX.zeros(3)
+            at, any_, A, B = ca.SX(pieces[0]), ca.SX(0), ca.SX.zeros(3), ca.SX.zeros(3)
             for flag, i in zip(usable[first : first + len(pieces)], pieces, strict=True):
                 if i in self.never[k]:
                     continue
-                ends = self.ends(p, k, self.point(p, i), self.point(p, i + 1))
-                here = all_of(flag, surface.near(*ends))
+                given = self.ends(p, k, self.point(p, i), self.point(p, i + 1))
+                here = all_of(flag, surface.near(*given))
                 at, A, B = (
-                    ca.if_else(here, new, old) for new, old in zip((i, *ends), (at, A, B), strict=True)
+                    ca.if_else(here, new, old) for new, old in zip((i, *given), (at, A, B), strict=True)
                 )
-                busy.append(all_of(near, here))
-                near = any_of(near, here)
+                busy.append(all_of(any_, here))
+                any_ = any_of(any_, here)
             first += len(pieces)
-            taken = any_of(ca.SX(0), *(all_of(on[j], piece[j] == at) for j in range(k)))
-            near = all_of(near, ca.logic_not(taken))
-            row = surface.row(A, ca.if_else(near, B, A))
-            on.append(all_of(near, row[0] != NONE))
+            for j in range(k):
+                both = all_of(any_, near[j], piece[j] == at)
+                if surface.closed and surfaces[j].closed:
+                    any_ = all_of(any_, ca.logic_not(both))  # the first has the piece
+                else:
+                    busy.append(both)  # it is rarely enough to look at one, and takes long
+            near.append(any_)
+            piece.append(at)
+            ends.append((A, B))
+        meet = any_of(*busy)
+        on: list[ca.SX] = []
+        rows: list[ca.SX] = []
+        for k, surface in enumerate(surfaces):
+            A, B = ends[k]
+            row = surface.row(A, ca.if_else(all_of(near[k], ca.logic_not(meet)), B, A))
+            on.append(all_of(near[k], row[0] != NONE))
             busy.append(all_of(on[k], ca.logic_not(row[0] >= 0)))
-            piece.append(ca.if_else(on[k], at, pieces[0]))
             rows.append(ca.if_else(on[k], row, 0))
+            piece[k] = ca.if_else(on[k], piece[k], self.pieces[k][0])
         for j in range(self.m):
             P, Q = self.touches(p, j, rows[j])
             begin, end = self.point(p, piece[j]), self.point(p, piece[j] + 1)
