@@ -216,6 +216,7 @@ class Chain:
         piece: list[ca.SX] = []
         ends: list[tuple[ca.SX, ca.SX]] = []
         busy: list[ca.SX] = []
+        yields: list[tuple[int, ca.SX]] = []
         for k, (surface, pieces) in enumerate(zip(surfaces, self.pieces, strict=True)):
             at, any_, A, B = ca.SX(pieces[0]), ca.SX(0), ca.SX.zeros(3), ca.SX.zeros(3)
             for flag, i in zip(usable[first : first + len(pieces)], pieces, strict=True):
@@ -232,7 +233,8 @@ class Chain:
             for j in range(k):
                 both = all_of(any_, near[j], piece[j] == at)
                 if surface.closed and surfaces[j].closed:
-                    any_ = all_of(any_, ca.logic_not(both))  # the first has the piece
+                    any_ = all_of(any_, ca.logic_not(both))  # the first has the piece,
+                    yields.append((j, both))  # if it is on the path
                 else:
                     busy.append(both)  # it is rarely enough to look at one, and takes long
             near.append(any_)
@@ -248,6 +250,7 @@ class Chain:
             busy.append(all_of(on[k], ca.logic_not(row[0] >= 0)))
             rows.append(ca.if_else(on[k], row, 0))
             piece[k] = ca.if_else(on[k], piece[k], self.pieces[k][0])
+        busy += [all_of(both, ca.logic_not(on[j])) for j, both in yields]
         for j in range(self.m):
             P, Q = self.touches(p, j, rows[j])
             begin, end = self.point(p, piece[j]), self.point(p, piece[j] + 1)
