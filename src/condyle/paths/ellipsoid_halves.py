@@ -16,8 +16,8 @@ kink f in direction across them, and K = l a + r, of either half,
 is one step of Newton's method. Each half turns b about its own direction. The transfer matrix M of segment.py
 (3) is the product of those of both halves.
 
-`solvers` gives both stages: least length in five modes (ellipsoid_length.py), which suffices for the arcs of
-anatomy, and these halves where it does not.
+`solvers` gives all stages: least length in five modes (ellipsoid_length.py), which suffices for the arcs of
+anatomy, in eight where it does not, and these halves for the rest.
 """
 
 from __future__ import annotations

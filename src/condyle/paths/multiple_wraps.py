@@ -4,7 +4,8 @@ Which and in which order: OpenSim's rule. The surfaces are visited in the order 
 again. A visit takes the surface out of the path and tries all straight parts of what is left: between points,
 or from where another surface is left to where the next is touched. The first part that must go over the
 surface has it; else the one that may and grows least. Sweeps end when one changes nothing. What the rules say
-of pieces without a surface is asked once, at the start; if they say no to all, that is the end.
+of pieces without a surface is asked once, at the start. Mostly that is the end too: they say no to all, or what
+they say leaves nothing for the sweeps (`Chain.idle`).
 
 Where: between two surfaces i, i + 1 there is a gap. Its point X is free in the plane across the gap, and
 there the path has no corner:

@@ -3,7 +3,7 @@
 Rows of one type, of one state, may run side by side in the lanes of a register, if the rows of a pass do not
 need each other: 54 muscles take fourteen runs of their law, not 54. Numbers of the rows are gathered lane by
 lane, a kernel for lanes runs, and its results go back to the rows: equal to the last bit to one row after the
-other.
+other. What rows add is added lane by lane.
 """
 
 from __future__ import annotations
