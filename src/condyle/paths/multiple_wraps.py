@@ -250,7 +250,7 @@ class Chain:
             on.append(all_of(near[k], row[0] != NONE))
             busy.append(all_of(on[k], ca.logic_not(row[0] >= 0)))
             rows.append(ca.if_else(on[k], row, 0))
-            piece[k] = ca.if_else(on[k], piece[k], self.pieces[k][0])
+        piece = [ca.if_else(here, i, at[0]) for here, i, at in zip(on, piece, self.pieces, strict=True)]
         busy += [all_of(both, ca.logic_not(on[j])) for j, both in yields]
         for j in range(self.m):
             P, Q = self.touches(p, j, rows[j])

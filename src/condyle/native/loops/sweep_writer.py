@@ -119,7 +119,7 @@ class SweepWriter:
         order = np.stack([rows[mine], numbers[mine]], axis=1)
         together = self._in_lanes(step, calls, order) if self.W == 1 and not self.masked else []
         for k, run in enumerate(_runs(order, together)):
-            if (number := run[0, 1]) in together:
+            if (number := int(run[0, 1])) in together:
                 self._side_by_side(f"{tag}.t{number}", calls[number], run[:, 0])
             else:
                 self._one_by_one(f"{tag}.r{k}" if together else tag, calls, run)

@@ -225,13 +225,13 @@ class Solver(LinkedSource):
                 b.call(f"{symbol}.idle", p, row, busy, rest)
                 b.store(float(OK), b.at(row, last * L.W))
                 asked = [b.compare("une", b.load(busy), 0.0)]
-                b.branch(b.any(*asked), solve, idle := b.label("idle"))
+                b.branch(b.any(asked[0]), solve, idle := b.label("idle"))
                 b.place(idle)
                 b.give()
                 b.place(solve)
             b.call(f"{symbol}.start", p, x, busy, rest)
             if apart:
-                b.store(b.select(*asked, b.load(busy), 0.0), busy)
+                b.store(b.select(asked[0], b.load(busy), 0.0), busy)
             with b.repeat() as k:
                 flag = b.load(busy)
                 # not of a lane that has left: its flag is 0 or NaN for good
