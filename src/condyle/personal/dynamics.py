@@ -8,7 +8,7 @@ masses (so that they are positive), x shifts of mass centers, pi = (phi, x), and
     J = 1/2 sum_i [sum_m |e_im|^2 / sd^2 + |r_i / sd_r|^2 + |udot_i / sd_a|^2 + |(q_i - q_i^0) / sd_q|^2]
         + 1/2 |pi - pi_0|^2_P + 1/2 ((sum_b m_b - M) / (sd_M M))^2                                        (1)
 
-M is the mass that the plates carry. Each Gauss-Newton step is banded in c with a border of pi. A direction of pi
+M is the mass that the plates carry. Angles x = q_i - q_i^0 cost 1/2 (x / STEEP)^8, too. Each Gauss-Newton step is banded in c with a border of pi. A direction of pi
 that the recording shows less well than the prior does stays at the prior:
 
     pi = pi_0 + P^1/2 V y,    V eigenvectors of P^1/2 I P^1/2 with eigenvalues above 1                    (2)
@@ -25,11 +25,22 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import warn
+from condyle.personal.followed import Followed
 from condyle.personal.loaded_system import WRENCH, LoadedSystem, loaded
 from condyle.personal.marker_fit import Fit, MarkerFit
-from condyle.personal.plates import LIKELY, beside, covered, gravity_of, wrench
+from condyle.personal.plates import (
+    LIKELY,
+    NotCarriedError,
+    beside,
+    covered,
+    free_torques,
+    gravity_of,
+    wrench,
+)
 from condyle.personal.sized_system import SizedSystem
+from condyle.presentation import cut
 from condyle.records import dataclass
+from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree import scales
 
@@ -38,8 +49,19 @@ TOTAL = 0.0015
 FORCE, MOMENT, ACCELERATION, COARSE = 5.0, 0.46, 300.0, 3.0
 """[N, N m, rad/s^2]: forces that may be left at the root, and accelerations that are usual. Masses are sought with
 this many times the forces: what a few percent of motion and plates get wrong is not theirs to explain."""
-ANGLE, LENGTH = np.radians(1.2), 0.03
-"""How far the motion may go from that of the markers [rad, m]."""
+FLESH, DEEP = 0.05, 0.1
+"""The part of the force that accelerates the subject, which flesh that moves against its bone takes, and how far from
+the root [m]: masses are sought with that much more, so that impacts do not tell of them."""
+ANGLE, LENGTH, LOOSE = np.radians(1.2), 0.03, np.radians(10.0)
+"""How far the motion goes from that of the markers: standard deviations [rad, m]; angles of a trunk that no marker
+shows."""
+STEEP, BOUND, TIGHTER, ROUNDS = np.radians(2.5), np.radians(4.0), 0.9, 8
+"""Changes of angles x cost (x / STEEP)^8, too, and none goes beyond BOUND [rad]: where one still does, its own STEEP
+becomes smaller, as if it should go TIGHTER of that, so many times."""
+HEAVY = 0.2
+"""The part of the mass beyond which bodies whose pose no marker shows let forces say nothing of masses."""
+NEAR = 2.0
+"""Parameters z standard deviations from the prior cost (z / NEAR)^8, too: three are far, whatever forces say."""
 WALK, RUN, FAST = 1 / 30, 1 / 50, 1.6
 """Distances of knots [s], and the peak force over weight from which on it is a run."""
 NOISE, SMOOTH = 0.005, 60.0
@@ -48,7 +70,7 @@ APART = 0.05
 """Errors count once in this time [s]."""
 BESIDE, HELD = 0.15, 0.1
 """Time beside what plates carry in which the motion changes, too [s], and how much less it may at the ends."""
-DEGREE, STEPS = 5, 8
+DEGREE, STEPS = 5, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +135,7 @@ class _Stretch:
         carried: Array,
         rows: Array,
         step: float,
+        hidden: list[str],
     ) -> None:
         self.made, self.fit, self.sizes, self.rows = made, fit, sizes, rows
         self.sd, self.counts = fit.sd, np.isin(rows, carried)
@@ -125,8 +148,14 @@ class _Stretch:
         held = 1 - (1 - HELD) * away / max(
             away.max(), 1
         )  # ends of the spline go over into what is beside them
-        self.sd_q = held[:, None] * np.where(self.angles, ANGLE, LENGTH)
-        self.sd_r = COARSE * np.where(made.is_force, FORCE, MOMENT)
+        loose = np.zeros(len(self.angles), dtype=bool)
+        for name in hidden:
+            loose[made.system.body(name).q] = True
+        self.angles &= ~loose
+        self.sd_q = held[:, None] * np.where(self.angles, ANGLE, np.where(loose, LOOSE, LENGTH))
+        self.steep = np.where(self.angles, STEEP, np.inf) * np.ones_like(self.q0)
+        self.fine = np.tile(np.where(made.is_force, FORCE, MOMENT), (len(rows), 1))
+        self.sd_r = COARSE * self.fine
         self.free = problem.free
         order = list(made.system.inputs)
         self.inputs = np.zeros((len(rows), len(order)))
@@ -135,9 +164,20 @@ class _Stretch:
         self.masses = sum(n.startswith("mass of") for n in made.names)
         self.worth = min(1.0, (self.t[1] - self.t[0]) / APART)
 
+    def unsure(self, weight: Array) -> None:
+        """Forces at the root that may be left while masses are sought, with a subject of this weight [N], (3,)."""
+        order = list(self.made.system.inputs)
+        F = self.inputs[:, [order.index(n) for n in WRENCH[3:]]] + weight
+        flesh = FLESH * np.linalg.norm(F, axis=1, keepdims=True) * np.where(self.made.is_force, 1.0, DEEP)
+        self.sd_r = np.hypot(COARSE * self.fine, flesh)
+
     def parameters(self, pi: Array) -> dict[str, float]:
         values = np.r_[np.exp(pi[: self.masses]), pi[self.masses :]]
         return self.sizes | dict(zip(self.made.names, map(float, values), strict=True))
+
+    def change(self, c: Array) -> Array:
+        """q - q^0, shape (T, nq)."""
+        return self.spline(c)[0] - self.spline(self.c0)[0]  # type: ignore[no-any-return]
 
     def residual(self, c: Array, pi: Array) -> Array:
         """r, shape (T, 6)."""
@@ -150,7 +190,8 @@ class _Stretch:
         e = self.problem.errors(q, self.fit.theta, self.fit.d)[0]
         total = (e**2).sum() / self.sd**2 + ((self.residual(c, pi) / self.sd_r) ** 2).sum()
         total += ((a * self.free / ACCELERATION) ** 2).sum()
-        total += (((q - self.spline(self.c0)[0]) / self.sd_q) ** 2).sum()
+        x = self.change(c)
+        total += ((x / self.sd_q) ** 2).sum() + ((x / self.steep) ** 8).sum()
         return 0.5 * float(total)
 
     def normal(self, c: Array, pi: Array) -> tuple[Array, Array, Array, Array, Array]:
@@ -170,7 +211,7 @@ class _Stretch:
             parameters=self.parameters(pi),
         )
         J = {
-            name: x[:, self.made.rows] * self.counts[:, None, None] / self.sd_r[:, None]
+            name: x[:, self.made.rows] * self.counts[:, None, None] / self.sd_r[..., None]
             for name, x in J.items()
         }
         Jp = J["parameters"][..., self.columns]
@@ -180,7 +221,9 @@ class _Stretch:
         gm = (np.swapaxes(A, 1, 2) @ e[..., None])[..., 0] / self.sd**2
         i = np.arange(n)
         Hm[:, i, i] += 1 / self.sd_q**2
-        gm += (q - self.spline(self.c0)[0]) / self.sd_q**2
+        off = self.change(c)
+        gm += off / self.sd_q**2 + 4 * (off / self.steep) ** 7 / self.steep
+        Hm[:, i, i] += 16 * (off / self.steep) ** 6 / self.steep**2
         smooth = self.free / ACCELERATION**2
         H, g, C = np.zeros((K, w, n, n)), np.zeros((K, n)), np.zeros((K, n, len(pi)))
         for lo, rows in self.spline.pieces():
@@ -269,7 +312,7 @@ def find_masses(
     fit: Fit,
     names: list[str],
     times: list[Array],
-    poses: list[Array],
+    followed: list[Followed],
     loads: list[Any],
     mass: float | None,
     symmetric: bool,
@@ -282,20 +325,33 @@ def find_masses(
     expected, (g, up) = mass or grown, gravity_of(one.system)
     trials: list[list[_Stretch]] = []
     impulse = np.zeros(2)
-    for problem, name, time, q, given in zip(problems, names, times, poses, loads, strict=True):
+    refused: list[NotCarriedError] = []
+    hidden: dict[str, None] = {}
+    for problem, name, time, of, given in zip(problems, names, times, followed, loads, strict=True):
         trials.append([])
         if given is None:
             continue
-        W = wrench(one.system, time, q, given, name)
+        q, alone = of.q, {n for n, k in of.untold.items() if k == len(of.q)}
+        loose = _hidden(one.generic, alone)
+        hidden |= dict.fromkeys(loose)
+        W = wrench(one.system, time, q, free_torques(given, up, name), name)
         away = beside(one.system, one.parameters(s), q, W)
         center = made.system.mass_center(q, parameters=sizes)
-        windows, carried = covered(time, center, W, away, (g, up), expected, mass is not None, name)
+        try:
+            windows, carried = covered(time, center, W, away, (g, up), expected, mass is not None, name)
+        except NotCarriedError as error:
+            refused.append(error)
+            continue
         impulse += np.array([carried, 1.0]) * sum(map(len, windows)) * (time[1] - time[0])
         step = RUN if (W[:, 3:] @ up).max() > FAST * g * carried else WALK
         trials[-1] = [
-            _Stretch(made, problem, fit, sizes, time, q, W, rows, more, step)
+            _Stretch(made, problem, fit, sizes, time, q, W, rows, more, step, loose)
             for rows, more in zip(windows, _beside(windows, time), strict=True)
         ]
+    for why in refused:
+        if not any(trials):
+            raise why
+        warn(f"{why}. They are left out", RuntimeWarning)
     carried = float(impulse[0] / impulse[1])
     if mass is not None and abs(carried / mass - 1) > 0.05:
         warn(
@@ -320,6 +376,8 @@ def find_masses(
     heavy = np.r_[share, np.zeros(len(prior) - k)] / TOTAL
     P = np.linalg.inv(np.linalg.inv(P) + np.outer(heavy, heavy))  # the total is known
     root = np.linalg.cholesky(P)
+    for t in used:
+        t.unsure(-carried * g * up)
     start = [t.residual(t.c, prior) for t in used]
     # what the recordings tell of pi, the motion eliminated, errors counted once per 50 ms
     told = np.zeros_like(P)
@@ -328,18 +386,50 @@ def find_masses(
         told += t.worth * (D - C.T @ _solve_banded(H, C))
     values, vectors = np.linalg.eigh(root.T @ told @ root)
     kept = values > 1.0
+    if hidden:
+        kept[:] = False
+        warn(
+            f"personalize: no marker shows how {cut(hidden)} moves, which is much of the mass: it moves as forces ask, "
+            "near its default pose, and masses and mass centers stay at shares of the model",
+            RuntimeWarning,
+        )
     U = root @ vectors[:, kept]  # (2)
-    cs, y = _steps(used, [t.c for t in used], prior, U)
+    cs, y = _steps(used, [t.c for t in used], prior, U, made.prior_sd)
     pi = prior + U @ y
     for t in used:
-        t.sd_r = t.sd_r / COARSE
-    cs, _ = _steps(used, cs, pi, np.zeros((len(pi), 0)))
+        t.sd_r = t.fine
+    cs = [_bounded(t, c, pi) for t, c in zip(used, cs, strict=True)]
     V = vectors[:, kept]
     W = vectors[:, ~kept]
     covariance = root @ (W @ W.T + V @ np.diag(1 / (1 + values[kept])) @ V.T) @ root.T
     at = iter(zip(used, start, cs, strict=True))
     found = [_report([next(at) for _ in trial], pi) if trial else None for trial in trials]
     return Masses(made, pi, prior, covariance, carried, _weak(made, root @ W), found)
+
+
+def _hidden(system: System, untold: set[str]) -> list[str]:
+    """Bodies whose coordinates are all untold, if they and what hangs on them are HEAVY."""
+    weight = {b.name: float(b.mass) for b in system.bodies}
+    total = sum(weight.values())
+    for b in reversed(system.bodies):
+        if b.parent is not None and not b.parent.is_ground:
+            weight[b.parent.name] += weight[b.name]
+    untold_bodies = [
+        b for b in system.bodies if b.coordinates and untold.issuperset(c.name for c in b.coordinates)
+    ]
+    return [b.name for b in untold_bodies if weight[b.name] > HEAVY * total]
+
+
+def _bounded(t: _Stretch, c: Array, pi: Array) -> Array:
+    """The motion that forces ask for, from c on, with which no angle goes farther than BOUND from that of the markers."""
+    none, sd = np.zeros((len(pi), 0)), np.ones(len(pi))
+    for _ in range(ROUNDS):
+        c = _steps([t], [c], pi, none, sd)[0][0]
+        off = np.abs(t.change(c)) * t.angles
+        if off.max() <= BOUND:
+            break
+        t.steep = t.steep * np.where(off > BOUND, TIGHTER * BOUND / np.maximum(off, BOUND), 1.0)
+    return c
 
 
 def _beside(windows: list[Array], time: Array) -> list[Array]:
@@ -352,15 +442,19 @@ def _beside(windows: list[Array], time: Array) -> list[Array]:
     ]
 
 
-def _steps(used: list[_Stretch], cs: list[Array], pi_0: Array, U: Array) -> tuple[list[Array], Array]:
-    """Gauss-Newton steps of the splines and of y: pi = pi_0 + U y."""
-    y = np.zeros(U.shape[1])
+def _steps(
+    used: list[_Stretch], cs: list[Array], pi_0: Array, U: Array, sd: Array
+) -> tuple[list[Array], Array]:
+    """Gauss-Newton steps of the splines and of y: pi = pi_0 + U y, with prior standard deviations sd."""
+    y, V = np.zeros(U.shape[1]), U / (NEAR * sd)[:, None]
     cost = lambda cs, y: (
-        sum(t.worth * t.cost(c, pi_0 + U @ y) for t, c in zip(used, cs, strict=True)) + 0.5 * y @ y
+        sum(t.worth * t.cost(c, pi_0 + U @ y) for t, c in zip(used, cs, strict=True))
+        + 0.5 * (y @ y + ((V @ y) ** 8).sum())
     )
     now = cost(cs, y)
     for _ in range(STEPS):
-        S, right, parts = np.eye(len(y)), y.copy(), []
+        z = V @ y
+        S, right, parts = np.eye(len(y)) + 16 * (V.T * z**6) @ V, y + 4 * V.T @ z**7, []
         for t, c in zip(used, cs, strict=True):
             H, g, C, D, gp = t.normal(c, pi_0 + U @ y)
             CU = C @ U
@@ -396,7 +490,7 @@ def _report(stretches: list[tuple[_Stretch, Array, Array]], pi: Array) -> TrialR
         before.append(r[t.counts])
         after.append(t.residual(c, pi)[t.counts])
         q.append(t.spline(c)[0])
-        change.append((q[-1] - t.spline(t.c0)[0])[:, t.angles & t.free])
+        change.append(t.change(c)[:, t.angles & t.free])
         square += float((t.problem.errors(q[-1], t.fit.theta, t.fit.d)[0] ** 2).sum())
         seen += int(t.problem.seen.sum())
     all_of = np.concatenate

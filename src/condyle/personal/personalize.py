@@ -256,9 +256,7 @@ def personalize(
         say("masses")
         times = [r.markers.time for r in found if not r.static]
         titles = [r.name for r in found if not r.static]
-        masses = find_masses(
-            one, wholes, result, titles, times, [f.q for f in followed], forces, mass, symmetric
-        )
+        masses = find_masses(one, wholes, result, titles, times, followed, forces, mass, symmetric)
         for k, dynamic in enumerate(masses.trials):
             if dynamic is not None:
                 followed[k] = followed[k].changed(wholes[k], result, dynamic.rows, dynamic.q)
