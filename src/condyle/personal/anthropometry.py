@@ -145,9 +145,9 @@ def directions(system: System) -> dict[str, tuple[str, str, str]]:
     return out  # type: ignore[return-value]
 
 
-def generic_stature(system: System) -> float | None:
+def generic_stature(system: System, parameters: Any = None) -> float | None:
     """Stature of the person that a model stands for, from the length of its legs [m]; None without legs."""
-    X = system.body_poses(system.defaults()[0])
+    X = system.body_poses(system.defaults()[0], parameters=parameters)
     lengths = []
     for stem in ("thigh", "shank"):
         found = [

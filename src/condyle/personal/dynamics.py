@@ -58,10 +58,12 @@ shows."""
 STEEP, BOUND, TIGHTER, ROUNDS = np.radians(2.5), np.radians(4.0), 0.9, 8
 """Changes of angles x cost (x / STEEP)^8, too, and none goes beyond BOUND [rad]: where one still does, its own STEEP
 becomes smaller, as if it should go TIGHTER of that, so many times."""
+CONTRARY, TURNS = 0.05, 15.0
+"""Part of the peak force, and moment [N m]: where more is left, forces and motion contradict each other."""
 HEAVY = 0.2
 """The part of the mass beyond which bodies whose pose no marker shows let forces say nothing of masses."""
-NEAR = 2.0
-"""Parameters z standard deviations from the prior cost (z / NEAR)^8, too: three are far, whatever forces say."""
+NEAR = 2.5
+"""Parameters z standard deviations from the prior cost (z / NEAR)^16, too: three are far, whatever forces say."""
 WALK, RUN, FAST = 1 / 30, 1 / 50, 1.6
 """Distances of knots [s], and the peak force over weight from which on it is a run."""
 NOISE, SMOOTH = 0.005, 60.0
@@ -96,6 +98,13 @@ class TrialResiduals:
     peak: float
     marker_rms: float
 
+    @property
+    def left(self) -> tuple[float, float]:
+        """Root of the mean square of force [N] and moment [N m] that are left."""
+        force = np.array([u == "N" for u in self.after.units])
+        size = lambda x: float(np.sqrt((x**2).sum(axis=1).mean())) if x.shape[1] else 0.0
+        return size(self.after.values[:, force]), size(self.after.values[:, ~force])
+
 
 @dataclass(frozen=True, eq=False)
 class Masses:
@@ -107,6 +116,7 @@ class Masses:
         prior: of the same.
         covariance: shape (m, m).
         total: mass that the forces carry [kg].
+        likely: mass that the sizes tell [kg].
         weak: directions that stay at the prior, as text.
         trials: what was found of each trial; None for those without loads.
     """
@@ -116,6 +126,7 @@ class Masses:
     prior: Array
     covariance: Array
     total: float
+    likely: float
     weak: tuple[str, ...]
     trials: list[TrialResiduals | None]
 
@@ -153,9 +164,7 @@ class _Stretch:
             loose[made.system.body(name).q] = True
         self.angles &= ~loose
         self.sd_q = held[:, None] * np.where(self.angles, ANGLE, np.where(loose, LOOSE, LENGTH))
-        self.steep = np.where(self.angles, STEEP, np.inf) * np.ones_like(self.q0)
         self.fine = np.tile(np.where(made.is_force, FORCE, MOMENT), (len(rows), 1))
-        self.sd_r = COARSE * self.fine
         self.free = problem.free
         order = list(made.system.inputs)
         self.inputs = np.zeros((len(rows), len(order)))
@@ -163,9 +172,12 @@ class _Stretch:
         self.columns = [list(made.system.parameters).index(x) for x in made.names]
         self.masses = sum(n.startswith("mass of") for n in made.names)
         self.worth = min(1.0, (self.t[1] - self.t[0]) / APART)
+        self.begin(np.zeros(3))
 
-    def unsure(self, weight: Array) -> None:
-        """Forces at the root that may be left while masses are sought, with a subject of this weight [N], (3,)."""
+    def begin(self, weight: Array) -> None:
+        """The motion of the markers, and forces at the root that may be left while masses are sought, with a subject
+        of this weight [N], (3,)."""
+        self.c, self.steep = self.c0, np.where(self.angles, STEEP, np.inf) * np.ones_like(self.q0)
         order = list(self.made.system.inputs)
         F = self.inputs[:, [order.index(n) for n in WRENCH[3:]]] + weight
         flesh = FLESH * np.linalg.norm(F, axis=1, keepdims=True) * np.where(self.made.is_force, 1.0, DEEP)
@@ -364,11 +376,53 @@ def find_masses(
             "is a foot off the plates, or a factor in the loads? mass= says what is right",
             RuntimeWarning,
         )
-    used = [x for trial in trials for x in trial]
+    if hidden:
+        warn(
+            f"personalize: no marker shows how {cut(hidden)} moves, which is much of the mass: it moves as forces ask, "
+            "near its default pose, and masses and mass centers stay at shares of the model",
+            RuntimeWarning,
+        )
+    contrary: dict[int, TrialResiduals] = {}
+    while True:
+        used = [x for k, trial in enumerate(trials) if k not in contrary for x in trial]
+        for t in used:
+            t.begin(-carried * g * up)
+        pi, prior, covariance, weak, start, cs = _sought(made, one, used, carried, bool(hidden))
+        at = iter(zip(used, start, cs, strict=True))
+        found = [
+            contrary.get(k) or (_report([next(at) for _ in trial], pi) if trial else None)
+            for k, trial in enumerate(trials)
+        ]
+        left = {k: max(*np.divide(r.left, (CONTRARY * r.peak, TURNS))) for k, r in enumerate(found) if r}
+        worst = max(left.keys() - contrary.keys(), key=lambda k: left[k], default=None)
+        if worst is None or left[worst] <= 1:
+            return Masses(made, pi, prior, covariance, carried, grown, weak, found)
+        force, moment = found[worst].left  # type: ignore[union-attr]
+        warn(
+            f"personalize: {names[worst]}: motion and forces contradict each other, {force:.0f} N and {moment:.1f} N m "
+            "are left. The motion stays that of the markers, and nothing of masses follows from this trial; are plates, "
+            "signs, points of application and times right?",
+            RuntimeWarning,
+        )
+        contrary[worst] = _report([(t, t.residual(t.c0, prior), None) for t in trials[worst]], prior)
+
+
+def _sought(
+    made: LoadedSystem, one: SizedSystem, used: list[_Stretch], carried: float, trusted: bool
+) -> tuple[Array, Array, Array, tuple[str, ...], list[Array], list[Array]]:
+    """pi, its prior and covariance, what stays at the prior, forces at the root before, and the splines of (1).
+
+    Args:
+        made: the loaded system.
+        one: the sized one.
+        used: stretches of time; there may be none.
+        carried: the total mass [kg].
+        trusted: masses stay at the prior.
+    """
     m0 = np.zeros(len(made.names))
     for b in one.generic.bodies:
         m0[made.mass_of[b.name]] += float(b.mass)
-    k = used[0].masses
+    k = sum(n.startswith("mass of") for n in made.names)
     prior = np.zeros(len(made.names))
     prior[:k] = np.log(carried / m0[:k].sum())
     P = np.diag(made.prior_sd**2)
@@ -376,8 +430,6 @@ def find_masses(
     heavy = np.r_[share, np.zeros(len(prior) - k)] / TOTAL
     P = np.linalg.inv(np.linalg.inv(P) + np.outer(heavy, heavy))  # the total is known
     root = np.linalg.cholesky(P)
-    for t in used:
-        t.unsure(-carried * g * up)
     start = [t.residual(t.c, prior) for t in used]
     # what the recordings tell of pi, the motion eliminated, errors counted once per 50 ms
     told = np.zeros_like(P)
@@ -385,26 +437,16 @@ def find_masses(
         H, _, C, D, _ = t.normal(t.c, prior)
         told += t.worth * (D - C.T @ _solve_banded(H, C))
     values, vectors = np.linalg.eigh(root.T @ told @ root)
-    kept = values > 1.0
-    if hidden:
-        kept[:] = False
-        warn(
-            f"personalize: no marker shows how {cut(hidden)} moves, which is much of the mass: it moves as forces ask, "
-            "near its default pose, and masses and mass centers stay at shares of the model",
-            RuntimeWarning,
-        )
-    U = root @ vectors[:, kept]  # (2)
-    cs, y = _steps(used, [t.c for t in used], prior, U, made.prior_sd)
-    pi = prior + U @ y
+    kept = (values > 1.0) & (not trusted)
+    V, W = vectors[:, kept], vectors[:, ~kept]
+    cs, y = _steps(used, [t.c for t in used], prior, root @ V, made.prior_sd)  # (2)
+    pi = prior + root @ V @ y
+    pi[:k] += np.log(carried / (m0 * np.exp(pi))[:k].sum())
     for t in used:
         t.sd_r = t.fine
     cs = [_bounded(t, c, pi) for t, c in zip(used, cs, strict=True)]
-    V = vectors[:, kept]
-    W = vectors[:, ~kept]
     covariance = root @ (W @ W.T + V @ np.diag(1 / (1 + values[kept])) @ V.T) @ root.T
-    at = iter(zip(used, start, cs, strict=True))
-    found = [_report([next(at) for _ in trial], pi) if trial else None for trial in trials]
-    return Masses(made, pi, prior, covariance, carried, _weak(made, root @ W), found)
+    return pi, prior, covariance, _weak(made, root @ W), start, cs
 
 
 def _hidden(system: System, untold: set[str]) -> list[str]:
@@ -449,12 +491,12 @@ def _steps(
     y, V = np.zeros(U.shape[1]), U / (NEAR * sd)[:, None]
     cost = lambda cs, y: (
         sum(t.worth * t.cost(c, pi_0 + U @ y) for t, c in zip(used, cs, strict=True))
-        + 0.5 * (y @ y + ((V @ y) ** 8).sum())
+        + 0.5 * (y @ y + ((V @ y) ** 16).sum())
     )
     now = cost(cs, y)
     for _ in range(STEPS):
         z = V @ y
-        S, right, parts = np.eye(len(y)) + 16 * (V.T * z**6) @ V, y + 4 * V.T @ z**7, []
+        S, right, parts = np.eye(len(y)) + 64 * (V.T * z**14) @ V, y + 8 * V.T @ z**15, []
         for t, c in zip(used, cs, strict=True):
             H, g, C, D, gp = t.normal(c, pi_0 + U @ y)
             CU = C @ U
@@ -477,8 +519,9 @@ def _steps(
     return cs, y
 
 
-def _report(stretches: list[tuple[_Stretch, Array, Array]], pi: Array) -> TrialResiduals:
-    """What was found of a trial: its stretches of time one after the other."""
+def _report(stretches: list[tuple[_Stretch, Array, Array | None]], pi: Array) -> TrialResiduals:
+    """What was found of a trial: its stretches of time one after the other; with coefficients None the motion is that
+    of the markers."""
     made = stretches[0][0].made
     names = [made.system.speeds[j] for j in made.rows]
     units = ["N" if f else "N m" for f in made.is_force]
@@ -488,9 +531,9 @@ def _report(stretches: list[tuple[_Stretch, Array, Array]], pi: Array) -> TrialR
         rows.append(t.rows)
         time.append(t.t[t.counts])
         before.append(r[t.counts])
-        after.append(t.residual(c, pi)[t.counts])
-        q.append(t.spline(c)[0])
-        change.append(t.change(c)[:, t.angles & t.free])
+        after.append((r if c is None else t.residual(c, pi))[t.counts])
+        q.append(t.q0 if c is None else t.spline(c)[0])
+        change.append(t.change(t.c0 if c is None else c)[:, t.angles & t.free])
         square += float((t.problem.errors(q[-1], t.fit.theta, t.fit.d)[0] ** 2).sum())
         seen += int(t.problem.seen.sum())
     all_of = np.concatenate

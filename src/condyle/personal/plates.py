@@ -209,6 +209,8 @@ def covered(
             f"personalize: {name}: in no quarter of a second do the plates carry the subject's weight; are the "
             "loads of this trial, and do times agree? Leave the loads of a trial out, None, in which a foot is "
             "always off the plates"
+            + f". They carry about {np.exp(np.median(told)):.0f} kg, and mass= says {expected:.0f} kg"
+            * bool(sure and len(told))
         )
     rows = np.concatenate(windows)
     mass = float(vertical[rows].sum() / fall[rows].sum())  # (2)
