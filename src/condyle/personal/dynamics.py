@@ -1,9 +1,10 @@
-"""Masses, mass centers and a slightly changed motion, such that hardly any force is left at the root.
+"""Masses, mass centers and a slightly changed motion that minimize residual forces at the root.
 
 The motion is a quintic spline, q(t_i) = B_i c, u = B'_i c, udot = B''_i c, so that rates are exact and smooth
-without a filter. r are the generalized forces at the joint of the root from inverse dynamics, with all measured
-forces as one wrench on the root: what acts between bodies does not count there. With phi the logarithms of
-masses (so that they are positive), x shifts of mass centers, pi = (phi, x), and q^0 the motion from markers,
+without a filter. r are the generalized forces at the joint of the root from inverse dynamics, with all
+measured forces as one wrench on the root, since forces between bodies have no effect there. With phi the
+logarithms of masses (so that they are positive), x shifts of mass centers, pi = (phi, x), and q^0 the motion
+from markers,
 
     J = 1/2 sum_i [sum_m |e_im|^2 / sd^2 + |r_i / sd_r|^2 + |udot_i / sd_a|^2 + |(q_i - q_i^0) / sd_q|^2]
         + 1/2 |pi - pi_0|^2_P + 1/2 ((sum_b m_b - M) / (sd_M M))^2                                        (1)
@@ -13,7 +14,7 @@ that the recording shows less well than the prior does stays at the prior:
 
     pi = pi_0 + P^1/2 V y,    V eigenvectors of P^1/2 I P^1/2 with eigenvalues above 1                    (2)
 
-where I is what the recording tells of pi, with the motion eliminated; errors count once per 50 ms.
+where I is the recording's information about pi, with the motion eliminated; errors count once per 50 ms.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ HEAVY = 0.2
 NEAR = 2.5
 """Parameters z standard deviations from the prior cost (z / NEAR)^16, too: three are far, whatever forces say."""
 WALK, RUN, FAST = 1 / 30, 1 / 50, 1.6
-"""Distances of knots [s], and the peak force over weight from which on it is a run."""
+"""Knot distances [s], and the peak force over weight from which a trial counts as running."""
 NOISE, SMOOTH = 0.005, 60.0
 """Noise of coordinates [rad, m] and accelerations [rad/s^2, m/s^2] of the first spline."""
 APART = 0.05
@@ -77,10 +78,10 @@ DEGREE, STEPS = 5, 12
 
 @dataclass(frozen=True, eq=False)
 class TrialResiduals:
-    """What dynamics found of one trial.
+    """Result of the dynamics fit for one trial.
 
     Attributes:
-        rows: frames that changed, shape (T,): those in which plates carry the subject, and some beside them.
+        rows: changed frames, shape (T,): those in which plates carry the subject, and some beside them.
         before: forces at the root with the motion from markers and the shares of the model [N, N m], while plates
             carry the subject.
         after: with that of (1).
@@ -292,7 +293,7 @@ class _Spline:
         return np.einsum("ktj,tjn->ktn", self.b, c[self.at], optimize=True)  # type: ignore[no-any-return]
 
     def fit(self, q: Array) -> Array:
-        """Coefficients (K, n) near to q (T, n), without the accelerations of its noise."""
+        """Coefficients (K, n) close to q (T, n), without accelerations from noise."""
         w = DEGREE + 1
         H, right = np.zeros((self.count, w, 1, 1)), np.zeros((self.count, q.shape[1]))
         for lo, rows in self.pieces():
@@ -431,7 +432,7 @@ def _sought(
     P = np.linalg.inv(np.linalg.inv(P) + np.outer(heavy, heavy))  # the total is known
     root = np.linalg.cholesky(P)
     start = [t.residual(t.c, prior) for t in used]
-    # what the recordings tell of pi, the motion eliminated, errors counted once per 50 ms
+    # information about pi with the motion eliminated, errors counted once per 50 ms
     told = np.zeros_like(P)
     for t in used:
         H, _, C, D, _ = t.normal(t.c, prior)
@@ -475,7 +476,7 @@ def _bounded(t: _Stretch, c: Array, pi: Array) -> Array:
 
 
 def _beside(windows: list[Array], time: Array) -> list[Array]:
-    """Frames of some stretches with those beside them, up to the middle between two stretches."""
+    """Frames of some intervals with their neighbors, up to the middle between two intervals."""
     more, edges = max(1, round(BESIDE / (time[1] - time[0]))), [0]
     edges += [(a[-1] + b[0] + 1) // 2 for a, b in pairwise(windows)] + [len(time)]
     return [
@@ -550,6 +551,6 @@ def _report(stretches: list[tuple[_Stretch, Array, Array | None]], pi: Array) ->
 
 
 def _weak(made: LoadedSystem, directions: Array) -> tuple[str, ...]:
-    """Parameters that lie mostly in directions that the recordings do not show."""
+    """Parameters mostly in directions that the recordings do not determine."""
     left = np.sqrt((directions**2).sum(axis=1)) / made.prior_sd
     return tuple(n for n, x in zip(made.names, left, strict=True) if x > 0.7)
