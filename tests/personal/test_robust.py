@@ -1,7 +1,6 @@
 """What users of other programs complain of, each as a test (AddBiomechanics' issues are named where there is one)."""
 
 import warnings
-
 from pathlib import Path
 
 import numpy as np
