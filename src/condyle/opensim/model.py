@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -184,11 +185,14 @@ def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, flo
     for name in parameters or {}:
         if name not in system.parameters:
             raise UnknownNameError("parameter", name, system.parameters, "write_osim: parameters")
-    from condyle.opensim.contact import as_obj  # its rows register themselves
+    if any(module.startswith("condyle.contact.") for module in sys.modules):  # else nothing touches
+        from condyle.opensim import contact  # noqa: F401  # its rows register themselves
 
     to = Writing(system, parameters, path)
     model = as_model(to)
     for name, triangles in to.meshes.items():
+        from condyle.opensim.contact import as_obj
+
         with files.atomic_write(path.parent / name, "wb") as file:
             file.write(as_obj(triangles))
     write_document(model, path)

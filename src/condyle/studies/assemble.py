@@ -329,7 +329,7 @@ def _run(
     low[of[held & (of >= 0)]], high[of[held & (of >= 0)]] = -np.inf, np.inf
     q0 = np.clip(start.q, low, high)
     at_end = (q0 >= high).astype(float) - (q0 <= low)
-    given = {"q": q0, "tail": start.tail, "low": low, "high": high}
+    given: dict[str, Any] = {"q": q0, "tail": start.tail, "low": low, "high": high}
     given |= {"active": np.where(of >= 0, at_end[of], 0.0), "accuracy": accuracy, "tolerance": tolerance}
     for name, value in given.items():
         ws[name][:] = value

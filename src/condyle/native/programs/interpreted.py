@@ -216,8 +216,8 @@ class _Interpreter:
                 kept.append(array)
                 places.append(ctypes.c_void_p(array.ctypes.data))
                 continue
-            kind = {int: ctypes.c_int, float: ctypes.c_double, bytes: ctypes.c_char}[type(x)]
-            kept.append(kind(x))
+            kinds: dict[type, Any] = {int: ctypes.c_int, float: ctypes.c_double, bytes: ctypes.c_char}
+            kept.append(kinds[type(x)](x))
             places.append(ctypes.cast(ctypes.pointer(kept[-1]), ctypes.c_void_p))
         routine = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(places))(self.addresses[node.symbol])
 

@@ -318,9 +318,11 @@ def _proportioned(old: System, start: Posture, new: System) -> System:
     laws: dict[str, Any] = {n: new.force(n) for n in old.forces if _follows(new.force(n))}
     if not laws:
         return new
-    now = Posture(new)
-    before = start.lengths({n: old.force(n) for n in laws if n in old.paths})
-    after = now.lengths({n: law for n, law in laws.items() if n in old.paths})
+    now, paths = Posture(new), set(old.paths) & set(laws)
+    before, after = (
+        pose.lengths({n: system.force(n) for n in laws if n in paths})  # type: ignore[misc]
+        for pose, system in ((start, old), (now, new))
+    )
     forces = {}
     for n, law in laws.items():
         ratio = (
