@@ -117,7 +117,7 @@ def test_equations_serve_all_models_of_a_process_and_the_next(monkeypatch, tmp_p
     for radius in (0.02, 0.03, 0.04):
         system = limb(LIMB, [roll(radius)])
         Posture(system).lengths({"rope": system.force("rope")})
-    assert len(made) == len(set(s.signature for s in system.force("rope").path.length.spans if s.wraps))
+    assert len(made) == len({s.signature for s in system.force("rope").path.length.spans if s.wraps})
 
 
 def test_the_operator_takes_over(monkeypatch):

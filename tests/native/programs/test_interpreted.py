@@ -66,7 +66,7 @@ def test_routines_of_lapack(no_code):
     assert found["info"] == 1  # the first minor is not positive
 
 
-@pytest.mark.parametrize("index, row, status", [(1.7, 1, 0), (-1, 0, 3), (5, 2, 3), (np.nan, 0, 3)])
+@pytest.mark.parametrize(("index", "row", "status"), [(1.7, 1, 0), (-1, 0, 3), (5, 2, 3), (np.nan, 0, 3)])
 def test_rows_of_tables(no_code, index, row, status):
     table = np.arange(6.0).reshape(3, 2)
     sizes = {"at": 1, "x": 2}
