@@ -163,8 +163,8 @@ class Compiled:
         return self.functions[key]
 
     def seldom(self, name: str) -> Callable[..., Any]:
-        """An operator of one state by CasADi's evaluator, flat, for jobs that ask a few times; machine code takes over
-        from the `FEW`th time on, where it is there already, and where the status is not zero."""
+        """An operator, flat, for jobs that ask a few times: CasADi evaluates it at one state. Machine code answers for many
+        states, after `FEW` questions, where it is there already, and where the status is not zero."""
         function, operator = self.function(name), OPERATORS[name]
 
         def make() -> KernelFunction:
@@ -172,7 +172,8 @@ class Compiled:
 
         def call(*arrays: Array) -> Any:
             self._asked[name] += 1
-            if not function.report.kernels and self._asked[name] <= FEW:
+            one = all(np.ndim(a) == 1 for a in arrays)
+            if one and not function.report.kernels and self._asked[name] <= FEW:
                 f = self.remembered(("expressions", name), lambda: kept(f"{name}\n{self.key}", make))
                 found = [x[:, 0] for x in evaluate(f, *(np.asarray(a, dtype=float)[:, None] for a in arrays))]
                 if not (operator.status and found.pop().any()):
@@ -309,8 +310,7 @@ class Compiled:
     def projection(self, tail: Array, weights: Array) -> ProjectionProblem:
         """What projection needs of states with a tail (..., n)."""
         names = "constraints.errors", "position_change", "velocity_change", "qdot"
-        ask = self.seldom if tail.ndim == 1 else self.function
-        errors, nearer, slower, rates = (ask(name) for name in names)
+        errors, nearer, slower, rates = map(self.seldom, names)
         rows, undefined = self._equations
         from condyle.constraints.solve.projection import ProjectionProblem
 
