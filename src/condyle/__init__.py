@@ -1,4 +1,4 @@
-"""Condyle: dynamics of living things. Describe a System, ask for accelerations: your joints run as machine
+"""Condyle: dynamics of living things. Describe a System, compute accelerations; custom joints run as machine
 code.
 
     import condyle as cd
@@ -15,7 +15,7 @@ from condyle import loading as _loading  # before any CasADi
 __version__ = "0.1.0"
 
 _HOMES = _loading.import_lines(__name__, "__init__.pyi")
-"""Where each public name is at home: a module, and the name there. __init__.pyi is the only list."""
+"""Module and name of each public name. __init__.pyi is the only list."""
 
 __all__ = sorted(_HOMES)
 
@@ -31,7 +31,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
-    """Load what is asked for: a program waits for what it uses only (PEP 562)."""
+    """Load modules on first use (PEP 562)."""
     if name not in _HOMES:
         return _other(name)
     module, attribute = _HOMES[name]
@@ -46,7 +46,7 @@ def __getattr__(name: str) -> object:
 
 
 def _other(name: str) -> object:
-    """A module that is not public, or an error that says what is near."""
+    """A module that is not public, or an error with similar names."""
     if name.startswith("_") or not name.isidentifier():
         raise AttributeError(f"module 'condyle' has no attribute {name!r}")
     from importlib.util import find_spec
@@ -73,7 +73,7 @@ _MOVED = {
     "calibrate_imus": "studies.kinematics",
     "marker_positions": "studies.joints",
 }
-"""What few programs name, and the module that has it."""
+"""Less common names, and their modules."""
 
 _ELSEWHERE = {
     **{name: f"condyle.{home}.{name}: from condyle.{home} import {name}" for name, home in _MOVED.items()},
@@ -130,4 +130,4 @@ _ELSEWHERE = {
     },
     "plot": "cd.show, or .plot() of a Trajectory",
 }
-"""What other libraries call it, and classes of results, which no program needs to name."""
+"""Names in other libraries, and result classes, which programs need not import."""

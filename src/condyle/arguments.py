@@ -59,7 +59,7 @@ SAME: tuple[frozenset[str], ...] = tuple(
         ),
     )
 )
-"""Names that mean the same in different places, or elsewhere: the one that is known here is suggested."""
+"""Synonyms of argument names: the valid one is suggested."""
 
 
 def with_call_hints(
@@ -68,8 +68,8 @@ def with_call_hints(
     """A function whose wrong calls raise ArgumentError.
 
     Args:
-        hints: what to say of arguments that it does not have.
-        skip: first arguments that a user does not give: 1 for a method.
+        hints: messages for arguments that it does not have. skip: number of leading arguments not given by
+            the user: 1 for a method.
         name: in messages; the function's own by default.
     """
 
@@ -93,8 +93,8 @@ class ExplainsCalls:
     """Base of classes whose wrong calls raise ArgumentError, with no more than the class itself.
 
     Attributes:
-        call_hints: what to say of arguments that the class does not have, by their names.
-        other_names: what it is called elsewhere: errors of modules suggest it by them.
+        call_hints: messages for arguments that the class does not have, by name. other_names: its names in
+            other programs, for suggestions in errors.
     """
 
     __slots__ = ()
@@ -120,8 +120,7 @@ def check_call(
     hints: Mapping[str, str] | None,
     skip: int = 0,
 ) -> None:
-    """Raise ArgumentError if the arguments do not fit the signature, whose first `skip` a user does not
-    give."""
+    """Raise ArgumentError if the arguments do not fit the signature, without its first `skip`."""
     try:
         signature.bind(*arguments, **named)
         return
@@ -142,7 +141,7 @@ def check_call(
 
 
 def other_names(module: Mapping[str, Any]) -> dict[str, str]:
-    """What classes of a module are called elsewhere, and which they are here, from its globals."""
+    """Names of a module's classes in other programs, from its globals."""
     out: dict[str, str] = {}
     for name, value in module.items():
         for other in vars(value).get("other_names", ()) if isinstance(value, type) else ():
@@ -153,14 +152,13 @@ def other_names(module: Mapping[str, Any]) -> dict[str, str]:
 def family(
     package: str, elsewhere: Mapping[str, str] | None = None
 ) -> tuple[list[str], Callable[[str], object]]:
-    """The public names of a package, and its `__getattr__`, which loads the module of a name when that is asked
-    for: a program waits for what it uses only (PEP 562). Names are the package's lines
-    `from module import Name as Name`, which editors and type checkers read; `dir(package)` lists them too, for
-    notebooks.
+    """The public names of a package, and its `__getattr__`, which loads modules on first use (PEP 562). Names
+    are the package's lines `from module import Name as Name`, which editors and type checkers read;
+    `dir(package)` lists them too, for notebooks.
 
     Args:
         package: its `__name__`.
-        elsewhere: where names are that it does not have.
+        elsewhere: hints for names that it does not have.
     """
     homes = import_lines(package, "__init__.py")
     names = sorted(homes)
@@ -184,12 +182,12 @@ def family(
 
 
 def missing(module: str, name: str, known: Iterable[str], elsewhere: Mapping[str, str]) -> AttributeError:
-    """What to raise where a module has no such name.
+    """The error for a missing name of a module.
 
     Args:
-        module: as users call it.
+        module: its public name.
         known: its public names.
-        elsewhere: what names that are not here are called, or where they are.
+        elsewhere: hints for names that it does not have.
     """
     known, spelled = list(known), american(name)
     if name in elsewhere:
@@ -203,7 +201,7 @@ def missing(module: str, name: str, known: Iterable[str], elsewhere: Mapping[str
 
 
 def american(name: str) -> str:
-    """A name as OpenSim, NumPy and SciPy spell it, of one that may be spelled as in Britain."""
+    """The American spelling of a name."""
     name = re.sub(r"(?i)(cent|fib)re(?=s?(_|$))", r"\1er", name)
     name = re.sub(r"(?i)(col|behavi)our", r"\1or", name)
     name = re.sub(r"(?i)(?<=gr)ey(?=_|$)", "ay", name)

@@ -1,13 +1,11 @@
-"""Vectors that users give become checked arrays. One rule holds wherever arrays go in:
+"""Conversion of user input to checked arrays, with the same rules everywhere:
 
-- real numbers: text, truth values, complex numbers, dates, other objects and masked entries raise an error;
-- names count: a mapping, a Table, a pandas object or a structured array is matched by its labels, in any
-order; labels that are not the names of the entries raise an error; without labels (none of them text) entries
-are matched by position;
-- every number is finite, and a quaternion has a direction.
+- numbers are real: text, booleans, complex numbers, dates, other objects and masked entries raise an error;
+- labels are matched: a mapping, a Table, a pandas object or a structured array is matched by its labels, in
+any order; labels that are not the names of the entries raise an error; without labels (none of them text)
+entries are matched by position; - numbers are finite, and quaternions are not zero.
 
-A mapping may leave entries out, which keep their defaults; what is a table must have them all, and nothing
-else.
+A mapping may leave entries out, which keep their defaults; a table must have exactly the entries.
 """
 
 from __future__ import annotations
@@ -34,20 +32,19 @@ else:
     SX = "an expression of CasADi"
 """In annotations: an expression, scalar or matrix. CasADi itself is loaded where it computes."""
 Array: TypeAlias = NDArray[np.float64]
-"""Numbers, as they come out."""
+"""Results."""
 Scalar: TypeAlias = float | Array
 """One number per state: an array of shape (...), or one number for one state."""
 Vector: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
-"""Numbers (..., n), as they may be given: in their order or labeled."""
+"""Input numbers (..., n): in order or labeled."""
 
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """What the entries of a vector are.
+    """Entries of a vector.
 
     Args:
-        noun: what errors call an entry.
-        names: of the entries; none where they have none.
+        noun: name of an entry in errors. names: of the entries; none if they have none.
         default: values of the entries that a mapping leaves out, shape (n,); None if it must have all.
         quaternions: those among the entries, as (name of the body, slice).
     """
@@ -63,7 +60,7 @@ POINT = Entries("component", ("x", "y", "z"))
 
 
 def real(what: str, value: Any, expected: str = "real numbers") -> np.ndarray:
-    """float64 of any shape. Labels x, y, z count; other labels that could mean an order raise an error."""
+    """float64 of any shape. Labels x, y, z are matched; other labels that could mean an order raise an error."""
     if type(value) is np.ndarray and value.dtype == np.float64:
         return value
     value = in_order(what, value, expected)
@@ -99,7 +96,7 @@ def _masked(value: Any) -> bool:
 
 
 def in_order(what: str, value: Any, expected: str = "real numbers") -> Any:
-    """The values of what has labels x, y and z, in this order; anything without labels is returned as it is.
+    """Values with labels x, y and z in this order; unlabeled input is returned unchanged.
 
     Raises:
         ShapeError: of a table with other columns, and of masked entries.
@@ -136,7 +133,7 @@ def gaps(value: Any) -> Any:
 
 
 def matrices(value: Any) -> Any:
-    """SciPy's Rotation and RigidTransform, or a list of them, as matrices; anything else as it is."""
+    """SciPy's Rotation and RigidTransform, or a list of them, as matrices; other input unchanged."""
     if hasattr(value, "as_matrix"):
         return value.as_matrix()
     if isinstance(value, (list, tuple)) and len(value) and all(hasattr(x, "as_matrix") for x in value):
@@ -145,9 +142,9 @@ def matrices(value: Any) -> Any:
 
 
 def vector(what: str, value: Any, size: int, entries: Entries | None = None, one: bool = False) -> np.ndarray:
-    """float64 of shape (..., size), or (size,) for one state, by label where there are labels. Numbers that
-    are not finite
-    pass: see `check_finite`."""
+    """float64 of shape (..., size), or (size,) for one state, matched by labels if there are any. Numbers
+    need not be finite: see `check_finite`.
+    """
     if (
         type(value) is np.ndarray
         and value.dtype == np.float64
@@ -195,7 +192,7 @@ def check_finite(what: str, array: np.ndarray, entries: Entries, result: Any = N
 
 
 def median(x: Array) -> float:
-    """That of some numbers (n,), as np.median, which loads masked arrays for it."""
+    """The median of numbers (n,), without np.median, which loads masked arrays."""
     ordered = np.sort(x)
     if not len(ordered) or ordered[-1] != ordered[-1]:
         return math.nan
@@ -203,9 +200,9 @@ def median(x: Array) -> float:
 
 
 def plain(size: int, quaternions: Sequence[slice] = ()) -> Callable[[Any], bool]:
-    """A function that says of a value whether nothing is left to check: a float64 vector of that size,
-    finite, no quaternion zero. Quicker than `check_finite`, which says what is wrong; where it says no, that
-    decides."""
+    """A fast function that tells whether a value needs no further checks: a float64 vector of that size,
+    finite, without zero quaternions. Otherwise `check_finite` decides.
+    """
     shape = (size,)
 
     def short(value: Any) -> bool:
@@ -231,8 +228,7 @@ def plain(size: int, quaternions: Sequence[slice] = ()) -> Callable[[Any], bool]
 
 
 def unusable(array: np.ndarray, entries: Entries) -> np.ndarray:
-    """Which states of an array (..., n) have a number that is not finite, or a quaternion without direction:
-    shape (...)."""
+    """States of an array (..., n) with a number that is not finite, or a zero quaternion: shape (...)."""
     bad = ~np.isfinite(array).all(axis=-1)
     with np.errstate(all="ignore"):
         for _, part in entries.quaternions:
@@ -241,7 +237,7 @@ def unusable(array: np.ndarray, entries: Entries) -> np.ndarray:
 
 
 def complaint(row: np.ndarray, entries: Entries) -> str:
-    """What is wrong with one state (n,); nothing, if nothing is."""
+    """The complaint about one state (n,), or empty."""
     for i in np.flatnonzero(~np.isfinite(row)):
         which = f"{entries.noun} {entries.names[i]!r}" if entries.names else f"{entries.noun} {i}"
         return f"{which} is {row[i]}; it must be a finite number"
@@ -256,7 +252,7 @@ def complaint(row: np.ndarray, entries: Entries) -> str:
 
 
 def place(where: tuple[int, ...], bad: np.ndarray, result: bool = True) -> str:
-    """Words for the first of the bad states of a batch."""
+    """Text on the first bad state of a batch."""
     if not where:
         return ""
     others = "`error.result` has the others; " if result else ""
@@ -322,8 +318,7 @@ def _joined(what: str, columns: Mapping[str, np.ndarray], entries: Entries) -> n
 
 
 def _columns(what: str, value: Any, entries: Entries | None) -> np.ndarray | None:
-    """The values of something with labels in the order of the names; None if it has no labels that are
-    text."""
+    """Labeled values in the order of the names; None without text labels."""
     found = _labels(value)
     if found is None:
         return None
@@ -381,7 +376,7 @@ def _labels(value: Any) -> tuple[Sequence[Any], Callable[[Any], Any], Sequence[A
 
 
 def by_label(what: str, value: Any, entries: Entries) -> Any:
-    """What has labels, in the order of the names; all else as it is."""
+    """Labeled input in the order of the names; other input unchanged."""
     columns = _columns(what, value, entries)
     return value if columns is None else columns
 
@@ -407,7 +402,7 @@ def _numbers_in(array: np.ndarray) -> np.ndarray:
 
 
 def number(what: str, value: Any, expected: str) -> float:
-    """One number; strings, truth values, arrays and None raise an error."""
+    """One number; strings, booleans, arrays and None raise an error."""
     try:
         if isinstance(value, (str, bool)):
             raise TypeError
@@ -417,20 +412,20 @@ def number(what: str, value: Any, expected: str) -> float:
 
 
 def is_whole(value: object, least: float = -math.inf, most: float = math.inf) -> bool:
-    """Whether it is a whole number within these, and no truth value."""
+    """Whether it is an integer within these limits, and not a boolean."""
     return (
         isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(least <= value <= most)
     )
 
 
 def is_number(value: object, low: float = -math.inf, high: float = math.inf) -> bool:
-    """Whether it is a finite real number within these, and no truth value."""
+    """Whether it is a finite real number within these limits, and not a boolean."""
     real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     return real and bool(low <= value <= high and value - value == 0)  # type: ignore[operator]
 
 
 def vertcat(parts: Iterable[SX]) -> SX:
-    """The columns of expressions one below the other; of none, a column without entries."""
+    """Stack columns of expressions; an empty column for none."""
     import casadi as ca
 
     return ca.vertcat(ca.SX(0, 1), *parts)

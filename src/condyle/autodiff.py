@@ -1,8 +1,8 @@
-"""Operators and runs as functions of plain arrays, with directional derivatives and gradients: what
-condyle.jax and condyle.torch hand to their libraries.
+"""Operators and runs as functions of plain arrays, with directional derivatives and gradients, for
+condyle.jax and condyle.torch.
 
-Other libraries know arrays, not manifolds: a direction of q has nq entries there, ours nu along the manifold.
-With qdot = N v and N+ its left inverse (u_from_qdot), which drops what would change a quaternion's length,
+Other libraries use arrays, not manifolds: a direction of q has nq entries there, nu along the manifold here.
+With qdot = N v and N+ its left inverse (u_from_qdot), which removes changes of a quaternion's length,
 
     df = (df/dv) N+ dq,        gradient by q = N+' (gradient by v)                                      (1)
 """
@@ -27,24 +27,24 @@ from condyle.system.state import State
 from condyle.system.system import System
 
 TAIL = ("parameters", "inputs", "z", "t")
-"""Options of an operator that have derivatives."""
+"""Options of an operator with derivatives."""
 FIXED = ("discrete", "locked", "disabled", "threads")
-"""Those that have none."""
+"""Options without derivatives."""
 
 
 class OperatorMap:
     """One operator of a System as a function of plain arrays that share their leading dimensions.
 
     Args:
-        system: whose it is.
-        name: of the operator, one of those with derivatives.
-        body: of which, where the operator asks for one.
+        system: the system.
+        name: of an operator with derivatives.
+        body: for operators of one body.
         options: discrete, locked, disabled, threads: the same in all calls.
 
     Attributes:
         names: its variables in order: the arguments, then parameters, inputs, z, t.
-        required: how many must be given.
-        positional: how many may be given in order.
+        required: number of required variables.
+        positional: number of positional variables.
         shape: of the result for one state. Results of several parts are one vector: a pose is R row by row,
             then p; energy is (kinetic, potential).
     """
@@ -118,9 +118,9 @@ class RunMap:
     """A run as a function of plain arrays: y = (q, u, z) at its end, or at some times.
 
     Args:
-        system: what moves.
-        state: where it starts; what is not given as an argument stays as it is there.
-        t_final: where it ends [s].
+        system: the system.
+        state: initial state; arguments replace its variables.
+        t_final: end of the run [s].
         t: times [s], shape (T,); the end, if None.
         options: of `cd.simulate`.
 
@@ -146,7 +146,7 @@ class RunMap:
         self._last: tuple[Any, Any] = (None, None)
 
     def _runs(self, given: Mapping[str, Array]) -> Any:
-        """The Trajectory of one start, or the Ensemble of many; that of the last call is kept."""
+        """The Trajectory of one start, or the Ensemble of many; that of the last call is cached."""
         key = tuple((n, x.shape, x.tobytes()) for n, x in given.items())
         if self._last[0] == key:
             return self._last[1]
@@ -236,7 +236,7 @@ def _has_rates(system: System) -> bool:
 def named(
     what: str, map_: OperatorMap | RunMap, arguments: Sequence[Any], options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Arguments by their names; those that are None are left out."""
+    """Arguments by name, without those that are None."""
     names = map_.names
     if not map_.required <= len(arguments) <= map_.positional:
         wanted = ", ".join(names[: map_.required or map_.positional])
@@ -250,7 +250,7 @@ def named(
 
 
 def check_sizes(what: str, shapes: Mapping[str, Sequence[int]], sizes: Mapping[str, int]) -> tuple[int, ...]:
-    """The leading dimensions that all arguments share, or a ShapeError."""
+    """The common leading dimensions of all arguments, or a ShapeError."""
     for name, shape in shapes.items():
         if not shape or shape[-1] != sizes[name]:
             raise ShapeError(f"{what}: {name}: expected shape (..., {sizes[name]}), got {tuple(shape)}")
@@ -263,7 +263,7 @@ def check_sizes(what: str, shapes: Mapping[str, Sequence[int]], sizes: Mapping[s
 
 
 def no_second(module: str, gradient: str) -> str:
-    """Why derivatives of derivatives raise an error."""
+    """The error for derivatives of derivatives."""
     return (
         f"{module}: derivatives of derivatives are not supported; take differences of {gradient}, or the expressions "
         "themselves from system.casadi(...)"

@@ -43,7 +43,7 @@ if not TYPE_CHECKING:
 
 
 class CondyleError(Exception):
-    """Base of every error that Condyle raises on purpose."""
+    """Base class of Condyle's errors."""
 
 
 class DescriptionError(CondyleError, ValueError):
@@ -56,7 +56,7 @@ class ArgumentError(DescriptionError, TypeError):
 
 
 class MissingFileError(CondyleError, FileNotFoundError):
-    """A file that does not exist. Carries `filename`, and `near`, similar names in the same folder."""
+    """A file that does not exist. Has `filename`, and `near`, similar names in the same folder."""
 
     def __init__(self, message: str, filename: str = "", near: Iterable[str] = ()) -> None:
         super().__init__(message)
@@ -73,8 +73,7 @@ class FrozenError(CondyleError, RuntimeError):
 class ShapeError(CondyleError, ValueError):
     """An array argument of the wrong shape or kind, or not finite.
 
-    Carries `result` where numbers were not finite: what was asked, with NaN for the states that they spoil;
-    else None.
+    Has `result` if numbers were not finite: the result with NaN for these states; else None.
     """
 
     def __init__(self, message: str = "", result: object = None) -> None:
@@ -83,11 +82,9 @@ class ShapeError(CondyleError, ValueError):
 
 
 class SingularError(CondyleError, ArithmeticError):
-    """A mobilizer has lost a direction of motion at some coordinates, or its coordinates cannot follow the
-    speeds there.
+    """A mobilizer is singular at some coordinates: it has lost a direction of motion, or qdot is infinite.
 
-    Carries `body`, `speed`, `q` of its mobilizer, and `result`: what was asked, with NaN for the states that
-    are singular.
+    Has `body`, `speed`, `q` of its mobilizer, and `result` with NaN for the singular states.
     """
 
     status: ClassVar[Status] = Status.SINGULAR
@@ -100,8 +97,8 @@ class SingularError(CondyleError, ArithmeticError):
 class ConstraintError(CondyleError, ArithmeticError):
     """Constraints that cannot be satisfied.
 
-    Carries `violated`, amounts by equation; `nearest`, the best q or u found, if there was a search; and
-    `result`, what an operator was asked for, with NaN for the states without an answer.
+    Has `violated`, amounts by equation; `nearest`, the best q or u found, if there was a search; and `result`
+    of an operator, with NaN for states without a solution.
     """
 
     status: ClassVar[Status] = Status.CONSTRAINTS
@@ -116,8 +113,8 @@ class ConstraintError(CondyleError, ArithmeticError):
 class PathError(CondyleError, ArithmeticError):
     """A path that was not found over its surfaces at some pose.
 
-    Carries `path`, the name of its force; `surfaces`, names of its surfaces; `q`,
-    where; and `result`: what was asked, with NaN for the states without an answer.
+    Has `path`, the name of its force; `surfaces`, names of its surfaces; `q`; and `result` with NaN for
+    states without a solution.
     """
 
     status: ClassVar[Status] = Status.PATH
@@ -132,8 +129,7 @@ class PathError(CondyleError, ArithmeticError):
 class ContactError(CondyleError, ArithmeticError):
     """A contact whose closest points are not found at some pose.
 
-    Carries `contact`, its name; `surfaces`, which they are; `q`, where; and `result`: what was asked, with
-    NaN for the states without an answer.
+    Has `contact`, its name; its `surfaces`; `q`; and `result` with NaN for states without a solution.
     """
 
     status: ClassVar[Status] = Status.CONTACT
@@ -146,7 +142,7 @@ class ContactError(CondyleError, ArithmeticError):
 
 
 class ConvergenceError(CondyleError, ArithmeticError):
-    """An iteration that did not converge. Carries `nearest`, the best q found, and `status`, why."""
+    """An iteration that did not converge. Has `nearest`, the best q found, and `status`, the reason."""
 
     def __init__(self, message: str, nearest: object, status: Status = Status.REJECTED) -> None:
         super().__init__(message)
@@ -154,15 +150,15 @@ class ConvergenceError(CondyleError, ArithmeticError):
 
 
 class TraceError(CondyleError, TypeError):
-    """A user function did something that cannot become machine code."""
+    """A user function that cannot become machine code."""
 
 
 class NativeError(CondyleError, RuntimeError):
-    """Machine code could not be made or run."""
+    """Machine code could not be generated or run."""
 
 
 class UnknownNameError(CondyleError, KeyError):
-    """A name that does not exist. Carries `name`, `kind` and the `near` names."""
+    """A name that does not exist. Has `name`, `kind` and the similar names `near`."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str], hint: str = "") -> None:
         known = list(known)
@@ -180,8 +176,9 @@ class UnknownNameError(CondyleError, KeyError):
         super().__init__(self.message)
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows of a mistake in one of its cells: one line. Where this raises, as of mistakes
-        in functions that cells call, IPython shows the whole traceback."""
+        """One-line display in a notebook for errors in a cell. If this raises, as for errors in functions
+        called by cells, IPython shows the full traceback.
+        """
         frames = [
             (frame.f_globals.get("__name__", ""), frame.f_code.co_name, line)
             for frame, line in traceback.walk_tb(self.__traceback__)
@@ -212,7 +209,7 @@ def check_name(kind: str, name: object, known: Collection[Any], hint: str = "") 
 
 
 class QualityError(CondyleError, ArithmeticError):
-    """A result that is beyond what its guidelines allow: `result.check()`. Carries `quality`, its table."""
+    """A result far above its guidelines: `result.check()`. Has `quality`, its table."""
 
     def __init__(self, message: str, quality: object = None) -> None:
         super().__init__(message)
@@ -231,15 +228,15 @@ _warned = 0
 
 
 def warned() -> int:
-    """How many warnings there were in this process, shown or not."""
+    """Number of warnings in this process, shown or not."""
     return _warned
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """A warning that names the user's line: the nearest one outside of this package.
+    """Warn at the user's line, the nearest one outside of this package.
 
     Args:
-        message: what to say.
+        message: the text.
         category: RuntimeWarning for a result that may not be right; UserWarning otherwise.
     """
     global _warned

@@ -1,9 +1,9 @@
-"""Files that appear whole or not at all, and what killed processes leave of them.
+"""Files written atomically, and cleanup of leftovers of killed processes.
 
-A file is written beside its target as `<target>.<machine>.<process>.<random>.new` and then renamed. Whatever
-ends the writing removes it, except a kill or the loss of power. Such an orphan differs from a file in use by
-its name: no process of that number is left on that machine, and nothing has been written for some seconds. Of
-another machine it is one after an hour.
+A file is written beside its target as `<target>.<machine>.<process>.<random>.new` and then renamed. It is
+removed if writing fails, except after a kill or loss of power. A leftover is recognized by its name, if no
+such process exists on that machine and nothing has been written for some seconds; from another machine, after
+an hour.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from typing import IO, Any
 from condyle.errors import DescriptionError, MissingFileError
 
 UNFINISHED = ".new"
-"""How the name of a file at work ends."""
+"""Suffix of unfinished files."""
 _PAUSE, _HOUR = 10.0, 3600.0  # [s] without a write
 _NAME = re.compile(r"\.([\w-]*)\.(\d+)\.\w+\.new$")
 
 
 def existing(path: Path) -> Path:
-    """The path of a file that is there, or that may be no file at all.
+    """The path of an existing file.
 
     Raises:
-        MissingFileError: nothing is there; with names there that are like it.
+        MissingFileError: it does not exist; with similar names.
     """
     try:
         if path.exists():
@@ -58,7 +58,7 @@ def existing(path: Path) -> Path:
 
 
 def check_target(path: Path, who: str) -> None:
-    """Refuse the path of a file that cannot be written: `who` is asked to write it.
+    """Raise an error if a file cannot be written by `who`.
 
     Raises:
         DescriptionError: its folder does not exist, or it is a folder itself.
@@ -75,24 +75,23 @@ def check_target(path: Path, who: str) -> None:
 def atomic_write(
     path: Path, mode: str = "wb", *, private: bool = False, tidy: bool = True, **options: Any
 ) -> Iterator[IO[Any]]:
-    """A file open for writing, which takes the place of `path` when the block ends, and is removed if it
-    fails.
+    """A file open for writing, which replaces `path` when the block ends, and is removed if it fails.
 
-    A file that exists keeps its mode and, where this process may set them, its owner and group. A symbolic
-    link stays, and the file that it points to is replaced, or made. A new file has the mode that `open`
-    gives it. A device or a pipe is written directly.
+    A file that exists keeps its mode and, where this process may set them, its owner and group. Through a
+    symbolic link, its target is replaced or created. A new file has the mode that `open` gives it. A device
+    or a pipe is written directly.
 
     Args:
         path: the file to write.
         mode: as of `open`.
         private: no other user may read it, and a link is replaced.
-        tidy: first remove what killed processes left of the same target, which lists the whole folder.
+        tidy: first remove leftovers of killed processes for the same target, which lists the folder.
         options: more arguments of `open`.
 
     Raises:
         MissingFileError: the folder does not exist.
         DescriptionError: the path is a folder, or its name is too long.
-        PermissionError: nothing may be written into the folder, or the file is read-only.
+        PermissionError: the folder is not writable, or the file is read-only.
     """
     target = path if private else _target(path)
     if not private and os.path.exists(target) and not os.path.isfile(target):
@@ -122,7 +121,9 @@ def atomic_write(
 
 
 def replace(source: Path, path: Path) -> None:
-    """Move a finished file to the place of another, whose access and symbolic links stay, as of `atomic_write`."""
+    """Move a finished file over another one, keeping its permissions and symbolic links, as in
+    `atomic_write`.
+    """
     target = _target(path)
     _keep_access(str(source), target)
     os.replace(source, target)
@@ -178,7 +179,7 @@ def _keep_access(new: str, target: Path) -> None:
 
 
 def orphans(folder: Path, target: str | None = None) -> Iterator[str]:
-    """Files that killed processes left in a folder: those of one target, or all."""
+    """Leftover files of killed processes in a folder: those of one target, or all."""
     pattern = f"{glob.escape(target)}.*{UNFINISHED}" if target else f"*{UNFINISHED}"
     for name in glob.glob(pattern, root_dir=folder):
         path = os.path.join(folder, name)
@@ -215,5 +216,5 @@ def _runs(process: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        pass  # somebody else's
+        pass  # another user's
     return True

@@ -5,9 +5,9 @@
     udot = jax.jit(jax.vmap(f))(q, u)                       # one native batch
     g = jax.grad(lambda q, u: (f(q, u) ** 2).sum(), argnums=(0, 1))(q, u)
 
-Machine code runs on the host, in double precision, whatever the device and the precision of JAX; results have
-JAX's precision: `jax.config.update("jax_enable_x64", True)` for all digits. Derivatives are exact and of
-first order. Needs the extra `jax`.
+Machine code runs on the host, in double precision, for any device and precision of JAX; results have JAX's
+precision: `jax.config.update("jax_enable_x64", True)` for all digits. Derivatives are exact and of first
+order. Needs the extra `jax`.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def operator(
     """An operator of a System as a function of JAX's arrays.
 
     Args:
-        system: it is frozen by this.
+        system: the system; this freezes it.
         name: an operator with derivatives, such as "forward_dynamics" or "path_lengths".
-        body: of which body, for operators that answer for one, such as "body_pose".
+        body: for operators of one body, such as "body_pose".
         options: discrete, locked, disabled, threads: as in the operator, the same in all calls.
 
     Returns:
@@ -46,8 +46,8 @@ def operator(
             name the Parameters, Inputs, auxiliary states and time that differ from the defaults. All are
             arrays whose last axis is the variable (t has one entry there) and whose leading axes broadcast.
             Results of several parts are one vector: a pose is R row by row, then p; energy is (kinetic,
-            potential). Derivatives by q are those of plain arrays: what would change the length of a
-            quaternion does not count.
+            potential). Derivatives by q are those of plain arrays: changes of the length of a quaternion have
+            no effect.
 
     Raises:
         UnknownNameError: no such operator, or it has no derivatives.
@@ -64,14 +64,14 @@ def simulate(
     accuracy: float = 1e-6,
     **options: object,
 ) -> Callable[..., jax.Array]:
-    """A run as a function of where it starts and of what holds in it, with the derivatives of the run as it was
-    computed (`traj.vjp`).
+    """A run as a function of its initial state, Parameters and inputs, with the derivatives of the run as it
+    was computed (`traj.vjp`).
 
     Args:
-        system: what moves.
-        state: where it starts; whatever is not given as an argument stays as it is here.
-        t_final: when the run ends [s].
-        t: times at which it is asked for [s], shape (T,); its end, if left out.
+        system: the system.
+        state: initial state; arguments replace its variables.
+        t_final: end of the run [s].
+        t: output times [s], shape (T,); the end by default.
         accuracy: of the run.
         options: of `cd.simulate`, such as integrator and step.
 
@@ -80,7 +80,7 @@ def simulate(
             at the times, (..., T, n). Leading dimensions, and vmap, are members of one ensemble.
 
     Raises:
-        DescriptionError: a state of another system; a run that has no derivative says why when it is asked for.
+        DescriptionError: a state of another system, or derivatives of a run that has none.
     """
     run = RunMap(system, state, t_final, t, {"accuracy": accuracy, **options})
     return _as_function(run, "condyle.jax.simulate(...)")
@@ -135,7 +135,7 @@ def _lead(arrays: Sequence[Any]) -> tuple[int, ...]:
 
 
 def _results(primitive: Primitive, arrays: Sequence[Any], names: Sequence[str], map: Any, wrt: Any) -> Any:
-    """Shapes of what a primitive gives."""
+    """Shapes of a primitive's results."""
     lead = _lead(arrays[: len(names)])
     if primitive is not cotangent_p:
         if primitive is tangent_p:
@@ -167,7 +167,7 @@ def _register(primitive: Primitive, run: Callable[..., Any]) -> None:
         return each if many else each[0]
 
     def batched(arrays: Sequence[Any], axes: Sequence[Any], **static: Any) -> Any:
-        """A leading dimension for all: the native code takes it as one batch."""
+        """Add a leading dimension to all arguments: the native code evaluates one batch."""
         placed = [
             jnp.expand_dims(x, 0) if axis is None else jnp.moveaxis(x, axis, 0)
             for x, axis in zip(arrays, axes, strict=True)
@@ -204,7 +204,7 @@ def _tangent_transpose(w: Any, *arrays: Any, map: Any, names: tuple[str, ...], w
 
 
 def _summed(x: Any, shape: tuple[int, ...]) -> Any:
-    """Summed over the leading dimensions in which the variable has one row for all."""
+    """Sum over the leading dimensions in which the variable was broadcast."""
     axes = tuple(k for k, n in enumerate(shape) if n == 1 and x.shape[k] != 1)
     return x.sum(axes, keepdims=True) if axes else x
 

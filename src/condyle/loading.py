@@ -1,11 +1,10 @@
 """Load CasADi, and explain why it and OpenSim cannot be loaded together. And pause garbage collection.
 
-The wheels of casadi and opensim each bring a library that answers to the name libcasadi.so.3.7 (libcasadi.dll
-on Windows), and they differ. The loader of the operating system takes the first for both, so that the second
-package lacks some symbol and its import fails. Both can be loaded by force, with symbols of one of them for
-the whole process; then the solvers that CasADi loads later find the wrong library and read garbage: tried,
-and Moco did. Where both packages come from one build, as from conda, they share one library and nothing here
-matters.
+The wheels of casadi and opensim each contain a different library named libcasadi.so.3.7 (libcasadi.dll on
+Windows). The loader of the operating system uses the first for both, so that the second package lacks symbols
+and its import fails. Loading both by force makes the solvers that CasADi loads later use the wrong library
+and read garbage, as Moco did in a test. If both packages come from one build, as from conda, they share one
+library.
 """
 
 from __future__ import annotations
@@ -29,14 +28,15 @@ _REMEDY = (
     '"Beside OpenSim" in the guide to errors'
 )
 STARTED = time.time()
-"""When this process read the first source of this package; others are read later."""
+"""Time when this process read the first source of this package."""
 _SIGNS = ("casadi", "undefined symbol", "symbol not found", "dll load failed")
 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause garbage collection. What is loaded or read is kept: scanning all of it whenever it grew by a
-    quarter took a tenth of the time until a first result."""
+    """Pause garbage collection. Loaded objects stay alive, and scanning them repeatedly took a tenth of the
+    time to a first result.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -47,9 +47,9 @@ def collector_paused() -> Iterator[None]:
 
 
 class Deferred:
-    """A module whose functions load it when they are called, not before: records of operators name functions
-    of rooms that most systems never enter. For type checkers and editors, import the module itself under
-    `if TYPE_CHECKING`."""
+    """A lazily loaded module: its functions load it when they are called. For type checkers and editors,
+    import the module itself under `if TYPE_CHECKING`.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -64,8 +64,9 @@ def if_loaded(module: str, name: str) -> Any:
 
 
 def import_lines(package: str, file: str) -> dict[str, tuple[str, str]]:
-    """Module and name there of each line `from module import name as public` in a file of a package, by its
-    public name."""
+    """Module and name of each line `from module import name as public` in a file of a package, by public
+    name.
+    """
     text = (get_data(package, file) or b"").decode()
     return {
         public: (module, name)
@@ -84,15 +85,14 @@ def load_casadi() -> None:
 
 
 def explain_opensim() -> None:
-    """Explain a later failure of `import opensim` in the same way. Checks the name of each import, and
-    nothing else."""
+    """Explain a later failure of `import opensim` in the same way. It only checks the name of each import."""
     # drop our finder from an earlier load
     others = [finder for finder in sys.meta_path if type(finder).__module__ != __name__]
     sys.meta_path[:] = [_Finder(), *others]  # type: ignore[list-item]
 
 
 class _Finder:
-    """Finds opensim as it would be found anyway, and watches its import."""
+    """Finds opensim as usual, and watches its import."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None

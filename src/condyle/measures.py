@@ -1,4 +1,5 @@
-"""Measures: what a run records of a number that a user's function computes at each state. Simbody's Measures.
+"""Measures: quantities recorded during a run, computed by a user's function of the state, like Simbody's
+Measures.
 
     system.add_measure("work", cd.measures.Integral(lambda s: s.input("torque", 0.0) * s.u("knee")))
     system.add_measure("peak", cd.measures.Maximum(lambda s: s.station_position("foot", p)[1]))
@@ -9,11 +10,11 @@ run from t_0 has
 
     Integral         z + integral of g dt, an auxiliary state z, within the accuracy of the run            (1)
     Maximum          max of g from t_0 on, between steps too, and when it was first reached                (2)
-    Delay            g at t - delay; before that was part of the run, g at its earliest time               (3)
+    Delay            g at t - delay, or at the start of the run if that is earlier                       (3)
     SampleAndHold    g when it was last sampled, a discrete variable                                       (4)
 
-Laws may read (1) by s.z(name) and (4) by s.discrete(name). (2) and (3) are found afterward from the run:
-equations of motion that depend on their own past would be others than those that are solved here.
+Laws may use (1) by s.z(name) and (4) by s.discrete(name). (2) and (3) are computed after the run: laws cannot
+use them, since delay differential equations are not supported.
 """
 
 from __future__ import annotations
@@ -42,10 +43,10 @@ INITIAL = quantity("", plain=True)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measure(UserForce):
-    """A law that exerts nothing: a number g(s).
+    """A law without loads: a number g(s).
 
     Attributes:
-        history: it is found afterward, from the whole run.
+        history: it is computed after the run.
     """
 
     history: ClassVar[bool] = False
@@ -72,7 +73,7 @@ class Measure(UserForce):
         return self.law.apply(*answers(self.asks, s))
 
     def columns(self, name: str) -> tuple[str, ...]:
-        """Names of what it adds to a run's table."""
+        """Names of its columns in a run's table."""
         return (name,)
 
     def variables(self, name: str) -> list[Parameter]:
@@ -82,8 +83,8 @@ class Measure(UserForce):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Integral(Measure):
-    """The integral of g over time (1). It is an auxiliary state, NAME among `system.state_variables`, and
-    runs backward too; `disabled=[NAME]` holds it. Laws read it with s.z(NAME).
+    """The integral of g over time (1). It is an auxiliary state, NAME among `system.state_variables`, and may
+    run backward; `disabled=[NAME]` stops it. Laws use it by s.z(NAME).
 
     Args:
         function: g(s), as of `cd.forces.Custom`.
@@ -109,8 +110,9 @@ class Integral(Measure):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Maximum(Measure):
-    """The largest g of the run so far (2), and the time at which it was first reached, NAME_time. It is found
-    between steps too, by the method's own polynomial. Backward in time, so far is from the later times on.
+    """The largest g of the run so far (2), and the time at which it was first reached, NAME_time. It is
+    located between steps by the method's polynomial. Backward in time, "so far" means from the later times
+    on.
 
     Args:
         function: g(s), as of `cd.forces.Custom`; the largest size is that of abs(g).
@@ -149,15 +151,15 @@ class Delay(Measure):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampleAndHold(Measure):
-    """g when it was last sampled (4): a discrete variable, NAME among `system.discrete`, that laws read by
-    s.discrete(NAME). Runs with it go forward in time.
+    """g when it was last sampled (4): a discrete variable, NAME among `system.discrete`, used in laws by
+    s.discrete(NAME). Such runs must go forward in time.
 
     Args:
         function: g(s), as of `cd.forces.Custom`.
-        period: it is sampled at all its multiples [s], the start of a run among them if it is one, before
-            other events set in time; a run that starts between goes on with what its state holds.
-        event: instead of a period, the name of the Event before whose action it is sampled.
-        initial: its value in a new State.
+        period: it is sampled at all multiples [s], including the start of a run if that is one, before other
+            timed events; a run that starts between continues with the value of its state.
+        event: instead of a period, the name of an Event; it is sampled before its action. initial: its value
+            in a new State.
     """
 
     period: float | None = None

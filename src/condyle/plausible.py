@@ -1,8 +1,8 @@
-"""Numbers that are possible but implausible: one warning each, PlausibilityWarning, with the value and the
-likely cause. All limits, with their reasons, are here.
+"""Implausible numbers: one PlausibilityWarning each, with the value and the likely cause. All limits, with
+their reasons, are here.
 
 They are generous. Those of muscles hold for animals from insects to whales. Those of bodies compare numbers
-of one body with each other, so that planets, vehicles and proteins pass.
+of the same body, so that planets, vehicles and proteins pass.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from condyle.errors import PlausibilityWarning, warn
 
 
 class Limit(NamedTuple):
-    """The largest plausible number, its unit, and what was likely meant beyond it."""
+    """The largest plausible number, its unit, and the likely cause beyond it."""
 
     most: float
     unit: str
@@ -60,14 +60,14 @@ def ask(text: str) -> None:
 
 
 def of_muscle(fields: dict[str, float]) -> Iterator[str]:
-    """What to ask about numbers of a muscle, by argument."""
+    """Warnings about numbers of a muscle, by argument."""
     for name, limit in MUSCLE.items():
         if (value := fields.get(name, 0.0)) > limit.most:
             yield f"{name} = {value:g} {limit.unit} is implausible: {limit.cause}"
 
 
 def of_excitation(values: Array) -> Iterator[str]:
-    """What to ask about excitations over time."""
+    """Warnings about excitations over time."""
     low, high = float(np.min(values, initial=0.0)), float(np.max(values, initial=0.0))
     if low < -1e-6 or high > 1 + 1e-6:
         cause = "divide percents by 100" if high > 1.5 else "they count as 0 below 0, and as 1 above 1"
@@ -75,7 +75,7 @@ def of_excitation(values: Array) -> Iterator[str]:
 
 
 def of_gravity(g: Array) -> Iterator[str]:
-    """What to ask about an acceleration of free fall [m/s^2], shape (3,)."""
+    """Warnings about gravity [m/s^2], shape (3,)."""
     size = float(np.linalg.norm(g))
     if size > STRONG:
         yield f"gravity of {size:g} m/s^2 is implausible: it is in m/s^2, 9.81 on Earth"
@@ -88,7 +88,7 @@ def of_gravity(g: Array) -> Iterator[str]:
 
 
 def of_body(mass: float, inertia: Array, lengths: dict[str, float]) -> Iterator[str]:
-    """What to ask about a body: mass [kg], inertia about its mass center [kg m^2], shape (3, 3), and
+    """Warnings about a body: mass [kg], inertia about its mass center [kg m^2], shape (3, 3), and
     distances of its frames and mass center [m], by name."""
     trace = float(np.trace(inertia))
     if not (mass > 0 and trace > 0):
@@ -115,7 +115,7 @@ def of_body(mass: float, inertia: Array, lengths: dict[str, float]) -> Iterator[
 
 
 def of_cutoff(cutoff: float, t: Array) -> Iterator[str]:
-    """What to ask about the frequency [Hz] of a low-pass filter for rows at times t [s]."""
+    """Warnings about the frequency [Hz] of a low-pass filter for rows at times t [s]."""
     lasts = float(t[-1] - t[0]) if len(t) > 1 else 0.0
     if 0 < cutoff < SLOW or 0 < cutoff * lasts < 1:
         yield (
@@ -125,7 +125,7 @@ def of_cutoff(cutoff: float, t: Array) -> Iterator[str]:
 
 
 def of_times(t: Array) -> Iterator[str]:
-    """What to ask about times of recorded loads or coordinates [s]."""
+    """Warnings about times of recorded loads or coordinates [s]."""
     if len(t) >= 20 and (step := median(np.diff(t))) >= APART:
         yield (
             f"its rows are {step:g} s apart: are times in seconds? Divide milliseconds by 1000, numbers "
@@ -134,6 +134,6 @@ def of_times(t: Array) -> Iterator[str]:
 
 
 def of_tensions(name: str, least: float, most: float) -> Iterator[str]:
-    """What to ask about the smallest and largest tension of a muscle [N]."""
+    """Warnings about the smallest and largest tension of a muscle [N]."""
     if least < -1e-3 * max(most, 1.0):
         yield f"{name!r} pushes with {-least:.3g} N, but muscles only pull: is the sign of its column right?"

@@ -1,7 +1,5 @@
-"""How things look at a prompt and in a notebook: short texts, small tables of text and of HTML, names for
-completion.
-
-HTML is escaped and needs nothing from outside.
+"""Display at a prompt and in a notebook: short texts, small tables as text and HTML, names for completion.
+HTML is escaped and self-contained.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ def brief(value: Any, most: int = 6) -> str:
 
 
 def cut(items: Iterable[str], most: int = NAMES, sep: str = ", ") -> str:
-    """The first of the items, and how many are left out, if that is more than one."""
+    """The first items, and the number left out, if more than one."""
     items = list(items)
     more = len(items) - most
     return sep.join(items if more <= 1 else [*items[:most], f"... {more} more"])
@@ -68,8 +66,7 @@ def span(t: Any) -> str:
 
 
 class Display:
-    """A base for what users hold in their hands: completion shows what they may use, and a notebook shows
-    HTML."""
+    """Base class of public objects: completion of public names, and HTML in notebooks."""
 
     __slots__ = ()
     plumbing: ClassVar[frozenset[str]] = frozenset()  # public in Python, but not for users
@@ -80,8 +77,7 @@ class Display:
         return [name for name in super().__dir__() if not name.startswith("_") and name not in hidden]
 
     def _named(self, name: str) -> str:
-        """How to get something of this name that is not an attribute, such as a coordinate; empty if there is
-        nothing."""
+        """Hint for a name that is not an attribute, such as a coordinate; empty if none."""
         return ""
 
     if not TYPE_CHECKING:
@@ -103,7 +99,7 @@ class Display:
 
 @dataclass(frozen=True)
 class Block:
-    """A table of texts under a title; without a head the rows speak for themselves."""
+    """A table of texts under a title, with or without a head."""
 
     title: str
     head: Sequence[str]
@@ -152,14 +148,14 @@ def _row(cell: str, texts: Sequence[str]) -> str:
 
 
 def escape(text: str) -> str:
-    """Text as HTML shows it."""
+    """Escaped text for HTML."""
     import html  # 1 ms, of which a terminal has no use
 
     return html.escape(text)
 
 
 class ShowsBlocks(Display):
-    """What a notebook shows as its repr, and tables below it."""
+    """Base class of objects that a notebook shows as repr and tables."""
 
     __slots__ = ()
 
@@ -171,7 +167,7 @@ class ShowsBlocks(Display):
 
 
 def page(title: str, *blocks: Block) -> str:
-    """A line and tables below it, as HTML. Tables beyond the first open at a click."""
+    """A line and tables below it, as HTML. Tables after the first are collapsed."""
     parts = [f"<div><strong>{escape(title)}</strong></div>"]
     for k, block in enumerate(blocks):
         bare = Block("", block.head, block.rows).html()

@@ -1,5 +1,5 @@
-"""How good a result is: `result.quality`, a small table of checks with value, guideline and verdict. This
-module knows no mechanics: the guidelines are defined beside the studies that they judge.
+"""Quality of results: `result.quality`, a small table of checks with value, guideline and verdict. Guidelines
+are defined with the studies.
 
     moments = cd.inverse_dynamics(system, motion)
     moments.quality                 # the table, at a prompt and in a notebook
@@ -24,8 +24,9 @@ DIGITS = 3
 
 
 class Verdict(StrEnum):
-    """What a Check says: "ok", within the guideline; "check", above it; "fail", so far above it that an input
-    is probably wrong; "note", where there is no guideline."""
+    """Verdict of a Check: "ok", within the guideline; "check", above it; "fail", so far above it that an
+    input is probably wrong; "note", where there is no guideline.
+    """
 
     NOTE = "note"
     OK = "ok"
@@ -42,13 +43,13 @@ class Check:
     """One row of a quality table.
 
     Attributes:
-        what: what was checked, such as "peak residual force on pelvis".
-        value: how large it is, in `unit`; more is worse. NaN, if nothing could be measured, fails.
+        what: name of the check, such as "peak residual force on pelvis". value: in `unit`; larger is worse.
+            NaN fails.
         unit: of value, guideline and limit; may be empty.
-        guideline: the largest value that is still good; None without one.
-        limit: the value from which on the result fails; `FAR` times the guideline, if None.
-        where: place and time of the value, such as "pelvis_ty at t = 0.52 s".
-        advice: what is likely wrong, and what to do.
+        guideline: the largest good value; None without one.
+        limit: the value above which the result fails; `FAR` times the guideline, if None.
+        where: location and time of the value, such as "pelvis_ty at t = 0.52 s".
+        advice: likely cause and remedy.
     """
 
     FAR: ClassVar[float] = 2.0
@@ -90,12 +91,12 @@ class Check:
 
 
 class Quality(Display):
-    """The checks of a result, worst first where it counts: see `worst`, `verdict` and `check`.
+    """The checks of a result: see `worst`, `verdict` and `check`.
 
     It is a sequence of `Check`; `quality["peak residual force"]` is the first whose name begins so.
 
     Args:
-        checks: the rows, or a function that makes them when they are first needed.
+        checks: the rows, or a function that computes them on first use.
         who: the study, in warnings and errors.
     """
 
@@ -177,7 +178,7 @@ class Quality(Display):
 
     @property
     def summary(self) -> str:
-        """What a repr adds at its end; empty if all is well."""
+        """Suffix for a repr; empty if all checks pass."""
         worst = self.worst
         if worst is None or worst.verdict.rank <= Verdict.OK.rank:
             return ""
@@ -196,7 +197,7 @@ class Quality(Display):
         return Block("quality", ("what", "value", "guideline", "verdict", "where"), rows)
 
     def lines(self) -> list[str]:
-        """The table as lines of text, then what to do about rows that are above their guideline."""
+        """The table as lines of text, then advice on rows above their guideline."""
         return [*self.block.lines(), *self._advice] if self.checks else []
 
     @property
@@ -238,11 +239,11 @@ class Judged:
 
     @cached_property
     def quality(self) -> Quality:
-        """How good the result is: what was checked, value, guideline and verdict."""
+        """Quality of the result: checks with value, guideline and verdict."""
         return Quality(self._checks, self._study)
 
     def check(self) -> Self:
-        """Itself, if no row of its `quality` fails.
+        """Return the result if no row of its `quality` fails.
 
         Raises:
             QualityError: the worst row.
@@ -252,7 +253,7 @@ class Judged:
 
 
 def apart(value: float, limit: float) -> tuple[str, str]:
-    """Two numbers with as many digits as it takes to tell them apart."""
+    """Two numbers with enough digits to distinguish them."""
     for digits in range(DIGITS, 17):
         texts = _number(value, digits), _number(limit, digits)
         if texts[0] != texts[1] or value == limit:
@@ -261,7 +262,7 @@ def apart(value: float, limit: float) -> tuple[str, str]:
 
 
 def _number(x: float, digits: int = DIGITS) -> str:
-    """Without exponents where a reader does not expect them."""
+    """A number without unexpected exponents."""
     text = f"{float(x) + 0.0:.{digits}g}"
     return f"{x:.0f}" if "e" in text and 1 <= abs(x) < 1e6 else text
 
@@ -271,7 +272,7 @@ def _with_unit(number: str, unit: str) -> str:
 
 
 def _excess(check: Check) -> float:
-    """How far above its guideline a value is; 0 without one."""
+    """Ratio of a value to its guideline; 0 without one."""
     if check.guideline is None:
         return 0.0
     if math.isnan(check.value):

@@ -1,10 +1,10 @@
-"""Dataclasses whose methods are made when they are first needed: `from condyle.records import dataclass`.
+"""Dataclasses whose methods are generated on first use: `from condyle.records import dataclass`.
 
-`dataclasses.dataclass` writes, parses and compiles the text of a class's methods where the class is defined,
-0.6 ms each; for the 400 of this package that was half of `import condyle`, and a program uses some 60 of
-them. Here this is done when a class is first called, compared, printed or asked for its fields. All else is
-as in `dataclasses`, whose `field`, `fields`, `replace` and `is_dataclass` are used with these classes, which
-may be bases of classes that it makes. To editors and type checkers it is that decorator.
+`dataclasses.dataclass` generates and compiles a class's methods at its definition, 0.6 ms each; for the 400
+classes of this package that was half of `import condyle`, and a program uses about 60 of them. Here this
+happens when a class is first called, compared, printed or its fields are read. Otherwise it is like
+`dataclasses`, whose `field`, `fields`, `replace` and `is_dataclass` work with these classes, as base classes
+too. Editors and type checkers treat it as that decorator.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ __all__ = ["assign", "dataclass"]
 
 
 def assign(thing: object, /, **values: object) -> None:
-    """Set fields of a frozen object, where it is made: in `__post_init__`."""
+    """Set fields of a frozen object in `__post_init__`."""
     for name, value in values.items():
         object.__setattr__(thing, name, value)
 
 
 class _Methods:
-    """The methods of a class, before they are made."""
+    """The methods of a class, before they are generated."""
 
     lock = threading.RLock()
     """One for all classes: to make one is to make its bases."""
@@ -64,8 +64,9 @@ class _Methods:
             setattr(cls, name, _Later(self, name))
 
     def make(self) -> None:
-        """Make them, unless another thread did. `dataclasses` finds the fields and freezes; what it would
-        not put in the place of our own methods is made here, so that a class is never without one."""
+        """Generate them, unless another thread did. `dataclasses` finds the fields and freezes; methods that
+        it would not replace are generated here.
+        """
         with self.lock:
             if self.made:
                 return
@@ -137,7 +138,7 @@ class _Methods:
 
 
 class _Later:
-    """Stands for one method of a class until it is asked for."""
+    """Placeholder of a method until its first use."""
 
     def __init__(self, methods: _Methods, name: str) -> None:
         self.methods, self.name = methods, name

@@ -9,7 +9,7 @@ them.
     CONDYLE_CACHE       on (default) or off: whether machine code is kept on disk
     CONDYLE_CACHE_DIR   where; the user's directory for caches by default
     CONDYLE_CACHE_MB    how much [megabytes], 512 by default
-    CONDYLE_GEOMETRY    folders with meshes of bones, as in PATH: where those of a model file are looked for
+    CONDYLE_GEOMETRY    folders with meshes of bones, as in PATH: search path for meshes of model files
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Assembly: objective, constraints, Jacobian and Hessian of collocation/__init__.py (1), (2), scaled.
 
-With unknowns z = S x, constraints R c and the objective r f, S and R diagonal, what solvers see is
+With unknowns z = S x, constraints R c and the objective r f, S and R diagonal, solvers get
 
     r (a.Sx + b.F(Sx)),     R (A Sx + B F(Sx))                                                             (1)
 
-and all of S, R, r is folded into the constant matrices: scaling costs nothing.
+and S, R, r are folded into the constant matrices: scaling costs nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class FunctionAtPoints:
 
     Attributes:
         function: F(y, d).
-        index: which unknowns y is at each point, shape (k, y).
+        index: unknowns that form y at each point, shape (k, y).
         data: d at each point, shape (k, d).
     """
 
@@ -37,7 +37,7 @@ class FunctionAtPoints:
 
 @dataclass(eq=False)
 class SparseEntries:
-    """Rows or columns of sparse matrices as they come: entries (row, column, value)."""
+    """Accumulates entries (row, column, value) of sparse matrices."""
 
     rows: list[Any]
     columns: list[Any]
@@ -60,7 +60,7 @@ class SparseEntries:
 
 
 class Assembly:
-    """A nonlinear program made of functions at points.
+    """A nonlinear program assembled from functions at points.
 
     Args:
         n: number of unknowns z.

@@ -1,4 +1,4 @@
-"""A mesh: intervals of [0, 1], the points of a scheme in each, and curves through what is known at them."""
+"""A mesh: intervals of [0, 1], the points of a scheme in each, and interpolation."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ class CollocationMesh:
         return out
 
     def located(self, s: Array) -> tuple[NDArray[np.intp], Array]:
-        """The interval of each place s (m,), and where in it, from 0 to 1."""
+        """The interval of each position s (m,), and the position in it, from 0 to 1."""
         k = np.clip(np.searchsorted(self.ends, s, side="right") - 1, 0, self.intervals - 1)
         return k, (s - self.ends[k]) / self.h[k]
 
     def states_at(self, x: Array, f: Array | None, s: Array, rate: int = 0) -> Array:
         """The curve of the scheme through states x (P, n), with rates f (P, n) over [0, 1], at s (m,).
 
-        Radau's states are polynomials through their points. Trapezoidal and Hermite-Simpson ones have in each
-        interval the rates that go with their values, so that their curves are smooth where f is given.
+        Radau's states are polynomials through their points. Trapezoidal and Hermite-Simpson ones integrate
+        the polynomial through the rates, so their curves are smooth where f is given.
 
         Args:
             rate: 1 for the derivative over [0, 1].
@@ -85,15 +85,16 @@ class CollocationMesh:
         return out / self.h[k][:, None] if rate else out
 
     def controls_at(self, x: Array, s: Array) -> Array:
-        """The curve of controls x (P, n) at s (m,): polynomials through the points that carry them."""
+        """The curve of controls x (P, n) at s (m,): polynomials through the points with controls."""
         k, at = self.located(s)
         which, _ = self.scheme.controls_at(at[:1])
         basis = np.stack([self.scheme.controls_at(at[i : i + 1])[1][0] for i in range(len(at))])
         return np.einsum("mj,mjn->mn", basis, x[self.of_interval[k][:, which]])
 
     def dense(self, count: int) -> Array:
-        """Places in all intervals, of which the first and the last are just inside: curves may jump between
-        two intervals. Shape (N count,)."""
+        """Sample positions in all intervals, the first and the last just inside, since curves may jump
+        between intervals. Shape (N count,).
+        """
         inside = np.linspace(0.0, 1.0, count)
         inside[[0, -1]] = 1e-9, 1 - 1e-9
         out = (self.ends[:-1, None] + self.h[:, None] * inside).ravel()

@@ -16,10 +16,10 @@ from condyle.native.tables.staged import build_function
 from condyle.records import dataclass
 
 STEP = 1e-5
-"""Of differences in place of second derivatives, of 1 or of the variable where that is larger."""
+"""Step of finite differences for second derivatives, relative to the larger of 1 and the variable."""
 WORDS = {"F": "values", "J": "first derivatives", "H": "second derivatives"}
 Expressions = Callable[[], tuple[SX, SX, SX, Context | None]]
-"""Makes the symbols y and d and the expression F, and gives the trace that F was made in, if not this one."""
+"""Creates the symbols y and d and the expression F, and returns the trace of F, if not this one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,17 +51,15 @@ class DerivativePattern:
 
 
 class PointFunction:
-    """F(y, d) with its derivatives over y. Machine code and patterns are kept on disk: what the cache knows
-    is not derived again.
+    """F(y, d) with its derivatives over y. Machine code and patterns are cached on disk.
 
     Args:
         name: for messages.
         key: text that determines the expressions.
-        build: makes them.
-        y: size of y.
+        build: creates them. y: size of y.
         d: size of d.
         hessian: second derivatives are needed.
-        known: the expressions have them; else they are differences of the first ones.
+        known: the expressions have them; else finite differences of first derivatives are used.
     """
 
     def __init__(
@@ -112,7 +110,7 @@ class PointFunction:
         return self._kernels["H"](y, d, mu, threads=1) if self.known else self._differences(y, d, mu)
 
     def _differences(self, y: Array, d: Array, mu: Array) -> Array:
-        """The same from the Jacobian at y +- STEP, one variable after the other."""
+        """The Hessian from the Jacobian at y +- STEP, one variable at a time."""
         rows, columns = self.pattern.jacobian
         into = np.equal.outer(columns, np.arange(self.y)).astype(float)
         steps = STEP * np.maximum(1.0, np.abs(y))

@@ -1,8 +1,8 @@
-"""Schemes: the points of an interval [0, 1], and what a scheme asks of states x and their rates f there.
+"""Schemes: the points of an interval [0, 1], and the equations of states x and their rates f there.
 
     sum_j D_ij x_j = h sum_j W_ij f_j     for each row i,         integral = h sum_j w_j L_j               (1)
 
-The first point is the last of the interval before. With K points Radau is exact for states of degree K.
+The first point is the last of the previous interval. With K points Radau is exact for states of degree K.
 
     trapezoidal       x_1 - x_0 = h (f_0 + f_1) / 2                                             order 2    (2)
     hermite-simpson   x_m - (x_0 + x_1) / 2 = h (f_0 - f_1) / 8,
@@ -29,13 +29,14 @@ class Scheme:
     """A scheme of collocation.
 
     Attributes:
-        name: as users call it.
+        name: in the public interface.
         order: of the error at the mesh points, in the length of the intervals.
         c: points, from 0 to 1, shape (n,).
         D: of (1), shape (rows, n).
         W: of (1), shape (rows, n).
         w: weights of the integral, shape (n,).
-        collocates_start: rates at the first point matter. If not, controls there follow from the next point.
+        collocates_start: rates at the first point are used. If not, controls there follow from the next
+            point.
     """
 
     name: str

@@ -1,11 +1,12 @@
-"""Parts of functions at points: terms that each read few of the variables, such as a muscle's.
+"""Parts of functions at points: terms that each depend on few of the variables, such as a muscle's.
 
     F(y, d) = F_0(y, d) + sum over parts of  S_k F_k(y_k, d_k)                                               (1)
 
-y_k and d_k are some of y and d; S_k puts the values into rows of F. By the chain rule a Hessian is then the sum
-of small ones, and parts with the same operations on other numbers, such as the left and the right one, are one
-kind: derived and compiled once, and run side by side in lanes as if they were more points. Where a part has no
-second derivatives, as a muscle over an ellipsoid, whose length has no third ones, they are differences of the first.
+y_k and d_k are some of y and d; S_k puts the values into rows of F. By the chain rule a Hessian is then the
+sum of small ones. Parts with the same operations on other numbers, such as left and right muscles, form one
+kind: derived and compiled once, and evaluated in lanes like additional points. If a part has no second
+derivatives, like a muscle over an ellipsoid, whose length has no third ones, finite differences of the first
+are used.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from condyle.records import dataclass
 Part = tuple[SX, Sequence[int], bool]
 """An expression, the rows of F that it is added to, and whether it has second derivatives."""
 Terms = Callable[[], tuple[SX, SX, Sequence[Part], Context]]
-"""Makes the symbols y and d and all parts, and gives their trace."""
+"""Creates the symbols y and d and all parts, and returns their trace."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +37,9 @@ class PartKind:
 
     Attributes:
         function: F_k(y_k, (d_k, numbers)).
-        y: which of y each member reads, shape (members, n).
-        d: which of d, shape (members, k).
-        numbers: in which members differ beside that, shape (members, c).
+        y: indices of y that each member uses, shape (members, n).
+        d: indices of d, shape (members, k).
+        numbers: other numbers in which members differ, shape (members, c).
         rows: of F that each member adds to, shape (members, r).
     """
 
@@ -56,12 +57,12 @@ class PartKind:
 
 
 def kinds(name: str, key: str, build: Terms, hessian: bool) -> list[PartKind]:
-    """All parts by kinds. What the cache knows is not derived again.
+    """All parts by kind, from the cache if possible.
 
     Args:
         name: for messages.
         key: text that determines the expressions.
-        build: makes them.
+        build: creates them.
         hessian: second derivatives are needed.
     """
     made: list[_Draft] = []
@@ -136,7 +137,7 @@ class _Member:
 
 
 class _Draft:
-    """Members of one kind before they are functions."""
+    """Members of one kind, before they become functions."""
 
     def __init__(self, members: list[_Member], context: Context) -> None:
         self.first, self.context = members[0], context

@@ -1,4 +1,4 @@
-"""Constraints. One file per family; condyle.constraints.solve makes them act."""
+"""Constraints. One file per family; condyle.constraints.solve solves them."""
 
 from typing import TYPE_CHECKING
 

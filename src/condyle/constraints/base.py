@@ -1,8 +1,9 @@
-"""What a constraint is: equations over leaves, and what follows from them by automatic differentiation.
+"""Interface of constraints: equations over leaves, and their derivatives by automatic differentiation.
 
-A constraint never sees the tree. It names its leaves (stations, rotations, coordinates, speeds, t:
-laws/leaves.py) and gives equations of their values x; the leaves know their own rates and where a force on
-them goes: docs/theory/constraints.md.
+A constraint does not depend on the tree. It lists its leaves (stations, rotations, coordinates, speeds, t:
+laws/leaves.py) and returns equations of their values x; the leaves define their rates and the effect of
+forces on
+them: docs/theory/constraints.md.
 
     position level       p(x) = 0       pdot  = p_x xdot       pddot = p_x xddot + (p_x xdot)_x xdot       (1)
     velocity level       v(x, y) = 0       vdot  = v_x xdot + v_y ydot      y: speeds and velocities       (2)
@@ -63,9 +64,8 @@ class Constraint(Described):
 
     Attributes:
         level: position, velocity or acceleration: the lowest level at which the equations hold.
-        measure: unit of what the equations keep, as a position: "m", "rad", "1" of a cosine; "" where nobody
-            knows, as of a user's function.
-        undefined: where the equations are not a number, and what to do there, as text.
+        measure: unit of the equations at position level: "m", "rad", "1" of a cosine; "" if unknown, as for a
+            user's function. undefined: text on where the equations are NaN, and what to do.
     """
 
     level: ClassVar[str] = "position"
@@ -89,22 +89,24 @@ class Constraint(Described):
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        """The quantities that the equations are about."""
+        """The quantities in the equations."""
         raise TypeError(f"{type(self).__name__} does not say what it is about: it needs a property leaves")
 
     def equations(self, x: Sequence[SX]) -> SX:
-        """What must be zero, shape (m,), from the leaves' values: columns, rotations R_GB of shape (3, 3)."""
+        """Expressions that must be zero, shape (m,), from the leaves' values: columns, rotations R_GB of
+        shape (3, 3).
+        """
         raise TypeError(
             f"{type(self).__name__} does not say what it requires: it needs a method equations(x)"
         )
 
     @property
     def parts(self) -> tuple[Constraint, ...]:
-        """Constraints of one level each that it is made of, in the order of their equations; most are one."""
+        """Its parts, constraints of one level each, in the order of their equations; most have one."""
         return (self,)
 
     def named(self, name: str) -> Constraint:
-        """The constraint as a System keeps it under a name: one that has discrete variables calls them so."""
+        """The constraint as stored in a System under a name, which its discrete variables use."""
         return self
 
     def measures(self, tree: Tree) -> list[str]:
@@ -115,7 +117,7 @@ class Constraint(Described):
 
     @property
     def drag(self) -> Constraint | None:
-        """What its first multiplier exerts beside its equations' own forces; nothing but in friction."""
+        """Further loads of its first multiplier: those of friction."""
         return None
 
     def check(self, tree: Tree) -> None:
@@ -124,14 +126,14 @@ class Constraint(Described):
             leaf.check(tree, repr(self))
 
     def code(self) -> str:
-        """What else determines the equations: the code of a user's own class."""
+        """Further text that determines the equations: the code of a user's class."""
         return Force.code(self)  # type: ignore[arg-type]
 
     def parameters(self) -> list[Parameter]:
         return super().parameters()
 
     def drawn(self, size: float) -> Sequence[shapes.Drawing | shapes.Link]:
-        """What a viewer draws of it: a point where a station is and axes where a frame is, on its body.
+        """Shapes to draw: a point at each station and axes at each frame, on its body.
 
         Args:
             size: of the scene [m], for what has no size of its own.
@@ -206,7 +208,7 @@ class Constraint(Described):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstraintOfParts(Constraint):
-    """A constraint that is its parts: what it is about, and how many equations it has, is that of all of them."""
+    """A constraint that consists of parts, with their leaves and equations."""
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
@@ -245,7 +247,7 @@ def _column(kept: Any) -> Array:
 
 
 def where(condition: SX, x: SX) -> SX:
-    """x, not a number unless a condition holds; its derivatives neither."""
+    """x, or NaN unless a condition holds; likewise its derivatives."""
     return x * ca.if_else(condition, 1, float("nan"))
 
 

@@ -1,7 +1,8 @@
-"""Contacts that neither part nor, with rolling, slip: docs/theory/constraints.md (21)-(24).
+"""Bilateral contacts, optionally without slip: docs/theory/constraints.md (21)-(24).
 
-Each is two parts: an equation on positions that keeps the surfaces together, and one on velocities, at their
-common point, that keeps them from slipping.
+Each has two parts: an equation on positions that keeps the surfaces together, and equations on velocities, at
+    their
+common point, that prevent slip.
 """
 
 from __future__ import annotations
@@ -48,14 +49,14 @@ def moving(body: str, station: Any) -> tuple[Leaf, ...]:
 
 
 def slip(at: SX, a: Sequence[SX], b: Sequence[SX]) -> SX:
-    """Velocity of b's material at a point less that of a's; a, b: values of `moving`."""
+    """Velocity of b's material at a point relative to a's; a, b: values of `moving`."""
     (p_a, v_a, _, w_a), (p_b, v_b, _, w_b) = a, b
     return v_b + ca.cross(w_b, at - p_b) - v_a - ca.cross(w_a, at - p_a)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contact(ConstraintOfParts):
-    """What contacts share: the parts, one after the other; most have `rolling`, whether they must not slip."""
+    """Base class of contacts: the parts in order; most have `rolling`, whether they must not slip."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -101,7 +102,7 @@ class NoSlipOnPlane(Constraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PointOnPlaneContact(Contact):
-    """A point of b stays on a plane of a and sticks to it: three equations.
+    """A point of b sticks to a plane of a: three equations.
 
     Args:
         a: the body that carries the plane, or its name.
@@ -129,7 +130,7 @@ class PointOnPlaneContact(Contact):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SphereOnPlaneContact(Contact):
-    """A sphere of b stays on a plane of a: one equation, three with rolling.
+    """A sphere of b touches a plane of a: one equation, three with rolling.
 
     Args:
         a: the body that carries the plane, or its name.
@@ -228,8 +229,7 @@ class SphereOnSphereContact(Contact):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinesMeet(Constraint):
-    """Two lines that are not parallel meet: their distance, with its sign (24); or, as NoSlipOnLines, do not
-    slip there."""
+    """The signed distance of two lines that are not parallel is zero (24)."""
 
     measure: ClassVar[str] = "m"
 
@@ -275,7 +275,7 @@ class NoSlipOnLines(LinesMeet):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LineOnLineContact(Contact):
-    """Two edges, as lines that are not parallel, touch: one equation, three with rolling.
+    """Two edges, modeled as lines that are not parallel, touch: one equation, three with rolling.
 
     Args:
         a: one body, or its name.
@@ -321,8 +321,7 @@ def as_field_value(kept: Any) -> Any:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoSlip1D(Constraint):
-    """At a point the materials of two bodies have the same velocity in one direction: gears, a wheel on a
-    rail.
+    """At a point two bodies have the same velocity in one direction: gears, a wheel on a rail.
 
     Args:
         case: the body that carries the point and the direction (it may be a or ground).

@@ -1,4 +1,4 @@
-"""Constraints on coordinates and speeds, kept or coupled by a function: docs/theory/constraints.md
+"""Constraints on coordinates and speeds: constant, or coupled by a function: docs/theory/constraints.md
 (15)-(18)."""
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def unit_of_travel(tree: Tree, speed: str) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstantCoordinate(Constraint):
-    """A coordinate keeps its value: p = q - value [rad, m]. The multiplier is minus the force that holds it.
+    """A coordinate is constant: p = q - value [rad, m]. The multiplier is minus the holding force.
 
     A speed can also be locked, without a multiplier: `locked=` of the operators.
 
@@ -62,7 +62,7 @@ class ConstantCoordinate(Constraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstantSpeed(Constraint):
-    """A speed keeps its value: v = u - value [rad/s, m/s].
+    """A speed is constant: v = u - value [rad/s, m/s].
 
     Args:
         speed: its name, or that of the coordinate whose rate it is.
@@ -87,7 +87,7 @@ class ConstantSpeed(Constraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstantAcceleration(Constraint):
-    """A speed changes at a constant rate: udot = value [rad/s^2, m/s^2]. Nothing is required of u itself.
+    """A speed has a constant rate: udot = value [rad/s^2, m/s^2]. u itself is not constrained.
 
     Args:
         speed: its name, or that of the coordinate whose rate it is.
@@ -112,10 +112,10 @@ class ConstantAcceleration(Constraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoordinateCoupler(UserConstraint):
-    """Coordinates satisfy function(*coordinates) = 0. Coordinates of any kind: also quaternions.
+    """Coordinates, including quaternions, satisfy function(*coordinates) = 0.
 
     Args:
-        function: of the coordinates, in their order -> a number that shall be zero, or several.
+        function: of the coordinates, in order; returns one or more numbers that must be zero.
         coordinates: names.
     """
 
@@ -132,8 +132,9 @@ class CoordinateCoupler(UserConstraint):
         self.trace(lambda s: function(*(s.q(c) for c in coordinates)), source=function)  # (17)
 
     def scaled(self, factors: BodyFactors) -> Self:
-        """A function with a `factor`, as OpenSim's couplers have, grows with its last coordinate where that is
-        a translation."""
+        """A function with a `factor`, as in OpenSim's couplers, scales with its last coordinate if that is a
+        translation.
+        """
         function: Any = self.function
         moved = self.coordinates[-1]
         body = factors.translations.get(moved)
@@ -187,8 +188,8 @@ class PrescribedMotion(UserConstraint):
     force needed.
 
     Args:
-        function: of the time [s], in [rad, m]; or a pair (times, values) of measured numbers: the natural
-            cubic spline through them.
+        function: of the time [s], in [rad, m]; or a pair (times, values) of measured numbers, interpolated by
+            a natural cubic spline.
         coordinate: its name.
     """
 

@@ -35,7 +35,7 @@ NO_AXIS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstantAngle(Constraint):
-    """Two directions keep their angle: p = cos of the angle between them - cos(angle).
+    """Two directions have a constant angle: p = cos of the angle between them - cos(angle).
 
     Args:
         a: one body, or its name.
@@ -82,8 +82,8 @@ def turned(R: SX) -> SX:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstantOrientation(Constraint):
-    """Two frames keep parallel axes: three equations, p = 2 tan(theta / 2) about the axis of the turn between
-    them; not a number for half a turn.
+    """Two frames have parallel axes: three equations, p = 2 tan(theta / 2) about the axis of the rotation
+    between them; NaN for half a turn.
 
     Args:
         a: one body, or its name.
@@ -120,7 +120,7 @@ class ConstantOrientation(Constraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Weld(Constraint):
-    """Two frames coincide (`cd.Weld` is a joint): six equations, the turn between them as in
+    """Two frames coincide (`cd.Weld` is a joint): six equations, the rotation between them as in
     ConstantOrientation, then p_b - p_a in ground [m].
 
     Args:

@@ -56,8 +56,8 @@ class _TwoStations(Constraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rod(_TwoStations):
-    """Two points keep their distance: p = |p_b - p_a| - length [m]. The multiplier is the rod's tension [N].
-    Points that coincide have no direction: not a number where they are nearer than 1e-8 of the length.
+    """Two points have a constant distance: p = |p_b - p_a| - length [m]. The multiplier is the rod's tension
+    [N]. NaN if the points are closer than 1e-8 of the length, since coincident points have no direction.
 
     Args:
         a: one body, or its name.
@@ -101,7 +101,7 @@ class Ball(_TwoStations):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PointInPlane(Constraint):
-    """A point of b stays in a plane of a: p = n . (p_b in a's frame) - height [m].
+    """A point of b is in a plane of a: p = n . (p_b in a's frame) - height [m].
 
     Args:
         a: the body that carries the plane, or its name.
@@ -133,7 +133,7 @@ class PointInPlane(Constraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PointOnLine(Constraint):
-    """A point of b stays on a line of a: two equations, its distances from the line along two directions of a
+    """A point of b is on a line of a: two equations, its distances from the line along two directions of a
     [m].
 
     Args:

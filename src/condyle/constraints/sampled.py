@@ -1,5 +1,6 @@
-"""Functions of time that are known by samples: motions, forces, excitations and constraints whose samples end
-before a run does."""
+"""Sampled functions of time: motions, forces, excitations and constraints whose samples end before a run
+does.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +21,10 @@ from condyle.presentation import cut
 from condyle.records import dataclass
 
 LATE = 0.5
-"""By this part of their mean step samples may begin too late or end too early: rounded times."""
+"""Allowed gap at both ends, relative to the mean step, for rounded times."""
 STEADY = 1e-6
-"""Held values do not matter where the last two differ by less than this part of what all of them span."""
+"""Constant extrapolation is accepted if the last two values differ by less than this fraction of their range.
+"""
 
 
 def warn_of_samples(who: str, system: Any, first: float, last: float, tail: Array) -> None:
@@ -61,8 +63,8 @@ class Sampled:
     Attributes:
         name: of the body, force or constraint.
         what: what a warning calls them.
-        holds: whether the last value stays; else they go on with their last slope, or as a polynomial.
-        straight: lines between them go on beyond the ends: they hold if the last two values are the same.
+        holds: whether the last value is held; else they are extrapolated linearly or as a polynomial.
+            straight: extrapolated linearly: constant if the last two values are equal.
     """
 
     name: str

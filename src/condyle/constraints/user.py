@@ -1,4 +1,4 @@
-"""Constraints that users write in Python, one class a level: docs/theory/constraints.md (19).
+"""Custom constraints in Python, one class per level: docs/theory/constraints.md (19).
 
     def on_parabola(s):
         x, y, _ = s.station_position("foot", p)
@@ -121,9 +121,9 @@ class Holonomic(UserConstraint):
     """Positions satisfy function(s) = 0.
 
     Args:
-        function: f(s) -> a number that shall be zero, or several, of positions: s.q("knee"),
+        function: f(s) -> one or more numbers that must be zero, of positions: s.q("knee"),
             s.station_position("foot", p), s.body_pose("foot"), s.rotation; also s.t and s.parameter.
-            Velocities are refused.
+            Velocities raise an error.
     """
 
     other_names = ("Custom",)
@@ -139,10 +139,10 @@ class Nonholonomic(UserConstraint):
     """Velocities satisfy function(s) = 0.
 
     Args:
-        function: f(s) -> a number that shall be zero, or several, of velocities and positions: s.u("knee"),
+        function: f(s) -> one or more numbers that must be zero, of velocities and positions: s.u("knee"),
             s.station_velocity("foot", p), s.angular_velocity("foot"), s.body_velocity, and all that
-            Holonomic's may use. The forces act against the velocities that it asks for: nothing that it asks
-            is constrained through a position.
+            Holonomic's may use. The constraint forces act on the velocities in the function, not on
+            positions.
     """
 
     other_names = ("Custom",)
@@ -161,14 +161,13 @@ class Nonholonomic(UserConstraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AccelerationOnly(UserConstraint):
-    """Accelerations satisfy function(s) = 0. Nothing is required of positions and velocities: nothing is
-    projected.
+    """Accelerations satisfy function(s) = 0. Positions and velocities are not constrained or projected.
 
     Args:
-        function: f(s) -> a number that shall be zero, or several, linear in accelerations: s.udot("knee"),
+        function: f(s) -> one or more numbers that must be zero, linear in accelerations: s.udot("knee"),
             s.station_acceleration("foot", p), s.angular_acceleration("foot"), s.body_acceleration, and all
-            that Nonholonomic's may use; also s.input. The forces act against the accelerations that it asks
-            for.
+            that Nonholonomic's may use; also s.input. The constraint forces act on the accelerations in the
+            function.
     """
 
     level: ClassVar[str] = "acceleration"

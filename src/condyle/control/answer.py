@@ -1,4 +1,4 @@
-"""Answer: the movement that was found, and how good it is."""
+"""Answer: the movement that was found, and its accuracy."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 BETWEEN = np.array([0.113, 0.5, 0.887])
 """Where in an interval the error between points is measured (Gauss)."""
 PER_INTERVAL = 24
-"""Samples of controls in each interval, by which they are played where they are no straight lines."""
+"""Samples of controls in each interval for replay, unless they are straight lines."""
 
 
 class Answer:
-    """What `cd.solve` found.
+    """Result of `cd.solve`.
 
     Attributes:
         objective: the sum of the terms.
         terms: weight times value of each goal that was minimized, by name.
         duration: [s].
         times: of the points [s], shape (P,).
-        parameters: those that were found, by name.
+        parameters: values of unknown Parameters, by name.
         status: "solved", "acceptable", or why it ended: "infeasible", "iterations", "stopped", "not finite",
             "failed".
         message: the same as a sentence, with the largest violations.
@@ -94,8 +94,9 @@ class Answer:
 
     @cached_property
     def states(self) -> Table:
-        """Auxiliary states of forces at the points, as the system has them: of elastic tendons the lengths of
-        fibers [m], where these are the states."""
+        """Auxiliary states of the system's forces at the points, such as fiber lengths [m] of elastic
+        tendons.
+        """
         system = self.program.problem.system
         values = (
             self.program.system_states(self.solution.x) if len(system.state_variables) else self._state[2]
@@ -118,7 +119,7 @@ class Answer:
 
     @cached_property
     def activations(self) -> Table:
-        """Activations of muscles at the points: states, or the excitations where there is no dynamics."""
+        """Activations of muscles at the points: states, or excitations without activation dynamics."""
         system, columns = self.program.problem.system, {}
         for name in system.muscles:
             for column in (f"{name}.activation", name):
@@ -130,7 +131,7 @@ class Answer:
 
     @cached_property
     def multipliers(self) -> dict[str, Array]:
-        """Multipliers of all requirements, by their names: how much the objective would fall per unit."""
+        """Multipliers of all requirements by name: decrease of the objective per unit of relaxation."""
         factor = self.program.R / self.program.program.r
         out: dict[str, Array] = {}
         for rows in self.program.rows:
@@ -140,7 +141,7 @@ class Answer:
         return out
 
     def at(self, fraction: Array) -> Array:
-        """All variables at fractions of the movement (m,), shape (m, n), by the curves of the scheme."""
+        """All variables at fractions of the movement (m,), interpolated as in the scheme, shape (m, n)."""
         program, mesh, nx = self.program, self.program.mesh, self.program.nx
         if len(fraction) == program.P and np.array_equal(fraction, mesh.points):
             return self.variables.copy()
@@ -152,9 +153,10 @@ class Answer:
 
     @cached_property
     def errors(self) -> Array:
-        """Error of the dynamics in each interval: how far the rates of states between the points are from
-        those of the equations of motion, integrated over the interval, in units of each state (1 rad, 5
-        rad/s; lengths of the system), shape (N,)."""
+        """Error of the dynamics in each interval: rates of states between the points minus those of the
+        equations of motion, integrated over the interval, in units of each state (1 rad, 5 rad/s; lengths of
+        the system), shape (N,).
+        """
         program, mesh, dynamics = self.program, self.program.mesh, self.program.dynamics
         nx, N = program.nx, mesh.intervals
         s = (mesh.ends[:-1, None] + mesh.h[:, None] * BETWEEN).ravel()
@@ -167,16 +169,16 @@ class Answer:
 
     @cached_property
     def mesh_error(self) -> float:
-        """The largest of `errors`: what a finer mesh would make smaller."""
+        """The largest of `errors`, which a finer mesh reduces."""
         return float(self.errors.max())
 
     def replay(self, accuracy: float = 1e-6) -> Trajectory:
-        """The controls played forward by `cd.simulate` from the first state, with the laws of the system as
-        they are. How far each coordinate drifts from the answer at most is its `drift`, by name [rad, m], and
-        in `statistics["drift"]`.
+        """Simulate the controls by `cd.simulate` from the first state, with the system's original laws. The
+        largest deviation of each coordinate from the answer is in `drift`, by name [rad, m], and in
+        `statistics["drift"]`.
 
         Raises:
-            DescriptionError: a control that cannot be played: it drives no actuator, muscle or function.
+            DescriptionError: a control drives no actuator, muscle or function.
         """
         problem, dynamics = self.program.problem, self.program.dynamics
         system, t = problem.loaded_system(), self.times
@@ -193,7 +195,7 @@ class Answer:
         inside = t <= run.t[-1] + 1e-12
         reached = np.asarray(run.at(np.minimum(t[inside], run.t[-1])))[:, : dynamics.tree.nq]
         off = np.abs(reached - self._state[0][inside]).max(axis=0)
-        if not inside.all():  # it did not get to the end
+        if not inside.all():  # it stopped early
             off = np.full_like(off, np.inf)
         drift = self.statistics["drift"] = dict(zip(system.coordinates, off.tolist(), strict=True))
         return replace(run, drift=drift)
@@ -218,7 +220,7 @@ class Answer:
         return Table(self.times, list(chosen), np.column_stack(values), units).plot(**options)
 
     def largest_violations(self, count: int = 5) -> list[str]:
-        """The worst violations as text: requirement, time, by how much."""
+        """The worst violations as text: requirement, time, amount."""
         return violations(self.program, self.solution, self.times, count)
 
 
@@ -241,7 +243,7 @@ def violations(
 
 
 def explanation(program: ControlProgram, solution: NonlinearSolution, times: Array) -> str:
-    """How the solver ended, as a sentence."""
+    """The outcome of the solver, as a sentence."""
     text = {
         "solved": "solved",
         "acceptable": "solved to a lesser accuracy",
@@ -260,10 +262,10 @@ def explanation(program: ControlProgram, solution: NonlinearSolution, times: Arr
 
 
 class PhasesAnswer:
-    """What `cd.solve` found of `condyle.control.Phases`.
+    """Result of `cd.solve` for `condyle.control.Phases`.
 
     Attributes:
-        phases: an `Answer` each, whose times go on from the end of the one before.
+        phases: one `Answer` each, with consecutive times.
         objective: the sum of theirs.
         terms: of all goals, by name, with the number of the phase.
         duration: of all phases [s].
@@ -296,7 +298,7 @@ class PhasesAnswer:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Those that were found, by name."""
+        """Values of unknown Parameters, by name."""
         return {name: x for a in self.phases for name, x in a.parameters.items()}
 
     @property

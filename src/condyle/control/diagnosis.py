@@ -1,4 +1,4 @@
-"""What is wrong with a problem before it is solved: requirements that no movement within the bounds can meet."""
+"""Checks of a problem before it is solved: requirements that no movement within the bounds can meet."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from condyle.control.transcription import ConstraintRows, ControlProgram
 from condyle.errors import DescriptionError
 
 SLACK = 1e-7
-"""Relative to the size of what is compared."""
+"""Relative to the size of the compared numbers."""
 
 
 def diagnose(program: ControlProgram, z: Array) -> None:
     """Refuse contradictions, and goals that are not finite at the guess.
 
     Raises:
-        DescriptionError: what contradicts what, with numbers and units.
+        DescriptionError: contradicting requirements, with numbers and units.
     """
     _linear(program)
     _same_function(program)
@@ -29,7 +29,7 @@ def _interval(low: float, high: float) -> str:
 
 
 def _linear(program: ControlProgram) -> None:
-    """Conditions that are linear: what the bounds allow, and two of them that contradict each other."""
+    """Check linear conditions against the bounds and against each other."""
     nlp, (lower, upper) = program.program, program.box
     A, B = nlp.A, nlp.B
     rows = np.flatnonzero((np.diff(B.indptr) == 0) & (np.diff(A.indptr) > 0))
@@ -69,7 +69,7 @@ def _linear(program: ControlProgram) -> None:
 
 
 def _same_function(program: ControlProgram) -> None:
-    """Requirements of one function whose limits have nothing in common."""
+    """Refuse requirements of one function whose limits do not overlap."""
     seen: dict[str, tuple[Array, Array]] = {}
     for goal in program.problem.required:
         low, high = (np.atleast_1d(np.asarray(x, dtype=np.float64)) for x in goal.limits)
@@ -84,7 +84,7 @@ def _same_function(program: ControlProgram) -> None:
 
 
 def _constraints_at_ends(program: ControlProgram) -> None:
-    """Where all coordinates are fixed at an end, the system's constraints must hold there."""
+    """If all coordinates are fixed at an end, check the system's constraints there."""
     dynamics, (low, high) = program.dynamics, program.point_box
     if not dynamics.constrained:
         return

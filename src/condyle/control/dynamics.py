@@ -4,17 +4,17 @@ With m equations of constraints p(q) = 0 and G = dp/dq N,
 
     e = ID(q, u, udot) + G' lambda = 0,      p = 0,      G u = 0,      G udot + b = 0                      (1)
 
-Where each equation has a dependent speed of its own, and G_D is diagonal at all places, as of couplers, these
-coordinates are no states, and lambda = -e_D / G_D and udot_D = -(G_I udot_I + b) / G_D leave (1) with the
-independent rows and no multipliers. Elsewhere all coordinates are states, and corrections g and d, which vanish
-as intervals get shorter, keep them where p and G u are zero; one g keeps the length of a quaternion,
+Where each equation has its own dependent speed, and G_D is diagonal at all configurations, as for couplers,
+these coordinates are not states, and lambda = -e_D / G_D and udot_D = -(G_I udot_I + b) / G_D leave (1) with
+the independent rows and no multipliers. Otherwise all coordinates are states, and corrections g and d, which
+vanish as intervals get shorter, keep p and G u zero; one g keeps the length of a quaternion,
 
     qdot = N (u + G' g),     du/dt = udot + G' d;     qdot = N u + g q,     |q|^2 = 1                      (2)
 
 Speeds that are locked or prescribed are numbers of each point, with their coordinates; so are measured loads.
 
-Muscles have the faces of condyle.muscles.smooth: the force of an elastic tendon is a state, its rate an
-algebraic variable, and the equilibrium of fiber and tendon a residual. Other laws have no kinks either
+Muscles are replaced by those of condyle.muscles.smooth: the force of an elastic tendon is a state, its rate
+an algebraic variable, and the equilibrium of fiber and tendon a residual. Other laws have no kinks either
 (`view.smooth`; docs/theory/control.md has the error of each).
 """
 
@@ -55,14 +55,15 @@ ACCELERATION = 20.0
 SPEED = 5.0
 """One unit of a speed over one of its coordinate [1/s]."""
 TENDON, TENDON_MOST = 0.2, 5.0
-"""Normalized force of a tendon where nothing is known of it, and its greatest."""
+"""Default normalized force of a tendon, and its maximum."""
 TENDON_RATE = 10.0
 """One unit of the rate of that force [1/s]."""
 STEADY = 0.05
-"""By how much the slope of a constraint over its dependent coordinate may change with the configuration."""
+"""Allowed change of a constraint's derivative by its dependent coordinate over configurations."""
 SAMPLES, WIDE = 24, 2.0
-"""Places at which dependent coordinates are chosen, and how far they are from the default [rad, m]: a slope that is steady
-near it and vanishes elsewhere, as a cosine, is not enough."""
+"""Number of configurations at which dependent coordinates are chosen, and their distance from the default
+[rad, m]: a slope that is steady near the default may vanish elsewhere, like a cosine.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +71,14 @@ class Variable:
     """An unknown at each point.
 
     Attributes:
-        name: as users call it.
+        name: in the public interface.
         kind: "coordinate", "speed", "state", "tendon", "control", "acceleration", "rate" (of a tendon's force),
             "multiplier" or "correction".
         unit: of it.
         scale: about how large it is.
         low: its least value; minus infinity if there is none.
         high: its greatest value.
-        guess: its value where nothing else is known.
+        guess: its default initial value.
     """
 
     name: str
@@ -91,18 +92,18 @@ class Variable:
 
 @dataclass(eq=False)
 class Acting:
-    """What forces do at a point.
+    """Forces at a point.
 
     Attributes:
         loads: on bodies and speeds, of all forces but muscles.
         complete: the same with muscles.
-        pulls: of each muscle: what it adds to ID (1), tension times moment arms, shape (nu,).
+        pulls: of each muscle: its part of ID (1), tension times moment arms, shape (nu,).
         z: auxiliary states: of elastic tendons their normalized forces.
         rates: of z.
         residuals: equilibria of muscles with elastic tendons, by muscle.
         tendon_rates: rates of the forces of tendons, variables.
         measured: force, torque and point of measured loads, numbers.
-        working: what muscles do.
+        working: forces and states of muscles.
         fiber_lengths: [m], by muscle.
     """
 
@@ -119,12 +120,12 @@ class Acting:
 
 
 def tendon(muscle: str) -> str:
-    """What the force of an elastic tendon over F_0 is called."""
+    """Name of the normalized force of an elastic tendon."""
     return f"{muscle}.normalized_tendon_force"
 
 
 def control_names(system: System) -> dict[str, str]:
-    """What the control of each input is called: NAME_control where a coordinate has the name NAME."""
+    """Name of the control of each input: NAME_control if a coordinate is named NAME."""
     taken = {*system.coordinates, *system.speeds, *(f"{name}_speed" for name in system.speeds)}
     return {name: f"{name}_control" if name in taken else name for name in system.inputs}
 
@@ -159,7 +160,7 @@ class Dynamics:
         self._refuse()
         self.held_speeds = [int(k) for k in np.flatnonzero(self.compiled.tails.held(self.tail))]
         self.driven = list(self.held_speeds)
-        if motion is not None:  # all are numbers, and their equations of motion stay
+        if motion is not None:  # all are numbers, and their equations of motion remain
             self.held_speeds = list(range(self.tree.nu))
         self.coordinate_of = self._coordinates()
         self.held_coordinates = [self._own_coordinate(k) for k in self.held_speeds]
@@ -195,7 +196,7 @@ class Dynamics:
         self.constrained = [name for name in model.constraints if name not in off]
 
     def _coordinates(self) -> dict[int, int]:
-        """The coordinate whose rate a speed is, by their numbers."""
+        """The coordinate whose rate is a speed, by indices."""
         return {
             b.u.start + j: b.q.start + j
             for b in self.tree.owners
@@ -212,7 +213,7 @@ class Dynamics:
         return self.coordinate_of[k]
 
     def _dependent(self) -> tuple[list[int], bool]:
-        """Dependent speeds in the order of the equations, and whether each has its own alone."""
+        """Dependent speeds in the order of the equations, and whether each equation has its own."""
         if not self.constrained:
             return [], True
         m, q, _ = self.model.equations("position"), *self.system.defaults()
@@ -363,7 +364,7 @@ class Dynamics:
         return Variable(name, "state", "", max(abs(default), 0.1), guess=default)
 
     def _control(self, name: str) -> Variable:
-        """Bounds of what the input drives."""
+        """Bounds of the actuator of an input."""
         low, high = -np.inf, np.inf
         for force in self.model.forces.values():
             law: Any = force
@@ -388,7 +389,7 @@ class Dynamics:
 
     @property
     def _constants(self) -> list[int]:
-        """Where in the tail numbers of each point are: what is neither a variable nor unknown."""
+        """Indices of the tail's numbers that are given at each point: neither variables nor unknowns."""
         unknown = {
             self.model.tail["parameters"].start + self.tree.parameters.names.index(p) for p in self.unknown
         }
@@ -397,13 +398,13 @@ class Dynamics:
 
     @property
     def _fixed(self) -> list[int]:
-        """Of these, what machine code depends on: switches and locks."""
+        """Of these, switches and locks, on which machine code depends."""
         return [
             i for name in ("enabled", "lock", "held") for i in range(*self.model.tail[name].indices(10**9))
         ]
 
     def text(self) -> str:
-        """What determines the expressions beside the model."""
+        """Text that determines the expressions, apart from the model."""
         fixed = [self.tail[self.model.tail[name]].tolist() for name in ("enabled", "lock", "held")]
         loads = [(x._name, x.point is None, str(x.frame), str(x.point_frame)) for x in self.loads]
         given = self.motion is not None
@@ -502,7 +503,7 @@ class Dynamics:
         return point, v, numbers, xdot, r, pulls
 
     def _acting(self, s: Symbols) -> Acting:
-        """All forces, by their smooth faces."""
+        """All forces, in their smooth forms."""
         view = s.view(s.kinematics())
         view.smooth = True
         loads = TreeLoads(view)
@@ -632,7 +633,7 @@ class Dynamics:
 
 
 def driven_by(law: Any) -> dict[str, str]:
-    """Which of a law's fields are inputs, as they are, and their names."""
+    """Fields of a law that are plain inputs, and their names."""
     out = {}
     for own in ("control", "excitation"):
         kept = getattr(law, own, None)

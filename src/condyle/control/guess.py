@@ -1,4 +1,4 @@
-"""Where the solver starts: from nothing, a motion, a state, or an earlier answer."""
+"""Initial guess of the solver: from bounds, a motion, a state, or an earlier answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from condyle.table import Table
 
 
 def middle(program: ControlProgram) -> Array:
-    """The middle of the bounds, where there are two; else the default value within them."""
+    """The middle of the bounds if there are two; else the default value within them."""
     low, high = program.point_box
     default = np.array([v.guess for v in program.dynamics.variables])
     with np.errstate(invalid="ignore"):
@@ -36,7 +36,7 @@ def middle(program: ControlProgram) -> Array:
 
 
 def line(program: ControlProgram) -> Array:
-    """Straight lines from what is fixed at the start to what is fixed at the end."""
+    """Straight lines from the fixed values at the start to those at the end."""
     V = middle(program)
     low, high = program.point_box
     ends = [np.where(low[r] == high[r], low[r], V[program.P // 2]) for r in (0, -1)]
@@ -120,7 +120,7 @@ def start(program: ControlProgram, guess: Any) -> Array:
 
 
 def _tables(guess: Any) -> list[Table]:
-    """What is known over time: Tables, a motion, activations of static optimization, or several of these."""
+    """Tables of a guess: Tables, a motion, activations of static optimization, or several of these."""
     many = guess if isinstance(guess, (list, tuple)) else [guess]
     found = [motion_table(x) for x in many]
     found += [x.activations for x in many if isinstance(getattr(x, "activations", None), Table)]

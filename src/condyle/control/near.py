@@ -1,7 +1,5 @@
-"""Views of a few bodies: all else of the tree, up to the last ancestor that they share, stands still.
-
-Lengths of paths and their rates do not depend on how the whole moves: seen from that ancestor they are functions
-of the few coordinates that they cross.
+"""Views of a few bodies in which their last common ancestor is fixed. Lengths of paths and their rates are
+then functions of the few coordinates between these bodies.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from condyle.model.symbols import Symbols
 
 
 class NearViews:
-    """Views of some bodies, made once each."""
+    """Views of some bodies, each created once."""
 
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols

@@ -1,7 +1,8 @@
 """From a start to a solution: scaling of the objective, warm starts, checkpoints, progress.
 
-Tolerances of interior point solvers are absolute: an objective of 1e-3 "converges" ten times too high. Where
-the objective r f of a nearly feasible iterate is small, r becomes 1 / f and the solver goes on from there,
+Tolerances of interior point solvers are absolute: an objective of 1e-3 "converges" at ten times its minimum.
+    If
+the objective r f of a nearly feasible iterate is small, r becomes 1 / f and the solver continues from there,
 with its multipliers.
 """
 
@@ -28,9 +29,9 @@ SMALL, LEAST, NEAR = 0.1, 1e-9, 1e-3
 """Objectives between LEAST and SMALL are scaled to 1 once violation and optimality are below NEAR."""
 STAGES = 4
 LOST, MOST = ("infeasible", "failed", "not finite"), 300
-"""When to try without second derivatives, and for how many iterations."""
+"""After how many iterations to try without second derivatives, and for how many."""
 AGAIN: dict[str, ipopt.Option] = {**ipopt.WARM, "mu_init": 0.1}
-"""After another scale of the objective."""
+"""Iterations after rescaling the objective."""
 EVERY = 20.0
 """Seconds between two checkpoints."""
 WIDTH = 80
@@ -51,13 +52,13 @@ class SolveSettings:
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """A solution, and what it took.
+    """A solution and its cost.
 
     Attributes:
         solution: x, multipliers and status.
         iterations: of all stages.
         seconds: of processor time.
-        in_functions: of these in functions at points.
+        in_functions: of these, time in functions at points.
         stages: how often the solver was started.
     """
 
@@ -77,12 +78,12 @@ def optimize(
     settings: SolveSettings,
     free: bool = False,
 ) -> Optimum:
-    """Solve from x, or from an iterate with multipliers of the objective r f. Where exact second derivatives lead
-    to a place from which nothing is feasible, it tries without them.
+    """Solve from x, or from an iterate with multipliers of the objective r f. If exact second derivatives
+    lead to an infeasible stationary point, try without them.
 
     Args:
-        text: what the program is, by which checkpoints are known.
-        free: the duration is found: the barrier starts higher, or movements shrink to none.
+        text: identifies the program in checkpoints.
+        free: the duration is unknown: the barrier then starts higher, or movements shrink to nothing.
     """
     accuracy = settings.accuracy
     own: dict[str, Any] = {
@@ -143,7 +144,7 @@ def optimize(
 
 @contextmanager
 def said(show: bool) -> Iterator[None]:
-    """While it lasts the line of progress says what is compiled."""
+    """While active, the progress line shows what is compiled."""
 
     def say(what: str) -> None:
         sys.stderr.write(
@@ -174,7 +175,7 @@ def kkt(nlp: Assembly, bounds: Bounds, s: NonlinearSolution) -> tuple[float, flo
 
 
 class _Watch:
-    """Sees each iteration: a line of progress, checkpoints, and whether the objective is small."""
+    """Observer of iterations: progress line, checkpoints, and detection of small objectives."""
 
     def __init__(self, nlp: Assembly, text: str, settings: SolveSettings) -> None:
         self.nlp, self.text, self.settings = nlp, text, settings

@@ -1,4 +1,4 @@
-"""Phases: problems one after another, with conditions that link them."""
+"""Phases: consecutive problems with linking conditions."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from condyle.errors import DescriptionError, check_name
 from condyle.nlp import Bounds
 
 Link = str | Mapping[str, str | tuple[str, float]]
-"""How two phases meet: "states", or {variable of the next: variable of the one before, or (it, factor)}."""
+"""Link of two phases: "states", or {variable of the next: variable of the one before, or (it, factor)}."""
 
 
 class Phases(ExplainsCalls):
-    """Problems one after another, which `cd.solve` solves together: stance and flight of a jump, strides.
+    """Consecutive problems that `cd.solve` solves together: stance and flight of a jump, strides.
 
         from condyle.control import Phases
 
         jump = Phases([push, flight])
         answer = cd.solve(jump, mesh=[20, 10])
 
-    Objectives add up. Parameters of one name have one value. Each phase has its own system, bounds, goals and
-    duration.
+    Objectives are summed. Parameters with the same name have one value. Each phase has its own system,
+    bounds, goals and duration.
 
     Args:
         problems: in their order.
-        links: how each phase begins where the one before ends: "states" for all states of one name, or
+        links: continuity of phases: "states" for all states with the same name, or
             {variable of the next phase: variable of the one before}, with (name, factor) for a multiple,
-            such as -1 in a mirror image. One for all, or one for each of the places where phases meet.
+            such as -1 in a mirror image. One for all, or one for each transition.
         closed: the same from the end of the last phase to the start of the first, for cycles; None: open.
 
     Raises:
@@ -81,7 +81,7 @@ class Phases(ExplainsCalls):
 
 
 class JoinedProgram:
-    """Programs of phases as one.
+    """Combined program of all phases.
 
     Attributes:
         parts: one per phase.

@@ -1,4 +1,4 @@
-"""What goals see of one point of a movement."""
+"""One point of a movement, as the goals use it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MovementPoint:
         control_names: names of the controls.
         udot: accelerations, dependent ones as expressions, shape (nu,).
         duration: T [s].
-        working: what each muscle does, by its name.
+        working: force and state of each muscle, by name.
         dynamics: names and variables of the system.
         multipliers: of constraints that have any.
         data: the goal's own numbers at this point (`MovementGoal.data`).
@@ -66,12 +66,12 @@ class MovementPoint:
 
     @cached_property
     def loads(self) -> TreeLoads:
-        """What all forces exert."""
+        """Loads of all forces."""
         return self._loads()
 
     @property
     def view(self) -> TreeView:
-        """The state as laws see it: leaf.at(p.view)."""
+        """The state as used by laws: leaf.at(p.view)."""
         return self.symbols.view(self.kinematics)
 
     @property

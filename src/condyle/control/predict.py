@@ -1,4 +1,4 @@
-"""`cd.predict`: a movement that nobody recorded, from what it begins and ends with and what it costs."""
+"""`cd.predict`: a movement from its start, its end and an objective, without a recording."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def predict(
     iterations: int = 1000,
     progress: bool | Callable[[Iteration], object] = False,
 ) -> Answer:
-    """A movement from its ends, its speed and its cost.
+    """Predict a movement from its start, end, speed and objective.
 
     Args:
-        system: what moves; its inputs are the controls.
-        duration: [s], a number, or a pair between which it is found.
+        system: the system; its inputs are the controls.
+        duration: [s], a number, or a pair of bounds.
         start: {variable: value or (low, high)} at the start; see `Problem.bound` for names.
         end: the same at the end.
         bounds: the same at all times.
-        at_rest: "start", "end" or "both": all speeds are zero there.
+        at_rest: "start", "end" or "both": where all speeds are zero.
         speed: mean speed of the root along x [m/s], as of walking; the movement is then periodic.
         mirror: ("_r", "_l"): the movement is half a stride, its end the mirror image of its start.
         minimize: a goal, or {goal: weight}. By default `Effort()`; with a speed `Effort(3)` per distance.
-        require: what must hold.
+        require: required goals.
         torques: optimal force of torques added to all coordinates, or {coordinate: optimal force} [N m, N].
         guess: see `cd.solve`.
         mesh: see `cd.solve`.
@@ -61,8 +61,7 @@ def predict(
         progress: see `cd.solve`.
 
     Raises:
-        DescriptionError: values that cannot be.
-        UnknownNameError: a variable that the system does not have.
+        DescriptionError: invalid values. UnknownNameError: a variable that the system does not have.
     """
     check_system("predict", system, "duration")
     if at_rest not in ("", "start", "end", "both"):

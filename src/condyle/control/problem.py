@@ -1,4 +1,4 @@
-"""Problem: a system, how long it moves, bounds, goals and requirements."""
+"""Problem: a system, duration, bounds, goals and requirements."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Pair = float | tuple[float, float]
 
 @dataclass(frozen=True)
 class Bound:
-    """What a user says of a variable: (low, high), or None."""
+    """Bounds of a variable from the user: (low, high), or None."""
 
     between: tuple[float, float] | None = None
     start: tuple[float, float] | None = None
@@ -43,20 +43,19 @@ class Problem(ExplainsCalls):
     """An optimal control problem.
 
     Args:
-        system: what moves. Its inputs are the controls: excitations of muscles, controls of actuators.
-        duration: [s], a number, or a pair (low, high) between which it is found.
-        times: (start, end) [s] in place of duration, where data have a clock.
-        parameters: Parameters of the system that are found too: {name: (low, high)}.
-        motion: the movement itself, where it is known over `times`: a Table of coordinates, a motion. Then
-            coordinates are numbers, and controls are found whose forces explain them, as MocoInverse does.
+        system: the system. Its inputs are the controls: excitations of muscles, controls of actuators.
+        duration: [s], a number, or a pair (low, high) of bounds.
+        times: (start, end) [s] instead of duration, for data over time.
+        parameters: unknown Parameters of the system: {name: (low, high)}.
+        motion: a prescribed movement over `times`: a Table of coordinates, a motion. Then only the controls
+            that produce it are unknown, as in MocoInverse.
 
     Attributes:
-        system: what moves, with the torques and loads that were added.
+        system: the system, with added torques and loads.
         start_time: [s].
 
     Raises:
-        DescriptionError: values that cannot be.
-        UnknownNameError: a parameter that the system does not have.
+        DescriptionError: invalid values. UnknownNameError: a parameter that the system does not have.
     """
 
     def __init__(
@@ -115,7 +114,7 @@ class Problem(ExplainsCalls):
 
     @property
     def speeds(self) -> tuple[str, ...]:
-        """Names of the speeds as `bound` knows them: NAME_speed where a coordinate has the name NAME."""
+        """Names of the speeds in `bound`: NAME_speed if a coordinate is named NAME."""
         taken = set(self.system.coordinates)
         return tuple(f"{name}_speed" if name in taken else name for name in self.system.speeds)
 
@@ -137,10 +136,10 @@ class Problem(ExplainsCalls):
 
         Args:
             names: one or more: coordinates, speeds (NAME_speed, or all: `system.speeds`), auxiliary states
-                as "soleus_r.activation", controls by the names of their inputs (NAME_control where a coordinate
-                is called NAME). The state of an elastic tendon is "soleus_r.normalized_tendon_force".
+                as "soleus_r.activation", controls by the names of their inputs (NAME_control if a coordinate
+                is named NAME). The state of an elastic tendon is "soleus_r.normalized_tendon_force".
             between: (low, high) at all times; a number is both.
-            start: a number or a pair at the start; as `between` if left out.
+            start: a number or a pair at the start; `between` by default.
             end: the same at the end.
 
         Raises:
@@ -182,7 +181,7 @@ class Problem(ExplainsCalls):
         self.minimized.append((_movement_goal("minimize", goal), weight))
 
     def require(self, *goals: MovementGoal) -> None:
-        """Goals that must hold: conditions and path constraints, and values between their low and high."""
+        """Add requirements: conditions and path constraints, and values between their low and high."""
         for goal in goals:
             given = _movement_goal("require", goal)
             kind, base = type(given), MovementGoal
@@ -250,7 +249,7 @@ class Problem(ExplainsCalls):
         return tuple(f"{name}_torque" for name in forces)
 
     def add_loads(self, loads: ExternalLoad | Sequence[ExternalLoad] | Mapping[str, ExternalLoad]) -> None:
-        """Add measured forces, such as ground reactions, over the clock of `times=`. Between rows they are
+        """Add measured forces, such as ground reactions, at the times of `times=`. They are interpolated by
         natural cubic splines, as in `cd.inverse_dynamics`.
 
         Raises:

@@ -38,10 +38,10 @@ class PlayedInput(Leaf):
 
 
 def played(system: System, times: Array, controls: Array) -> System:
-    """The system with its inputs played over times (m,), controls (m, inputs): by straight lines.
+    """The system with controls (m, inputs) at times (m,) as inputs, interpolated linearly.
 
     Raises:
-        DescriptionError: an input of laws that cannot be played.
+        DescriptionError: an input that cannot be a function of time.
     """
     changed: dict[str, Any] = {}
     for k, name in enumerate(system.inputs):

@@ -32,9 +32,9 @@ from condyle.system.state import State
 from condyle.table import Table
 
 FINEST = 2000
-"""Intervals that a refined mesh may have."""
+"""Maximum number of intervals of a refined mesh."""
 Guess = Table | State | Answer | Motion | Trajectory | Frames | StaticOptimization | str | None
-"""Where to start: see `cd.solve`."""
+"""Initial guess: see `cd.solve`."""
 Progress = bool | Callable[[Iteration], object]
 
 
@@ -86,35 +86,35 @@ def solve(
     checkpoint: str | Path | None = None,
     options: Mapping[str, ipopt.Option] | None = None,
 ) -> Answer | PhasesAnswer:
-    """The movement that minimizes a problem's objective and meets its requirements.
+    """Find the movement that minimizes a problem's objective and meets its requirements.
 
-    Ctrl-C stops it and gives the best iterate. A problem that has no solution does not raise: `answer.status`
-    and `answer.message` say why, and list the largest violations.
+    Ctrl-C stops it and returns the best iterate. A problem without a solution does not raise an error:
+    `answer.status` and `answer.message` explain why, and list the largest violations.
 
     Args:
-        problem: what is wanted; or `condyle.control.Phases` of several.
-        mesh: number of intervals; of phases one for all, or one each.
+        problem: the problem, or `condyle.control.Phases` of several.
+        mesh: number of intervals; for phases one number, or one each.
         scheme: "radau-2" (default), "radau-3", "hermite-simpson" or "trapezoidal".
         accuracy: of the conditions of optimality, relative to the size of the objective, and of all
-            requirements in units of their variables. The objective is above its least value by at most about
-            a tenth of it for each bound and point: 1e-6 gives three to five digits where hundreds are active.
-        guess: where to start: a Table of coordinates (and more) over time, a motion, a result of
+            requirements in units of their variables. The objective exceeds its minimum by at most about a
+            tenth of it for each bound and point: 1e-6 gives three to five digits if hundreds are active.
+        guess: initial guess: a Table of coordinates (and more) over time, a motion, a result of
             `cd.static_optimization`, a list of these, a State (as of `cd.relax`), or an earlier Answer, also
             of another mesh; "line" for straight lines between start and end, "bounds" for the middle of the
-            bounds, as in Moco. By default the data of goals.Follow, and else the middle of the bounds. From
-            an answer on the same mesh it starts warm, with its multipliers. Of phases, a list with one each.
+            bounds, as in Moco. By default the data of goals.Follow, and else the middle of the bounds. An
+            answer on the same mesh gives a warm start with its multipliers. For phases, a list with one each.
         hessian: "exact", or "limited-memory".
         midpoint_controls: of "hermite-simpson": "interpolated", as in Moco, or "free".
-        mesh_error: intervals are divided until `answer.mesh_error` is at most this.
+        mesh_error: subdivide intervals until `answer.mesh_error` is at most this.
         iterations: at most so many.
-        progress: True for a line with objective, violation and time, or a function of each iteration.
-        checkpoint: a file (.npz) in which the iterate is kept every 20 s and at the end. If it exists, the
-            run resumes from there.
+        progress: True prints objective, violation and time; a function is called at each iteration.
+        checkpoint: a file (.npz) to which the iterate is written every 20 s and at the end. If it exists, the
+            run resumes from it.
         options: of IPOPT, by its names.
 
     Raises:
-        DescriptionError: a problem that cannot be: bounds that cross, requirements that contradict each other,
-            goals that are not finite at the guess, data that do not cover the movement.
+        DescriptionError: an invalid problem: bounds that cross, contradictory requirements, goals that are
+            not finite at the guess, data that do not cover the movement.
     """
     if not isinstance(problem, Problem | Phases):
         raise DescriptionError(f"solve: expected a cd.Problem or condyle.control.Phases, got {problem!r}")
@@ -150,7 +150,7 @@ def solve(
         guesses = [guess]
     kind = scheme_named(scheme)
     meshes = [CollocationMesh.even(kind, int(count)) for count in counts]
-    for k, g in enumerate(guesses):  # a refined mesh stays
+    for k, g in enumerate(guesses):  # keep a refined mesh
         if isinstance(g, Answer) and (counts[k], scheme) == (
             g.program.mesh.intervals,
             g.program.mesh.scheme.name,

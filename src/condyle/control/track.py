@@ -1,9 +1,10 @@
-"""`cd.track`: the movement near to a recorded one that the dynamics allow, with torques or muscles.
+"""`cd.track`: a dynamically consistent movement close to a recorded one, with torques or muscles.
 
-With measured loads, torques on the coordinates of the root are residuals: what measured motion and forces do not
-agree on. Masses and mass centers may be adjusted to make them smaller, as OpenSim's residual reduction (RRA) does:
+With measured loads, torques on the coordinates of the root are residuals, which show inconsistencies of
+measured motion and forces. Adjusting masses and mass centers reduces them, as in OpenSim's residual reduction
+(RRA):
 
-    least  tracking |q - q measured|^2 + speeds |qdot - ...|^2 + effort |controls|^2,  integrated           (1)
+    minimize  tracking |q - q measured|^2 + speeds |qdot - ...|^2 + effort |controls|^2,  integrated       (1)
 """
 
 from __future__ import annotations
@@ -32,25 +33,25 @@ from condyle.trace.parameter import Parameter
 
 WHO = "track"
 ALONE, BESIDE = 100.0, 10.0
-"""Optimal force of torques where a system has no actuators of its own, and where it has [N m, N]."""
+"""Default optimal force of torques for systems without and with actuators [N m, N]."""
 MASS, SHIFT = 0.2, 0.1
-"""How far masses may change, relative, and mass centers, along each axis [m]."""
+"""Maximum change of masses, relative, and of mass centers, along each axis [m]."""
 GOOD_SHIFT, GOOD_ANGLE = 0.02, np.deg2rad(2.0)
-"""Largest differences from the recorded motion that OpenSim's guidelines for RRA call good [m, rad]."""
+"""Largest differences from the recorded motion within OpenSim's guidelines for RRA [m, rad]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tracked:
-    """A recorded movement that was tracked.
+    """Result of `cd.track`.
 
     Attributes:
-        answer: all of it: objective, terms, status, statistics, replay.
+        answer: the full answer: objective, terms, status, statistics, replay.
         motion: coordinates over time [rad, m].
-        torques: of the torques that were added, by coordinate [N m, N].
+        torques: added torques, by coordinate [N m, N].
         differences: largest difference from the recorded motion, by coordinate [rad, m].
-        system: the system with adjusted masses and mass centers; as it was given without `adjust`.
-        parameters: what was adjusted: "torso mass" [kg], "torso com x" [m], ...
-        quality: differences and how the solver ended, with guidelines.
+        system: the system with adjusted masses and mass centers; the given one without `adjust`.
+        parameters: adjusted values: "torso mass" [kg], "torso com x" [m], ...
+        quality: differences and the solver's outcome, with guidelines.
     """
 
     answer: Answer
@@ -87,20 +88,21 @@ def track(
     iterations: int = 1000,
     progress: bool | Callable[[Iteration], object] = False,
 ) -> Tracked:
-    """The movement near to a recorded one that the dynamics allow.
+    """Find a dynamically consistent movement close to a recorded one.
 
     Args:
-        system: with muscles, actuators, or none: then torques move it.
+        system: with muscles or actuators, or without: then torques move it.
         motion: the recorded one: see `cd.goals.Follow`.
         loads: measured forces, such as ground reactions.
         times: (start, end) [s]; all of the motion by default.
-        torques: optimal forces of torques that are added to all coordinates, or {coordinate: optimal force}
-            [N m, N]; a smaller one makes a torque dearer. By default 100 where the system has no actuators,
-            else 10; 0 for none.
+        torques: optimal forces of torques added to all coordinates, or {coordinate: optimal force} [N m, N];
+            a smaller one makes a torque more costly. By default 100 if the system has no actuators, else 10;
+            0 for none.
         weights: of coordinates or markers; 1 for others.
         speeds: weight of their rates [s^2].
-        effort: weight of squared controls against tracking.
-        adjust: what is adjusted too: "BODY mass" and "BODY com" for a body, "mass" for all masses alike.
+        effort: weight of squared controls relative to tracking.
+        adjust: quantities to adjust: "BODY mass" and "BODY com" for a body, "mass" for all masses by one
+            factor.
         mesh: intervals; 50 a second by default, and at least 20.
         scheme: see `cd.solve`.
         accuracy: see `cd.solve`.
@@ -173,7 +175,9 @@ def _tracked(answer: Answer, goal: Follow, added: Sequence[str], system: System)
 def _adjustable(
     system: System, adjust: str | Sequence[str]
 ) -> tuple[System, dict[str, tuple[float, float]], Callable[[Mapping[str, float]], System]]:
-    """The system with Parameters for masses and mass centers, their ranges, and what makes numbers of them."""
+    """The system with Parameters for masses and mass centers, their ranges, and a function that replaces them
+    by numbers.
+    """
     names = (adjust,) if isinstance(adjust, str) else tuple(adjust)
     bodies = {body.name: body for body in system.bodies}
     ranges: dict[str, tuple[float, float]] = {}

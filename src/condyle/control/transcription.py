@@ -53,11 +53,11 @@ class _Expressions:
 
 @dataclass(frozen=True, eq=False)
 class ConstraintRows:
-    """Some constraints: where they are, and what each is, for messages.
+    """A block of constraints, with names for messages.
 
     Attributes:
         start: of the first.
-        names: name and unit of those of one point, or of all.
+        names: name and unit, for one point or for all.
         points: the point of each block, or None.
     """
 
@@ -74,8 +74,8 @@ class ControlProgram:
     """A problem on a mesh.
 
     Args:
-        problem: what is solved.
-        mesh: where.
+        problem: the problem.
+        mesh: the mesh.
         hessian: second derivatives are needed.
         interpolated: controls at midpoints of hermite-simpson are means of their neighbors, as in Moco.
     """
@@ -173,7 +173,7 @@ class ControlProgram:
         return found
 
     def _made(self, part: str) -> Callable[[], Any]:
-        """What makes a part of the expressions, with their symbols, where it is compiled."""
+        """A function that builds a part of the expressions, with their symbols, where it is compiled."""
 
         def make() -> Any:
             e = self._expressions
@@ -235,7 +235,7 @@ class ControlProgram:
         return np.concatenate([own, *T, *data], axis=1)
 
     def system_states(self, x: Array) -> Array:
-        """Auxiliary states as the system has them, at all points, shape (P, nz)."""
+        """Auxiliary states of the system at all points, shape (P, nz)."""
         nz, dynamics = self.dynamics.model.nz, self.dynamics
         z = self.program.unknowns(x)
         V, first = (
@@ -270,7 +270,7 @@ class ControlProgram:
         return self.function.values(y, d)[:, :nx]
 
     def _residuals(self, y: Array, d: Array, count: int, start: int) -> tuple[Array, Array]:
-        """Residuals (m, count), with what muscles add, and their slopes over algebraic variables."""
+        """Residuals (m, count), including muscles, and their derivatives by algebraic variables."""
         nx, own = self.nx, self.nv - start
         F, entries = self.function.jacobians(y, d)
         r, J = F[:, nx : nx + count].copy(), np.zeros((len(y), count, self.nv + self.shared))

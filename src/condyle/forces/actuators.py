@@ -37,8 +37,7 @@ Bound = Annotated[float, quantity("-", infinite=True, plain=True)]
 class Actuator(Law):
     """A force with a control. Its subclasses have an `optimal_force`.
 
-    The bounds do not change the force of a given control: they are what studies that look for controls keep
-    to.
+    The bounds do not limit the force: they are bounds for studies that find controls.
     """
 
     control: Annotated[SignalLike, Signal("-")] = field(default=0.0, kw_only=True)
@@ -75,7 +74,7 @@ class Actuator(Law):
         return self
 
     def at_one(self) -> Actuator:
-        """What exerts the force at a control of 1 that has acted for long."""
+        """The actuator in steady state, without activation dynamics, for the force at a control of 1."""
         return replace(self, control=1.0)
 
     def actuation(self, s: View) -> SX:
@@ -93,7 +92,7 @@ class PathActuator(PathLaw, Actuator):
         path: where it runs.
         optimal_force: [N], at a control of 1.
         control: by default an Input with the actuator's name.
-        min_control: the least that studies choose; 0 for what pulls only.
+        min_control: lower bound in studies; 0 for actuators that only pull.
         max_control: the greatest that studies choose.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
@@ -246,7 +245,7 @@ class PointActuator(Actuator):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ActivationCoordinateActuator(CoordinateActuator):
-    """A CoordinateActuator whose force follows its control through an activation of first order.
+    """A CoordinateActuator with first-order activation dynamics.
 
         adot = (control - a) / tau,   f = optimal_force * a                                      (46)
 

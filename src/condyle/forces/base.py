@@ -1,8 +1,8 @@
-"""What a force law is, what it sees and where its result goes.
+"""Interface of force laws.
 
-A law sees a `View` of the state (poses, velocities, q, u, t, z, inputs) and adds to `Loads`: forces and
-torques on bodies, expressed in ground, and generalized forces on speeds. It never sees dynamics. All values
-are CasADi SX.
+A law gets a `View` of the state (poses, velocities, q, u, t, z, inputs) and adds to `Loads`: forces and
+torques on bodies, expressed in ground, and generalized forces on speeds. It does not depend on accelerations.
+All values are CasADi SX.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Force(ExplainsCalls):
     Attributes:
         group: gravity, passive, external, actuator or muscle.
         states: names of its auxiliary states z, with their defaults.
-        exerts: it acts on the system; measures do not.
+        exerts: whether it acts on the system; measures do not.
     """
 
     group: str = "passive"
@@ -42,33 +42,34 @@ class Force(ExplainsCalls):
     exerts: ClassVar[bool] = True
 
     def named(self, name: str) -> Force:
-        """The law as a System keeps it under a name: one that has an Input of its own calls it so."""
+        """The law as stored in a System under a name, which is also that of its Input."""
         return self
 
     def check(self, tree: Tree) -> None:
-        """Raise a clear error if a body or coordinate that the law names does not exist."""
+        """Raise an error if a body or coordinate of the law does not exist."""
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
-        """Raise a clear error if values of the parameters are impossible for this law."""
+        """Raise an error for invalid values of parameters."""
 
     def implausible(self) -> Iterable[str]:
-        """What to ask about numbers that are possible but implausible, as text: `condyle.plausible`."""
+        """Warnings about implausible numbers: `condyle.plausible`."""
         return ()
 
     def conditions(self) -> SX | None:
-        """The same in expressions, a column: all not zero where values are possible. None: `check_parameters`
-        must be asked. A class that writes `check_parameters` and not this is always asked."""
+        """The same as a column of expressions, all nonzero for valid values. None: call `check_parameters`,
+        as for classes that define only that.
+        """
         return ca.SX(0, 1)
 
     def apply(self, s: View, loads: Loads) -> None:
-        """Add what the law exerts to the loads."""
+        """Add the loads of the law."""
         raise TypeError(
             f"{type(self).__name__} does not say what it exerts: it needs a method apply(s, loads)"
         )
 
     @property
     def reactions(self) -> tuple[str, ...]:
-        """Bodies whose joints' reactions the law asks for: `s.reaction`."""
+        """Bodies whose joint reactions the law uses: `s.reaction`."""
         return ()
 
     def potential(self, s: View) -> SX | None:
@@ -91,28 +92,31 @@ class Force(ExplainsCalls):
         return f"{type(self).__name__}({fields!r})"
 
     def scaled(self, factors: BodyFactors) -> Self:
-        """Itself on bodies of other sizes, for `cd.scale`. A law that does not say how it scales stays as it
-        is, and the report of `cd.scale` says so."""
+        """The law on bodies of other sizes, for `cd.scale`. A law without this method is unchanged, and the
+        report of `cd.scale` notes it.
+        """
         factors.notes.append(" does not say how it scales: lengths in it are as they were")
         return self
 
     def drawn(self, size: float) -> Sequence[Drawing | Link]:
-        """What a viewer draws of it: nothing, unless a law says otherwise.
+        """Shapes to draw; none by default.
 
         Args:
-            size: of the scene [m], for what has no size of its own.
+            size: of the scene [m], for shapes without a natural size.
         """
         return ()
 
     def code(self) -> str:
-        """What else determines the equations: nothing for laws of our own; the code of a user's class, which
-        may change."""
+        """Further text that determines the equations: the code of a user's class, which may change; empty for
+        built-in laws.
+        """
         return class_code(type(self))
 
 
 def state_variables(forces: Mapping[str, Force]) -> list[tuple[str, float]]:
-    """Names of the auxiliary states z of some forces, FORCE.STATE, and their defaults, in order; of a measure
-    its name alone."""
+    """Names of the auxiliary states z of some forces, FORCE.STATE, and their defaults, in order; for a
+    measure only its name.
+    """
     return [
         (f"{name}.{state}" if state else name, value)
         for name, force in forces.items()
@@ -121,8 +125,9 @@ def state_variables(forces: Mapping[str, Force]) -> list[tuple[str, float]]:
 
 
 def check_states(forces: Mapping[str, Force], afterward: Collection[str] = ()) -> None:
-    """Raise a clear error if a law asks for an auxiliary state that there is not, or for a measure that is
-    found afterward."""
+    """Raise an error if a law uses an auxiliary state that does not exist, or a measure that is evaluated
+    after the run.
+    """
     states = {name: ca.SX(value) for name, value in state_variables(forces)}
     for name, force in forces.items():
         for ask in getattr(force, "asks", ()):
@@ -144,7 +149,7 @@ class Law(Described, Force):
     """A force law whose fields declare their roles.
 
     Attributes:
-        tabular: it asks for poses and velocities of its bodies alone, so that many of them may be rows of one
+        tabular: it depends only on poses and velocities of its bodies, so many of them may be rows of one
             table.
     """
 

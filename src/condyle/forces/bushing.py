@@ -73,7 +73,7 @@ class LinearBushing(_Bushing):
     """Six springs and dampers that hold frame M on b near frame F on a.
 
     Three act on the body-fixed x-y-z angles of M in F, three on the displacement of M's origin in F. The
-    second angle must stay below pi/2 in size: at pi/2 the other two are not defined.
+    magnitude of the second angle must be below pi/2, where the other two are not defined.
 
     Args:
         a: one body, or its name.
@@ -106,12 +106,12 @@ DEFLECTIONS = ("theta_x", "theta_y", "theta_z", "delta_x", "delta_y", "delta_z")
 @dataclass(frozen=True, eq=False, repr=False)
 class FunctionBushing(_Bushing):
     """A bushing whose moments and forces are functions of its deflections, with dampers: OpenSim's
-    FunctionBasedBushingForce and ExpressionBasedBushingForce. It stores no energy: its work is in
+    FunctionBasedBushingForce and ExpressionBasedBushingForce. It has no potential energy; its power is in
     `system.power`.
 
         f_i = -g_i(theta_x, theta_y, theta_z, delta_x, delta_y, delta_z) - c_i xdot_i            (44)
 
-    The deflections are those of `LinearBushing`. The second angle must stay below pi/2 in size.
+    The deflections are those of `LinearBushing`. The magnitude of the second angle must be below pi/2.
 
     Args:
         a: one body, or its name.

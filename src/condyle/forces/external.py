@@ -36,7 +36,7 @@ FRAMES = ("ground", "body")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstantForce(Law):
-    """A force that keeps size and direction in ground, at a point of a body (16). It stores no energy.
+    """A force constant in ground, at a point of a body (16). It has no potential energy.
 
     Args:
         body: the body or its name.
@@ -58,7 +58,7 @@ class ConstantForce(Law):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstantTorque(Law):
-    """A torque on a body that keeps size and direction in ground (17). It stores no energy.
+    """A torque on a body, constant in ground (17). It has no potential energy.
 
     Args:
         body: the body or its name.
@@ -78,16 +78,15 @@ class ConstantTorque(Law):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TimeSeries(ExplainsCalls):
-    """Numbers recorded at given times, three for a vector. Before the first and after the last time they keep
-    their end values.
+    """Numbers recorded at given times, three for a vector. Before the first and after the last time they are
+    constant.
 
-    The samples become part of the machine code, as a table that they are looked up in. Where a recording
-    changes from call to call, or is evaluated at its own frames only, give cd.Inputs instead, one value per
-    frame.
+    The samples become part of the machine code, as a look-up table. If a recording changes from call to call,
+    or is evaluated at its own frames only, use cd.Inputs instead, one value per frame.
 
     Args:
         times: [s], shape (n,), strictly increasing; n >= 3, or >= 2 for linear.
-        values: shape (n, 3), or (n,) where one number is asked for.
+        values: shape (n, 3), or (n,) for a scalar.
         interpolation: "cubic", natural splines; or "linear", which is not smooth: derivatives and large steps
             of integrators suffer, and a warning is raised.
     """
@@ -230,7 +229,7 @@ SignalLike: TypeAlias = (
     | TimeFunctions
     | tuple[ArrayLike, ArrayLike]
 )
-"""What may be given for a signal: numbers, functions of the time, or (times, values)."""
+"""Accepted signals: numbers, functions of time, or (times, values)."""
 
 
 @dataclass(frozen=True)
@@ -276,7 +275,7 @@ def at_time(value: Any, s: View) -> SX:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExternalWrench(Law):
-    """A measured or commanded force and torque on a body, such as a ground reaction (18). It stores no
+    """A measured or commanded force and torque on a body, such as a ground reaction (18). It has no potential
     energy.
 
     `force`, `torque` and `station` are each three numbers, any of them a cd.Input whose value comes with each

@@ -27,16 +27,15 @@ ACCELERATION = quantity("m/s^2", 3)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gravity(Law):
-    """The same acceleration of free fall everywhere. Every system has one, named "gravity".
+    """Uniform gravity. Every system has one, named "gravity".
 
-    The recursions take it as an upward acceleration of ground, which costs nothing; bodies left out get their
-    weight back.
+    The recursions treat it as an upward acceleration of ground, at no cost; for excluded bodies their weight
+    is added back.
 
     Args:
         acceleration: in ground [m/s^2], shape (3,).
-        excluded: bodies that it leaves alone, or their names; or a mapping from them to the share of their
-            weight that is taken away, 1 for all of it. A share that is a cd.Parameter or cd.Discrete is
-            chosen for each state.
+        excluded: bodies without gravity, or their names; or a mapping from them to the share of their weight
+            that is removed, 1 for all of it. A share may be a cd.Parameter or cd.Discrete.
         zero_height: height, against the acceleration, at which the potential energy is zero [m].
         group: its kind: gravity, passive, external, actuator or muscle.
     """
@@ -103,13 +102,13 @@ class Gravity(Law):
         return ca.vertcat(super().conditions(), *shares)
 
     def apply(self, s: View, loads: Loads) -> None:
-        """What it gives back; the weights themselves are in the recursions."""
+        """Add back the removed weights; weights are in the recursions."""
         for name, share in self.taken().items():
             mass, com = s.mass_center(name)
             loads.add_force(name, com, -share * mass * self.g)
 
     def potential(self, s: View) -> SX | None:
-        """What is to be added to -sum m g . p, the potential of all weights about ground's origin."""
+        """Correction of -sum m g . p, the potential of all weights about ground's origin."""
         taken = self.taken()
         if not taken and self.zero_height == 0.0:
             return None

@@ -22,26 +22,26 @@ from condyle.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JointFriction(Law):
-    """Coulomb friction in the joint of a body: mu times the force that the joint carries, against its slip.
+    """Coulomb friction in the joint of a body: mu times the joint load, against its slip.
 
         N = |F - sum_i (F . e_i) e_i|                                                        (47)
         s = sqrt(r^2 |w|^2 + |v|^2 + v_t^2)                                                  (48)
         f_k = -mu N (r^2 h_w,k . w + h_v,k . v) / s                                          (49)
 
-    F is the reaction at M, e_i the directions in which the joint slides freely, w and v the velocity of M in F,
-    and h_k what speed k adds to it. A pin of radius r resists with the moment mu r |F|, a slider with mu times
-    the force across its rail; a cylinder does both along its helix; a ball resists as a pin about the axis of
-    its motion. Reactions and accelerations are found together, also where several joints rub: see
-    condyle.model.reactions. Beyond a slip of a few v_t the friction is that of Coulomb; below, at rest, it is
-    that of a damper, and what it holds creeps at less than v_t.
+    F is the reaction at M, e_i the directions in which the joint slides freely, w and v the velocity of M in
+    F, and h_k its derivative by speed k. A pin of radius r resists with the moment mu r |F|, a slider with mu
+    times the force across its rail; a cylinder does both along its helix; a ball resists as a pin about the
+    axis of its motion. Reactions and accelerations are solved together, also for several joints with
+    friction: see condyle.model.reactions. Above a slip of a few v_t it is Coulomb friction; below, it acts as
+    a damper, and sticking joints creep at less than v_t.
 
         system.add_force("hinge", cd.forces.JointFriction("door", 0.3, radius=0.008))
 
     Args:
-        body: the body, or its name, whose joint it is: not Weld, and none that is free to move every way.
+        body: the body of the joint, or its name; not Weld or a joint with six degrees of freedom.
         coefficient: mu, at least 0.
-        radius: r, where the joint's surfaces rub when it turns [m]; a joint that only slides needs none.
-        transition_speed: v_t, slip over which friction comes on [m/s], above 0.
+        radius: r, friction radius of rotation [m]; not needed for a joint that only slides.
+        transition_speed: v_t, slip over which friction rises [m/s], above 0.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
@@ -98,4 +98,4 @@ def _across(F: SX, directions: list[SX]) -> SX:
         if ca.sparsify(h).nnz():
             known.append(ca.if_else(new, n, 0) / ca.sqrt(ca.if_else(new, ca.sumsqr(n), 1)))
     F = F - sum((ca.dot(e, F) * e for e in known), ca.SX(3, 1))
-    return ca.sqrt(ca.sumsqr(F) + 1e-60)  # which has a slope where nothing presses
+    return ca.sqrt(ca.sumsqr(F) + 1e-60)  # smooth at zero load

@@ -28,7 +28,7 @@ from condyle.trace.parameter import numbers_at
 from condyle.tree.tree import Tree
 
 STOP = 1e-3
-"""Width of the smooth face of stops [rad, m], for optimal control: they push by k STOP / 2 at the stop."""
+"""Smoothing width of stops [rad, m], for optimal control: they push by k STOP / 2 at the stop."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,8 +49,8 @@ class OnCoordinate(OnSpeed):
     """A law on a coordinate whose rate is a speed.
 
     Attributes:
-        speed: name of the speed that it acts on, where this is not the coordinate's rate: angles of a ball.
-            OpenSim's forces do so. Such a law has no potential: its work is in `system.power`.
+        speed: name of the speed that it acts on, if that is not the coordinate's rate, as for angles of a
+            ball in OpenSim's forces. Such a law has no potential energy; its power is in `system.power`.
     """
 
     speed: str | None = field(default=None, kw_only=True)
@@ -68,7 +68,7 @@ class OnCoordinate(OnSpeed):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MobilitySpring(OnCoordinate):
-    """A linear spring on a coordinate, with a damper if there is one.
+    """A linear spring on a coordinate, with an optional damper.
 
         f = -k (q - q0) - c u,   V = k (q - q0)^2 / 2                                        (6)
 
@@ -121,7 +121,7 @@ class MobilityDamper(OnSpeed):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MobilityForce(OnSpeed):
-    """A generalized force of given size on a speed: f = value (8). It stores no energy: its work is in
+    """A given generalized force on a speed: f = value (8). It has no potential energy; its power is in
     `system.power`.
 
     Args:
@@ -140,14 +140,14 @@ class MobilityForce(OnSpeed):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MobilityStop(OnCoordinate):
-    """Soft limits of a coordinate: linear springs beyond them, with dissipation, that push and never pull.
-    For limits that yield, or that gradients pass through; a limit that holds is `cd.constraints.Stop`.
+    """Compliant limits of a coordinate: linear springs beyond them, with dissipation, that only push. For
+    rigid limits use `cd.constraints.Stop`.
 
         x = q - high > 0:  f = min(0, -k x (1 + d qdot))                                     (9)
         x = q - low  < 0:  f = max(0, -k x (1 - d qdot))
         V = k x^2 / 2
 
-    The force has a kink where the stop is met: derivatives there are those of one side.
+    The force has a kink at the stop, where derivatives are one-sided.
 
     Args:
         coordinate: name of the coordinate.
@@ -199,8 +199,8 @@ class MobilityStop(OnCoordinate):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GlobalDamper(Law):
-    """A linear damper on every speed of the system: f_k = -c u_k (10). It stabilizes a simulation; it does
-    not model anything physical.
+    """A linear damper on every speed of the system: f_k = -c u_k (10). It stabilizes a simulation, without a
+    physical model.
 
     Args:
         damping: c, at least 0, in the unit of each force over that of its speed.
@@ -225,9 +225,9 @@ Stiffness = Annotated[Number, quantity("N m/rad, N/m", lowest=0.0)]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoordinateLimitForce(OnCoordinate):
-    """Springs and a damper beyond the limits of a coordinate, which come on smoothly: OpenSim's
-    CoordinateLimitForce, in radians here and in degrees there. It is for models that have it in OpenSim;
-    to limit a joint of your own take `cd.constraints.Stop`.
+    """Springs and a damper that become active smoothly beyond the limits of a coordinate: OpenSim's
+    CoordinateLimitForce, in radians here and in degrees there. It is for models from OpenSim; otherwise use
+    `cd.constraints.Stop`.
 
         S(y) = y^3 (10 - 15 y + 6 y^2) from 0 to 1, held beyond                                  (37)
         s = S((q - high) / w),   r = S((low - q) / w)                                            (38)
@@ -240,7 +240,7 @@ class CoordinateLimitForce(OnCoordinate):
         lower_stiffness: k_low [N m/rad, N/m], at least 0.
         upper_stiffness: k_high [N m/rad, N/m], at least 0.
         damping: c [N m s/rad, N s/m], at least 0.
-        transition: w, the width over which the springs come on [rad, m], above 0.
+        transition: w, the width over which the springs become active [rad, m], above 0.
         speed: name of the speed that it acts on, where this is not the coordinate's rate.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
@@ -276,7 +276,7 @@ class CoordinateLimitForce(OnCoordinate):
         loads.add_mobility(speed, f - sx(self.damping) * (upper + lower) * s.speed(speed))  # (39)
 
     def potential(self, s: View) -> SX | None:
-        """The work that the springs have taken up."""
+        """The energy of the springs."""
         if self.speed is not None:
             return None
         above, below, _, _ = self._shares(s)
@@ -299,8 +299,8 @@ def _work(y: SX) -> SX:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MobilityFunction(OnCoordinate):
-    """A generalized force on a coordinate that is a function of it and of its rate: f(q, qdot) (40). Its work
-    is in `system.power`. OpenSim's ExpressionBasedCoordinateForce.
+    """A generalized force on a coordinate that is a function of it and of its rate: f(q, qdot) (40). Its
+    power is in `system.power`. OpenSim's ExpressionBasedCoordinateForce.
 
         cd.forces.MobilityFunction("knee", cd.functions.Formula("-20*q^3 - 0.5*qdot", ("q", "qdot")))
 

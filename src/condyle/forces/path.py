@@ -36,7 +36,7 @@ class PathLaw(Law):
     """A force law along a path. Write `tension`.
 
     Attributes:
-        at_start: fields that its equations do not know: where auxiliary states begin, bounds of controls.
+        at_start: fields that do not enter the equations: initial auxiliary states, bounds of controls.
     """
 
     at_start: ClassVar[tuple[str, ...]] = ()
@@ -45,8 +45,7 @@ class PathLaw(Law):
 
     @property
     def choices(self) -> tuple[str | bool, ...]:
-        """What of its numbers decides on the form of its equations: laws that differ in it are in different
-        tables."""
+        """Choices that determine the form of its equations: laws that differ in them are in different tables."""
         return ()
 
     def __post_init__(self) -> None:
@@ -84,7 +83,7 @@ class PathLaw(Law):
         raise TypeError(f"{type(self).__name__} needs a tension")
 
     def known(self, s: View, x: SX) -> SX:
-        """x; NaN where no length of the path was found, which comparisons and maxima in x would hide."""
+        """x, but NaN if no length of the path was found, which comparisons and maxima in x would hide."""
         return ca.if_else(self.path.length.at(s) >= 0, x, float("nan"))
 
     def apply(self, s: View, loads: Loads) -> None:
@@ -93,7 +92,7 @@ class PathLaw(Law):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PathSpring(PathLaw):
-    """A spring along a path, that pulls only.
+    """A spring along a path that only pulls.
 
         T = max(k x (1 + d xdot), 0) where x = L - l0 > 0, else 0                               (2)
 
@@ -141,7 +140,7 @@ FADE = 0.01
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Blankevoort1991Ligament(PathLaw):
-    """A ligament: slack, then quadratic up to the transition strain, then linear; damped while it lengthens.
+    """A ligament: slack, then quadratic up to the transition strain, then linear; damped in lengthening.
 
         eps = max(L / l0 - 1, 0),   x = min(eps, eps_t)                                          (33)
         T = k (x^2 / (2 eps_t) + eps - x) + c h(eps / 0.01) max(Ldot / l0, 0)                    (34)
@@ -224,13 +223,13 @@ class Ligament(PathLaw):
 @dataclass(frozen=True, eq=False, repr=False)
 class PathFunction(PathLaw):
     """A tension along a path that is a function of its stretch s = L - l0 and of the rate of its length (42).
-    Its work is in `system.power`. OpenSim's ExpressionBasedPathForce.
+    Its power is in `system.power`. OpenSim's ExpressionBasedPathForce.
 
     Args:
         path: where it runs.
         function: T(s, ldot) [N], of [m] and [m/s]; positive pulls.
         rest_length: l0 [m], at least 0.
-        clamp_stretch: a path shorter than l0 counts as being as long.
+        clamp_stretch: a path shorter than l0 has zero stretch.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 

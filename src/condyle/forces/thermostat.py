@@ -22,7 +22,7 @@ from condyle.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoseHooverThermostat(Law):
-    """A chain of m Nose-Hoover thermostats that keeps the mean temperature of the whole system.
+    """A chain of m Nose-Hoover thermostats that controls the mean temperature of the system.
 
         f = -zeta_0 M u,   T = u' M u / (N kB)                                               (19)
         zetadot_0 = (T / T_b - 1) / t^2 - zeta_0 zeta_1                                      (20)
@@ -34,14 +34,14 @@ class NoseHooverThermostat(Law):
 
         E_b = kB T_b (t^2 (N zeta_0^2 + sum zeta_k^2) / 2 + N eta_0 + sum eta_k)             (22)
 
-    is conserved, if no other force does work: `bath_energy`.
+    is conserved if no other force does work: `bath_energy`.
 
     Args:
         temperature: T_b [K], above 0.
         relaxation_time: t [s], above 0.
         chain: m, at least 1.
-        dofs: N, how many degrees of freedom hold heat; all speeds by default. A system free in space has six
-            that do not.
+        dofs: N, number of degrees of freedom in thermal equilibrium; all speeds by default. A system free in
+            space has six fewer.
         boltzmann: kB [J/K].
         group: its kind: gravity, passive, external, actuator or muscle.
     """

@@ -119,7 +119,7 @@ class TwoPointDamper(TwoPoint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoPointForce(TwoPoint):
-    """A force of given size between a point on a and a point on b. It stores no energy: its work is in
+    """A given force between a point on a and a point on b. It has no potential energy; its power is in
     `system.power`.
 
         f = force e on b: positive pushes the points apart                                   (5)
@@ -147,7 +147,7 @@ class TwoPointForce(TwoPoint):
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoPointFunction(TwoPoint):
     """A force between two points that is a function of their distance and its rate: positive pulls them
-    together (41). Its work is in `system.power`. OpenSim's ExpressionBasedPointToPointForce.
+    together (41). Its power is in `system.power`. OpenSim's ExpressionBasedPointToPointForce.
 
     Args:
         a: one body, or its name.

@@ -1,4 +1,4 @@
-"""Laws that users write in Python: Custom gives forces, Potential gives an energy: docs/theory/forces.md
+"""Custom laws in Python: Custom returns forces, Potential an energy: docs/theory/forces.md
 (23)-(26).
 
     def drag(s):
@@ -116,11 +116,11 @@ class Custom(UserForce):
             speeds (or the coordinates whose rates they are) to generalized forces [N m, N]. `s` has the
             accessors of a State: s.t, s.q("knee"), s.u("knee"), s.station_position("foot", p),
             s.station_velocity, s.body_pose, s.body_velocity, s.angular_velocity, s.parameter("c", 2.0),
-            s.input("wind", 0.0), s.discrete("gear", 1.0), s.z("activation"), and s.reaction("foot"), what the
-            joint of a body exerts on it, found together with the accelerations. cd.Parameters that the function
-            holds work too.
+            s.input("wind", 0.0), s.discrete("gear", 1.0), s.z("activation"), and s.reaction("foot"), the
+            joint reaction on a body, solved together with the accelerations. The function may use
+            cd.Parameters.
         states: the law's auxiliary states z with their initial values, {"activation": 0.05}. In a
-            System they are called FORCE.STATE, "muscle.activation".
+            System they are named FORCE.STATE, "muscle.activation".
         zdot: f(s) -> a dict from the names of the states to their rates [1/s].
         group: external by default.
     """
@@ -278,8 +278,8 @@ class Potential(UserForce):
 
     Args:
         function: f(s) -> energy [J] of positions: s.q("knee"), s.station_position("foot", p),
-            s.body_pose("foot"), s.rotation; also s.t, s.parameter and s.input. Speeds and velocities are
-            refused.
+            s.body_pose("foot"), s.rotation; also s.t, s.parameter and s.input. Speeds and velocities raise an
+            error.
         group: passive by default.
     """
 

@@ -1,7 +1,6 @@
-"""Functions that a model may be described with, on numbers, arrays and symbols alike:
-docs/theory/functions.md.
+"""Functions for models, on numbers, arrays and symbols: docs/theory/functions.md.
 
-Any Python function may be given where one of these may; these are for what a few lines of NumPy do not say.
+Python functions may replace them; these need more than a few lines of NumPy.
 """
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,4 @@
-"""What all functions share: one call for numbers, arrays, Symbols and SX; Parameters among their numbers;
-being a value."""
+"""Base class of functions: calls with numbers, arrays, Symbols and SX; Parameters; value semantics."""
 
 from __future__ import annotations
 
@@ -25,8 +24,8 @@ class Function(ExplainsCalls):
     """A function of one or several variables: frozen, picklable, equal to another if its class and its
     numbers are.
 
-    It takes numbers, arrays (elementwise, broadcast), Symbols and casadi.SX. Where its own numbers are
-    Parameters, numbers and arrays give Symbols: what it is worth depends on values that come with each state.
+    It takes numbers, arrays (elementwise, broadcast), Symbols and casadi.SX. If its own numbers are
+    Parameters, numbers and arrays give Symbols, because the value depends on the state.
 
     A subclass is a frozen dataclass (eq=False, repr=False) whose fields are floats, Symbols and tuples of
     them. It gives `formula(x, order, look_up)`: the derivative of that order at x, one float array or one
@@ -34,7 +33,7 @@ class Function(ExplainsCalls):
     """
 
     variables: int | None = 1
-    """How many variables it takes; None: any number."""
+    """Number of variables; None: any number."""
 
     def formula(self, x: Sequence[Outcome], order: Sequence[int], look_up: bool) -> Outcome:
         raise TypeError(
@@ -48,7 +47,7 @@ class Function(ExplainsCalls):
         return self._evaluate(x, (0,) * len(x))
 
     def derivative(self, x: Operand | Sequence[Operand], order: int | Sequence[int] = 1) -> Outcome:
-        """The derivative at x, of whatever kind the value may be; from the right where the two sides differ.
+        """The derivative at x; from the right where the two sides differ.
 
         Args:
             x: as for the value; with several variables a sequence, one entry per variable.
@@ -150,7 +149,7 @@ def exact(value: Any) -> str | None:
 
 
 def short(value: Any) -> str:
-    """A field as a repr shows it: few digits, few entries."""
+    """A field for a repr: few digits, few entries."""
     if isinstance(value, tuple):
         shown = [short(v) for v in value[:6]] + [f"... {len(value)} in all"] * (len(value) > 6)
         return f"({', '.join(shown)}{',' * (len(value) == 1)})"
@@ -163,7 +162,7 @@ def short(value: Any) -> str:
 
 
 def at_default(value: Number) -> float:
-    """The number, or what an expression of Parameters is worth at their defaults."""
+    """The number, or the value of an expression at the defaults of its Parameters."""
     if not isinstance(value, Symbol):
         return float(value)
     outside = defaulted_in(value.sx)
@@ -212,7 +211,7 @@ def numbers(owner: str, name: str, values: Any) -> tuple[Number, ...]:
 
 
 def plain_numbers(owner: str, name: str, values: Any) -> tuple[float, ...]:
-    """Several that must be known: Parameters are refused."""
+    """Several plain numbers: Parameters raise an error."""
     kept = numbers(owner, name, values)
     for k, value in enumerate(kept) if _holds_symbol(kept) else ():
         if isinstance(value, Symbol):

@@ -71,7 +71,7 @@ class Sine(Function):
     """offset + amplitude sin(omega x + phase) (3).
 
     Args:
-        amplitude: half of what it swings.
+        amplitude: half of the peak-to-peak value.
         omega: angular frequency [rad per unit of x].
         phase: [rad].
         offset: its mean. All may be Parameters.
@@ -101,7 +101,7 @@ class SmoothStep(Function):
     """From y0 at x0 to y1 at x1 by a quintic whose first two derivatives vanish at both ends; constant beyond
     (4), (5).
 
-    Two continuous derivatives everywhere. x1 < x0 is a step to the left: still y0 at x0 and y1 at x1.
+    It has two continuous derivatives. x1 < x0 is a step to the left: still y0 at x0 and y1 at x1.
 
     Args:
         x0: where it starts.
@@ -230,7 +230,7 @@ class Scaled(Function):
 
     Args:
         function: one of `cd.functions`, of one variable or several.
-        factor: what it is multiplied by; may be a Parameter.
+        factor: the factor; may be a Parameter.
     """
 
     function: Function

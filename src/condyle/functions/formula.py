@@ -1,4 +1,4 @@
-"""Formula: a function that is given as text, read by a parser of its own and never by Python's eval:
+"""Formula: a function given as text, read by a parser and never by Python's eval:
 docs/theory/functions.md (17).
 
 The grammar is that of Lepton, which OpenSim's expression-based forces are written in:
@@ -29,30 +29,32 @@ from condyle.records import assign, dataclass
 from condyle.trace.symbol import Outcome
 
 LONGEST, DEEPEST, LARGEST = 10_000, 50, 20_000
-"""Characters of a text; brackets, signs and powers within each other; and operations where named parts are
-written out."""
+"""Limits: characters of a text; nesting of brackets, signs and powers; operations after substituting named
+parts.
+"""
 TOKEN = re.compile(
     r"\s*(?:((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|([-+*/^(),;=])|(\S))", re.ASCII
 )
 
 Program = list[tuple[str, Any]]
-"""What is done in order, on a stack: ("number", value) and ("variable", place) put one on it; (operation, how
-many) takes so many from it and puts its result there."""
+"""A stack program: ("number", value) and ("variable", index) push a number; (operation, n) pops n numbers and
+pushes the result.
+"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Formula(Function):
-    """A function that is given as text (17).
+    """A function given as text (17).
 
         cd.functions.Formula("-20*q^3 - 0.5*qdot", ("q", "qdot"))
 
     Operators are + - * / ^, the last from the right; functions sqrt exp log sin cos tan sec csc cot asin acos
     atan sinh cosh tanh erf erfc abs square cube recip min max, step (0 below zero, else 1) and delta (1 at
-    zero, else 0). Parts may have names, which follow: "k*s; k = 3*q; s = q^2". Of abs, min, max, step and
-    delta, derivatives are those of the side that is taken.
+    zero, else 0). Parts may have names, which follow: "k*s; k = 3*q; s = q^2". Derivatives of abs, min, max,
+    step and delta are those of the active side.
 
     Args:
-        text: the formula; at most 10,000 characters, 50 brackets within each other.
+        text: the formula; at most 10,000 characters and 50 nested brackets.
         names: its variables, in the order of the function's arguments.
     """
 

@@ -1,9 +1,8 @@
-"""Functions that are another polynomial in each interval, and finding the interval: docs/theory/functions.md
+"""Piecewise polynomials, and finding the interval: docs/theory/functions.md
 (8)-(10).
 
-An expression has no branches. On Symbols the row of numbers that holds at x is looked up in a table, at a
-cost that does not depend on how many there are; where there are few short ones, and on bare SX, which must be
-an expression by itself, it is selected.
+An expression has no branches. On Symbols the row of numbers at x is looked up in a table, at a cost
+independent of the number of rows; a few short rows, and rows on bare SX, are selected by conditions.
 """
 
 from __future__ import annotations

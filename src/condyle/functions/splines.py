@@ -20,14 +20,13 @@ class BSpline(Piecewise):
     """The sum of B-splines of one degree on given knots, each times its coefficient (16). Conventions are
     SciPy's.
 
-    Its interval is from knots[degree] to knots[-degree - 1]. Beyond, the outermost polynomials go on. At a
-    knot that occurs m times it has degree - m continuous derivatives; where that is none, a warning says that
-    it has a kink.
+    Its interval is from knots[degree] to knots[-degree - 1]. Outside, the outermost polynomials continue. At
+    a knot that occurs m times it has degree - m continuous derivatives; if that is none, a warning reports a
+    kink.
 
     Args:
         knots: shape (n + degree + 1,), increasing; equal knots are allowed, at most `degree` times inside.
-        coefficients: shape (n,), n > degree; may be Parameters: then evaluating costs in proportion to how
-            many are.
+        coefficients: shape (n,), n > degree; may be Parameters, at a cost proportional to their number.
         degree: 1, 2, 3, ...
     """
 
@@ -149,18 +148,18 @@ class ThroughPoints(Piecewise):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spline(ThroughPoints):
-    """The natural spline through points (x, y): the smoothest curve there is, with degree - 1 continuous
+    """The natural spline through points (x, y): the smoothest interpolating curve, with degree - 1 continuous
     derivatives (11).
 
-    Beyond either end it goes on as a polynomial of degree (degree - 1) / 2, all those derivatives still
-    continuous: a straight line for a cubic, a parabola for a quintic, a cubic for a septic. So does OpenSim's
-    GCVSpline with zero error, which this equals.
+    Outside it continues as a polynomial of degree (degree - 1) / 2, with all those derivatives continuous: a
+    straight line for a cubic, a parabola for a quintic, a cubic for a septic. It equals OpenSim's
+    GCVSpline with zero error.
 
     Args:
         x: where the points lie, shape (n,), strictly increasing; n >= 3 for a cubic, 4 for a quintic, 5 for a
             septic.
-        y: values there, shape (n,); may be Parameters: then evaluating costs in proportion to how many are.
-        degree: 3, 5 or 7.
+        y: values there, shape (n,); may be Parameters, at a cost proportional to their number. degree: 3, 5
+            or 7.
     """
 
     degree: int = 3
@@ -189,8 +188,8 @@ class SimmSpline(ThroughPoints):
     """The cubic spline of SIMM and OpenSim's SimmSpline: each end takes its third derivative from four points
     (13).
 
-    Beyond either end it goes on as a straight line. Two continuous derivatives inside; at the two ends the
-    second one jumps.
+    Outside it continues as a straight line. It has two continuous derivatives inside; at the ends the second
+    one jumps.
 
     Args:
         x: where the points lie, shape (n,), n >= 2, strictly increasing. Three points give a parabola, two a
@@ -211,10 +210,10 @@ class SimmSpline(ThroughPoints):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PiecewiseLinear(ThroughPoints):
-    """Straight lines between points (x, y); beyond the ends the outermost lines go on (15).
+    """Straight lines between points (x, y); outside, the outermost lines continue (15).
 
-    It has kinks: velocities jump there and accelerations are wrong for an instant, and integrators take small
-    steps. A warning is raised. `cd.Spline` has none.
+    It has kinks, where velocities jump and integrators take small steps, and raises a warning. `cd.Spline`
+    has none.
 
     Args:
         x: where the points lie, shape (n,), n >= 2, strictly increasing.
@@ -236,8 +235,8 @@ class PiecewiseLinear(ThroughPoints):
 class PiecewiseConstant(ThroughPoints):
     """Steps: from each x on, up to the next, the value of its y; before the first x the first y (16).
 
-    It jumps: what depends on it jumps too, and its derivatives are zero. Integrators take small steps there,
-    and a warning is raised. `cd.functions.SmoothStep` has none. Of NaN it is the last y.
+    It jumps, its derivatives are zero, and integrators take small steps there; a warning is raised.
+    `cd.functions.SmoothStep` is smooth. At NaN it is the last y.
 
     Args:
         x: where the values change, shape (n,), strictly increasing.
@@ -335,7 +334,7 @@ def interpolated(
 
 
 DENSE = 100
-"""Most points of a cubic whose equations are solved as a full matrix: quicker than to import SciPy."""
+"""Maximum number of points of a cubic solved with a full matrix, which is faster than importing SciPy."""
 
 
 def _cubic(x: Array, y: Array, left: tuple[int, Array], right: tuple[int, Array]) -> Array:

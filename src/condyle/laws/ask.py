@@ -1,8 +1,8 @@
-"""What a user's law asks of the state: the one argument `s` of the functions given to Custom and Potential.
+"""Access to the state in a user's law: the argument `s` of the functions given to Custom and Potential.
 
-`s` has the accessors of a State. Each question is a leaf (leaves.py); its value is a few scalars, which
-become the arguments of the traced function: random numbers first (to learn the questions), then symbols, then
-numbers again (to compare), and in the end the expressions of the system.
+`s` has the accessors of a State. Each quantity is a leaf (leaves.py); its scalars become the arguments of the
+traced function: random numbers first (to record the quantities), then symbols, then numbers again (to
+compare), and finally the expressions of the system.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ STATION = Role("m", (3,))
 
 
 class AskedPose:
-    """X_GB as a law sees it: R, shape (3, 3), and p, shape (3,), of numbers or symbols. `R, p = X`; `X @
+    """X_GB in a law: R, shape (3, 3), and p, shape (3,), of numbers or symbols. `R, p = X`; `X @
     point`."""
 
     def __init__(self, R: NDArray[np.object_], p: NDArray[np.object_]) -> None:
@@ -57,10 +57,10 @@ class AskedPose:
 
 
 class AskedState:
-    """The state as a user's law sees it. Bodies and coordinates are given by their names; stations in the
-    body's frame [m]; results in ground.
+    """The state in a user's law. Bodies and coordinates are given by name; stations in the body's
+    frame [m]; results in ground.
 
-    Answers are numbers or symbols: scalars, or arrays of shape (3,), (6,) or (3, 3).
+    Values are numbers or symbols: scalars, or arrays of shape (3,), (6,) or (3, 3).
     """
 
     def __init__(self, answer: Callable[[Leaf], NDArray[np.object_]]) -> None:
@@ -129,22 +129,22 @@ class AskedState:
         return np.concatenate([self.angular_velocity(body), self.station_velocity(body)])
 
     def reaction(self, body: Any) -> NDArray[np.object_]:
-        """What the body's joint exerts on it: forces alone may ask (AskedForces)."""
+        """Reaction of the body's joint on it, for forces only (AskedForces)."""
         raise TraceError(
             f"s.reaction({body!r}): only cd.forces.Custom may ask for reactions: all else is "
             "known before accelerations are; of a run, traj.reactions gives them at each row"
         )
 
     def parameter(self, parameter: str, default: float | None = None) -> Any:
-        """A parameter of the system; with a default it is made if it does not exist."""
+        """A parameter of the system; with a default it is created if it does not exist."""
         return self._answer(GivenParameter(name(parameter, "s.parameter"), _default(parameter, default)))[0]
 
     def input(self, input: str, default: float | None = None) -> Any:
-        """An input of the system; with a default it is made if it does not exist."""
+        """An input of the system; with a default it is created if it does not exist."""
         return self._answer(GivenInput(name(input, "s.input"), _default(input, default)))[0]
 
     def discrete(self, variable: str, default: float | None = None) -> Any:
-        """A discrete variable of the system; with a default it is made if it does not exist."""
+        """A discrete variable of the system; with a default it is created if it does not exist."""
         return self._answer(GivenDiscrete(name(variable, "s.discrete"), _default(variable, default)))[0]
 
     def z(self, state: str) -> Any:
@@ -161,17 +161,18 @@ class AskedState:
 
 
 class AskedForces(AskedState):
-    """The state and reactions of joints, as forces see them."""
+    """The state and joint reactions, for forces."""
 
     def reaction(self, body: Any) -> NDArray[np.object_]:
-        """What the body's joint exerts on it at its frame M, shape (6,): moment [N m], then force [N], in
-        ground: all that the joint transmits, generalized forces on its own speeds too, as in
-        `system.reactions`. It is found together with the accelerations, under what the law itself exerts."""
+        """Reaction of the body's joint on it at its frame M, shape (6,): moment [N m], then force [N], in
+        ground, including generalized forces on its own speeds, as in `system.reactions`. It is solved
+        together with the accelerations, including the loads of the law itself.
+        """
         return self._answer(Reaction(body_name(body, "s.reaction")))
 
 
 class AskedMotion(AskedState):
-    """The state and its accelerations, as constraints on these see them."""
+    """The state and its accelerations, for constraints on accelerations."""
 
     def udot(self, speed: str) -> Any:
         """The rate of a speed [rad/s^2, m/s^2], by the speed's name or that of the coordinate whose rate the
@@ -202,12 +203,11 @@ def traced_law(
     asked: type[AskedState] = AskedState,
     source: Any = None,
 ) -> tuple[Traced, tuple[Leaf, ...]]:
-    """A user's function of `s` as a Traced function of scalars, and the questions that these scalars answer,
-    in order.
+    """A user's function of `s` as a Traced function of scalars, and the leaves of these scalars, in order.
 
     Args:
         flatten: turns the function's result into a list of scalars, or raises TraceError.
-        asked: what the function may ask.
+        asked: class of `s`.
         source: the user's own function, where `function` only wraps it: errors name it.
     """
     check_function(function, what)
@@ -258,7 +258,7 @@ def traced_law(
 
 
 def _spoken(text: str) -> str:
-    """Python's words on a wrong call of an accessor, with the accessor as users know it."""
+    """Python's message on a wrong call of an accessor, with the accessor's public name."""
     short = text.replace("AskedMotion.", "s.").replace("AskedState.", "s.")
     return short.replace("s.coordinate()", "s.q()").replace("s.speed()", "s.u()")
 
@@ -280,5 +280,5 @@ def check_function(function: Any, what: str, given: str = "the state s") -> None
 
 
 def answers(asks: Iterable[Leaf], s: View) -> list[ca.SX]:
-    """All answers from a system as scalars, the arguments of the traced function."""
+    """All values from a system as scalars, the arguments of the traced function."""
     return [x for ask in asks for x in ca.vertsplit(ca.densify(ask.at(s)))]

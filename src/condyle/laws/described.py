@@ -1,6 +1,4 @@
-"""The code of a user's class as text, for keys of caches: a class that changed must not find its old machine
-code.
-"""
+"""The code of a user's class as text, for cache keys: a changed class must not use its old machine code."""
 
 from __future__ import annotations
 
@@ -48,9 +46,9 @@ LEFT_OUT = frozenset(
         "__replace__",
     }
 )
-"""Methods that make objects and show them: what these hold is described with them."""
+"""Methods that create and display objects, which are described by their fields."""
 KNOWN = frozenset({"condyle", "numpy", "casadi", "math", "scipy", "dataclasses", "typing"})
-"""Packages whose functions do not change from run to run without their version."""
+"""Packages whose functions change only with their version."""
 
 
 def class_code(cls: type) -> str:
@@ -73,7 +71,7 @@ def class_code(cls: type) -> str:
 
 
 def _function(member: Any) -> Any:
-    """What a method, a property or a class method calls; None for what is no function."""
+    """The function of a method, a property or a class method; None for other attributes."""
     for attribute in ("fget", "func", "__func__"):
         member = getattr(member, attribute, None) or member
     return member if isinstance(getattr(member, "__code__", None), CodeType) else None
@@ -102,7 +100,7 @@ def _lines(name: str, function: Any) -> list[str]:
 
 
 def state_named(states: Mapping[str, SX], law: str, which: str, where: str) -> SX:
-    """An auxiliary state from all of them: one of the law's own, or one by its full name."""
+    """An auxiliary state: one of the law's own, or any by its full name."""
     found = states.get(f"{law}.{which}", states.get(which))
     if found is None:
         own = [n.removeprefix(f"{law}.") for n in states if n.startswith(f"{law}.")]
@@ -127,7 +125,7 @@ def body_name(value: Any, what: str) -> str:
 
 
 def known_body(tree: Tree, which: str, where: str) -> Body:
-    """A body by its name; the error says which law asks."""
+    """A body by its name; the error names the law."""
     try:
         return tree.body(which)
     except UnknownNameError:

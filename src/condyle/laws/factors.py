@@ -1,4 +1,4 @@
-"""Factors: by how much bodies grow. `cd.scale` gives them to the method `scaled` of every element."""
+"""Scale factors of bodies. `cd.scale` passes them to the method `scaled` of every element."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from condyle.trace import to_sx
 from condyle.trace.parameter import Expression
 
 OWN_FUNCTION = " is a function of your own: lengths in it are as they were"
-"""Note of elements that are a function of a user."""
+"""Note on elements defined by a user function."""
 
 
 @dataclass(frozen=True, eq=False)
 class BodyFactors:
-    """Factors by which bodies grow along their axes.
+    """Scale factors of bodies along their axes.
 
     Attributes:
         bodies: factors along x, y, z of each body and of ground, shape (3,).
         translations: the body in whose axes each coordinate that is a length is measured, by coordinate.
-        notes: what `scaled` of an element leaves as it was; the report of `cd.scale` names the element.
+        notes: parts that `scaled` of an element leaves unchanged; the report of `cd.scale` names the element.
     """
 
     bodies: Mapping[str, Array]
@@ -79,7 +79,7 @@ def grows(factors: Array) -> bool:
 
 
 def equal(factors: Array) -> bool:
-    """Whether a body grows by one factor along all of its axes."""
+    """Whether a body has one factor for all of its axes."""
     if is_symbolic(factors):
         x = [to_sx(f) for f in factors]
         return all(bool(ca.is_equal(x[0], f)) for f in x[1:])
@@ -87,7 +87,7 @@ def equal(factors: Array) -> bool:
 
 
 def times(kept: Any, factor: Any) -> Any:
-    """A kept number, or several, times a factor, or several; Parameters stay in it."""
+    """A kept number, or several, times a factor, or several; Parameters are preserved."""
     if isinstance(kept, Expression):
         return kept.sx * _column(factor)
     return np.asarray(kept, dtype=float) * factor

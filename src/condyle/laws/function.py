@@ -1,5 +1,4 @@
-"""A function among the numbers of a law: one of cd.functions, a user's Python function or a number, kept as
-an expression."""
+"""A function in a law: one of cd.functions, a user's Python function or a number, stored as an expression."""
 
 from __future__ import annotations
 
@@ -16,12 +15,12 @@ from condyle.trace import Number, Symbol, Traced, trace
 from condyle.trace.parameter import Parameter
 
 FunctionLike: TypeAlias = Number | Function | Callable[..., object]
-"""What may be given for a function: one of cd.functions, a Python function, or a number, constant."""
+"""Accepted functions: one of cd.functions, a Python function, or a constant number."""
 
 
 @dataclass(frozen=True, eq=False)
 class LawFunction:
-    """A function that a law holds.
+    """A function in a law.
 
     Attributes:
         law: what it computes.
@@ -53,7 +52,7 @@ def law_function(given: Any, names: tuple[str, ...], what: str) -> LawFunction:
     Args:
         given: one of cd.functions, a Python function, a Parameter or a number.
         names: of its arguments.
-        what: how errors call it.
+        what: its name in errors.
     """
     if isinstance(given, LawFunction):
         return given

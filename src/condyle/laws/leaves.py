@@ -1,15 +1,15 @@
-"""Leaf: a quantity that laws ask of a state. One class per quantity; it is all that anybody knows of it.
+"""Leaf: a quantity of the state for laws. One class per quantity, which defines it completely.
 
-A leaf x says
+A leaf x defines
 
     value    x                                                                               (1)
     rate     xdot; of a velocity, its value at udot = 0                                      (2)
     bias     xddot at udot = 0; of a velocity, nothing                                       (3)
     load     where a force g on the leaf goes, with the power g . xdot                       (4)
 
-Forces and potentials need (1) and (4), constraints, goals and events what of these they ask for. All values
-are CasADi SX and differentiable. A new quantity is one subclass, which any law may ask for by `s.ask(leaf)`;
-one that is a function of other leaves is a `Composed` leaf and has (2) to (4) for nothing.
+Forces and potentials need (1) and (4), constraints, goals and events others too. All values are CasADi SX and
+differentiable. A new quantity is one subclass, which any law may use by `s.ask(leaf)`; one that is a function
+of other leaves is a `Composed` leaf and gets (2) to (4) automatically.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Mobilizers: what a body may do relative to its parent. One file per family."""
+"""Mobilizers: joints, the motion of a body relative to its parent. One file per family."""
 
 from typing import TYPE_CHECKING
 

@@ -8,8 +8,7 @@ time):
     A_FM = H_FM udot + bias,      bias = Hdot_FM u + At                         (3)
     qdot = N(q) u                                                               (4)
 
-All of these are measured and expressed in F, angular rows first. Vt and At are what moves without u, as time
-passes.
+All of these are measured and expressed in F, angular rows first. Vt and At are the motion due to time alone.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ else:  # loaded where a pose is fitted
     fitted = Deferred("condyle.mobilizers.fitted")
 
 STARTS = 24
-"""Random places to start from where a pose is not reached."""
+"""Number of random starts if a pose is not reached."""
 
 
 def zeros(rows: int = 3, columns: int = 1) -> SX:
@@ -71,22 +70,22 @@ class RelativeMotion:
 
 
 class Mobilizer(ExplainsCalls):
-    """Grants a body its motion relative to its parent. Immutable data plus equations.
+    """Motion of a body relative to its parent. Immutable data plus equations.
 
     Attributes:
-        coordinate_names: one short name for each coordinate; they follow the body's name where there are
+        coordinate_names: one short name for each coordinate, appended to the body's name if there are
             several.
         speed_names: one short name for each speed.
-        units: unit of each coordinate; a class of your own that states none gets them from its equations.
-        speed_units: unit of each speed; from the equations too, where a class does not state them.
-        quaternions: where unit quaternions are among the coordinates, such as (slice(0, 4),).
-        named_by_user: the user gave the coordinates' names with the mobilizer; they are used as they are.
+        units: unit of each coordinate; derived from the equations unless a class defines them.
+        speed_units: unit of each speed; likewise.
+        quaternions: slices of unit quaternions among the coordinates, such as (slice(0, 4),).
+        named_by_user: the user gave the coordinates' names with the mobilizer; they are used unchanged.
         singular: text on where H or N loses rank; empty if nowhere.
         has_lengths: X_FM has lengths that are not coordinates, such as radii; `scaled` multiplies them.
-        scales_with_body: `cd.scale` takes the body's factors as they are, as OpenSim does, not those along
+        scales_with_body: `cd.scale` uses the factors along the body's axes, as OpenSim does, not those along
             F's axes.
 
-    Two are equal if they are of one class and their descriptions, names and units agree.
+    Two are equal if they have the same class, description, names and units.
     """
 
     coordinate_names: tuple[str, ...] = ()
@@ -108,13 +107,14 @@ class Mobilizer(ExplainsCalls):
 
     @cached_property
     def units(self) -> tuple[str, ...]:
-        """From the equations: "m" for what only shifts, "1" for quaternions, else "rad"."""
+        """From the equations: "m" for pure translation, "1" for quaternions, else "rad"."""
         return coordinate_units(*self._hinge(), self.quaternions)
 
     @cached_property
     def speed_units(self) -> tuple[str, ...]:
-        """From the equations: that of the coordinate per second where u = qdot, else "m/s" for what only
-        shifts, or "rad/s"."""
+        """From the equations: that of the coordinate per second if u = qdot, else "m/s" for pure translation,
+        or "rad/s".
+        """
         if type(self).N is Mobilizer.N:  # u = qdot
             return tuple(f"{unit}/s" for unit in self.units)
         return speed_units(*self._hinge(), self.units)
@@ -131,26 +131,28 @@ class Mobilizer(ExplainsCalls):
         raise TypeError(f"{type(self).__name__} does not say how it moves: it needs a method motion(t, q, u)")
 
     def N(self, q: SX) -> SX:
-        """qdot = N(q) u (4), shape (nq, nu). The identity unless a mobilizer says otherwise."""
+        """qdot = N(q) u (4), shape (nq, nu). The identity by default."""
         return ca.SX.eye(self.nq)
 
     def N_inverse(self, q: SX) -> SX:
-        """u = N_inverse(q) qdot, shape (nu, nq): the inverse of N, or of least squares where q is longer than
-        u."""
+        """u = N_inverse(q) qdot, shape (nu, nq): the inverse of N, or the pseudoinverse if q is longer than
+        u.
+        """
         N = ca.sparsify(self.N(q))
         return N.T if N.is_eye() else ca.solve(N.T @ N, N.T)
 
     @property
     def domains(self) -> tuple[tuple[float, float], ...]:
-        """(low, high) of each coordinate, where it is defined, in its unit; (-inf, inf) if everywhere.
+        """(low, high) of each coordinate's domain, in its unit; (-inf, inf) by default.
 
-        Beyond, a mobilizer goes on as it says itself; `cd.simulate` reports that a domain was left.
+        Outside, a mobilizer extrapolates; `cd.simulate` warns if a domain is left.
         """
         return ((-math.inf, math.inf),) * self.nq
 
     def sizes(self, length: float) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
-        """How far a body moves per unit of each coordinate, and of each speed: 1 rad and one `length` [m]
-        count as 1. They weight errors; None: the unit says it."""
+        """Displacement per unit of each coordinate, and of each speed: 1 rad and one `length` [m] count as 1.
+        They weight errors; None: from the unit.
+        """
         return (None,) * self.nq, (None,) * self.nu
 
     def default_q(self) -> Array:
@@ -160,8 +162,9 @@ class Mobilizer(ExplainsCalls):
         return np.clip(np.zeros(self.nq), low, high)
 
     def random_q(self, rng: np.random.Generator) -> Array:
-        """Some valid coordinates, for checks and tests: within the domains, and within 1 of zero where these
-        have no end."""
+        """Random valid coordinates, for checks and tests: within the domains, and within 1 of zero where
+        these are infinite.
+        """
         low, high = np.array(self.domains).reshape(-1, 2).T
         low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0, -1.0))
         return rng.uniform(low, np.where(np.isfinite(high), high, low + 2.0))
@@ -169,19 +172,19 @@ class Mobilizer(ExplainsCalls):
     def fit_q(
         self, X_FM: Transform | ArrayLike, q: ArrayLike | None = None, t: float = 0.0
     ) -> tuple[Array, Array]:
-        """Coordinates that bring M nearest to a pose in F.
+        """Coordinates that bring M closest to a pose in F.
 
-        They give the least sum of squares, 1 rad counting as 1 m, within the domains. Parameters have their
-        defaults; in a State: `state.fit_q`.
+        They minimize the sum of squares, with 1 rad equal to 1 m, within the domains. Parameters have their
+        defaults; in a State use `state.fit_q`.
 
         Args:
             X_FM: a Transform, or a 3-vector (translation).
-            q: where to start, shape (nq,): among several answers one near it is found; by default
+            q: initial guess, shape (nq,): of several solutions one near it is found; by default
                 `default_q()`.
             t: time [s], for mobilizers that depend on it.
 
         Returns:
-            q, shape (nq,), and what is left: angle [rad] and distance [m], shape (2,).
+            q, shape (nq,), and the residual: angle [rad] and distance [m], shape (2,).
         """
         X = Transform.of(X_FM, "X_FM")
         if X.p.ndim != 1:
@@ -195,7 +198,7 @@ class Mobilizer(ExplainsCalls):
         )
 
     def fit_u(self, q: ArrayLike, V_FM: ArrayLike, t: float = 0.0) -> tuple[Array, Array]:
-        """Speeds that bring M's velocity nearest to a given one.
+        """Speeds that bring M's velocity closest to a given one.
 
         Args:
             q: coordinates, shape (nq,).
@@ -203,7 +206,7 @@ class Mobilizer(ExplainsCalls):
             t: time [s], for mobilizers that depend on it.
 
         Returns:
-            u, shape (nu,), and what is left [rad/s, m/s], shape (2,).
+            u, shape (nu,), and the residual [rad/s, m/s], shape (2,).
         """
         V = vector("fit_u: V_FM", V_FM, 6, None, one=True)
         at = motion_at(self, t, vector("fit_u: q", q, self.nq, None, one=True), np.zeros(self.nu))
@@ -212,11 +215,11 @@ class Mobilizer(ExplainsCalls):
         )
 
     def guess(self, R_FM: Array) -> Array | None:
-        """Coordinates (nq,) that turn M by R_FM, where they are known without a search; else None."""
+        """Coordinates (nq,) that rotate M by R_FM, if known without a search; else None."""
         return None
 
     def starts(self, q: Array, X_FM: Transform) -> Iterator[Array]:
-        """Coordinates from which a search for those that bring M to X_FM starts: q, then others."""
+        """Initial guesses for coordinates that bring M to X_FM: q, then others."""
         yield q
         if (known := self.guess(X_FM.R)) is not None:
             yield known
@@ -227,7 +230,7 @@ class Mobilizer(ExplainsCalls):
 
     @cached_property
     def bounds(self) -> tuple[fitted.CoordinateBounds, ...]:
-        """Domains that have an end, of coordinates that are those of a speed: qdot_i = u_j."""
+        """Finite domains of coordinates whose rate is a speed: qdot_i = u_j."""
         if not np.isfinite(np.array(self.domains)).any():
             return ()
         return tuple(
@@ -237,7 +240,7 @@ class Mobilizer(ExplainsCalls):
         )
 
     def rates_of_coordinates(self) -> dict[int, int]:
-        """The coordinates whose rate is one speed, whatever q is, and which speed that is."""
+        """The coordinates whose rate is one speed for all q, and that speed."""
         N = ca.sparsify(self.N(ca.SX.sym("q", self.nq)))
         rows = [ca.sparsify(N[i, :]) for i in range(self.nq)]
         return {
@@ -263,8 +266,7 @@ class Mobilizer(ExplainsCalls):
     def description(self) -> str:
         """Text that determines the equations: equal text, equal machine code.
 
-        Of classes of our own: name and fields. Of a user's class, whose code may change: the equations
-        themselves.
+        For built-in classes: name and fields. For user classes, whose code may change: the equations.
         """
         if not type(self).__module__.startswith("condyle."):
             return f"{type(self).__qualname__} {self._equations}"
@@ -282,37 +284,37 @@ class Mobilizer(ExplainsCalls):
         return f"{closure.function.serialize()} {[s.name() for s in ca.vertsplit(closure.outside)]} {tables}"
 
     def form(self) -> tuple[str, tuple[RowSource, ...]] | None:
-        """Text that determines the equations but for what is in the tables that they look up, and these
-        tables: mobilizers of one form are traced once. None if that is not known before they are traced."""
+        """Text that determines the equations apart from the contents of look-up tables, and these tables:
+        mobilizers of one form are traced once. None if unknown before tracing.
+        """
         return None
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
-        """Raise a clear error if values of the Parameters are impossible for this mobilizer, such as a
-        negative radius."""
+        """Raise an error for invalid values of Parameters, such as a negative radius."""
         if changed := {f.name: valued(x, values) for f, x in self._fields() if f.init and depends(x)}:
             replace(self, **changed)  # type: ignore[type-var]
 
     def conditions(self) -> SX | None:
-        """The same in expressions, a column: all not zero where values are possible. None: `check_parameters`
-        must be asked."""
+        """The same as a column of expressions, all nonzero for valid values. None: call `check_parameters`."""
         return None if any(f.init and depends(x) for f, x in self._fields()) else zeros(0)
 
     def reversed(self) -> Mobilizer:
-        """The same motion and coordinates with the parts of F and M exchanged (seth2010 section 2.4)."""
+        """The same motion and coordinates with the roles of F and M exchanged (seth2010 section 2.4)."""
         return Reversed(self)
 
     def scaled(self, factors: ArrayLike) -> Mobilizer:
         """The same joint between bodies of another size: lengths of X_FM times factors along F's axes.
 
         With equal factors k, where all coordinates and speeds in m, cm or mm are k times as large and all
-        others the same, M has the same orientation and is k times as far from F's origin. Unequal factors
-        are for joints that have a rule for them.
+        others the same, M has the same orientation and is k times as far from F's origin. Only some joints
+        can be scaled by unequal factors.
 
         Args:
             factors: one, or three along F's x, y and z, above 0; numbers or Parameters.
 
         Raises:
-            DescriptionError: factors that are not positive, or that differ where the joint has no rule.
+            DescriptionError: factors that are not positive, or unequal factors for a joint that needs equal
+                ones.
         """
         if is_number_like(factors):
             given: Any = factors
@@ -330,7 +332,7 @@ class Mobilizer(ExplainsCalls):
         return self if (s == 1).all() or not self.has_lengths else self._scaled(s)
 
     def _scaled(self, s: Array) -> Mobilizer:
-        """`scaled` of a joint that has lengths, by factors s (3,)."""
+        """`scaled` for a joint with lengths, by factors s (3,)."""
         from condyle.mobilizers.combined import ScaledMobilizer
 
         return ScaledMobilizer(self, self._one_factor(s, "its lengths"))
@@ -352,25 +354,24 @@ class Mobilizer(ExplainsCalls):
         return float(s[0])
 
     def drawn(self, size: float) -> Sequence[Drawing]:
-        """What a viewer draws of it in F: nothing, unless a joint has a shape of its own.
+        """Shapes to draw in F; none by default.
 
         Args:
-            size: of the scene [m], for what has no size of its own.
+            size: of the scene [m], for shapes without a natural size.
         """
         return ()
 
     def save(self, path: str | Path) -> None:
-        """Write a text file that a person can read, and that `cd.read_mobilizer` reads back to an equal
-        mobilizer.
+        """Write a readable text file, which `cd.read_mobilizer` reads back as an equal mobilizer.
 
-        All digits are written, units and class are named. The file appears whole or not at all.
+        The file has all digits, units and the class, and is written atomically.
 
         Args:
-            path: where to write; it must end in .json.
+            path: of the file; it must end in .json.
 
         Raises:
-            DescriptionError: another ending, a folder that does not exist, or a Python function in the
-                mobilizer, which cannot be written.
+            DescriptionError: another extension, a missing folder, or a Python function in the mobilizer,
+                which cannot be written.
         """
         from condyle.mobilizers.text_file import save
 
@@ -398,7 +399,7 @@ class Mobilizer(ExplainsCalls):
 
 @dataclass(frozen=True)
 class Wrapper(Mobilizer):
-    """A mobilizer made of another one, whose coordinates, speeds and domains it has."""
+    """A mobilizer that wraps another one, with its coordinates, speeds and domains."""
 
     forward: Mobilizer
 
@@ -432,7 +433,7 @@ class Wrapper(Mobilizer):
 
 @dataclass(frozen=True)
 class Reversed(Wrapper):
-    """A mobilizer seen from its other side: q and u keep their meaning, the parent becomes the child.
+    """A reversed mobilizer: q and u keep their meaning, parent and child exchange roles.
 
     With R, p, w, v, bias those of the forward mobilizer and ' the reversed one:
 
@@ -440,7 +441,7 @@ class Reversed(Wrapper):
         H' = -R^T [H_w; H_v + p x H_w]                                               (16), see errata
         bias' = -R^T [bias_w; bias_v + p x bias_w + v x w - w x (v + p x w)]         (17), time included
 
-    Factors by which it is scaled are along the axes of the forward mobilizer's F, on the child.
+    Scale factors are along the axes of the forward mobilizer's F, on the child.
     """
 
     @property

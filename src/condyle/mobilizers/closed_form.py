@@ -25,7 +25,7 @@ _ROTATIONS = dict(zip(LETTERS.values(), (rotation_x, rotation_y, rotation_z), st
 
 
 def unit_axis(axis: object, what: str) -> Axis:
-    """A unit vector from "x", "y", "z" or any three numbers, not all zero."""
+    """A unit vector from "x", "y", "z" or any nonzero 3-vector."""
     if isinstance(axis, str):
         if axis not in LETTERS:
             raise DescriptionError(f"{what}: axis {axis!r} is unknown; use 'x', 'y', 'z' or a 3-vector")
@@ -39,7 +39,7 @@ def unit_axis(axis: object, what: str) -> Axis:
         raise DescriptionError(
             f"{what}: axis must be 'x', 'y', 'z' or three finite numbers, not all zero; got {axis!r}"
         )
-    if np.abs(a).max() > 2 or abs(a @ a - 1) > 1e-15:  # else it has length 1: kept to the last digit
+    if np.abs(a).max() > 2 or abs(a @ a - 1) > 1e-15:  # else it has unit length: keep it exactly
         a = a / np.abs(a).max()
         a = a / np.linalg.norm(a)
     return float(a[0]), float(a[1]), float(a[2])
@@ -67,7 +67,7 @@ def _axis_text(axis: object, default: str) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Weld(Mobilizer):
-    """A joint without motion (`cd.constraints.Weld` is a constraint): M is F. No coordinates, no speeds."""
+    """A joint without motion, coordinates and speeds: M is F. (`cd.constraints.Weld` is a constraint.)"""
 
     units = ()
     has_lengths = False
@@ -78,7 +78,7 @@ class Weld(Mobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pin(Mobilizer):
-    """A hinge: rotation about an axis that F and M share.
+    """A hinge: rotation about a common axis of F and M.
 
     q: angle [rad].   u = qdot [rad/s].
 
@@ -106,7 +106,7 @@ class Pin(Mobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Slider(Mobilizer):
-    """A prismatic joint: translation along an axis that F and M share.
+    """A prismatic joint: translation along a common axis of F and M.
 
     q: displacement [m].   u = qdot [m/s].
 
@@ -133,7 +133,7 @@ class Slider(Mobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Screw(Mobilizer):
-    """A helix: rotation about an axis that F and M share, and translation along it in proportion.
+    """A helix: rotation about a common axis of F and M, and proportional translation along it.
 
     q: angle [rad].   u = qdot [rad/s].
 
@@ -171,7 +171,7 @@ class Screw(Mobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cylinder(Mobilizer):
-    """A joint, a shaft in a sleeve: rotation about the z axis that F and M share, and translation along it.
+    """A cylindrical joint: rotation about the common z axis of F and M, and translation along it.
     (Surfaces of this name are in `cd.contact` and `cd.paths`, a shape to draw in `cd.shapes`.)
 
     q: angle [rad], displacement [m].   u = qdot.
@@ -190,8 +190,8 @@ class Cylinder(Mobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Planar(Mobilizer):
-    """RelativeMotion in F's x-y plane: rotation about z, and translation along F's x and y, which do not turn
-    with M.
+    """Motion in F's x-y plane: rotation about z, and translation along F's x and y, which do not rotate with
+    M.
 
     q: angle [rad], x, y [m].   u = qdot.
     """
@@ -248,7 +248,7 @@ def xyz_motion(q: SX, u: SX) -> tuple[SX, SX, SX]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Universal(Mobilizer):
-    """A cross between two shafts: rotation about F's x axis, then about M's y axis.
+    """A universal joint: rotation about F's x axis, then about M's y axis.
 
     q: the two angles [rad].   u = qdot.
 
@@ -275,14 +275,13 @@ class Universal(Mobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gimbal(Mobilizer):
-    """Three rotations: body-fixed x-y-z angles whose rates are the speeds. Ball without its freedom from
-    gimbal lock.
+    """Three rotations: body-fixed x-y-z angles whose rates are the speeds. Like Ball, but with gimbal lock.
 
     q: the three angles [rad].   u = qdot.
 
         R = Rx(q1) Ry(q2) Rz(q3),   H_w = W(q),   bias_w = Wdot u                            (23), (24)
 
-    H loses rank where the second angle is ±pi/2: det W = cos q2. Use Ball where that can happen.
+    H loses rank where the second angle is ±pi/2: det W = cos q2. Use Ball if that can happen.
     """
 
     coordinate_names = speed_names = ("rx", "ry", "rz")
@@ -307,7 +306,7 @@ class Bushing(Mobilizer):
 
         H = [W(q), 0; 0, 1],   bias = [Wdot u; 0]                                            (25)
 
-    H loses rank where the second angle is ±pi/2. Use Free where that can happen.
+    H loses rank where the second angle is ±pi/2. Use Free if that can happen.
     """
 
     coordinate_names = speed_names = ("rx", "ry", "rz", "tx", "ty", "tz")
@@ -456,7 +455,7 @@ class CantileverFreeBeam(Mobilizer):
 
     A slender beam under an end force f: the end's slope is f L^2 / 2EI and its deflection f L^3 / 3EI, 2/3 L
     of the slope; the shortening is half the integral of the slope squared, 4/15 L of the end's slope squared.
-    Right for small angles, a definition for large ones. The stiffness is not here: add forces on the
+    Accurate for small angles, a definition for large ones. The stiffness is not included: add forces on the
     coordinates.
 
     At q = 0, M is at (0, 0, L). W is singular where the second angle is ±pi/2; H keeps its rank since the

@@ -33,10 +33,9 @@ from condyle.trace import Symbol, Traced
 
 
 def compose(first: Mobilizer, *others: Mobilizer) -> Mobilizer:
-    """Mobilizers one after the other: M of the first is F of the second, and so on. The coordinates are those
-    of all.
+    """Mobilizers in series: M of the first is F of the second, and so on. It has the coordinates of all.
 
-    `compose(Slider("x"), Pin("z"))` is a pin that rides on a slider, with no body between.
+    `compose(Slider("x"), Pin("z"))` is a pin on a slider, with no body between.
     """
     if not isinstance(first, Mobilizer):
         raise DescriptionError(
@@ -58,7 +57,7 @@ class Composition(Mobilizer):
         bias_w = bias_w,a + w_a x w_b + bias_w,b
         bias_v = bias_v,a + bias_w,a x r + w_a x (w_a x r + 2 v_b) + bias_v,b                   (13)
 
-    H loses rank where a speed of b repeats what the speeds of a can do.
+    H loses rank where a speed of b causes the same motion as speeds of a.
     """
 
     a: Mobilizer
@@ -190,28 +189,28 @@ def _joined(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coupled(Mobilizer):
-    """A mobilizer whose coordinates are functions of fewer, or of those of another body.
+    """A mobilizer whose coordinates are functions of fewer coordinates, or of those of another body.
 
     With X, H, bias of the mobilizer at its own coordinates x, and u = qdot:
 
         x = f(q),   xdot = f_q u                                                                (1)
         H' = H f_q,   bias' = bias + H (d/dt f_q) u                                             (2)
 
-    So a knee whose translations follow its angle has one coordinate, and no constraint. A body of which all
-    coordinates follow those of another body takes `follows=` of `System.add_body` too:
+    A knee whose translations depend on its angle has one coordinate, and no constraint. If all coordinates
+    depend on those of another body, also pass `follows=` to `System.add_body`:
 
         mobilizer = cd.Coupled(cd.Pin(), "knee", lambda knee: 0.5 * knee)
         system.add_body("patella", "femur", mobilizer, follows="tibia")
 
     Args:
-        mobilizer: what moves the body; its speeds are the rates of its coordinates.
+        mobilizer: the joint; its speeds must be the rates of its coordinates.
         coordinates: names of q, one to six.
         functions: x, one for each coordinate of the mobilizer: a function f(*q) of one number; (f, "knee") or
-            (f, ("knee", "hip")) of these coordinates alone; the name of a coordinate, which then is x itself;
-            a number or Parameter. One alone need not be in a tuple.
-        own: names of the mobilizer's coordinates, for files; by default those that the mobilizer gives them.
-        units: unit of each of q. By default that of the coordinate of the mobilizer which is q itself; where
-            none is, "m" for coordinates that shift only, "rad" for all others.
+            (f, ("knee", "hip")) of these coordinates only; the name of a coordinate that equals x; a number
+            or Parameter. A single one need not be in a tuple.
+        own: names of the mobilizer's coordinates, for files; by default those of the mobilizer.
+        units: unit of each of q. By default that of the mobilizer's coordinate that equals q; otherwise "m"
+            for pure translation, "rad" for others.
     """
 
     mobilizer: Mobilizer
@@ -396,7 +395,7 @@ def _itself(x: Any) -> Any:
 
 @dataclass(frozen=True)
 class ScaledMobilizer(Wrapper):
-    """A mobilizer whose lengths are k times as large, coordinates and speeds in m, cm or mm with them.
+    """A mobilizer whose lengths, including coordinates and speeds in m, cm or mm, are multiplied by k.
 
     With D and S diagonal: k for coordinates and speeds that are lengths, 1 for others, and X, H, N those of
     the forward mobilizer at D^-1 q, S^-1 u:

@@ -138,22 +138,21 @@ class Custom(Mobilizer):
     knee they are seth2010 (37)-(39). The functions are traced once: use NumPy, the rotations of
     `condyle.spatial`, `cd.Spline` and Parameters.
 
-    H loses rank where the pose does not move with a coordinate, or moves alike with two.
+    H loses rank where the pose does not depend on a coordinate, or depends on two in the same way.
 
     Args:
         coordinates: names, one or more. They name the system's coordinates unless `add_body` gives others.
         transform: f(*q) -> (R_FM, p_FM): a rotation (3, 3), and a position in F [m], (3,); or a Transform.
-        hinge: f(*q) -> H_FM (6, nu) in F, angular rows first, if a better form is known than differentiation
-            finds; compared with it at random points. With time, it leaves out what moves without u.
-        N: f(*q) -> N (nq, nu) with qdot = N u, if the speeds are not qdot.
+        hinge: f(*q) -> H_FM (6, nu) in F, angular rows first, as a closed form instead of the derivative;
+            compared with it at random points. With time, it excludes motion due to time.
+        N: f(*q) -> N (nq, nu) with qdot = N u, for speeds other than qdot.
         speeds: names of the speeds, with N only; u1, u2, ... by default.
         time: call transform and hinge as f(t, *q), t in seconds: a joint that also moves by itself.
         units: unit of each coordinate, for tables, plots and the weights of errors. By default "m" for
-            coordinates that only shift the body, "1" for quaternions, "rad" for all others. Speeds that are
-            not qdot are in rad/s, or in m/s where they only shift the body.
+            coordinates that only translate the body, "1" for quaternions, "rad" for others. Speeds other than
+            qdot are in rad/s, or in m/s if they only translate the body.
         default: the reference configuration, shape (nq,); zeros by default. Checks are made within 1 of it.
-        quaternions: where unit quaternions begin among the coordinates, such as (0,): they are kept at unit
-            length.
+        quaternions: indices at which unit quaternions begin, such as (0,); they are kept at unit length.
     """
 
     coordinates: tuple[str, ...]

@@ -31,21 +31,20 @@ class FunctionBased(Mobilizer):
         W = [a1, R1 a2, R1 R2 a3],   H_w = W theta_q,   H_v = A p_q                             (20)-(25)
         bias = d/dt (H u) at udot = 0, by automatic differentiation                             (26)-(35)
 
-    q: the coordinates, in units that the functions give them.   u = qdot.
+    q: the coordinates, in the units of the functions. u = qdot.
     The functions are traced once: use NumPy (`np.sin`, `np.where`) or `cd.Spline` in them.
 
     Args:
         coordinates: names, one to six. They name the system's coordinates unless `add_body` gives others.
         angles: three functions f(*q) -> angle [rad] of body-fixed rotations; a number or Parameter is
             constant, None is zero. (f, "knee") or (f, ("knee", "hip")) is a function of these coordinates
-            alone: so one of `cd.functions` of one variable may be in a joint of several.
+            only, for instance one of `cd.functions`.
         translations: three functions f(*q) -> displacement [m].
-        axes: three rotation axes, or six: then those of the translations; "x", "y", "z" or 3-vectors in F, of
-            any length (rotation axes turn with the body). Default x, y, z for both.
+        axes: three rotation axes, or six, including those of the translations; "x", "y", "z" or 3-vectors in
+            F, of any length (rotation axes rotate with the body). Default x, y, z for both.
         time: call the functions as f(t, *q), t in seconds: a joint that also moves by itself.
-        domain: (low, high) of the coordinate within which the functions are known, or one pair per
-            coordinate. Beyond it they go on as they do; `cd.simulate` reports that it was left. Default:
-            everywhere.
+        domain: (low, high) of the coordinate within which the functions are valid, or one pair per
+            coordinate. `cd.simulate` warns if it is left. Default: unlimited.
         units: unit of each coordinate, for tables, plots and the weights of errors. By default "m" for
             coordinates that move translations alone, "rad" for all others.
     """
@@ -142,7 +141,7 @@ class FunctionBased(Mobilizer):
 
     def motion(self, t: SX, q: SX, u: SX) -> RelativeMotion:
         arguments = [t, *ca.vertsplit(q)] if self.time else ca.vertsplit(q)
-        # A constant is a constant: what does not move leaves no trace in the machine code.
+        # constants leave no trace in the machine code
         values = [zeros(1) if law is None else ca.sparsify(law.apply(*arguments)) for law in self.laws]
         theta, p = ca.vertcat(*values[:3]), ca.vertcat(*values[3:])
         a: tuple[Axis, ...] = self.axes  # type: ignore[assignment]
@@ -218,13 +217,13 @@ def times(given: Any, traced: Any, factor: float) -> Any:
 
 
 def picklable(law: Law) -> Law:
-    """What pickles hold of a function: Condyle's own, numbers and Symbols; None of a user's callable."""
+    """What pickles hold of a function: Condyle's own, numbers and Symbols; None for a user's callable."""
     own = law[0] if isinstance(law, tuple) else law
     return law if isinstance(own, (Function, Symbol, int, float)) else None
 
 
 def law_of(function: Law, arguments: Sequence[str], what: str) -> Traced | None:
-    """The traced function, or None where it is absent or the constant zero."""
+    """The traced function, or None if it is absent or the constant zero."""
     if function is None or (isinstance(function, (int, float)) and function == 0):
         return None
     own, places = function, [*range(len(arguments))]

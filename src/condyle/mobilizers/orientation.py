@@ -7,7 +7,7 @@ Quaternion (w, x, y, z) of M in F, with w_FM in F or in M:
 
     qdot = 1/2 (0, w_FM_F) q = 1/2 q (0, w_FM_M)                                (14)
 
-Any length of q means the rotation of its direction; (14) keeps the length. Euler angles are body-fixed x-y-z:
+Only the direction of q determines the rotation; (14) preserves its length. Euler angles are body-fixed x-y-z:
 
     R_FM = Rx(q1) Ry(q2) Rz(q3),   N of seth2010 (10) as corrected in its errata   (15)
 """
@@ -169,7 +169,7 @@ class OrientationMobilizer(Mobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ball(OrientationMobilizer):
-    """A joint, a ball and socket (`cd.constraints.Ball` is a constraint): M turns freely about F's origin,
+    """A ball-and-socket joint (`cd.constraints.Ball` is a constraint): M rotates freely about F's origin,
     seth2010 (8), (9).
 
     q: unit quaternion of M in F (w, x, y, z).   u: w_FM in F [rad/s].
@@ -222,14 +222,14 @@ class Free(OrientationMobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LineOrientation(Mobilizer):
-    """The direction of a line: M turns about F's origin but does not spin about its own z axis.
+    """The direction of a line: M rotates about F's origin but does not spin about its z axis.
 
     q: unit quaternion of M in F (w, x, y, z).   u: x and y of w_FM in M [rad/s]; its z is zero.
 
         H_w = [R x, R y],   Hdot u = w x w = 0,   N = first two columns of N for w in M      (30)
 
-    Four coordinates with two speeds: q holds a spin that follows from the path (it is not integrable), but no
-    speed can change it on the spot. The body needs no inertia about z.
+    Four coordinates with two speeds: the spin in q depends on the path (it is not integrable), and no speed
+        changes it directly. The body needs no inertia about z.
     """
 
     coordinate_names = Quaternion.names
@@ -261,7 +261,7 @@ class LineOrientation(Mobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FreeLine(LineOrientation):
-    """A line free in space: LineOrientation, and translation in F.
+    """A free line: LineOrientation, and translation in F.
 
     q: unit quaternion of M in F (w, x, y, z), p_FM in F [m].
     u: x and y of w_FM in M [rad/s], then v_FM in F [m/s].
@@ -293,8 +293,9 @@ class FreeLine(LineOrientation):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ellipsoid(OrientationMobilizer):
-    """A joint: a body whose frame M rides on an ellipsoid fixed in F while it turns: three rotations, translation
-    coupled to them, seth2010 (11)-(14). (Surfaces of this name are in `cd.contact` and `cd.paths`, a shape to draw in `cd.shapes`.)
+    """An ellipsoid joint: frame M moves on an ellipsoid fixed in F as it rotates: three rotations, with
+    coupled translation, seth2010 (11)-(14). (Surfaces of this name are in `cd.contact` and `cd.paths`, a
+    shape to draw in `cd.shapes`.)
 
     q: unit quaternion of M in F (w, x, y, z).
     u: w_FM in F [rad/s].
@@ -316,8 +317,8 @@ class Ellipsoid(OrientationMobilizer):
         normal: keep M's z axis normal to the surface.
         coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; N is
             singular where the second angle is ±pi/2.
-        mirrored: radii may be negative, as in joints of models that were mirrored: moving along that axis is
-            turned round. Not with `normal`.
+        mirrored: radii may be negative, as in mirrored models, which reverses motion along that axis. Not
+            with `normal`.
     """
 
     coordinates: str = "quaternion"

@@ -1,10 +1,10 @@
-"""Mobilizers that differ in numbers only: their equations once, with symbols in place of what differs.
+"""Mobilizers that differ only in numbers: shared equations, with symbols for the numbers that differ.
 
 Two pins about general axes have the same equations up to numbers; a pin about z has others, in which zeros
-and ones have vanished. The instructions of the traced equations say so for every mobilizer alike, without
-knowing what its numbers mean: numbers are the constants in them. So radii, pitches, lengths and the numbers
-in users' functions count too. Two joints along different splines, too, have the same equations up to numbers
-and to what is in the tables that they look up: these tables become one, in which each has its place.
+and ones have vanished. This is determined from the instructions of the traced equations, in which numbers are
+the constants, including radii, pitches, lengths and numbers in users' functions. Two joints along different
+splines have the same equations up to numbers and the contents of look-up tables: their tables are
+concatenated.
 """
 
 from __future__ import annotations

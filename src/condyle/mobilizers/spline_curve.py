@@ -58,35 +58,34 @@ class SplineCurve(Mobilizer):
         z_j = log(G_(j-1)^-1 G_j),   Bt_j = B_j + B_(j+1) + ...
 
     X_FM = G(q).   q: the coordinate, in the user's `unit`.   u = qdot.
-    At every q only order - 1 of the exponentials vary; the equations look them up in a table, at a cost that
-    does not depend on how many frames there are. Jacobian and Hessian are those of lee2008 (27)-(31). The
-    curve is attracted by its control frames and passes near them; `SplineCurve.natural` passes through given
-    frames.
+    At every q only order - 1 of the exponentials vary; they are looked up in a table, at a cost independent
+    of the number of frames. Jacobian and Hessian are those of lee2008 (27)-(31). The curve passes near its
+    control frames; `SplineCurve.natural` passes through given frames.
 
-    Outside its domain an open curve goes on as G_end exp(s x) exp(ds x^2/2), x = q - q_end, with s and ds
-    those at the end: pose, Jacobian and its derivative are continuous there, the third derivative of the pose
-    is not. A closed curve has every q: it takes q modulo its period.
+    Outside its domain an open curve is extrapolated as G_end exp(s x) exp(ds x^2/2), x = q - q_end, with s
+    and ds at the end: pose, Jacobian and its derivative are continuous there, the third derivative of the
+    pose is not. A closed curve takes q modulo its period.
 
     Args:
         frames: control frames, n >= order: a Transform with leading dimension n, or arrays (R, p) of shape
             (n, 3, 3) and (n, 3) [m]. Rotations between neighbors must be less than 170 degrees.
-        order: k >= 4, one more than the degree: k - 2 continuous derivatives. Take 5 where derivatives of
-            dynamics are used: with 4 they jump at knots.
+        order: k >= 4, one more than the degree: k - 2 continuous derivatives. Use 5 if derivatives of
+            dynamics are needed: with 4 they jump at knots.
         closed: the frames repeat.
         knots: by default uniform over `domain`. Open: n + order numbers, none decreasing, the domain is from
             knots[order - 1] to knots[n]. Closed: n + 1 numbers, frame j is at knot j, the last closes the
             period. Mirrored ends: n numbers, frame j is at knot j. Inside, at most order - 3 knots may be
             equal.
-        domain: (low, high), where q begins and ends: that of the knots, or (0, 1) by default; of a closed
-            curve one period, which need not begin at a knot.
-        ends: of open curves. "clamped": the curve begins and ends at its outermost control frames, and moves
-            up to three times as fast there as inside. "mirrored" (order 4): it does too, with ds = 0 and at
-            an even pace, by one more frame beyond each end, G_0 exp(-z_1).
+        domain: (low, high) of q: that of the knots, or (0, 1) by default; for a closed curve one period,
+            which need not begin at a knot.
+        ends: of open curves. "clamped": the curve begins and ends at its outermost control frames, with up to
+            three times the speed there. "mirrored" (order 4): likewise, but with ds = 0 and uniform speed, by
+            one more frame beyond each end, G_0 exp(-z_1).
         coordinate: its name; "q" lets the body name it.
-        unit: of q, for tables and plots, such as "rad", "deg", "m", "mm"; "1" is none. Errors in q count by
-            how far they move the body.
-        metric: what `speed` measures with: a length that 1 rad counts as [m], a MassProperties, or a
-            `cd.spatial.Metric`; 0.1 m by default. The motion does not depend on it.
+        unit: of q, for tables and plots, such as "rad", "deg", "m", "mm"; "1" is none. Errors in q are
+            weighted by the displacement of the body.
+        metric: for `speed`: the length equivalent to 1 rad [m], a MassProperties, or a `cd.spatial.Metric`;
+            0.1 m by default. The motion does not depend on it.
 
     Attributes:
         domain: (low, high): where q lies; of a closed curve one period.
@@ -94,8 +93,8 @@ class SplineCurve(Mobilizer):
         sites: of a curve made by `natural`, where its frames are, shape (n,); else None.
 
     Raises:
-        DescriptionError: frames, knots or order are not as above, or the Jacobian vanishes somewhere; the
-            interval is named.
+        DescriptionError: invalid frames, knots or order, or the Jacobian vanishes in an interval, which the
+            message names.
     """
 
     frames: Any
@@ -159,30 +158,29 @@ class SplineCurve(Mobilizer):
         coordinate: str = "q",
         unit: str | None = None,
     ) -> SplineCurve:
-        """A curve through all frames at a constant pace: q is the arc length in the metric, or in proportion
+        """A curve through all frames at constant speed: q is the arc length in the metric, or proportional
         to it.
 
-        The frames are passed exactly, in their order. Control frames follow from them; where frames are far
-        apart more control frames than frames are used, until |s| is even, at most 4000: frames that are
-        noisy turn too sharply for that, and a warning is raised. The attribute `sites` says at which q the
-        frames are.
+        The curve passes through the frames exactly, in order. If frames are far apart, more control frames
+        than frames are used, at most 4000, until |s| is uniform; noisy frames turn too sharply for that, and
+        raise a warning. The attribute `sites` has the q of the frames.
 
         Args:
             frames: n >= order, as for a SplineCurve; neighbors differ.
             order: as for a SplineCurve.
             closed: the path returns from the last frame to the first.
-            metric: what arc length is measured with, and `speed`: a length that 1 rad counts as [m], a
-                MassProperties or a `cd.spatial.Metric`; 0.1 m by default. It depends on where M is.
+            metric: for arc length and `speed`: the length equivalent to 1 rad [m], a MassProperties or a
+                `cd.spatial.Metric`; 0.1 m by default. It depends on the position of M.
             domain: (low, high) of q, or "length": from 0 to the length of the path in the metric [m].
-            even: how far |s| may be from its mean, as a share.
-            accuracy: warn where the path rises above the chord from a frame to the next by more than this,
-                in the metric [m]: |ds across s| h^2/8 with h the step of q. Between such frames the path is
-                not known so well; a sharp corner needs frames closer to each other.
+            even: maximum relative deviation of |s| from its mean.
+            accuracy: warn if the path deviates from the chord between two frames by more than this, in the
+                metric [m]: |ds across s| h^2/8 with h the step of q. Such frames are too far apart to
+                determine the path.
             coordinate: as for a SplineCurve.
             unit: of q; "m" if the domain is "length", else "1".
 
         Raises:
-            DescriptionError: frames are not as said, or no curve was found through frames that are far apart.
+            DescriptionError: invalid frames, or no curve found through frames that are far apart.
         """
         what = "SplineCurve.natural"
         measure = Metric.of(metric, f"{what}: metric")
@@ -313,8 +311,7 @@ class SplineCurve(Mobilizer):
         return CurveReport(f"{self!r}, {self.metric!r}", name, q.ravel(), *(x.ravel() for x in parts))
 
     def _warn_of_bends(self, accuracy: float, what: str) -> None:
-        """Say where the path rises above the chord from one given frame to the next by more than the
-        accuracy."""
+        """Warn where the path deviates from the chord between two frames by more than the accuracy."""
         sites = np.append(self.sites, self.sites[0] + self.spline.period) if self.closed else self.sites
         h = np.diff(sites)
         s, ds = self.twists(sites[:-1, None] + h[:, None] * (np.arange(SAMPLES) + 0.5) / SAMPLES)
@@ -422,7 +419,7 @@ class SplineCurve(Mobilizer):
 
 # ---- curve report ----------------------------------------------------------------------------------------
 #
-# CurveReport: the pace and the curvature of a spline curve, to print and to plot.
+# CurveReport: speed and curvature of a spline curve, to print and to plot.
 
 
 def bends(s: Array, ds: Array, metric: Metric) -> Array:
@@ -435,16 +432,16 @@ def bends(s: Array, ds: Array, metric: Metric) -> Array:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CurveReport(Display):
-    """|s(q)| and curvature along a curve. Prints and plots itself.
+    """|s(q)| and curvature along a curve, to print and to plot.
 
     Attributes:
-        title: what it is about.
+        title: of the report.
         coordinate: its name, with its unit.
-        q: places, several per knot interval, shape (m,).
+        q: sample points, several per knot interval, shape (m,).
         speed: |s| in the metric [m per unit of q], shape (m,).
         hessian: |ds| in the metric [m per unit^2], shape (m,).
         curvature: of the path in the metric, |ds across s| / |s|^2 [1/m], shape (m,).
-        height: how far the path rises above its chord over the knot interval at q, |ds across s| h^2/8 [m],
+        height: deviation of the path from its chord over the knot interval at q, |ds across s| h^2/8 [m],
             shape (m,).
     """
 

@@ -1,4 +1,4 @@
-"""Where a SplineSurface loses the rank of H, and where its angles are in gimbal lock."""
+"""Checks of a SplineSurface: rank of H, and gimbal lock."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ CLOSER = 3
 
 
 class Worst(NamedTuple):
-    """The smallest of something in a domain, and where."""
+    """The minimum of a quantity in a domain, and its location."""
 
     value: float
     q: Array
@@ -185,16 +185,16 @@ class SplineSurface(Mobilizer):
     e_j are the six basis twists: by default translations along x, y, z, then rotations about x, y, z
     (body-fixed), so that p = (phi_1, phi_2, phi_3) and R = Rx(phi_4) Ry(phi_5) Rz(phi_6). u = qdot.
 
-    Outside its domain the joint goes on: each B-spline continues with its value, slope and curvature at the
-    end, so that H and bias stay continuous. A closed direction repeats.
+    Outside its domain the joint is extrapolated: each B-spline continues with its value, slope and curvature
+        at the end, so that H and bias are continuous. A closed direction repeats.
 
     The control values may be, or depend on, Parameters, and may change in time by modes: c(t) = values +
-    sum_m a_m(t) c_m, a surface that deforms by itself. The cost of equations grows with the number of modes
+    sum_m a_m(t) c_m, a deforming surface. The cost of equations grows with the number of modes
     and of Parameters, and does not depend on the number of control values.
 
-    Where the second angle is ±pi/2 the three angles turn about two axes only (gimbal lock): a warning says
-    where in the domain. Choose another order of `axes`, or X, then. That, and the rank of H, is checked
-    once, at t = 0 and at the defaults of Parameters: other times and values are not checked.
+    Where the second angle is ±pi/2 the three angles rotate about only two axes (gimbal lock): a warning gives
+    the location. Then choose another order of `axes`, or X. Gimbal lock and the rank of H are checked only at
+    t = 0 and at the defaults of Parameters.
 
     Args:
         values: control values of phi_1 .. phi_6 [m, rad], shape (6, n1), (6, n1, n2) or (6, n1, n2, n3), in
@@ -208,7 +208,7 @@ class SplineSurface(Mobilizer):
         axes: the order of the basis twists, such as ("rz", "rx", "ry", "tx", "ty", "tz").
         X: a constant Transform before the six (H in the paper).
         closed: whether each direction repeats, or one for all. Angles may wind: the next period begins at the
-            multiple of 2 pi that is nearest to the last value.
+            multiple of 2 pi nearest to the last value.
         modes: pairs of values (6, n1, ..) and amplitude: a function of time a(t), t in seconds, or a
             Parameter.
         coordinates: their names; q, or q1, q2, q3 by default.
@@ -303,14 +303,14 @@ class SplineSurface(Mobilizer):
     ) -> SplineSurface:
         """A surface of two coordinates through points on a grid, such as a measured bone.
 
-        Along the normal p_1 x p_2, M's z axis is an interpolation: knots are halved until it is near enough.
-        M does not turn about it: `cd.compose(surface, cd.Pin("z"))` adds that. Where normals come near F's x
-        axis, where the angles would lock, X is a rotation.
+        M's z axis interpolates the normal p_1 x p_2: knots are refined until it is close enough. M does not
+        rotate about it: `cd.compose(surface, cd.Pin("z"))` adds that. If normals come close to F's x axis,
+        where the angles would lock, X is a rotation.
 
         Args:
-            points: places of M's origin in F [m], shape (n1, n2, 3).
+            points: positions of M's origin in F [m], shape (n1, n2, 3).
             orientation: "normal", or rotations of M in F at the points, shape (n1, n2, 3, 3), or None: M does
-                not turn.
+                not rotate.
             q: two increasing sequences, where the points are (closed: and the end of the period); by default
                 evenly spaced in `domain`.
             order: of the B-splines.

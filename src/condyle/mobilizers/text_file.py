@@ -1,4 +1,4 @@
-"""Mobilizers as text: a file that a person can read, and that reads back to an equal mobilizer.
+"""Mobilizers as text: a readable file that reads back as an equal mobilizer.
 
     {"condyle mobilizer": 1,
      "units": "m, rad; coordinates as stated",
@@ -34,7 +34,7 @@ from condyle.trace.parameter import Parameter
 KEY, VERSION = "condyle mobilizer", 1
 UNITS = "m, rad; coordinates as stated"
 WIDTH = 100
-"""Columns that a line of the file has at most, if it can be broken."""
+"""Maximum columns of a line, if it can be broken."""
 REMEDY = (
     "use a function of Condyle (cd.Spline, cd.functions.Polynomial, ...), or keep the mobilizer in "
     "Python code or as a pickle"
@@ -44,7 +44,7 @@ LEFT_OUT = {"FunctionBased": ("laws",), "Coupled": ("laws",)}
 
 
 def classes() -> dict[str, type]:
-    """What a file may name: mobilizers of our own that are data, and functions."""
+    """Classes that a file may contain: built-in mobilizers that are data, and functions."""
     from condyle import mobilizers
 
     known: list[Any] = [getattr(mobilizers, name) for name in mobilizers.__all__]
@@ -71,13 +71,13 @@ def save(mobilizer: Mobilizer, path: str | Path) -> None:
 
 
 def read_mobilizer(path: str | Path) -> Mobilizer:
-    """A mobilizer from a file that `mobilizer.save` wrote, equal to the one that was saved.
+    """Read a mobilizer from a file written by `mobilizer.save`; it is equal to the saved one.
 
     Args:
         path: the file.
 
     Raises:
-        DescriptionError: a file that is cut off, that something else wrote, or whose numbers cannot be.
+        DescriptionError: a truncated or foreign file, or invalid numbers.
         FileNotFoundError: no such file.
     """
     if not isinstance(path, (str, Path)):
@@ -90,7 +90,7 @@ def as_text(mobilizer: Mobilizer) -> str:
     """The text of a mobilizer.
 
     Raises:
-        DescriptionError: it cannot be written; it says which part and what to do.
+        DescriptionError: it cannot be written; the message names the part and the remedy.
     """
     document = {
         KEY: VERSION,
@@ -148,7 +148,7 @@ def of_text(text: str, name: str) -> Mobilizer:
 
 
 def _written(value: Any, where: str) -> Any:
-    """What JSON has for a value."""
+    """A value as JSON data."""
     match value:
         case None | bool() | str():
             return value
@@ -156,7 +156,7 @@ def _written(value: Any, where: str) -> Any:
             return int(value)
         case float() | np.floating():
             if math.isinf(value) and ".domain[" in where:
-                # a domain may have no end, and JSON has no infinity
+                # a domain may be infinite, and JSON has no infinity
                 return str(value)
             if not math.isfinite(value):
                 raise DescriptionError(f"save: {where} is {value}; all numbers of a mobilizer are finite")

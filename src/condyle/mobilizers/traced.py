@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 KEPT = 4096
-"""Descriptions of mobilizers whose equations are remembered; the oldest goes first. More than a model has, so
-that each is traced once while a model is made."""
+"""Maximum number of mobilizers whose equations are cached; the oldest is dropped first. More than a model
+has, so each is traced once per model.
+"""
 
 _FORMS: dict[str, tuple[Closure, list[int]]] = {}
 """The equations of one mobilizer of each form, and the places of what they look up among its tables."""
 
 
 def remember(known: dict[str, Any], text: str, value: Any) -> None:
-    """Keep a value, and forget the oldest if there are many."""
+    """Cache a value, and drop the oldest if there are many."""
     if len(known) >= KEPT:
         known.pop(next(iter(known)), None)
     known[text] = value
@@ -166,11 +167,11 @@ def _runaway(mobilizer: Mobilizer) -> Closure | None:
 
 # ---- sines -----------------------------------------------------------------------------------------------
 #
-# A mobilizer's equations in two steps: what takes long and needs nothing of the parent, then all else.
+# A mobilizer's equations in two steps: expensive parts independent of the parent first, then the rest.
 #
 # A sine takes as long as a matrix product. Where many bodies are computed one after the other, all sines come
-# first: a processor works at several of them at a time, while a body waits for its parent. Of a mobilizer that
-# looks tables up, such as a joint along a spline, all that does not depend on u comes first.
+# first: a processor evaluates several of them in parallel, while a body waits for its parent. For a mobilizer
+# with look-ups, such as a joint along a spline, everything that does not depend on u comes first.
 
 
 @per_description

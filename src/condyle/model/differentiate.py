@@ -21,8 +21,8 @@ udot, lambda held,
 Held speeds have d udot = d a, their prescribed accelerations; x is zero there. Then (1) and (3) are for d
 udot - d a, with M d a and G d a on their right-hand sides, and (2) and (4) gain (w - M x - G' mu) . d a;
 
-all else, and all of systems with laws that ask for reactions, from automatic differentiation of the operators'
-expressions.
+all other derivatives, and all of systems with laws that depend on reactions, come from automatic
+differentiation of the operators' expressions.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ VARIABLES = (
     "discrete",
     "parameters",
 )
-"""What a derivative may be taken with respect to."""
+"""Variables of differentiation."""
 
 
 def has_gradient(model: Model, name: str, wrt: Sequence[str]) -> bool:
@@ -83,7 +83,7 @@ class OperatorDerivative:
     Args:
         name: of the operator.
         body: its body, for operators that are made for one.
-        part: the slice of its results that is wanted.
+        part: the slice of its results.
         wrt: variables.
 
     An operator's status, if it has one, is the last output of its derivatives too.
@@ -136,7 +136,7 @@ class OperatorDerivative:
         return ca.jacobian(ca.vertcat(ca.SX(0, 1), *rate), s["u"])
 
     def held(self) -> SX | None:
-        """Accelerations of held speeds, (nu,); None where they do not depend on the variables."""
+        """Accelerations of held speeds, (nu,); None if they do not depend on the variables."""
         variables = ca.vertcat(*(self.variable(name) for name in self.wrt if name not in ("tau", "udot")))
         a = self.s.motions.held()
         return a if self.model.tree.driven and variables.numel() and ca.depends_on(a, variables) else None
@@ -272,8 +272,9 @@ class OperatorDerivative:
         return ca.horzcat(*(J[name] @ self.N() if name == "q" else J[name] for name in self.wrt))
 
     def _constrained(self) -> tuple[Kinematics, TreeLoads, Multipliers, SX, tuple[SX, SX]]:
-        """Kinematics, all loads with lambda as a symbol, r2 with udot as a symbol, and what these symbols
-        mean."""
+        """Kinematics, all loads with lambda as a symbol, r2 with udot as a symbol, and the expressions of
+        these symbols.
+        """
         s, tree = self.s, self.model.tree
         kin = s.kinematics()
         equations, loads = s.rows(kin), s.loads(kin)

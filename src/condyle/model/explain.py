@@ -1,5 +1,4 @@
-"""Every intermediate of forward dynamics by name, for finding out where a number goes wrong:
-`system.explain(state)`."""
+"""Named intermediates of forward dynamics, to find the origin of NaN and infinities: `system.explain(state)`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrices and lists of expressions as flat columns: kernels take and give vectors."""
+"""Matrices and lists of expressions as flat columns, for kernels."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def rows(A: SX) -> SX:
 
 
 def column(parts: Iterable[SX]) -> SX:
-    """All parts below each other."""
+    """All parts stacked."""
     return ca.vertcat(ca.SX(0, 1), *parts)

@@ -1,12 +1,12 @@
-"""The INSTANCE stage: the table that parameters give, and whether there can be such a system.
+"""The INSTANCE stage: the table derived from parameters, and checks of their values.
 
-Both come from one kernel, which costs microseconds where Python would need milliseconds: a fit sets new
-parameters at every call. Python looks again only where the status is not zero, and words the error.
+Both come from one kernel, which takes microseconds instead of Python's milliseconds: a fit sets new
+parameters at every call. Python checks again only if the status is not zero, to raise the error.
 
     status
-    0: all is well.
-    1: ask what has checks of its own, in Python.
-    2: something is not as it should be.
+    0: valid.
+    1: some elements have checks in Python.
+    2: invalid.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 Checked = Mobilizer | Force | Constraint
 CHAINS = 8
-"""Sums that run side by side: one alone would wait for every addition."""
+"""Number of independent sums, to hide the latency of additions."""
 
 
 class ParameterCheck:
-    """What parameters must be for there to be such a system.
+    """Checks of parameter values.
 
     Attributes:
         bodies: those with Parameters in their mass properties.
         laws: mobilizers, forces and constraints with Parameters.
-        asked: those of them whose checks only Python can make.
+        asked: those with checks in Python only.
     """
 
     def __init__(self, model: Model) -> None:
@@ -84,8 +84,9 @@ class ParameterCheck:
         return self.tree.parameters.names
 
     def refuse(self, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray) -> None:
-        """Look closely at parameters (..., n) where the status (..., 1) is not zero: raise, and say why, or
-        let them pass."""
+        """Check parameters (..., n) in Python where the status (..., 1) is not zero: raise an error with the
+        reason, or accept them.
+        """
         rows = np.asarray(arguments[0], dtype=float).reshape(-1, len(self._names))[status.ravel() != 0]
         if (now := rows.tobytes()) == self._passed:
             return
@@ -99,18 +100,17 @@ class ParameterCheck:
                 law.check_parameters(values)
             for body in self.bodies if everything else ():
                 body.mass_properties_at(values)
-        # a State that changes something else has the same ones again
+        # other changes of a State keep the parameters
         self._passed = now
 
 
 def _has_parameters(law: Force | Constraint) -> bool:
-    """Inputs and discrete variables do not count: nothing is known of them but their defaults, which were
-    checked."""
+    """Inputs and discrete variables do not count: only their defaults are known, and were checked."""
     return any(not isinstance(p, (Input, Discrete)) for p in law.parameters())
 
 
 def _speaks_for(law: Checked) -> bool:
-    """Whether the law's `conditions` cover its `check_parameters`: no class below has checks of its own."""
+    """Whether the law's `conditions` cover its `check_parameters`: no subclass has further checks."""
     return next(
         "conditions" in vars(c)
         for c in type(law).__mro__

@@ -1,9 +1,9 @@
-"""Which layout an operator has: one straight line for the whole tree, or kernels over tables.
+"""Choice of an operator's layout: straight-line code for the entire tree, or kernels over tables.
 
-The straight line is what CasADi simplifies most, but compiling takes 40 microseconds per operation, and for
-one state a processor must fetch every instruction of it once. Loops compile at once at any size. Measured for
-forward dynamics of 30 pins: one state takes 2.9 microseconds by loops and 3.4 by a straight line, a state in
-four lanes (AVX2) 0.86 and 1.04. With eight lanes (AVX-512) the straight line was quicker, before loops became
+CasADi simplifies straight-line code most, but compiling takes 40 microseconds per operation, and for one
+state a processor must fetch every instruction once. Loops compile quickly at any size. Measured for forward
+dynamics of 30 pins: one state takes 2.9 microseconds by loops and 3.4 by a straight line, a state in four
+lanes (AVX2) 0.86 and 1.04. With eight lanes (AVX-512) the straight line was quicker, before loops became
 walks (native/loops/pass_order.py): 0.6 against 0.9.
 """
 
@@ -39,8 +39,8 @@ def prefers_loops(
     lanes: bool = False,
     longer: float = 1.0,
 ) -> bool:
-    """Whether an operator is looped: where a straight line would be long, and loops a good deal shorter.
-    `longer`: what is looped takes so many times as long as the operator.
+    """Whether an operator is looped: if straight-line code would be long, and loops much shorter. `longer`:
+    cost of the looped code as a multiple of the operator's.
 
     The environment variable CONDYLE_LAYOUT says unrolled, looped or auto, the default.
     """
@@ -58,7 +58,7 @@ def prefers_loops(
 
 
 def prefers_looped_jacobian(model: Model, lanes: bool = False) -> bool:
-    """The same for the Jacobian of forward dynamics, where both are possible."""
+    """The same for the Jacobian of forward dynamics, if both are possible."""
     if model.tree.shares or model.reaction_laws:
         return False
     if (wish := settings.layout()) != "auto":
@@ -72,14 +72,15 @@ def _numbers(cost: Estimate) -> list[float]:
 
 
 FEWEST_FOR_NEWTON = 24
-"""Speeds from which on implicit steps solve their equations along the tree."""
+"""Minimum number of speeds for solving the equations of implicit steps along the tree."""
 FEWEST_FOR_MATRIX = 40
-"""Coordinates, speeds and auxiliary states from which on they have a matrix over the speeds alone."""
+"""Minimum number of coordinates, speeds and auxiliary states for a matrix over the speeds alone."""
 
 
 def newton_layout(model: Model) -> str:
-    """How implicit steps solve their equations: along the "tree", as a "matrix" over the speeds, or "": as a matrix of all
-    states, which is made and factored."""
+    """How implicit steps solve their equations: along the "tree", as a "matrix" over the speeds, or "": as a
+    matrix of all states.
+    """
     small = model.tree.nu < FEWEST_FOR_NEWTON
     if (wish := settings.layout()) == "unrolled":
         return ""
@@ -93,7 +94,7 @@ def newton_layout(model: Model) -> str:
 
 
 def _loops_win(estimate: Estimate, lanes: bool, longer: float = 1.0) -> bool:
-    """Whether loops are quicker, or a straight line would take too long to compile."""
+    """Whether loops are faster, or straight-line code would take too long to compile."""
     limit = estimate.limit * longer or (LONGEST_FOR_FOUR if lanes and lane_width() <= 4 else LONGEST)
     long = estimate.line * longer > limit
     quicker = not lanes and estimate.line > max(LONGEST_FOR_ONE / longer, estimate.loops)
@@ -136,9 +137,9 @@ def build_looped(model: Model, name: str, body: int | None = None) -> TableSweep
 
 
 def build_looped_rates(model: Model, short: float) -> TableSweep:
-    """Forward dynamics as runs take it in the looped layout: with constraints, whether these are delicate is
-    a result too, and with auxiliary states their rates are, the last.
-    short: what runs let pass there, multipliers.py (8)."""
+    """Forward dynamics for runs in the looped layout: further results are whether constraints are delicate,
+    and rates of auxiliary states. short: tolerance of runs, multipliers.py (8).
+    """
     from condyle.model.looped import constrained, passes
 
     operator = OPERATORS["forward_dynamics"]

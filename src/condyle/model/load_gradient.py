@@ -1,15 +1,14 @@
 """Gradient of the virtual power of loads, psi = sum of X . load + x . f, for gradient.py.
 
-Laws see poses, velocities, coordinates and speeds. They are written over symbols for these and differentiated
-automatically; what follows from the symbols is left to the recursion. A small turn e of a body with its pose,
-velocity, X and the load on it changes
--psi by e . T_w, a small step by p_bar:
+Laws depend on poses, velocities, coordinates and speeds. They are traced with symbols for these and
+differentiated automatically; the recursion continues from these symbols. A small turn e of a body with its
+pose, velocity, X and the load on it changes -psi by e . T_w, a small step by p_bar:
 
   T_w = -(R x dpsi/dR + w x dpsi/dw + v x dpsi/dv + X x load),   R x dpsi/dR = sum over columns            (1)
   p_bar = -dpsi/dp,   v_bar = -dpsi/dv,   w_bar has -dpsi/dw,   F has -load                                (2)
 
-Where a law asks for the momentum M u it sees r and H too, which turn with the parent: their part of (1) is
-the parent's.
+A law that uses the momentum M u depends on r and H too, which rotate with the parent: their part of (1) is
+    the parent's.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ cross = ca.cross
 
 
 class LawLine(Protocol):
-    """A straight line over symbols that are made when asked for: condyle.model.looped.draft, or Cut."""
+    """Straight-line code over symbols created on demand: condyle.model.looped.draft, or Cut."""
 
     symbols: Symbols
     kin: Kinematics
@@ -48,8 +47,9 @@ class LawLine(Protocol):
 
 
 class Cut:
-    """A straight line within an unrolled recursion: symbols in place of what is computed already, which
-    `closed` puts back."""
+    """Straight-line code within an unrolled recursion: symbols replace values already computed, which
+    `closed` substitutes back.
+    """
 
     def __init__(self, symbols: Symbols, kin: Kinematics, solved: TreeSolution) -> None:
         tree = symbols.model.tree

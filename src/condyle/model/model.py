@@ -1,4 +1,4 @@
-"""Model: what operators are made of."""
+"""Model: the input of all operators."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 
 def _instances(things: Mapping[str, Any], *classes: tuple[str, str]) -> dict[str, Any]:
-    """Those of some classes, each given by its module and its name: a room that nobody has entered has made
-    nothing, and is not loaded for the question."""
+    """Elements of some classes, each given by module and name: a module that is not loaded has no instances,
+    and is not loaded for this test.
+    """
     known = tuple(cls for where in classes if (cls := if_loaded(*where)))
     return {name: thing for name, thing in things.items() if isinstance(thing, known)}
 
 
 class Model:
-    """What operators are made of: the tree, its forces by name, gravity first, and its constraints by
-    name."""
+    """A model: the tree, its forces by name, gravity first, and its constraints by name."""
 
     def __init__(
         self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Constraint] | None = None
@@ -59,7 +59,7 @@ class Model:
 
     @cached_property
     def notes(self) -> Notes:
-        """What is kept of what expressions say about it."""
+        """Cached facts derived from its expressions."""
         return Notes(self.description)
 
     @cached_property
@@ -84,42 +84,42 @@ class Model:
 
     @cached_property
     def contacts(self) -> dict[str, ContactLaw]:
-        """Contacts that yield, by name."""
+        """Compliant contacts, by name."""
         return _instances(self.forces, ("condyle.contact.hunt_crossley", "ContactLaw"))
 
     @cached_property
     def foundations(self) -> dict[str, ElasticFoundation]:
-        """Those of them with meshes."""
+        """Compliant contacts with meshes."""
         return _instances(self.contacts, ("condyle.contact.elastic_foundation", "ElasticFoundation"))
 
     @cached_property
     def rigid_contacts(self) -> dict[str, RigidContact]:
-        """Contacts that do not, by name."""
+        """Rigid contacts, by name."""
         return _instances(self.constraints, ("condyle.constraints.unilateral.contact", "RigidContact"))
 
     @cached_property
     def all_contacts(self) -> dict[str, ContactLaw | RigidContact]:
-        """Those that yield, then those that do not: the order of all reports."""
+        """Compliant, then rigid contacts: the order of all reports."""
         return {**self.contacts, **self.rigid_contacts}
 
     @cached_property
     def unilateral(self) -> dict[str, Unilateral]:
-        """Constraints that act one way, by name."""
+        """Unilateral constraints, by name."""
         return _instances(self.constraints, ("condyle.constraints.unilateral.base", "Unilateral"))
 
     @cached_property
     def reaction_laws(self) -> dict[str, tuple[str, ...]]:
-        """Forces that ask for reactions of joints, by name, and the bodies of these joints."""
+        """Forces that depend on joint reactions, by name, and the bodies of these joints."""
         return {name: bodies for name, force in self.forces.items() if (bodies := force.reactions)}
 
     @cached_property
     def has_friction(self) -> bool:
-        """Whether some of them has friction."""
+        """Whether a unilateral constraint has friction."""
         return any(c.has_friction for c in self.unilateral.values())
 
     @cached_property
     def reported(self) -> dict[str, str]:
-        """Units of what muscles report, by name."""
+        """Units of the reported quantities of muscles, by name."""
         from condyle.model.symbols import Symbols  # which knows this file
 
         s = Symbols(self)
@@ -143,14 +143,14 @@ class Model:
 
     @cached_property
     def over_surfaces(self) -> bool:
-        """Whether some path goes over a surface, or a contact is solved for, and may not be found."""
+        """Whether some path over a surface, or a contact, is found by iteration, which may fail."""
         return any(path.wraps for path in self.paths.values()) or any(
             contact.solved for contact in self.contacts.values()
         )
 
     @cached_property
     def leaves_out(self) -> bool:
-        """Whether some path may have to go over fewer surfaces than it should (paths/multiple_wraps.py)."""
+        """Whether some path may have to skip surfaces (paths/multiple_wraps.py)."""
         return any(len(path.wraps) > 1 for path in self.paths.values())
 
     @cached_property
@@ -163,15 +163,14 @@ class Model:
 
     @property
     def table(self) -> tuple[SX, SX]:
-        """Symbols, and what they mean in terms of parameters. Empty, and nothing is built, without
-        parameters."""
+        """Symbols, and their expressions in parameters; empty without parameters."""
         if not len(self.tree.parameters):
             return ca.SX(0, 1), ca.SX(0, 1)
         return self.tabulated.symbols, self.tabulated.meanings
 
     @cached_property
     def parameter_check(self) -> ParameterCheck:
-        """What values parameters may have."""
+        """Checks of parameter values."""
         return ParameterCheck(self)
 
     @cached_property
@@ -183,7 +182,7 @@ class Model:
 
     @cached_property
     def moved_by_time(self) -> list[Body]:
-        """Bodies whose joint moves without its speeds, Vt of mobilizers/base.py (2)."""
+        """Bodies whose joint moves with time, Vt of mobilizers/base.py (2)."""
 
         def moves(m: Mobilizer) -> bool:
             return any(traced(m).function.nnz_out(k) for k in (4, 5))  # w_t, v_t
@@ -201,12 +200,12 @@ class Model:
 
     @cached_property
     def exerting_forces(self) -> tuple[str, ...]:
-        """Names of the forces that exert something; measures, which do not, come after them."""
+        """Names of the forces that exert loads; measures, which do not, come after them."""
         return tuple(name for name, force in self.forces.items() if force.exerts)
 
     @property
     def switches(self) -> tuple[str, ...]:
-        """Names of what can be disabled: forces, constraints, and bodies whose motion is prescribed."""
+        """Names that can be disabled: forces, constraints, and bodies with prescribed motion."""
         return *self.forces, *self.constraints, *(b.name for b in self.tree.driven)
 
     @cached_property
@@ -230,7 +229,7 @@ class Model:
 
     @property
     def instance(self) -> slice:
-        """Where parameters and table are in the tail: what the INSTANCE kernel gives."""
+        """Location of parameters and table in the tail: the results of the INSTANCE kernel."""
         return slice(self.tail["parameters"].start, self.tail["table"].stop)
 
     @property
@@ -248,7 +247,7 @@ class Model:
 
     @property
     def state_variables(self) -> tuple[str, ...]:
-        """Names of the auxiliary states z that forces bring."""
+        """Names of the auxiliary states z of forces."""
         return tuple(name for name, _ in state_variables(self.forces))
 
     def equation_names(self) -> list[tuple[str, str]]:
@@ -256,7 +255,7 @@ class Model:
         return equation_names(self.constraints)
 
     def equation_units(self) -> list[str]:
-        """Unit of what each constraint equation keeps, as a position; "" where nobody knows."""
+        """Unit of each constraint equation, at position level; "" if unknown."""
         return [unit for c in self.constraints.values() for unit in c.measures(self.tree)]
 
     def reaction_rows(self, constraint: str) -> dict[str, int]:

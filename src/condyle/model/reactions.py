@@ -1,17 +1,17 @@
-"""Laws that ask for reactions of joints (`s.reaction`, cd.forces.JointFriction), solved with the accelerations.
+"""Laws that depend on joint reactions (`s.reaction`, cd.forces.JointFriction), solved with the accelerations.
 
-docs/theory/forces.md (50), (51). What such laws exert, l, moves the bodies, and the reactions R that they ask for follow from it. Both are
-affine in l, whatever the laws are: forward dynamics and (1) of dynamics/rnea.py are.
+docs/theory/forces.md (50), (51). The loads l of such laws affect the accelerations and the reactions R. Both
+are affine in l, since forward dynamics and (1) of dynamics/rnea.py are.
 
     R = R_0 + B l,    l = L(R)                                                                             (1)
     g(l) = l - L(R_0 + B l),    A = 1 - L_R B,    l <- l - A^-1 g,    from l = 0                            (2)
 
 until a step is at most 1e-9 of the terms of l, sum_j |L_R,ij R_j| + |l_i|: the error left is its square, and
 derivatives are those of the root (native/solvers/implicit_function.py). Where accelerations are given, as in
-inverse dynamics, generalized forces on speeds do not change R: B is zero, and L(R_0) is all.
+inverse dynamics, generalized forces on speeds do not change R: B is zero, and l = L(R_0).
 
-Friction that is so large that it holds itself has several answers or none (Painleve): a pivot of A, which is 1
-without friction, has reached zero. The results are not numbers then, as where (2) does not end in 50 steps.   (3)
+Self-locking friction has several solutions or none (Painleve): a pivot of A, which is 1 without friction, has
+reached zero. The results are then NaN, as if (2) does not converge in 50 steps. (3)
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TOLERANCE, STEPS = 1e-9, 50
 
 
 class _Exerted:
-    """Loads (laws.view.Loads) as a list of what was added, each with its enabled flag."""
+    """Loads (laws.view.Loads) as a list of added terms, each with its enabled flag."""
 
     def __init__(self) -> None:
         self.enabled = ca.SX(1)
@@ -61,11 +61,11 @@ class _Exerted:
         self._add("mobility", speed, None, value)
 
     def column(self) -> SX:
-        """l: all that was added, zero where it is disabled."""
+        """l: all added terms, zero if disabled."""
         return ca.vertcat(ca.SX(0, 1), *(ca.if_else(on, x, 0) for *_, on, x in self.entries))
 
     def place(self, l: SX, loads: TreeLoads) -> None:
-        """Add numbers in the place of what was added."""
+        """Add numbers instead of the recorded terms."""
         start, loads.enabled = 0, ca.SX(1)
         for kind, target, p, _, x in self.entries:
             value, start = l[start : start + x.numel()], start + x.numel()
@@ -76,14 +76,14 @@ class _Exerted:
 def solve_reactions(
     s: Symbols, kin: Kinematics, udot: SX | None, tau: SX | None, lambda_: SX | None
 ) -> tuple[TreeLoads, SX]:
-    """Let the view of these kinematics know all reactions that laws ask for: those at given accelerations, or
+    """Provide the view of these kinematics with all reactions used by laws: those at given accelerations, or
     those of forward dynamics under tau (None: zero).
 
     Args:
         lambda_: of the constraints, where accelerations are given.
 
     Returns:
-        what all other laws exert; and 0, or not where there are no such reactions (3).
+        the loads of all other laws; and 0, or nonzero if there are no such reactions (3).
     """
     if s.model.constraints and udot is not None and lambda_ is None:
         raise DescriptionError(
@@ -136,9 +136,9 @@ def solve_reactions(
 
 
 def _solution(L: SX, r: SX, R_0: SX, B: SX, plain: bool) -> SX:
-    """The root l of (2), and not 0 where there is none (3)."""
+    """The root l of (2), and a status, nonzero if there is none (3)."""
     n = L.numel()
-    used = sorted({*ca.jacobian_sparsity(L, r).get_triplet()[1]})  # of all reactions, what laws use
+    used = sorted({*ca.jacobian_sparsity(L, r).get_triplet()[1]})  # the reactions used by laws
     kept, names, values = ca.extract_parametric(L, _others(L, r))
     others = _others(kept, ca.vertcat(r, *names))
     law = ca.Function("exerted", [r[used], ca.vertcat(*names, others)], [kept])
@@ -147,7 +147,7 @@ def _solution(L: SX, r: SX, R_0: SX, B: SX, plain: bool) -> SX:
     m = len(used)
 
     def parts(l: SX, a: SX) -> tuple[SX, SX]:
-        """R of what laws use, and L there."""
+        """The reactions R used by laws, and L there."""
         R = a[:m] + ca.reshape(a[m : m + m * n], m, n) @ l  # (1)
         return R, law(R, a[m + m * n :])
 

@@ -1,7 +1,6 @@
 """The right-hand side of the equations of motion, written once: rates of q, u and z.
 
-The operators qdot, forward_dynamics and zdot are its parts; runs (condyle.integrate.equations) take all of
-it.
+The operators qdot, forward_dynamics and zdot are its parts; runs (condyle.integrate.equations) use all of it.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from condyle.records import dataclass
 
 @dataclass(frozen=True)
 class Rates:
-    """qdot, udot and zdot, and where there are none.
+    """qdot, udot and zdot, and their statuses.
 
     Args:
         qdot: shape (nq,).
-        lost: status of qdot: not zero where coordinates cannot follow the speeds.
+        lost: status of qdot: nonzero at a singularity of the coordinates.
         udot: shape (nu,).
-        status: of udot: not zero where a mobilizer has lost rank, or constraints are unmet.
+        status: of udot: nonzero if a mobilizer has lost rank, or constraints are violated.
         zdot: shape (nz,).
         delicate: whether constraints are (multipliers.py (5)); None without constraints.
     """
@@ -39,20 +38,20 @@ class Rates:
 
     @property
     def ydot(self) -> SX:
-        """All below each other; not a number where a status says that there is no answer: a step is refused
-        then."""
+        """All rates in one column; NaN if a status is nonzero, so that a step is rejected."""
         return ca.vertcat(unless(self.lost, self.qdot), unless(self.status, self.udot), self.zdot)
 
 
 def right_hand_side(s: Symbols, short: float = ROUNDING) -> Rates:
-    """The rates at some arguments; kinematics and leaves are shared. short: what runs let pass of delicate
-    constraints."""
+    """The rates at some arguments; kinematics and leaves are shared. short: tolerance of runs for delicate
+    constraints.
+    """
     udot, status, delicate = forward_dynamics(s, short)
     return Rates(*qdot(s), udot, status, zdot(s), delicate)
 
 
 def unless(status: SX, rates: SX) -> SX:
-    """Rates, the first not a number where the status is not zero."""
+    """Rates, the first NaN if the status is not zero."""
     if not rates.numel() or status.is_zero():
         return rates
     first, *rest = ca.vertsplit(rates)

@@ -25,7 +25,7 @@ class Symbols:
 
     Args:
         direct: take the table's entries as expressions of the parameters (for derivatives), not as arguments.
-        plain: nobody takes derivatives of the results, which then are shorter where there are solvers.
+        plain: no derivatives of the results are taken, which makes expressions with solvers shorter.
         straight: many constraints too are solved in expressions, not in loops.
     """
 
@@ -55,7 +55,7 @@ class Symbols:
         return self.arguments[name]
 
     def kinematics(self, moving: bool = True, only: Sequence[int] | None = None) -> Kinematics:
-        """Made once: all that asks for it shares its expressions."""
+        """Computed once and shared."""
         key = moving, None if only is None else tuple(only)
         if key not in self._kinematics:
             self._kinematics[key] = kinematics(
@@ -64,13 +64,13 @@ class Symbols:
         return self._kinematics[key]
 
     def follow_motions(self) -> None:
-        """From here on q and u have what motions prescribe in them."""
+        """Replace prescribed q and u by the values of motions."""
         self.motions = self.motions.followed()
         self.arguments |= {"q": self.motions.q, "u": self.motions.u}
         self._kinematics.clear()
 
     def view(self, kin: Kinematics) -> TreeView:
-        """What laws see of it; made once, with the leaves that they ask for."""
+        """The view of the state for laws, with their leaves; created once."""
         if id(kin) not in self._views:
             view = self._views[id(kin)] = TreeView(self.model.tree, kin, self.t, self["q"], self["u"])
             view.plain = self.plain
@@ -122,8 +122,9 @@ class Symbols:
         tau: SX | None = None,
         lambda_: SX | None = None,
     ) -> TreeView:
-        """The view, which knows from here on all reactions that laws ask for: those at udot or, without it, those
-        of forward dynamics under tau."""
+        """The view, with all reactions used by laws: those at udot or, without it, those of forward dynamics
+        under tau.
+        """
         view, asked = self.view(kin), next(iter(self.model.reaction_laws.values()), ())
         if asked and Reaction(asked[0]).text not in view.known:
             from condyle.model.reactions import solve_reactions
@@ -138,8 +139,9 @@ class Symbols:
         tau: SX | None = None,
         lambda_: SX | None = None,
     ) -> TreeLoads:
-        """What all enabled forces exert, gravity only where it is taken back. udot, tau, lambda_: as in
-        `react`."""
+        """Loads of all enabled forces; of gravity only the correction for excluded bodies. udot, tau,
+        lambda_: as in `react`.
+        """
         view = self.react(kin, udot, tau, lambda_)
         known = self._others.get(id(kin))
         loads = TreeLoads(view) if known is None else known.copy()

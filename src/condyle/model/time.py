@@ -1,5 +1,6 @@
-"""What of a model may depend on time: one list, which batches (system/time_signals.py) and runs (integrate/time_signals.py)
-read."""
+"""Time-dependent elements of a model: one list for batches (system/time_signals.py) and runs
+(integrate/time_signals.py).
+"""
 
 from __future__ import annotations
 
@@ -28,10 +29,10 @@ class TimeReader:
     """A force, constraint, motion or mobilizer that may read the time.
 
     Attributes:
-        kind: "forces", "constraints", "motions" or "joints", as the operators' records say it.
-        words: what errors call it.
+        kind: "forces", "constraints", "motions" or "joints", as in the operators' records.
+        words: its name in errors.
         switch: the name by which it is disabled; "" if it cannot be.
-        expressions: what it does at a time, at a state of unknowns.
+        expressions: its expressions at a time, for an unknown state.
         body: whose motion or mobilizer it is.
     """
 
@@ -42,7 +43,7 @@ class TimeReader:
     body: Body | None = None
 
     def reads(self) -> bool:
-        """Whether what it does depends on the time."""
+        """Whether its expressions depend on time."""
         t = ca.SX.sym("t")
         found = self.expressions(t)
         return any(ca.depends_on(x, t) for x in found) or any(
@@ -51,9 +52,9 @@ class TimeReader:
 
 
 def time_readers(model: Model, stored: bool = False) -> Iterator[TimeReader]:
-    """All that may depend on time. stored: the potential energies of forces are part of what they do."""
+    """All elements that may depend on time. stored: include potential energies of forces."""
     for name, force in model.forces.items():
-        if may_read_time(force):  # hundreds of springs need not be asked
+        if may_read_time(force):  # skip springs without further checks
             yield TimeReader("forces", f"force {name!r}", name, partial(_of_force, model.tree, force, stored))
     for name, constraint in model.constraints.items():
         for part in constraint.parts:
@@ -70,7 +71,7 @@ def time_readers(model: Model, stored: bool = False) -> Iterator[TimeReader]:
 
 
 def _of_force(tree: Tree, force: Force, stored: bool, t: SX) -> list[SX]:
-    """What a force exerts and keeps."""
+    """Loads and rates of a force."""
     view, loads = Blank(tree, t, len(force.states)), LoadList()
     force.apply(view, loads)
     energy = force.potential(view) if stored else None
@@ -104,7 +105,7 @@ def _of_mobilizer(body: Body, t: SX) -> list[SX]:
 
 
 def may_read_time(force: Any) -> bool:
-    """Laws of our own read it where it shows; a user's class may."""
+    """Built-in laws read it only explicitly; a user's class may."""
     if not type(force).__module__.startswith("condyle."):
         return True
     asks: Sequence[Leaf] = getattr(force, "asks", ())

@@ -1,1 +1,1 @@
-"""Expressions to machine code. Knows no mechanics."""
+"""Compilation of expressions to machine code. Contains no mechanics."""

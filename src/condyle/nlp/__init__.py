@@ -1,7 +1,7 @@
-"""Nonlinear programs: least f(x) with low <= c(x) <= high and bounds on x, and solvers for them.
+"""Nonlinear programs: minimize f(x) with low <= c(x) <= high and bounds on x, and solvers for them.
 
-A program is anything with the methods of `NonlinearProgram`; a solver is a function like `condyle.nlp.ipopt.solve`.
-Another solver can stand in its place: it needs nothing of where the program comes from.
+A program is any object with the methods of `NonlinearProgram`; a solver is a function like
+`condyle.nlp.ipopt.solve`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from condyle.records import dataclass
 
 
 class NonlinearProgram(Protocol):
-    """What a solver asks of a program: sizes, patterns of the derivatives, and values at x."""
+    """Interface of a program for solvers: sizes, sparsity of the derivatives, and values at x."""
 
     n: int
     m: int
@@ -34,7 +34,7 @@ class NonlinearProgram(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """low <= c <= high and x_low <= x <= x_high; infinite where there is none."""
+    """low <= c <= high and x_low <= x <= x_high; infinite without a bound."""
 
     x_low: Array
     x_high: Array
@@ -65,7 +65,7 @@ class Iteration:
 
 @dataclass(frozen=True, eq=False)
 class NonlinearSolution:
-    """Where a solver ended.
+    """Result of a solver.
 
     Attributes:
         x: unknowns, shape (n,).
@@ -76,9 +76,8 @@ class NonlinearSolution:
         upper: multipliers of the upper bounds, shape (n,).
         status: "solved", "acceptable", "infeasible", "iterations", "stopped", "not finite", "failed" or
             "overdetermined".
-        said: the solver's own word for it.
-        iterations: how many.
-        history: all of them.
+        said: the solver's own status text.
+        iterations: number of iterations. history: all of them.
         seconds: of processor time, and of it in callbacks, by their names.
     """
 

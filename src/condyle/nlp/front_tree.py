@@ -1,8 +1,8 @@
-"""The order in which a symmetric sparse matrix is eliminated, and the tree of fronts that follows from its pattern.
+"""Elimination order of a symmetric sparse matrix, and the tree of fronts from its sparsity pattern.
 
-An order of little fill comes from METIS (nested dissection), or from AMD (Amestoy, Davis and Duff 1996), both inside
-CasADi's wheel. Columns of L with the same rows are eliminated together, in one front; a front joins the one above
-it where the time that its zeros take is less than what a block of its own takes (`_time`).
+A fill-reducing order comes from METIS (nested dissection), or from AMD (Amestoy, Davis and Duff 1996), both
+inside CasADi's wheel. Columns of L with the same rows are eliminated together, in one front; a front is
+merged with its parent if the extra zeros take less time than a separate block (`_time`).
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ class FrontTree:
         position: in the order of elimination, of each row, shape (n,).
         width: rows that each front eliminates, shape (fronts,).
         first: where the rows of each front begin in `rows`, shape (fronts + 1,).
-        rows: of all fronts: first those it eliminates, then those it hands on, by position.
-        place: of each of the latter among the rows of the front above.
+        rows: of all fronts: first those eliminated, then those passed to the parent, by position.
+        place: index of each of the latter among the rows of the parent.
         children: fronts below each.
         entry: where the entries of each front begin in `source`, `row` and `column`, shape (fronts + 1,).
         source: of each entry, its number in the values of the matrix.
         row: of each entry in its front.
         column: of each entry in its front.
         entries: of all fronts' L.
-        stack: of all blocks that wait to be added to the front above, at most.
+        stack: maximum size of all blocks waiting to be added to their parents.
     """
 
     n: int
@@ -62,8 +62,9 @@ class FrontTree:
 
 
 def tree(n: int, rows: NDArray[np.int32], columns: NDArray[np.int32]) -> FrontTree:
-    """Of a matrix with entries at rows and columns, of each pair of mirrored ones one; the same place may come
-    twice. Trees are kept, in memory and on disk."""
+    """The tree of a matrix with entries at rows and columns, one of each symmetric pair; positions may be
+    repeated. Trees are cached in memory and on disk.
+    """
     digest = hashlib.sha256(rows.astype(np.int32).tobytes() + columns.astype(np.int32).tobytes()).hexdigest()
     if (digest, n) not in _known:
         while len(_known) >= _MOST:
@@ -115,7 +116,7 @@ def _metis() -> Any:
 
 
 def _order(graph: sparse.csc_matrix) -> Whole:
-    """Rows in an order of little fill."""
+    """Rows in a fill-reducing order."""
     n, dissect = graph.shape[0], _metis()
     if dissect is None or not graph.nnz:
         return np.array(_sparsity(graph).ldl(True)[1], np.int64)
@@ -128,7 +129,7 @@ def _order(graph: sparse.csc_matrix) -> Whole:
 
 
 def _sparsity(graph: sparse.csc_matrix) -> Any:
-    """With its diagonal, as CasADi has patterns."""
+    """The pattern with its diagonal, as CasADi's Sparsity."""
     full = (graph + sparse.eye(graph.shape[0], format="csc")).tocsc()
     full.sort_indices()
     n = full.shape[0]
@@ -136,7 +137,7 @@ def _sparsity(graph: sparse.csc_matrix) -> Any:
 
 
 def _postorder(parent: Sequence[int]) -> list[int]:
-    """Nodes so that each comes just after all below it."""
+    """Nodes in postorder."""
     below: list[list[int]] = [[] for _ in parent]
     todo: list[int] = []
     for j, p in enumerate(parent):
@@ -153,7 +154,7 @@ def _postorder(parent: Sequence[int]) -> list[int]:
 
 
 def _time(width: int, n: int) -> float:
-    """About how long a front of n rows takes, of which it eliminates `width` [us]: measured."""
+    """Approximate time of a front with n rows, of which `width` are eliminated [us], from measurements."""
     rest = n - width
     return 0.4 + 1.2e-3 * n * width + 0.8e-3 * rest * rest + 0.4e-4 * (n**3 - rest**3)
 
@@ -239,7 +240,7 @@ def _built(n: int, rows: Whole, columns: Whole) -> FrontTree:
 
 
 def _stack(up: Whole, rest: Whole) -> int:
-    """Numbers in blocks that wait at one time, at most."""
+    """Maximum number of entries in waiting blocks."""
     most = held = 0
     waiting = [0] * len(up)
     for k, (p, m) in enumerate(zip(up.tolist(), rest.tolist(), strict=True)):

@@ -1,4 +1,5 @@
-"""Symmetric indefinite systems K x = b, whose pattern is known: LDL' by fronts (Duff and Reid 1983) as machine code.
+"""Symmetric indefinite systems K x = b with known sparsity: multifrontal LDL' (Duff and Reid 1983) as machine
+code.
 
 K = L D L' up to order, where D has blocks of one and two rows. The pattern gives a tree of fronts
 (`condyle.nlp.front_tree`); each is a small dense matrix F, its lower half by columns of ld rows, whose first p rows are
@@ -6,12 +7,12 @@ ready to be eliminated,
 
     F = [[F_11, F_21'], [F_21, F_22]],   F_22 <- F_22 - L_21 D L_21',   L_21 = F_21 L_11'^-1 D^-1            (1)
 
-and F_22 is added to the front above. A pivot d of one row is taken if |d| >= u max |column|, one of two rows, E, if
-|E^-1| (max |column 1|, max |column 2|)' <= 1 / u. A row for which there is none waits: it joins the front above,
-where more of it is known. Those left at the top are zero: K is singular. The signs of D are those of K's
+and F_22 is added to the parent front. A pivot d of one row is taken if |d| >= u max |column|, one of two
+rows, E, if |E^-1| (max |column 1|, max |column 2|)' <= 1 / u. A row without an acceptable pivot is delayed to
+the parent front. Rows remaining at the root are zero: K is singular. The signs of D are those of K's
 eigenvalues, by Sylvester.
 
-Vectors go along columns: ld is a multiple of the lanes, and rows that are done or beyond the front hold zeros.
+Vectors run along columns: ld is a multiple of the lanes, and eliminated or padding rows are zero.
 """
 
 from __future__ import annotations
@@ -33,22 +34,22 @@ from condyle.native.machine.jit import Library
 from condyle.nlp.front_tree import FrontTree
 
 COLUMNS = 4
-"""Columns of F22 that (1) finds side by side, by two vectors of rows."""
+"""Columns of F22 computed together in (1), by two vectors of rows."""
 TABLES = "width", "first", "rows", "place", "children", "entry", "source", "row", "column"
 ROOM = "values", "factor", "index", "front", "stack", "waiting", "scaled", "pivots", "blocks", "map", "state"
 LIMITS = "factor", "index", "stack", "waiting", "scaled"
 STATE = "negative", "zero", "waited", "factor", "index", "stack", "waiting", "blocks", "pivots"
-"""What is kept between fronts: pivots below zero, rows without pivot, rows that waited; ends of what is filled."""
+"""State between fronts: negative pivots, rows without pivot, delayed rows; ends of the filled memory."""
 _AT = {
     name: k
     for k, name in enumerate((*TABLES, *ROOM, *(f"most {x}" for x in LIMITS), "most negative", "fronts"))
 }
 DONE, FULL, WRONG = 0, 1, 2
-"""What factoring returns: done, too little room, more pivots below zero than there may be."""
+"""Return values of factoring: done, too little memory, too many negative pivots."""
 
 
 class Factors:
-    """L D L' of matrices with one pattern.
+    """L D L' of matrices with the same pattern.
 
     Args:
         tree: of the pattern.
@@ -61,7 +62,7 @@ class Factors:
         self._room(1.6, size + size // 2)
 
     def _room(self, more: float, size: int) -> None:
-        """Memory for fronts of so many rows."""
+        """Allocate memory for fronts of this many rows."""
         tree, V = self.tree, jit.register_width()
         self._more, self._size, ld = more, size, size + V
         entries = int(more * (tree.entries + V * tree.width.sum()))

@@ -1,10 +1,10 @@
 """IPOPT (Wachter and Biegler 2006) by its C interface, from the library in CasADi's wheel.
 
-IPOPT's barrier starts from mu = 0.1 and pushes the guess away from its bounds: from its own solution it takes
-22 iterations. A warm start (`WARM`) begins where the last one ended, with its multipliers: 4.
+IPOPT's barrier starts from mu = 0.1 and pushes the guess away from its bounds: started at its own solution it
+takes 22 iterations. A warm start (`WARM`) with the multipliers takes 4.
 
-Its linear systems are factored by `condyle.nlp.kkt`, two to four times as fast as by MUMPS, which is the reference
-(options={"linear_solver": "mumps"}) and what a run falls back to that fails.
+`condyle.nlp.kkt` factors its linear systems, two to four times as fast as MUMPS, which is the reference
+(options={"linear_solver": "mumps"}) and the fallback if a run fails.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ STATUS = {
     -102: ("failed", "Insufficient_Memory"),
     -199: ("failed", "Internal_Error"),
 }
-"""IPOPT's numbers: our word, its own."""
+"""IPOPT's return codes: our status, its text."""
 REFUSED = -12
-"""Its number for options that it cannot have."""
+"""Its return code for invalid options."""
 
 WARM: dict[str, Option] = {
     "warm_start_init_point": "yes",
@@ -113,7 +113,7 @@ def library() -> Any:
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """While it lasts Ctrl-C sets a flag, which the returned function reads; a second one interrupts."""
+    """While active, Ctrl-C sets a flag, which the returned function reads; a second one interrupts."""
     pressed = [False]
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
@@ -133,7 +133,7 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 
 
 class _Callbacks:
-    """What IPOPT calls; an exception stops it and is raised at the end."""
+    """Callbacks of IPOPT; an exception stops it and is raised at the end."""
 
     def __init__(self, program: NonlinearProgram) -> None:
         self.program, self.error = program, None
@@ -202,7 +202,7 @@ def solve(
         lambda_: multipliers to start from, with WARM among the options.
         lower: multipliers of lower bounds to start from.
         upper: multipliers of upper bounds to start from.
-        watch: sees each iteration and may stop.
+        watch: called at each iteration; may stop the solver.
     """
     given = dict(options or {})
     start = time.process_time()

@@ -1,14 +1,14 @@
-"""Our own factorization inside IPOPT.
+"""Factorization for the linear systems of IPOPT.
 
-IPOPT spends most of its time in one linear system an iteration, K dx = r with
+IPOPT spends most of its time in one linear system per iteration, K dx = r with
 
     K = [[W + Sigma + delta_w 1, J'], [J, -delta_c 1]]                                                     (1)
 
-Its C interface does not take a solver of these, but its library has a function by which programs set what it
-calls for the name "ma27": four functions (start, analyze, factor, solve), which here are `condyle.nlp.fronts`.
-No code of HSL is used. IPOPT itself refines solutions, tests their residuals, and asks for larger thresholds of
-pivots where these are large; where that does not help it fails, and `condyle.nlp.ipopt` starts it again with
-MUMPS. A matrix with more than m negative eigenvalues is given up as soon as that is known: IPOPT raises delta_w.
+Its C interface accepts no linear solver, but its library has a function that sets the functions of the solver
+"ma27": start, analyze, factor and solve, here from `condyle.nlp.fronts`. No code of HSL is used. IPOPT itself
+refines solutions, checks residuals, and requests larger pivot thresholds if these are large; if that does not
+help it fails, and `condyle.nlp.ipopt` restarts it with MUMPS. Factorization stops as soon as a matrix has
+more than m negative eigenvalues: IPOPT then increases delta_w.
 """
 
 from __future__ import annotations
@@ -28,38 +28,39 @@ from condyle.nlp.front_tree import tree
 from condyle.nlp.fronts import Factors
 
 NAME = "condyle"
-"""What it is called among IPOPT's options: {"linear_solver": "condyle"}, the default, or "mumps"."""
+"""Its name among IPOPT's options: {"linear_solver": "condyle"}, the default, or "mumps"."""
 OPTIONS: dict[str, str | int | float] = {
     "linear_solver": "ma27",
     "linear_system_scaling": "none",
     "ma27_pivtol": 1e-6,
     "ma27_pivtolmax": 0.1,
 }
-"""Where IPOPT finds it, and thresholds of pivots: those that it gives MUMPS."""
+"""IPOPT's options for it: name, and the pivot thresholds used for MUMPS."""
 _SET = (
     "_ZN5Ipopt20Ma27TSolverInterface12SetFunctionsE"
     "PFvPiS1_PKiS3_S1_S1_S1_S1_S1_S1_S1_PdS1_S4_EPFvS1_S1_S3_S3_S4_S1_S1_S1_S1_S1_S1_S1_S1_S4_S1_E"
     "PFvS1_S4_S1_S1_S1_S4_S1_S4_S1_S1_S1_S1_EPFvS1_S4_E"
 )
-"""The function's name in the library, as compilers but Microsoft's write it."""
+"""The function's mangled name in the library, for all compilers but Microsoft's."""
 _I, _D = C.POINTER(C.c_int), C.POINTER(C.c_double)
 _SINGULAR, _FAILED = 3, -1
 _WORD, _RANK, _ROOM, _NEGATIVE = 0, 1, slice(4, 6), 14
-"""Places in what the functions report: a word; the rank; memory that IPOPT shall give, of which none is used; the
-number of negative eigenvalues."""
+"""Indices in the functions' reports: status; rank; memory requested from IPOPT (none); number of negative
+eigenvalues.
+"""
 
 
 class KKTSystems:
     """The systems (1) of one run of IPOPT.
 
     Args:
-        most: eigenvalues below zero that K may have.
+        most: allowed number of negative eigenvalues of K.
 
     Attributes:
-        error: what was raised.
-        doubtful: whether IPOPT found residuals so large that it asked for a larger threshold.
-        factored: how many matrices.
-        solved: how many systems.
+        error: the exception raised.
+        doubtful: whether IPOPT requested a larger threshold because of large residuals.
+        factored: number of matrices.
+        solved: number of systems.
     """
 
     def __init__(self, most: int) -> None:
@@ -70,7 +71,7 @@ class KKTSystems:
         self.factors = Factors(tree(n, rows, columns))
 
     def factor(self, values: Array, threshold: float) -> tuple[int, int]:
-        """Negative eigenvalues, and rows beyond the rank."""
+        """Number of negative eigenvalues, and rank deficiency."""
         self.factored += 1
         self.doubtful |= threshold > OPTIONS["ma27_pivtol"]  # type: ignore[operator]
         done = self.factors.factor(values, threshold, self.most)
@@ -86,13 +87,13 @@ _lock, _users = threading.Lock(), [0]
 
 
 def available(library: Any) -> bool:
-    """Whether this IPOPT takes our functions, and anything is to be compiled."""
+    """Whether this IPOPT accepts the functions, and compilation is enabled."""
     return hasattr(library, _SET) and settings.evaluator() == "native"
 
 
 @contextmanager
 def inside(library: Any, most: int) -> Iterator[KKTSystems]:
-    """While it lasts, "ma27" of IPOPT in this thread is ours. A run that watches another may be inside of it."""
+    """While active, "ma27" of IPOPT in this thread is this solver. Runs may be nested."""
     outer = getattr(_here, "linear", None)
     _here.linear = linear = KKTSystems(most)
     with _lock:

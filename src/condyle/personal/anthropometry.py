@@ -1,4 +1,4 @@
-"""How large people's segments are: the prior of sizes, from a published survey.
+"""The prior of segment sizes, from a published survey.
 
 Sizes are factors s of the generic model along the axes of bodies, and theta = log s has the prior
 
@@ -6,14 +6,14 @@ Sizes are factors s of the generic model along the axes of bodies, and theta = l
 
 L picks the measure of ANSUR II that stands for each axis, C_given is the covariance of their logarithms given
 stature H and mass M (or what is known of them), A the regression on these, H0 and M0 those of the generic
-model. Conditioning is what keeps thigh and trunk apart: given stature, who has long thighs has a short trunk.
+model. Conditioning distinguishes thigh and trunk: at given stature, long thighs imply a short trunk.
 
 Sources. ANSUR II: Gordon et al. (2014), 2012 Anthropometric Survey of U.S. Army Personnel, Natick/TR-15/007,
 4082 men and 1986 women, public raw data; means and covariances of logarithms below are computed from it, with
 both sexes at equal weight. Lengths of segments are differences of heights (trochanterion, lateral femoral
-epicondyle, lateral malleolus; cervicale, iliocristale). Where no measure stands for an axis (thickness of
-thigh, shank and arm, height and depth of the pelvis) a measure of another bone stands in, with an independent
-deviation `own` that we assume. H0 is the length of the model's legs over 0.491 (Drillis and Contini 1966).
+epicondyle, lateral malleolus; cervicale, iliocristale). For axes without a measure (thickness of thigh, shank
+and arm, height and depth of the pelvis) a measure of another bone is used, with an assumed independent
+deviation `own`. H0 is the length of the model's legs over 0.491 (Drillis and Contini 1966).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _STANDS_FOR = {
     "forearm": {"up": ("forearm", 0.0), "side": ("hand_breadth", 0.03), "ahead": ("hand_breadth", 0.03)},
     "hand": {"up": ("hand_length", 0.0), "side": ("hand_breadth", 0.02), "ahead": ("hand_breadth", 0.03)},
 }
-"""Of each segment along up, side and ahead: the measure that stands for it, and its own deviation."""
+"""For each segment along up, side and ahead: its measure and its own deviation."""
 
 _ROLES = (
     ("head", "head|skull|neck|jaw"),
@@ -81,15 +81,15 @@ _ROLES = (
 LEG = 0.491
 """Hip to knee to ankle, of stature (Drillis and Contini 1966: 0.245 and 0.246)."""
 WHOLE, WHOLE_WITH_HEIGHT = 0.25, 0.05
-"""Standard deviation of the factor of the whole body: adults and children; and how well H0 is known."""
+"""Standard deviation of the factor of the entire body, for adults and children; and that of H0."""
 STRANGE, STRANGE_AXIS = 0.07, 0.05
 """Of a body without a segment of the survey, and of its axes beside it."""
 MODEL = 0.03
-"""Of each size of the generic model itself: it is one person, or few, and no mean of a survey; we assume it."""
+"""Of each size of the generic model itself, which is one person or few, not a mean; assumed."""
 SIDES = 0.03
 """Between left and right, where they may differ: limbs of healthy adults differ by 1 to 3 %."""
 SURVEYED = 0.12
-"""How far log stature may be from the mean before regression becomes proportion: about 1.50 to 1.91 m."""
+"""Distance of log stature from the mean beyond which sizes are proportional: about 1.50 to 1.91 m."""
 
 
 def side(name: str) -> tuple[str, str]:
@@ -104,14 +104,15 @@ def side(name: str) -> tuple[str, str]:
 
 
 def role(name: str) -> str:
-    """The segment that a body is part of, as "thigh"; "" if its name says none."""
+    """The segment of a body by its name, such as "thigh"; "" if unknown."""
     stem = side(name)[0].lower()
     return next((segment for segment, words in _ROLES if re.search(words, stem)), "")
 
 
 def groups(system: System, symmetric: bool) -> dict[str, str]:
-    """What bodies share their factors: the group of each body. Bodies of one segment do, left and right too
-    unless they may differ."""
+    """The group of each body: bodies of a group share factors. Bodies of one segment do, left and right too
+    unless they may differ.
+    """
     out = {}
     for b in system.bodies:
         stem, which = side(b.name)
@@ -121,7 +122,7 @@ def groups(system: System, symmetric: bool) -> dict[str, str]:
 
 
 def directions(system: System) -> dict[str, tuple[str, str, str]]:
-    """Which way x, y and z of each body point in the default pose, standing: up, side or ahead."""
+    """Direction of x, y and z of each body in the default standing pose: up, side or ahead."""
     law: Any = system.force("gravity")
     gravity = np.ravel(np.asarray(numbers_at(law.acceleration), dtype=float))
     up = -gravity / np.linalg.norm(gravity) if gravity.any() else np.array([0.0, 1.0, 0.0])
@@ -146,7 +147,7 @@ def directions(system: System) -> dict[str, tuple[str, str, str]]:
 
 
 def generic_stature(system: System) -> float | None:
-    """Stature of the person that a model stands for, from the length of its legs [m]; None without legs."""
+    """Stature of the person represented by a model, from the length of its legs [m]; None without legs."""
     X = system.body_poses(system.defaults()[0])
     lengths = []
     for stem in ("thigh", "shank"):
@@ -182,7 +183,7 @@ class SizePrior:
         mean: of log s, shape (n,).
         covariance: of log s, shape (n, n).
         which: the sizes of each body along x, y, z, shape (3,), by body.
-        sources: what stands for each size, by name.
+        sources: source of each size, by name.
     """
 
     names: tuple[str, ...]
@@ -204,11 +205,11 @@ def size_prior(
 
     Args:
         system: the generic model.
-        height: stature of the subject [m]; None: not known.
-        mass: of the subject [kg]; None: not known.
+        height: stature of the subject [m]; None if unknown.
+        mass: of the subject [kg]; None if unknown.
         sizes: "axes": three factors per segment; "bodies": one; "whole": one for all.
         symmetric: left and right share their factors.
-        even: bodies that have one factor along all axes, since a joint on them has no rule for three.
+        even: bodies with one factor for all axes, because a joint on them cannot be scaled by three.
     """
     names, mean, C = survey()
     given, value = [], []
@@ -224,7 +225,7 @@ def size_prior(
     shift = A @ np.array(value)
     beyond = 0.0
     if height is not None and H0 is not None and abs(np.log(height) - mean[0]) > SURVEYED:
-        # a child, or a giant: shapes are not extrapolated, all grows in proportion
+        # beyond the survey: shapes are not extrapolated, sizes are proportional
         beyond = abs(np.log(height) - mean[0]) - SURVEYED
         shift = np.full(len(names), np.log(height / H0))
     group, ways = groups(system, symmetric), directions(system)

@@ -1,19 +1,20 @@
-"""Masses, mass centers and a slightly changed motion, such that hardly any force is left at the root.
+"""Masses, mass centers and a slightly changed motion that minimize residual forces at the root.
 
 The motion is a quintic spline, q(t_i) = B_i c, u = B'_i c, udot = B''_i c, so that rates are exact and smooth
-without a filter. r are the generalized forces at the joint of the root from inverse dynamics, with all measured
-forces as one wrench on the root: what acts between bodies does not count there. With phi the logarithms of
-masses (so that they are positive), x shifts of mass centers, pi = (phi, x), and q^0 the motion from markers,
+without a filter. r are the generalized forces at the joint of the root from inverse dynamics, with all
+measured forces as one wrench on the root, since forces between bodies have no effect there. With phi the
+logarithms of masses (so that they are positive), x shifts of mass centers, pi = (phi, x), and q^0 the motion
+from markers,
 
     J = 1/2 sum_i [sum_m |e_im|^2 / sd^2 + |r_i / sd_r|^2 + |udot_i / sd_a|^2 + |(q_i - q_i^0) / sd_q|^2]
         + 1/2 |pi - pi_0|^2_P + 1/2 ((sum_b m_b - M) / (sd_M M))^2                                        (1)
 
-M is the mass that the plates carry. Each Gauss-Newton step is banded in c with a border of pi. A direction of pi
-that the recording shows less well than the prior does stays at the prior:
+M is the mass that the plates carry. Each Gauss-Newton step is banded in c with a border of pi. Directions of
+pi that the recording determines less well than the prior remain at the prior:
 
     pi = pi_0 + P^1/2 V y,    V eigenvectors of P^1/2 I P^1/2 with eigenvalues above 1                    (2)
 
-where I is what the recording tells of pi, with the motion eliminated; errors count once per 50 ms.
+where I is the recording's information about pi, with the motion eliminated; errors count once per 50 ms.
 """
 
 from __future__ import annotations
@@ -36,27 +37,28 @@ from condyle.tree import scales
 TOTAL = 0.0015
 """Standard deviation of the logarithm of the total mass."""
 FORCE, MOMENT, ACCELERATION, COARSE = 5.0, 0.46, 300.0, 3.0
-"""[N, N m, rad/s^2]: forces that may be left at the root, and accelerations that are usual. Masses are sought with
-this many times the forces: what a few percent of motion and plates get wrong is not theirs to explain."""
+"""[N, N m, rad/s^2]: residual forces at the root and typical accelerations; and the factor of the forces
+while masses are estimated, so that they do not explain errors of motion and plates.
+"""
 ANGLE, LENGTH = np.radians(1.2), 0.03
-"""How far the motion may go from that of the markers [rad, m]."""
+"""Standard deviation of the motion from that of the markers [rad, m]."""
 WALK, RUN, FAST = 1 / 30, 1 / 50, 1.6
-"""Distances of knots [s], and the peak force over weight from which on it is a run."""
+"""Knot distances [s], and the peak force over weight from which a trial counts as running."""
 NOISE, SMOOTH = 0.005, 60.0
 """Noise of coordinates [rad, m] and accelerations [rad/s^2, m/s^2] of the first spline."""
 APART = 0.05
 """Errors count once in this time [s]."""
 BESIDE, HELD = 0.15, 0.1
-"""Time beside what plates carry in which the motion changes, too [s], and how much less it may at the ends."""
+"""Time beside the covered frames in which the motion changes too [s], and the reduction at its ends."""
 DEGREE, STEPS = 5, 8
 
 
 @dataclass(frozen=True, eq=False)
 class TrialResiduals:
-    """What dynamics found of one trial.
+    """Result of the dynamics fit for one trial.
 
     Attributes:
-        rows: frames that changed, shape (T,): those in which plates carry the subject, and some beside them.
+        rows: changed frames, shape (T,): those in which plates carry the subject, and some beside them.
         before: forces at the root with the motion from markers and the shares of the model [N, N m], while plates
             carry the subject.
         after: with that of (1).
@@ -85,8 +87,8 @@ class Masses:
         prior: of the same.
         covariance: shape (m, m).
         total: mass that the forces carry [kg].
-        weak: directions that stay at the prior, as text.
-        trials: what was found of each trial; None for those without loads.
+        weak: directions that remain at the prior, as text.
+        trials: result of each trial; None for those without loads.
     """
 
     loaded: LoadedSystem
@@ -124,7 +126,7 @@ class _Stretch:
         away = np.abs(rows[:, None] - carried[[0, -1]]).min(axis=1) * ~self.counts
         held = 1 - (1 - HELD) * away / max(
             away.max(), 1
-        )  # ends of the spline go over into what is beside them
+        )  # blend the ends of the spline into the neighboring motion
         self.sd_q = held[:, None] * np.where(self.angles, ANGLE, LENGTH)
         self.sd_r = COARSE * np.where(made.is_force, FORCE, MOMENT)
         self.free = problem.free
@@ -237,7 +239,7 @@ class _Spline:
         return np.einsum("ktj,tjn->ktn", self.b, c[self.at], optimize=True)  # type: ignore[no-any-return]
 
     def fit(self, q: Array) -> Array:
-        """Coefficients (K, n) near to q (T, n), without the accelerations of its noise."""
+        """Coefficients (K, n) close to q (T, n), without accelerations from noise."""
         w = DEGREE + 1
         H, right = np.zeros((self.count, w, 1, 1)), np.zeros((self.count, q.shape[1]))
         for lo, rows in self.pieces():
@@ -321,7 +323,7 @@ def find_masses(
     P = np.linalg.inv(np.linalg.inv(P) + np.outer(heavy, heavy))  # the total is known
     root = np.linalg.cholesky(P)
     start = [t.residual(t.c, prior) for t in used]
-    # what the recordings tell of pi, the motion eliminated, errors counted once per 50 ms
+    # information about pi with the motion eliminated, errors counted once per 50 ms
     told = np.zeros_like(P)
     for t in used:
         H, _, C, D, _ = t.normal(t.c, prior)
@@ -343,7 +345,7 @@ def find_masses(
 
 
 def _beside(windows: list[Array], time: Array) -> list[Array]:
-    """Frames of some stretches with those beside them, up to the middle between two stretches."""
+    """Frames of some intervals with their neighbors, up to the middle between two intervals."""
     more, edges = max(1, round(BESIDE / (time[1] - time[0]))), [0]
     edges += [(a[-1] + b[0] + 1) // 2 for a, b in pairwise(windows)] + [len(time)]
     return [
@@ -384,7 +386,7 @@ def _steps(used: list[_Stretch], cs: list[Array], pi_0: Array, U: Array) -> tupl
 
 
 def _report(stretches: list[tuple[_Stretch, Array, Array]], pi: Array) -> TrialResiduals:
-    """What was found of a trial: its stretches of time one after the other."""
+    """Result of a trial from its intervals."""
     made = stretches[0][0].made
     names = [made.system.speeds[j] for j in made.rows]
     units = ["N" if f else "N m" for f in made.is_force]
@@ -413,6 +415,6 @@ def _report(stretches: list[tuple[_Stretch, Array, Array]], pi: Array) -> TrialR
 
 
 def _weak(made: LoadedSystem, directions: Array) -> tuple[str, ...]:
-    """Parameters that lie mostly in directions that the recordings do not show."""
+    """Parameters mostly in directions that the recordings do not determine."""
     left = np.sqrt((directions**2).sum(axis=1)) / made.prior_sd
     return tuple(n for n, x in zip(made.names, left, strict=True) if x > 0.7)

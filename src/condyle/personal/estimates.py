@@ -1,4 +1,4 @@
-"""Estimates: named numbers with their standard deviations, beside those of the prior."""
+"""Estimates: named numbers with standard deviations, and those of the prior."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ class Estimates(Display):
     """Numbers by name with standard deviations: `sizes["thigh y"]`, `sizes.sd["thigh y"]`.
 
     Attributes:
-        what: they are, as "sizes".
-        unit: of all, "" for factors.
+        what: name of the quantity, such as "sizes". unit: of all, "" for factors.
         names: of the rows.
-        values: shape (n,), or (n, 3) for places.
+        values: shape (n,), or (n, 3) for positions.
         sd: standard deviations by name, of the same shapes.
         prior: values of the prior, shape as values.
         prior_sd: its standard deviations, shape as values.
-        unseen: rows that the recordings say nothing of: they stay at the prior.
-        also: other names of some rows, as bodies of sizes along x, y, z.
+        unseen: rows that the recordings do not determine: they remain at the prior.
+        also: other names of some rows, such as bodies of sizes along x, y, z.
     """
 
     what: str
@@ -65,12 +64,14 @@ class Estimates(Display):
 
     @property
     def z(self) -> dict[str, float]:
-        """How far each is from the prior, in standard deviations of the prior; of places the largest axis."""
+        """Distance of each from the prior, in standard deviations of the prior; for positions the largest
+        axis.
+        """
         z = np.abs(self.values - self.prior) / self.prior_sd
         return {n: float(np.max(x)) for n, x in zip(self.names, z, strict=True)}
 
     def to_pandas(self) -> DataFrame:
-        """A DataFrame with rows by name: value, sd, prior, prior_sd; of places one of each along x, y, z."""
+        """A DataFrame with rows by name: value, sd, prior, prior_sd; for positions one of each along x, y, z."""
         import pandas
 
         sd = np.array([self.sd[n] for n in self.names])
@@ -90,8 +91,9 @@ class Estimates(Display):
     def plot(
         self, axes: Axes | None = None, *, width: str | float = "page", path: str | Path | None = None
     ) -> Axes:
-        """Draw estimates with two standard deviations to each side, before gray bars of the prior's; of places their
-        three axes. Arguments as of `Table.plot`."""
+        """Draw estimates with two standard deviations to each side, over gray bars of the prior; for
+        positions three axes. Arguments as of `Table.plot`.
+        """
         from condyle.table.plots import on
 
         sd = np.array([self.sd[n] for n in self.names])
@@ -113,7 +115,7 @@ class Estimates(Display):
         return axes
 
     def save(self, path: str | Path) -> None:
-        """Write a .csv file: name, then what `to_pandas` has."""
+        """Write a .csv file: name, then the columns of `to_pandas`."""
         sd, axes = (
             np.array([self.sd[n] for n in self.names]),
             ("_x", "_y", "_z") if self.values.ndim > 1 else ("",),
@@ -127,7 +129,7 @@ class Estimates(Display):
 
     @property
     def block(self) -> Block:
-        """As a table of texts; places in millimeters."""
+        """As a table of texts; positions in millimeters."""
         k = 1e3 if self.unit == "m" else 1.0
         say = lambda x: " ".join(f"{k * v:.1f}" if k > 1 else f"{v:.3f}" for v in np.ravel(x))
         rows = [

@@ -1,4 +1,4 @@
-"""A trial followed with known sizes, and markers that recordings exchange."""
+"""Inverse kinematics of a trial with known sizes, and detection of exchanged markers."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from condyle.table import Table
 from condyle.tree import scales
 
 TELLS, LONGEST = 0.7, 0.1
-"""A coordinate whose standard deviation is above this part of its prior's is not determined; gaps up to this
-long [s] are filled."""
+"""A coordinate is undetermined if its standard deviation exceeds this fraction of the prior's; gaps up to
+this length [s] are filled.
+"""
 BAD, WORSE = 0.03, 4.0
-"""A frame fits badly if its RMS is above this [m] and so many times the median."""
+"""A frame fits badly if its RMS exceeds this [m] and this multiple of the median."""
 JUMP = 40.0
-"""Speed of a coordinate that no joint has [rad/s, m/s]: there a search went to another solution."""
+"""Implausible speed of a coordinate [rad/s, m/s], which indicates a jump to another solution."""
 STRAY = 0.08
-"""RMS from which on a marker of a trial is left out [m], if others are nearer."""
+"""RMS above which a marker of a trial is left out [m], if others fit better."""
 EXCHANGED, BETTER = 0.025, 0.5
-"""Markers are exchanged if their RMS is above this [m], and this part of it when they change names."""
+"""Markers are exchanged if their RMS exceeds this [m], and swapping names reduces it to this fraction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +35,8 @@ class Followed:
     Attributes:
         motion: coordinates over time.
         errors: distances of markers from the model over time [m].
-        q: the same coordinates where nothing is NaN, shape (T, nq).
-        untold: coordinates that markers do not determine in some frames, with how many.
+        q: the same coordinates without NaN, shape (T, nq).
+        untold: coordinates that markers do not determine in some frames, with their number.
     """
 
     motion: Table
@@ -55,7 +56,7 @@ class Followed:
 
 
 def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: Array, name: str) -> Followed:
-    """All frames of a trial.
+    """Solve all frames of a trial.
 
     Args:
         problem: of all its frames.
@@ -72,7 +73,7 @@ def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: 
         part = problem.frames(slice(i, i + CHUNK))
         q[i : i + CHUNK], told[i : i + CHUNK] = part.follow(q[i : i + CHUNK], fit.theta, fit.d)
     seen = problem.seen.any(axis=1)
-    for _ in range(2):  # frames that went astray start again from their nearest good neighbor
+    for _ in range(2):  # bad frames start again from their nearest good neighbor
         distance = np.linalg.norm(problem.errors(q, fit.theta, fit.d)[0], axis=-1)
         rms = np.sqrt((distance**2).sum(axis=1) / np.maximum(problem.seen.sum(axis=1), 1))
         astray = seen & (rms > max(BAD, WORSE * float(np.median(rms[seen]))))
@@ -82,7 +83,7 @@ def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: 
         at = np.flatnonzero(astray)
         near = good[np.abs(good - at[:, None]).argmin(axis=1)]
         _again(problem, fit, q, told, at, near)
-    for _ in range(2):  # and where a joint flips over, frames start from the nearest that did not
+    for _ in range(2):  # where a joint flips over, frames start from the nearest that did not
         turned, beyond = _flipped(q, time)
         if not len(turned):
             break
@@ -109,7 +110,7 @@ def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: 
 
 
 def _again(problem: MarkerFit, fit: Fit, q: Array, told: Array, at: Any, near: Any) -> bool:
-    """Follow frames `at` from the poses of others, and keep what is better: whether anything is."""
+    """Solve frames `at` again from the poses of others and keep improvements; returns whether there were any."""
     rows = enough(np.arange(len(at)))
     at, near = at[rows], near[rows]
     part = problem.frames(at)
@@ -120,9 +121,10 @@ def _again(problem: MarkerFit, fit: Fit, q: Array, told: Array, at: Any, near: A
 
 
 def _flipped(q: Array, time: Array) -> tuple[Any, Any]:
-    """Frames whose solution is another than that of the longest part without jumps, and for each the nearest frame
-    of that. Two solutions of an arm or a foot may fit markers about equally well, a whole turn apart; where jumps add
-    up to less than one, it has flipped back."""
+    """Frames with another solution than the longest part without jumps, and for each the nearest frame of
+    that part. Two solutions of an arm or a foot a full turn apart may fit markers about equally well; where
+    jumps cancel, it has flipped back.
+    """
     step, dt = np.diff(q, axis=0), np.maximum(np.diff(time), 1e-6)[:, None]
     jump = (np.abs(step) > JUMP * dt).any(axis=1)
     none = np.zeros(0, dtype=int)
@@ -138,7 +140,8 @@ def _flipped(q: Array, time: Array) -> tuple[Any, Any]:
 
 def _gaps(problem: MarkerFit, time: Array, q: Array, told: Array) -> tuple[Array, Array, dict[str, int]]:
     """Coordinates that some frames do not determine, interpolated (T, nq); the same with NaN in long gaps; and
-    in how many frames each is not determined. What no frame determines keeps its value."""
+    the number of frames in which each is undetermined. Coordinates that no frame determines keep their
+    values."""
     shown, untold = q.copy(), {}
     for j, name in enumerate(problem.system.coordinates):
         bad = told[:, j] > TELLS
@@ -157,7 +160,7 @@ def _gaps(problem: MarkerFit, time: Array, q: Array, told: Array) -> tuple[Array
 
 
 def strays(problem: MarkerFit, fit: Fit, rows: slice) -> list[str]:
-    """Markers of some frames that are farther from the model than skin moves, by far."""
+    """Markers much farther from the model than skin motion explains."""
     part = problem.frames(rows)
     square = (fit.e[rows] ** 2).sum(axis=-1)
     rms = np.sqrt(square.sum(axis=0) / np.maximum(part.seen.sum(axis=0), 1))
@@ -167,9 +170,9 @@ def strays(problem: MarkerFit, fit: Fit, rows: slice) -> list[str]:
 
 
 def exchanged(problem: MarkerFit, q: Array, theta: Array, d: Array, rows: slice) -> dict[str, str]:
-    """Markers of some frames that others' names fit far better: {name in the data: name in the model}.
+    """Markers that fit much better under another marker's name: {name in the data: name in the model}.
 
-    All names of a recording are matched to all places of the model at once, by the least sum of squares.
+    All names of a recording are assigned to all markers of the model at once, with the least sum of squares.
     """
     from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
 

@@ -1,8 +1,8 @@
-"""What kind of place a marker sits on, and who is who between a model and a recording.
+"""Kinds of markers, and matching of names between a model and a recording.
 
-A marker on a bone landmark is palpated: it is off by millimeters. A marker of a cluster is put somewhere on a
-segment: it is off by centimeters. Names say which, else the `fixed` flags of the model, else nobody does, and
-`personalize` asks.
+A marker on a palpated bone landmark is misplaced by millimeters, a marker of a cluster, placed anywhere on a
+segment, by centimeters. The name says which, else the `fixed` flag of the model; otherwise `personalize`
+asks.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _LOOSE = {
     "trunk": r"head|^man$|hd$|temple|ear|nose|acr|sho|^[rl]?_?sh$|clav",
     "foot": r"mid|tip|mf[sl]$|navic|arch",
 }
-"""Landmarks that the model has on a body that is not theirs, by that body: head and shoulder girdle move against
-the trunk, and what is on a shoe is on no bone."""
+"""Landmarks that the model attaches to another body, by that body: head and shoulder girdle move relative to
+the trunk, and markers on a shoe are not on bone.
+"""
 
 _COMPUTED = r"jc$|joint_?cent|_jc|^mid_|projection|^com$|centroid|virtual"
 _TRACKING = (
@@ -46,7 +47,7 @@ _ANATOMICAL = (
     r"^[rl]?[lm]?kn$|fm[1-5]$|[lm]fe$|vm5$|ftc$|^[rl]?gt$|^[rl]?fh$|ttc$"
 )
 FEW_OF_DATA, FEW_OF_MODEL = 0.5, 0.25
-"""Shares of the markers that are matched, of the fewer and of the model's, below which names may be wrong."""
+"""Matched share of markers, of the smaller set and of the model's, below which names may be wrong."""
 
 
 def plain(name: str) -> str:
@@ -55,11 +56,12 @@ def plain(name: str) -> str:
 
 
 def kind_by_name(name: str, segment: str = "") -> str:
-    """ "anatomical", "tracking" or "computed" (a joint center of other markers); "" if the name says none.
+    """ "anatomical", "tracking" or "computed" (a joint center from other markers); "" if unknown.
 
     Args:
         name: of the marker.
-        segment: that it is on; clusters are on limbs: RSH is a shoulder on a trunk, and may be a shank on a leg.
+        segment: its segment; clusters are on limbs: RSH is a shoulder on a trunk, and may be a shank on a
+            leg.
     """
     text = re.sub(r"[.\s-]+", "_", name.rpartition(":")[2].lower())
     text = re.sub(r"^(r|l|right|left)_+", r"\1_", text)
@@ -78,12 +80,12 @@ def _is_loose(name: str, segment: str) -> bool:
 
 @dataclass(frozen=True)
 class MarkerKinds:
-    """How well the place of each marker is known.
+    """Kind of each marker and standard deviation of its position.
 
     Attributes:
         kinds: "anatomical", "tracking", "loose" (a landmark of a segment that the model has no body for),
             "doubtful" (a landmark by its name, but far from it), "unknown" or "given", by marker.
-        sd: of its place along each axis of its body [m], by marker.
+        sd: of its position along each axis of its body [m], by marker.
         left_out: markers that are not used, and why.
     """
 
@@ -92,7 +94,7 @@ class MarkerKinds:
     left_out: dict[str, str]
 
     def doubting(self, names: Iterable[str]) -> MarkerKinds:
-        """The same with some markers off their landmarks."""
+        """A copy in which some markers count as off their landmarks."""
         new = dict.fromkeys(names, "doubtful")
         return MarkerKinds(self.kinds | new, self.sd | dict.fromkeys(new, TRACKING), self.left_out)
 
@@ -103,7 +105,7 @@ def marker_kinds(system: System, used: Sequence[str], given: Any = None) -> Mark
     Args:
         system: the model.
         used: markers that model and recordings have.
-        given: of the user: names of the anatomical ones, all others track; or {name: kind or sd [m]}.
+        given: by the user: names of anatomical markers, all others are tracking; or {name: kind or sd [m]}.
     """
     said = _given(system, given)
     flags = {n: system.marker(n).fixed for n in used}
@@ -166,13 +168,14 @@ def _given(system: System, given: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class WhoIsWho:
-    """Names of a recording and what the model calls them.
+    """Match of names between recording and model.
 
     Attributes:
         called: {name in the data: name in the model}.
-        spelled: those that differ by spelling only.
-        strangers: names of the data that the model does not have, with the nearest free one of the model, or "".
-        unseen: markers of the model that no recording has.
+        spelled: names that differ in spelling only.
+        strangers: names of the data without a counterpart, with the most similar free name of the model, or
+            "".
+        unseen: markers of the model without data.
     """
 
     called: dict[str, str]
@@ -181,7 +184,7 @@ class WhoIsWho:
     unseen: tuple[str, ...]
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Name in the data, name in the model, how they were matched."""
+        """Rows of name in the data, name in the model, and kind of match."""
         return [
             *((a, b, "spelling" if a in self.spelled else "same") for a, b in self.called.items()),
             *((a, "", f"is it {b}?" if b else "not in the model") for a, b in self.strangers.items()),
@@ -190,8 +193,8 @@ class WhoIsWho:
 
 
 def who_is_who(system: System, recordings: Iterable[Markers], names: Mapping[str, str] | None) -> WhoIsWho:
-    """Match names of recordings to those of the model: as given, the same, or the same but for dots, spaces,
-    capitals and a subject's name before a colon.
+    """Match names of recordings to those of the model: as given, identical, or identical except for dots,
+    spaces, capitals and a subject's name before a colon.
 
     Raises:
         UnknownNameError: names= that do not exist, or fewer than three markers in common.

@@ -1,4 +1,4 @@
-"""Sizes of bodies, places of markers and all poses at once: Gauss-Newton, poses eliminated frame by frame.
+"""Segment sizes, marker positions and all poses at once: Gauss-Newton, with poses eliminated frame by frame.
 
 With R_t, p_t the pose of a marker's body at q_t, s = exp(theta) the sizes, r its station in the generic model,
 d how far it sits from there and y where it was seen, in the axes of its body,
@@ -8,9 +8,9 @@ d how far it sits from there and y where it was seen, in the axes of its body,
         + 1/2 sum_t |q_t - q_0|^2_Q                                                                       (2)
     subject to   g(q_t, s) = 0   in each frame: loops and couplers                                        (3)
 
-c_t is the number of independent observations that a frame stands for: skin moves slowly and the same way in
-every step, so that the frames of a trial count as 6 at most. sd is found from what is left, and so is the part
-of it that is each marker's (`own_noise`); sd_m grows for clusters that sit far away (`held`). With
+c_t is the number of independent observations per frame: skin moves slowly and similarly in every step, so the
+    frames of a trial count as 6 at most. sd is estimated from residual errors, also for each marker
+    (`own_noise`); sd_m grows for clusters that are far away (`held`). With
 A = de/du, B = de/dtheta, de/dd = -1 and G u + G_theta theta + g = 0 the linear (3), steps of a frame are
 
     du = Z y - G+ (g + G_theta dtheta),   Z the null space of G                                           (4)
@@ -34,26 +34,28 @@ from condyle.personal.sized_system import SizedSystem, stations
 from condyle.records import dataclass
 
 NOISE, KNOWN, LEAST, MOST = 0.01, 30.0, 0.002, 0.01
-"""Skin motion along an axis before it is known [m], worth so many observations; the least and the most, that of
-measurements with bone pins and fluoroscopy."""
+"""Prior skin motion along an axis [m], its weight in observations, and its limits, from measurements with
+bone pins and fluoroscopy.
+"""
 UNSEEN = 2.5
-"""Skin motion over what is left of it when a rigid body is fitted: markers of a segment mostly move together,
-which no fit shows; deformation is the smaller part (Barre et al. 2013, IEEE Trans Biomed Eng 60; Grimpampi et
-al. 2014, IEEE Trans Biomed Eng 61)."""
+"""Skin motion divided by the residual of a rigid-body fit: markers of a segment mostly move together, which
+no fit shows; deformation is the smaller part (Barre et al. 2013, IEEE Trans Biomed Eng 60; Grimpampi et al.
+2014, IEEE Trans Biomed Eng 61).
+"""
 ALIKE = (0.7, 1.5)
-"""Skin motion of a marker over that of all: errors beyond it are those of a model without the joint."""
+"""Limits of a marker's skin motion relative to that of all: larger errors indicate a missing joint."""
 TAILS, LOOSELY = 3.0, 0.02
-"""Degrees of freedom of Student's t for places that are known no better than LOOSELY [m]."""
+"""Degrees of freedom of Student's t for positions with a standard deviation of at least LOOSELY [m]."""
 TOLERANCE = 1e-4
-"""A step that lowers the cost by less than this part is the last."""
+"""Relative decrease of the cost below which a step is the last."""
 CHUNK = 400
-"""Frames that are followed at once."""
+"""Frames solved at once."""
 FEWEST = 16
-"""Frames that are followed at least: fewer would ask for other machine code, to be compiled for these alone."""
+"""Minimum number of frames solved at once: fewer would need other machine code."""
 
 
 def enough(rows: Any) -> Any:
-    """The rows, again from the first on until they are FEWEST."""
+    """The rows, repeated from the first until there are FEWEST."""
     return np.resize(rows, max(len(rows), FEWEST))
 
 
@@ -66,7 +68,7 @@ def cross(v: Array) -> Array:
 
 @dataclass(eq=False)
 class Fit:
-    """What was found.
+    """Result of the fit.
 
     Attributes:
         q: poses, shape (T, nq).
@@ -75,9 +77,9 @@ class Fit:
         covariance: of (theta, d), shape (n + 3 M, n + 3 M).
         e: errors (1), shape (T, M, 3), zero where a marker is missing.
         sd: skin motion along an axis [m].
-        iterations: how many steps it took.
+        iterations: number of steps.
         converged: whether the last step was small.
-        skin: for how long the skin moves alike [s], what cameras add [m], how far it is elsewhere when standing [m].
+        skin: correlation time of skin motion [s], camera noise [m], displacement in a static trial [m].
     """
 
     q: Array
@@ -134,7 +136,7 @@ class MarkerFit:
         self.constrained = bool(self.system.constraints)
 
     def frames(self, rows: Any) -> MarkerFit:
-        """The same problem of some frames."""
+        """The problem for some frames."""
         part = object.__new__(MarkerFit)
         vars(part).update(vars(self))
         for name in ("y", "seen", "share", "q_mean", "q_precision"):
@@ -142,7 +144,7 @@ class MarkerFit:
         return part
 
     def given(self, theta: Array) -> Array:
-        """Values of the system's Parameters, in their order: by name they take longer than what is asked."""
+        """Values of the system's Parameters as an array, which is faster than by name."""
         out = np.array(self.defaults, dtype=float)
         out[self.columns] = np.exp(theta)[self.used]
         return out
@@ -217,7 +219,7 @@ class MarkerFit:
         return 0.5 * total
 
     def frame_costs(self, q: Array, theta: Array, d: Array) -> Array:
-        """What each frame adds to (2), shape (T,)."""
+        """Contribution of each frame to (2), shape (T,)."""
         e = self.errors(q, theta, d)[0]
         square = (e**2).sum(axis=2) @ (1 / self.own**2)
         return 0.5 * self.share * square / self.sd**2 + self.pose_costs(q, theta)
@@ -239,7 +241,7 @@ class MarkerFit:
         return e + (A @ shift[..., None])[..., 0], A @ Z, B + A @ slope, Z, shift, slope
 
     def pose_prior(self, q: Array, damping: Any, Z: Any, shift: Any, slope: Any) -> tuple[Any, Any, Any]:
-        """What priors of poses add to H (T, k, k), its gradient (T, k) and E (T, k, n)."""
+        """Contribution of pose priors to H (T, k, k), its gradient (T, k) and E (T, k, n)."""
         dq, Q, held = self.pose_weights(q, damping)
         T, n = held.shape
         if Z is None:
@@ -257,7 +259,7 @@ class MarkerFit:
         return dq, Q, Q + np.reshape(damping, (-1, 1)) + np.where(self.free, 1e-6, 1.0)
 
     def border_prior(self, theta: Array, d: Array) -> tuple[Array, Array]:
-        """What priors of sizes and offsets add to D, and its gradient."""
+        """Contribution of priors of sizes and offsets to D, and its gradient."""
         ns, N = len(theta), d.size
         D, k = np.zeros((ns + N, ns + N)), ns + np.arange(N)
         D[:ns, :ns], D[k, k] = self.precision, self.d_precision
@@ -331,8 +333,9 @@ class MarkerFit:
         return np.where(self.free, du, 0.0), x[:ns], x[ns:].reshape(-1, 3), S
 
     def alone(self, rows: Any, fit: Fit) -> tuple[float, float]:
-        """What some frames alone say of the sizes: by how much the whole subject would be larger, and the standard
-        deviation of that. One linear step with the places of markers as the others have them."""
+        """Overall size according to some frames alone: relative difference and its standard deviation, from
+        one linear step with the marker positions of the others.
+        """
         part = self.frames(rows)
         w, e, _, B, H, grad, E, *_ = part.blocks(fit.q[rows], fit.theta, fit.d, 1e-9)
         whole = np.ones(len(fit.theta))
@@ -343,8 +346,10 @@ class MarkerFit:
         return -right / S, 1 / np.sqrt(S)
 
     def follow(self, q: Array, theta: Array, d: Array, iterations: int = 30) -> tuple[Array, Array]:
-        """Poses of all frames for known sizes and places, each frame by itself, from q (T, nq); and standard
-        deviations of the coordinates over those of the prior, shape (T, nq), 1 where markers tell nothing."""
+        """Poses of all frames for known sizes and marker positions, each frame independently, from q (T, nq);
+        and standard deviations of the coordinates over those of the prior, shape (T, nq), 1 where markers
+        have no effect.
+        """
         q, cost = q.copy(), self.frame_costs(q, theta, d)
         damping = np.full(len(q), 1e-3)
         active = np.ones(len(q), dtype=bool)
@@ -393,24 +398,25 @@ class MarkerFit:
         return q
 
     def noise(self, e: Array) -> float:
-        """Skin motion from what is left of the errors [m]."""
+        """Skin motion from residual errors [m]."""
         left = (self.share[:, None] * self.seen * (e**2).sum(axis=-1)).sum()
         count = (self.share * np.maximum(3.0 * self.seen.sum(axis=1) - self.free.sum(), 1.0)).sum()
         sd = np.sqrt((UNSEEN**2 * left + KNOWN * NOISE**2) / (count + KNOWN))
         return float(np.clip(sd, LEAST, MOST))
 
     def held(self, d: Array) -> Array:
-        """1 / sd_m^2 of (2) along each axis, shape (3 M,). Markers that are not on bone sit where a laboratory likes:
-        their places have long tails, Student's t with TAILS degrees of freedom."""
+        """1 / sd_m^2 of (2) along each axis, shape (3 M,). Laboratories place markers that are not on bone
+        freely: their positions have long tails, Student's t with TAILS degrees of freedom.
+        """
         far = (d**2).sum(axis=1) / self.offsets**2
         weight = np.where(self.offsets > LOOSELY, np.minimum((TAILS + 3) / (TAILS + far), 1.0), 1.0)
         return np.repeat(weight / self.offsets**2, 3)
 
     def own_noise(self, fit: Fit, rounds: int = 4) -> Array:
-        """Skin motion of each marker over that of all, shape (M,), from what is left of its errors.
+        """Skin motion of each marker relative to that of all, shape (M,), from residual errors.
 
-        Of the motion of a marker with leverage h the part 1 - h is left as an error, the rest turns the pose. That all
-        move alike is worth KNOWN observations.
+        With leverage h, a fraction 1 - h of a marker's motion remains as error, the rest changes the pose.
+        The prior that all move alike counts as KNOWN observations.
         """
         part = self.frames(slice(None))
         q, own = fit.q, np.ones(len(self.markers))
@@ -428,8 +434,9 @@ class MarkerFit:
     def solve(
         self, q: Array, theta: Array | None = None, d: Array | None = None, iterations: int = 40
     ) -> Fit:
-        """Gauss-Newton steps from poses q (T, nq), and the sizes of the prior or others; then the skin motion by
-        what is left, and more steps."""
+        """Gauss-Newton steps from poses q (T, nq) and the sizes of the prior or others; then skin motion from
+        residual errors, and more steps.
+        """
         theta = self.mean.copy() if theta is None else theta
         d = np.zeros_like(self.r) if d is None else d
         damping, done, again, cost = 1e-3, False, 3, self.cost(q, theta, d)

@@ -1,4 +1,4 @@
-"""`cd.personalize`: a subject from recordings."""
+"""`cd.personalize`: fit a model to a subject's recordings."""
 
 from __future__ import annotations
 
@@ -36,19 +36,21 @@ from condyle.table import Table
 Loads = str | Path | Sequence[ExternalLoad]
 SIZES = ("whole", "bodies", "axes")
 FRAMES, FEWEST, INDEPENDENT, STILL = 60, 6, 6.0, 2.0
-"""Frames that fix the sizes, of all trials; at least so many per trial; how many independent observations a
-trial is worth; and a static trial."""
+"""Number of frames that determine the sizes, in all trials and at least per trial; weight of a trial and of a
+static trial in independent observations.
+"""
 UPRIGHT = np.radians(5.0)
-"""How far from the default pose joints of legs and trunk are in a static trial [rad]."""
+"""Standard deviation of joints of legs and trunk from the default pose in a static trial [rad]."""
 STRANGER = 0.04
-"""By how much the sizes of a trial may differ from those of the others, as a factor of the whole."""
+"""Allowed relative difference of the overall size of a trial from the others."""
 NEAR = 0.01
-"""Places of markers that are better known than this [m] count alike when poses are first sought."""
+"""Marker positions with a smaller standard deviation [m] count alike in the first search for poses."""
 DOUBTFUL = 0.03
-"""A marker that sits so far from its landmark [m], four standard deviations, is not on it."""
+"""A marker this far from its landmark [m], four standard deviations, is not on it."""
 WIDE, FAR = 4.0, 0.4
-"""Standard deviations of angles and lengths of coordinates without a range [rad, m]; of those with one it is twice
-the range: just enough to hold what no marker shows."""
+"""Standard deviations of angles and lengths of coordinates without a range [rad, m]; for those with one it is
+twice the range, just enough to hold coordinates that no marker determines.
+"""
 
 
 @with_call_hints(
@@ -74,27 +76,26 @@ def personalize(
     symmetric: bool = True,
     progress: Callable[[str], object] | None = None,
 ) -> Person:
-    """A model of a subject, from recordings of markers and, if there are, forces.
+    """Fit a model to a subject, from recordings of markers and optionally forces.
 
-    Sizes of bodies, places of markers on them and poses are estimated together, with published priors of how
-    large people's segments are and how well markers are placed; then all frames are followed with these
-    sizes. With `loads`, masses, mass centers and a motion that is slightly changed follow, so that hardly any
-    force is left at the root.
+    Segment sizes, marker positions and poses are estimated together, with published priors of segment sizes
+    and marker placement; then all frames are solved with these sizes. With `loads`, masses, mass centers and
+    a slightly changed motion are estimated that minimize residual forces at the root.
 
     Args:
         model: a generic System with markers, or a file of one, .osim.
-        trials: recordings of markers, or files of them.
-        static: a recording of the subject standing upright, as the model's default pose.
+        trials: recordings of markers, or their files.
+        static: a recording of the subject standing upright, like the model's default pose.
         loads: forces on the subject in each trial: `cd.read_external_loads("walk_grf.xml")`; None for trials
             without.
         mass: of the subject [kg]; by default that of the mean vertical force, else the model's.
         height: of the subject [m].
         markers: names of markers on bone landmarks, all others are of clusters; or {name: "anatomical",
-            "tracking", "left out" or the standard deviation of its place [m]}. By default names say it, then
-            `fixed` flags of the model; a warning asks where neither does.
+            "tracking", "left out" or the standard deviation of its place [m]}. By default from the
+            names, then from the `fixed` flags of the model; a warning asks if neither says.
         sizes: "axes": three factors per segment; "bodies": one; "whole": one for all.
-        names: what the model calls markers of the data, {name in the data: name in the model}, where they
-            differ by more than dots, spaces and capitals.
+        names: {name in the data: name in the model}, for names that differ by more than dots, spaces and
+            capitals.
         symmetric: left and right have the same sizes.
         progress: called with a text at each stage.
 
@@ -104,8 +105,8 @@ def personalize(
 
     Raises:
         UnknownNameError: names that do not exist, or hardly any marker in common.
-        DescriptionError: recordings that cannot be of this model: millimeters taken for meters, a static
-            trial in which nobody stands, ...
+        DescriptionError: recordings that do not fit the model: millimeters taken for meters, a static trial
+            without a standing subject, ...
     """
     say = progress or (lambda text: None)
     generic = read_osim(model) if isinstance(model, (str, Path)) else model
@@ -268,7 +269,7 @@ def personalize(
 
 
 def _doubtful(fit: Fit, used: list[str], kinds: MarkerKinds, given: Any) -> dict[str, float]:
-    """Markers on bone that sit far from where the model has them [m], but for those that the user named."""
+    """Markers on bone far from their places in the model [m], except those named by the user."""
     at = dict(zip(used, np.linalg.norm(fit.d, axis=1), strict=True))
     return {
         n: float(x)
@@ -278,7 +279,7 @@ def _doubtful(fit: Fit, used: list[str], kinds: MarkerKinds, given: Any) -> dict
 
 
 def _with_names(y: Array, used: list[str], names: Mapping[str, str]) -> Array:
-    """Positions (T, M, 3) of markers that change names."""
+    """Positions (T, M, 3) with renamed markers."""
     out = y.copy()
     for a, b in names.items():
         out[:, used.index(b)] = y[:, used.index(a)]
@@ -352,7 +353,7 @@ def _first_poses(
 
 
 def _ranges(system: System) -> dict[str, tuple[float, float]]:
-    """Ranges of coordinates between bodies: without them a search may end a whole turn away."""
+    """Ranges of coordinates between bodies: without them a search may end a full turn away."""
     out = {}
     for b in system.bodies:
         if b.parent is None or b.parent.is_ground:

@@ -1,4 +1,4 @@
-"""Force plates: one wrench of all of them, when they carry the subject, and the mass that they carry.
+"""Force plates: their total wrench, the frames in which they carry the subject, and the mass that they carry.
 
 With F the vertical force, z the height of the mass center, and D the second derivative of a polynomial of degree 2
 that is fitted in a window around each frame,
@@ -7,7 +7,7 @@ that is fitted in a window around each frame,
 
 holds while the plates carry the whole subject. Both sides are smoothed in the same way, so that neither the noise of
 poses nor a heel strike matters. Where a foot or a hand rests elsewhere, the left side is smaller. In flight both are
-zero. m is the mass at which most time agrees, given what a subject of this size may weigh; then
+zero. m is the mass for which most frames agree, given the prior for a subject of this size; then
 
     m = sum F / sum (g + a)   over all covered frames                                                     (2)
 """
@@ -29,16 +29,17 @@ from condyle.tree import scales
 WINDOW = 0.2
 """Time in which forces and accelerations are averaged when they are compared [s]."""
 MISSING = 0.12
-"""A frame whose vertical force is off by this part of what it should be, at least of the weight, has a foot off the
-plates."""
+"""In frames whose vertical force is off by this fraction of the expected force, or of the weight if that is
+more, a foot is off the plates.
+"""
 SHORTEST, EDGE = 0.25, 0.1
 """The shortest time that is used, and what is left out at its ends, where accelerations are not known [s]."""
 LIKELY, GIVEN, NEAR = 0.35, 0.1, 0.04
-"""Standard deviations of the logarithm of a mass that sizes tell and that is given; and of one frame's."""
+"""Standard deviations of the logarithm of the mass from sizes, of a given mass, and of that of one frame."""
 LEAST = 50.0
-"""A vertical force [N] below which nobody stands on the plates."""
+"""Vertical force [N] below which the plates are empty."""
 FAR = 0.3
-"""How far from the nearest joint of the subject a force may pass [m]."""
+"""Maximum distance of a force from the nearest joint [m]."""
 SURE = 0.02
 """Horizontal forces below this part of the weight do not show their sign."""
 
@@ -104,8 +105,8 @@ def covered(
         W: moment and force of all plates, shape (T, 6).
         away: how far from the subject the force passes [m], shape (T,).
         gravity: g [m/s^2], and the direction against it.
-        expected: mass that sizes or the user say [kg].
-        sure: whether the user said it.
+        expected: mass from sizes or the user [kg].
+        sure: whether the user gave it.
         name: of the trial, for messages.
     """
     from scipy.integrate import cumulative_trapezoid  # type: ignore[import-untyped]
@@ -182,8 +183,7 @@ def covered(
 
 
 def beside(system: System, parameters: dict[str, float], q: Array, W: Array) -> Array:
-    """How far from the nearest joint of the subject the measured force passes [m], shape (T,); 0 where there is
-    hardly any."""
+    """Distance of the measured force from the nearest joint [m], shape (T,); 0 where the force is small."""
     F, M = W[:, 3:], W[:, :3]
     size = np.linalg.norm(F, axis=1, keepdims=True)
     acts = size[:, 0] > LEAST

@@ -1,4 +1,4 @@
-"""Recordings that sizes are estimated from: read, checked, and frames picked from them."""
+"""Recordings for the estimation of sizes: reading, checks, and choice of frames."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from condyle.presentation import cut
 from condyle.records import dataclass
 
 APART = 30.0
-"""Markers this many times as far apart as in the model are in other units."""
+"""Ratio of marker distances to those of the model above which units are wrong."""
 
 
 @dataclass(eq=False)
@@ -34,7 +34,7 @@ class SubjectRecording:
     static: bool = False
 
     def pick(self, count: int) -> Array:
-        """Numbers of frames that stand for the recording: spread evenly over those with most markers."""
+        """Indices of representative frames: spread evenly over those with most markers."""
         p = self.markers.positions
         seen = (np.isfinite(p).all(axis=-1) & (p != 0).any(axis=-1)).sum(axis=1)
         good = np.flatnonzero(seen >= max(3, 0.7 * np.quantile(seen, 0.9)))
@@ -44,8 +44,9 @@ class SubjectRecording:
         return good[np.unique(np.linspace(0, len(good) - 1, count).round().astype(int))]
 
     def positions(self, used: Sequence[str], called: Mapping[str, str], rows: Any) -> Array:
-        """Where markers of the model were seen [m], shape (T, M, 3); NaN where not. Exactly (0, 0, 0) is how some
-        programs write what was not seen."""
+        """Measured positions of the model's markers [m], shape (T, M, 3); NaN where missing. Some programs
+        write missing markers as exactly (0, 0, 0).
+        """
         there = {called[n]: k for k, n in enumerate(self.markers.names) if n in called}
         p = self.markers.positions[rows]
         out = np.full((len(p), len(used), 3), np.nan)

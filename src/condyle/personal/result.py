@@ -1,4 +1,4 @@
-"""Person: what recordings tell of a subject."""
+"""Person: a subject estimated from recordings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from condyle.viewer.page import Page
 from condyle.viewer.shown import show
 
 SEEN = 0.2
-"""A size of which the recordings tell less than this part of what the prior does stays at the prior."""
+"""Information of the recordings about a size relative to the prior's, below which it remains at the prior."""
 FORCES = "are plates, times and masses right? Is a foot off the plates?"
 RMS, MOVED, BEYOND = 0.01, 0.015, 3.0
 """Guidelines: marker errors [m], how far a marker on a bone moved [m], sizes in sd of the prior."""
@@ -48,7 +48,7 @@ class Person(Display, Judged):
         sized: the shared system, with sizes as Parameters.
         prior: of the sizes.
         kinds: of the markers.
-        who: names of the data and what the model calls them.
+        who: match of names between data and model.
         recordings: the static one first, if there is one, then the trials.
         fit: sizes, offsets and poses of some frames.
         followed: each trial with these sizes.
@@ -85,7 +85,7 @@ class Person(Display, Judged):
 
     @cached_property
     def factors(self) -> dict[str, Array]:
-        """By how much each body is larger than the generic model's along x, y, z, shape (3,)."""
+        """Size factors of each body relative to the generic model along x, y, z, shape (3,)."""
         return self.sized.factors(np.exp(self.fit.theta))
 
     @cached_property
@@ -111,7 +111,9 @@ class Person(Display, Judged):
 
     @cached_property
     def offsets(self) -> Estimates:
-        """How far markers sit from where the scaled generic model has them, in the axes of their bodies [m]."""
+        """Displacement of markers from their places in the scaled generic model, in the axes of their bodies
+        [m].
+        """
         names, n = self.problem.markers, len(self.prior.names)
         sd = np.sqrt(np.diag(self.fit.covariance)[n:]).reshape(-1, 3)
         prior = np.array([[self.kinds.sd[m]] * 3 for m in names])
@@ -127,7 +129,7 @@ class Person(Display, Judged):
 
     @cached_property
     def moved(self) -> dict[str, float]:
-        """How far each marker sits from where the scaled generic model has it [m]."""
+        """Distance of each marker from its place in the scaled generic model [m]."""
         return {n: float(np.linalg.norm(d)) for n, d in zip(self.problem.markers, self.fit.d, strict=True)}
 
     @cached_property
@@ -154,8 +156,9 @@ class Person(Display, Judged):
 
     @cached_property
     def masses(self) -> Estimates:
-        """Masses of bodies [kg] with standard deviations, beside the prior: shares of the model. Without loads
-        they stay at it, and a mass that is not known is the model's."""
+        """Masses of bodies [kg] with standard deviations, beside the prior: shares of the model. Without
+        loads they remain at the prior, and an unknown mass is the model's.
+        """
         bodies = self.sized.generic.bodies
         m0 = np.array([float(b.mass) for b in bodies])
         total = m0.sum() if self.mass is None else self.mass
@@ -179,7 +182,7 @@ class Person(Display, Judged):
 
     @property
     def residuals(self) -> tuple[Table | None, ...]:
-        """Forces [N] and moments [N m] that are left at the root over time, one Table per trial; None for trials
+        """Residual forces [N] and moments [N m] at the root over time, one Table per trial; None for trials
         without loads."""
         if self.dynamics is None:
             return (None,) * len(self.followed)
@@ -187,7 +190,7 @@ class Person(Display, Judged):
 
     @cached_property
     def system(self) -> System:
-        """The subject: the model scaled, with its masses, markers where they sit; muscles and all."""
+        """The subject's model: scaled, with estimated masses and marker positions, including muscles."""
         generic, found = self.sized.generic, self.dynamics
         keep = found is not None or self.mass is not None
         made = scale(
@@ -217,9 +220,9 @@ class Person(Display, Judged):
         return Path(path)
 
     def show(self, path: str | Path | None = None, trial: int = 0) -> Page:
-        """The fit in the browser, as `cd.show`: the subject follows a trial's markers, arrows lead from where the
-        scaled generic model has a marker to where it sits, and bodies are red that are larger than the generic
-        model's, blue that are smaller.
+        """The fit in the browser, as `cd.show`: the subject follows a trial's markers, arrows lead from the
+        place of a marker in the scaled generic model to its estimated place, and bodies larger than the
+        generic model's are red, smaller ones blue.
 
         Args:
             path: of the file, ending in .html.
@@ -261,7 +264,7 @@ class Person(Display, Judged):
     def _parameters(self) -> dict[str, float]:
         return self.sized.parameters(np.exp(self.fit.theta))
 
-    # ---- how good it is ------------------------------------------------------------------------------------
+    # ---- quality -------------------------------------------------------------------------------------------
 
     def _checks(self) -> Iterator[Check]:
         names = [r.name for r in self.recordings if not r.static]
@@ -350,7 +353,7 @@ class Person(Display, Judged):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know: rows of `quality` above their guidelines, what recordings did not show, names."""
+        """Notes: rows of `quality` above their guidelines, undetermined sizes and masses, names."""
         out = [str(c) for c in self.quality if c.verdict in (Verdict.CHECK, Verdict.FAIL)]
         if self.sizes.unseen:
             out.append(f"sizes that no marker shows, which stay at the prior: {cut(self.sizes.unseen, 12)}")
@@ -375,7 +378,7 @@ class Person(Display, Judged):
         return tuple(out)
 
     def report(self) -> str:
-        """Sizes beside the prior, markers that moved, quality, what to look at."""
+        """A report of sizes and priors, moved markers, quality, and what to inspect."""
         return "\n\n".join(block.text() for block in self._blocks())
 
     def __repr__(self) -> str:
@@ -397,7 +400,7 @@ def _color(size: float) -> str:
 
 
 def _left(r: TrialResiduals) -> tuple[float, float]:
-    """Root of the mean square of force [N] and moment [N m] that are left."""
+    """Root mean square of residual force [N] and moment [N m]."""
     is_force = np.array([u == "N" for u in r.after.units])
     size = lambda x: float(np.sqrt((x**2).sum(axis=1).mean())) if x.shape[1] else 0.0
     return size(r.after.values[:, is_force]), size(r.after.values[:, ~is_force])

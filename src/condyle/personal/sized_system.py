@@ -1,4 +1,4 @@
-"""One System for subjects of all sizes: factors of bodies are Parameters, and places of markers are data."""
+"""One System for subjects of all sizes: factors of bodies are Parameters, and marker positions are data."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ class SizedSystem:
     """A model without forces whose sizes are Parameters.
 
     Attributes:
-        generic: the model, with all that belongs to it.
-        system: it, without forces and drawings, its constraints on positions kept; sizes are Parameters.
+        generic: the complete model.
+        system: the model without forces and drawings, with its constraints on positions; sizes are
+            Parameters.
         sizes: names of the sizes, in the order of log factors.
         which: sizes of each body along x, y, z, shape (3,).
     """
@@ -45,7 +46,7 @@ class SizedSystem:
 
 
 def kinematics_only(system: System) -> System:
-    """A copy without forces but gravity, without one-sided constraints and drawings."""
+    """A copy without forces except gravity, without unilateral constraints and drawings."""
     one_sided = [n for n in system.constraints if getattr(system.constraint(n), "unilateral", False)]
     return system.copy(
         forces={n: None for n in system.forces if n != "gravity"},
@@ -55,7 +56,7 @@ def kinematics_only(system: System) -> System:
 
 
 def even_bodies(system: System) -> frozenset[str]:
-    """Bodies that a joint holds whose lengths grow by one factor only."""
+    """Bodies with a joint whose lengths can be scaled only by one factor."""
     out = set()
     for b in system.bodies:
         m = b.mobilizer
@@ -65,7 +66,7 @@ def even_bodies(system: System) -> frozenset[str]:
 
 
 def sized(generic: System, sizes: str, symmetric: bool) -> SizedSystem:
-    """The sized system of a model; the same one again for the same model, so that it compiles once."""
+    """The sized system of a model, cached per model, so that it compiles once."""
     parts = (generic.bodies, generic.markers, tuple(generic.constraints))
     made = _MADE.setdefault(generic, {})
     key = (sizes, symmetric)

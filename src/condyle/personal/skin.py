@@ -1,21 +1,22 @@
-"""Skin motion as it is: smooth in time, and in part the same for all markers of a segment.
+"""Correlated skin motion: smooth in time, and partly common to all markers of a segment.
 
-Markers do not err anew in every frame. With w_m(t) the motion of the skin under marker m along an axis of its
-body, and eps what a camera adds, the errors (1) of `marker_fit` are e = -(w + eps), where
+Marker errors are not independent between frames. With w_m(t) the motion of the skin under marker m along an
+axis of its body, and eps the camera noise, the errors (1) of `marker_fit` are e = -(w + eps), where
 
     cov(w_m(t), w_n(t')) = sd^2 (c_m^2 delta_mn + TOGETHER [m, n on one body]) k(|t - t'| / l),
     k(r) = (1 + x + x^2/3) exp(-x),   x = sqrt(5) r                                                       (1)
     cov(eps) = white^2
 
-so that the cost of a trial is 1/2 e' N^-1 e with a matrix N over all its frames. c_m is the part of each marker,
-`MarkerFit.own_noise`. Poses of a trial are eliminated together: blocks (s, t) of their normal matrix are
-A_s' N^-1_st A_t, and (5) of `marker_fit` holds with them. l, white and standing are those among a few under which
-the recording is most probable,
+so that the cost of a trial is 1/2 e' N^-1 e with a matrix N over all its frames. c_m is the relative skin
+motion of each marker, `MarkerFit.own_noise`. Poses of a trial are eliminated together: blocks (s, t) of their
+normal matrix are A_s' N^-1_st A_t, and (5) of `marker_fit` holds with them. l, white and standing are chosen
+from a few values to maximize the likelihood of the recording,
 
     log p(y) = -min J - 1/2 (log det N + log det H + log det S)                                           (2)
 
-Skin moves the same way in every stride: a trial longer than STRIDES counts as one of that length, up to REPEATS. In a static
-trial it is off its mean of a walk by `standing` times c_m, one draw per marker and axis.
+Skin motion repeats in every stride: a trial longer than STRIDES counts as one of that length, up to REPEATS.
+    In a static trial it is displaced from its mean in a walk by `standing` times c_m, one draw per marker and
+    axis.
 """
 
 from __future__ import annotations
@@ -31,24 +32,23 @@ from condyle.arrays import Array
 from condyle.personal.marker_fit import KNOWN, LEAST, MOST, TOLERANCE, UNSEEN, Fit, MarkerFit
 
 TOGETHER = UNSEEN**2 - 1
-"""Variance of what markers of a segment do together over that of what each does by itself."""
+"""Variance of the common motion of a segment's markers relative to that of each marker."""
 TRIED = ((0.2, 0.1, 0.4), (0.001, 0.0005, 0.002), (0.005, 0.0025, 0.01))
-"""l [s], white [m] and standing [m] that are tried, the usual first."""
+"""Candidates of l [s], white [m] and standing [m], the most common first."""
 STRIDES, REPEATS = 2.5, 2.0
-"""Time in which all that the skin does happens [s], and how often that may repeat before the rest counts."""
+"""Period of skin motion [s], and the number of repeats after which further frames count."""
 BROAD = 1.1
-"""Errors that are allowed over those that were found: skin is no random process."""
+"""Factor of errors, because skin motion is not a random process."""
 LARGEST = 1400
-"""Unknowns of the poses of a trial: frames are left out above it."""
+"""Maximum number of unknowns of the poses of a trial: further frames are left out."""
 
 
 class SkinFit:
     """Sizes, places and poses of a `MarkerFit` under (1).
 
     Args:
-        problem: the same with errors that are new in every frame.
-        times: of the frames of each trial [s].
-        static: which of the trials are.
+        problem: the problem with independent errors. times: of the frames of each trial [s]. static: which
+            trials are static.
     """
 
     def __init__(self, problem: MarkerFit, times: list[Array], static: list[bool]) -> None:
@@ -59,8 +59,9 @@ class SkinFit:
         self.markers = [np.flatnonzero(problem.body == b) for b in problem.bodies]
 
     def thinned(self, largest: float) -> SkinFit:
-        """The same with fewer frames: poses of a trial have that many unknowns at most. A static trial has one pose,
-        however many frames."""
+        """The problem with fewer frames, to limit the number of unknowns. A static trial has one pose for all
+        frames.
+        """
         every = [int(np.ceil(len(r) * self.problem.free.sum() / largest)) for r in self.rows]
         kept = [r[::k] for r, k in zip(self.rows, every, strict=True)]
         times = [t[::k] for t, k in zip(self.times, every, strict=True)]
@@ -71,7 +72,7 @@ class SkinFit:
         return part
 
     def scale(self, e: Array) -> float:
-        """sd of (1), from what is left of the errors [m]."""
+        """sd of (1), from residual errors [m]."""
         p = self.problem
         moving = np.repeat(~np.array(self.static), [len(r) for r in self.rows])
         left = (e[moving] ** 2).sum()
@@ -172,13 +173,13 @@ class SkinFit:
         return np.where(p.free, du, 0.0), x[:ns], x[ns:].reshape(-1, 3), D, told
 
     def probability(self, fit: Fit, near: tuple[Any, ...], sd: float, skin: Sequence[float]) -> float:
-        """(2) but for a constant, with the problem as it is linear near fit: `reduced`."""
+        """(2) up to a constant, with the problem linearized at fit: `reduced`."""
         W, logdet = self.weights(sd, *skin)
         told = self.step(fit.q, fit.theta, fit.d, W, near)[4]
         return -self.cost(fit.q, fit.theta, fit.d, W) - 0.5 * (logdet + told)
 
     def solve(self, fit: Fit, steps: int = 20) -> Fit:
-        """From what was found with errors that are new in every frame."""
+        """Solve from the result with independent errors."""
         self.problem.own = self.problem.own_noise(fit)
         few, coarse = self.thinned(LARGEST), self.thinned(LARGEST / 2)
         sd = self.scale(fit.e)

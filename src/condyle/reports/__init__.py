@@ -1,1 +1,1 @@
-"""Reports: what a motion says, as one page that needs nothing else."""
+"""Reports: the analysis of a motion as one self-contained page."""

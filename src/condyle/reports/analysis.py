@@ -1,4 +1,6 @@
-"""`cd.analyze`: the study of a motion: joint moments, muscle lengths and moment arms, muscle forces, joint loads."""
+"""`cd.analyze`: analysis of a motion: joint moments, muscle lengths and moment arms, muscle forces, joint
+loads.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ from condyle.table import Table, save_all
 from condyle.tree import scales
 
 SHOWN = 3
-"""Failures that are told one by one."""
+"""Maximum number of failures listed individually."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,7 @@ class Assumptions:
 
     Attributes:
         title: as a heading.
-        says: what it means.
-        options: of `cd.static_optimization`.
+        says: explanation. options: of `cd.static_optimization`.
     """
 
     title: str
@@ -80,25 +81,25 @@ PAPER = {
         {"physiology": True, "passive": True, "a_min": 0.0},
     )
 }
-"""What the demo does beside CONFIGURATIONS."""
+"""Configurations of the demo besides CONFIGURATIONS."""
 RESERVES = 1.0
-"""Optimal force of an actuator at every coordinate that helps where muscles cannot [N m, N]: ruggiero2020
+"""Optimal force of the reserve actuator at every coordinate [N m, N]: ruggiero2020
 (33)."""
 
 
 @dataclass(repr=False)
 class Analysis(Display):
-    """All that a motion says: `analysis["moments"]` is a Table, `analysis.report("walk.html")` a page of all.
+    """Analysis of a motion: `analysis["moments"]` is a Table, `analysis.report("walk.html")` writes a page.
 
     Attributes:
         motion: the motion, with speeds and accelerations.
         loads: measured forces on bodies.
         tables: by name, in the order of the report: kinematics, moments, powers, ground_reactions, lengths, fibers,
             moment_arms, and per configuration activations, forces, reserves and reactions.
-        qualities: how good each result is, by its title.
-        notes: what a reader of the results must know, in sentences.
-        problems: what failed; the tables are NaN there.
-        changes: what filter and constraints changed, as a table of text.
+        qualities: quality of each result, by its title.
+        notes: sentences for the reader of the results.
+        problems: failures; the tables are NaN there.
+        changes: changes by filter and constraints, as a table of text.
     """
 
     motion: Motion
@@ -120,20 +121,20 @@ class Analysis(Display):
 
     @property
     def checked(self) -> list[Block]:
-        """Tables of text: what filter and constraints changed, and the checks."""
+        """Tables of text: changes by filter and constraints, and the checks."""
         return self.changes + [
             Block(f"Quality: {title}", quality.block.head, quality.block.rows)
             for title, quality in self.qualities.items()
         ]
 
     def judge(self, title: str, quality: Quality) -> None:
-        """Keep how good a result is."""
+        """Record the quality of a result."""
         if quality.checks:
             self.qualities[title] = quality
 
     @property
     def advice(self) -> list[str]:
-        """What to do about checks above their guidelines, in sentences."""
+        """Advice on checks above their guidelines, as sentences."""
         return [f"{' and '.join(titles)}: {text}" for text, (_, titles) in above(self.qualities).items()]
 
     def save(self, folder: str | Path, ending: str = "sto") -> list[Path]:
@@ -148,14 +149,13 @@ class Analysis(Display):
         labels: tuple[str, str] = ("this", "other"),
         title: str = "Muscle forces and joint loads",
     ) -> str:
-        """A page of all of it, as one HTML file that needs no network: verdicts, the scene with its forces, joints,
-        ground reactions, muscles by groups, joint loads. The cursor of the scene moves through all curves.
+        """A report as one HTML file that needs no network: verdicts, the scene with its forces, joints,
+        ground reactions, muscles by groups, joint loads. The scene and all curves share a time cursor.
 
         Args:
             path: of the file, ending in .html; none is written by default.
-            compare: another trial or condition of a system with the same names, in the same panels. Its clock is
-                shifted, so that both begin together.
-            labels: what the two are called.
+            compare: another trial or condition of a system with the same names, in the same panels, shifted
+                in time to the same start. labels: of the two.
             title: of the page.
 
         Returns:
@@ -178,7 +178,7 @@ class Analysis(Display):
 
 
 def above(qualities: Mapping[str, Quality]) -> dict[str, tuple[Verdict, list[str]]]:
-    """Checks above their guidelines: sentences, verdicts, and the results that they are of."""
+    """Checks above their guidelines: sentences, verdicts, and their results."""
     out: dict[str, tuple[Verdict, list[str]]] = {}
     for title, quality in qualities.items():
         for check in quality:
@@ -202,19 +202,20 @@ def analyze(
     lowpass: float | None = None,
     step: Callable[[str], AbstractContextManager[None]] = _no_steps,
 ) -> Analysis:
-    """From a motion to joint moments and powers, muscle lengths and forces, and joint loads: what `condyle analyze` does.
+    """Compute joint moments and powers, muscle lengths and forces, and joint loads of a motion, like `condyle
+    analyze`.
 
         found = cd.analyze(subject, walk, cd.read_external_loads("grf.xml"), lowpass=6.0)
         found.report("walk.html", compare=other, labels=("before", "after"))
 
     Args:
-        system: whose motion it is.
+        system: the system.
         motion: as for `cd.inverse_dynamics`.
         external_loads: measured forces on bodies, one or several.
-        configurations: assumptions on muscles: "isometric", a muscle's force is its activation times its greatest force;
-            "active", times what its fibers can do; "passive", and stretched fibers pull by themselves.
-        lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table.
-        step: called with what is done next; a context in which it is done.
+        configurations: assumptions on muscles: "isometric": force is activation times maximum isometric
+            force; "active": with force-length-velocity curves; "passive": with passive fiber forces too.
+        lowpass: cutoff frequency [Hz] of a filter for the coordinates of a Table.
+        step: called with a description of the next step; returns a context in which the step runs.
 
     Returns:
         an Analysis.
@@ -263,15 +264,15 @@ def _reactions(motion: Motion, loads: Sequence[ExternalLoad]) -> Table:
 
 
 def count(system: System, configurations: Sequence[str]) -> int:
-    """How many steps it has."""
+    """Number of steps."""
     return 2 + 2 * len(configurations) if system.muscles else 2
 
 
 def _recruit(name: str, out: Analysis, step: Callable[[str], AbstractContextManager[None]]) -> None:
     """Muscle forces and joint loads in one configuration."""
     motion, loads, configuration = out.motion, out.loads, (CONFIGURATIONS | PAPER)[name]
-    moments = {c.what for c in out.tables["moments"].quality}  # those are shown already
-    with step(f"static optimization: {name}"), warnings.catch_warnings(action="ignore"):  # told below
+    moments = {c.what for c in out.tables["moments"].quality}  # already shown
+    with step(f"static optimization: {name}"), warnings.catch_warnings(action="ignore"):  # reported below
         found = static_optimization(
             motion.system, motion, loads or None, reserves=RESERVES, **configuration.options
         )
@@ -293,8 +294,9 @@ def _recruit(name: str, out: Analysis, step: Callable[[str], AbstractContextMana
 
 @contextmanager
 def _noted(out: Analysis, before: str = "") -> Iterator[None]:
-    """Warnings become notes that begin with `before`, each once, whichever study it comes from; those of quality
-    are shown as tables."""
+    """Turn warnings into notes that begin with `before`, each once for all studies; those of quality are
+    shown as tables.
+    """
     with warnings.catch_warnings(record=True, action="always") as said:
         yield
     for text in (str(w.message) for w in said if not issubclass(w.category, QualityWarning)):
@@ -330,7 +332,7 @@ def _paths(motion: Motion, L: Array, arms: Array) -> dict[str, Table]:
 
 
 def _changes(out: Analysis) -> None:
-    """What filter and constraints did to the motion, as one table, and what is odd about its columns."""
+    """Changes of the motion by filter and constraints, as a table, and notes on its columns."""
     motion = out.motion
     if motion.ignored:
         out.notes.append(

@@ -1,4 +1,4 @@
-"""Panels as elements of a page: one picture for light and dark screens, read aloud by its title."""
+"""Panels as elements of a page: one image for light and dark screens, with an accessible title."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from condyle.table.plots import fill, house_style
 from condyle.table.rows import TIME
 
 INK = "#010203"
-"""Stands for the color of the page's text, which the page chooses."""
+"""Placeholder for the color of the page's text."""
 SIZE = (3.4, 1.75)
-"""Of a panel [in]; the page makes it as wide as there is room."""
+"""Size of a panel [in]; the page stretches it to the available width."""
 PLACE = (0.13, 0.245, 0.835, 0.67)
 """Of its axes: left, bottom, width and height, as parts of it."""
 
@@ -29,13 +29,13 @@ class Figure:
     """Panels with a caption.
 
     Attributes:
-        title: what is shown.
-        panels: each a picture.
-        note: what a reader should know, in HTML.
-        files: where the numbers are.
-        table: whose numbers are shown below, if it is given.
+        title: of the figure.
+        panels: one image each.
+        note: for the reader, in HTML.
+        files: files with the numbers.
+        table: a Table whose numbers are shown below, optional.
         digits: decimals of these.
-        columns: panels side by side where there is room; as many as fit, if 0.
+        columns: number of panels side by side; as many as fit, if 0.
     """
 
     title: str
@@ -96,8 +96,9 @@ def _stroke(look: Mapping[str, Any]) -> str:
 
 
 def svg(panel: Panel, title: str) -> str:
-    """The picture, an <svg> element with a title for those who do not see it. Where it is over time, `data-time` has the
-    places and times of its ends and `data-values` those of its y axis, for the cursor."""
+    """The image, an <svg> element with an accessible title. If it is over time, `data-time` has the positions
+    and times of its ends and `data-values` those of its y axis, for the cursor.
+    """
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
@@ -132,12 +133,12 @@ def _draw(axes: Any, panel: Panel) -> None:
 
 
 def _embedded(text: str, title: str, data: str, cursor: str) -> str:
-    """A file's <svg> as an element of a page: no ids that others have too, places with two decimals."""
+    """A file's <svg> as an element of a page: with unique ids, coordinates with two decimals."""
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'<g id="curve ([^"]*)">', r'<g data-curve="\1">', text)
     text = re.sub(r' id="[a-z2_]+\d+"', "", text)
-    places = r'\b(?:d|x|y|transform|points)="[^"]*"'  # numbers between tags are for readers: all of their digits stay
+    places = r'\b(?:d|x|y|transform|points)="[^"]*"'  # numbers between tags are text: keep all digits
     text = re.sub(places, lambda m: re.sub(r"(\d\.\d\d)\d+", r"\1", m[0]), text)
     head = f"<title>{html.escape(title)}</title>"
     text = re.sub(r"<svg ([^>]*)>", lambda m: f'<svg role="img" {data}{_scaled(m[1])}>{head}', text, count=1)
@@ -168,7 +169,7 @@ def rows(table: Table, digits: int, count: int = 11) -> tuple[Sequence[str], lis
 
 
 def table_html(titles: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """A table that scrolls by itself where it is wider than the page."""
+    """A table that scrolls horizontally if it is wider than the page."""
     head = "".join(f'<th scope="col">{html.escape(t)}</th>' for t in titles)
     lines = "\n".join(
         "<tr>"

@@ -1,4 +1,4 @@
-"""A report: one HTML file that needs nothing else, for light and dark screens, paper, phones and screen readers."""
+"""A report: one self-contained HTML file for light and dark screens, paper, phones and screen readers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Section:
         text: paragraphs, in HTML.
         figures: drawn after the text.
         table: titles and rows of text, shown after the figures.
-        scene: an element that shows what moves, before the figures.
-        tabs: parts of it of which one is shown at a time.
+        scene: an animated element before the figures.
+        tabs: subsections of which one is shown at a time.
         words: the last column of the table has sentences.
     """
 
@@ -43,13 +43,13 @@ class Section:
 
 
 def page(title: str, lead: Sequence[str], sections: Sequence[Section], strip: str = "") -> str:
-    """The whole file.
+    """The HTML file.
 
     Args:
         title: its heading.
         lead: paragraphs below it, in HTML.
         sections: in order.
-        strip: what comes before them: see `verdicts`.
+        strip: an element before them: see `verdicts`.
     """
     for k, section in enumerate(sections):
         section.anchor = f"part{k + 1}"

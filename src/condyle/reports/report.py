@@ -23,16 +23,17 @@ from condyle.viewer.page import Page
 from condyle.viewer.shown import scene_of
 
 FEW = 20
-"""Columns of joint loads that are shown one by one; of more, the sizes of the forces."""
+"""Maximum number of joint-load columns shown individually; otherwise magnitudes of forces."""
 STILL = (900, 620)
-"""Of the picture that is printed [pixels]."""
+"""Size of the printed picture [pixels]."""
 Numbers = Mapping[str, str]
 """Numbers of figures in the paper, by the name of the table."""
 
 
 def scene(study: Analysis, compare: Analysis | None = None) -> str:
-    """What moves, as an element of the page: muscles are colored by their forces, loads are arrows; and a still picture
-    of it, which is printed instead."""
+    """The animated scene as an element of the page, with muscles colored by force and loads as arrows; and a
+    still picture for printing.
+    """
     forces = [table for name, table in study.tables.items() if name.startswith("forces_")]
     shift = 0.0 if compare is None else study.motion.t[0] - compare.motion.t[0]
     made = scene_of(
@@ -67,17 +68,17 @@ def write(
     """The page.
 
     Args:
-        study: what was found.
+        study: the analysis.
         title: its heading.
         lead: paragraphs below it, in HTML.
         ending: of the files of tables, such as "csv"; "" if there are none.
         reference: OpenSim's numbers: columns TABLE/COLUMN, the same frames.
-        frames: that are compared with them.
+        frames: to compare with them.
         numbers: see Numbers.
         last: sections after all others.
         notes: paragraphs of configurations, by name, in HTML.
         compare: another trial or condition, in the same panels.
-        labels: what the two are called.
+        labels: of the two.
     """
     make = _Figures(study, ending, reference, frames, numbers or {}, compare, labels)
     beside = "" if compare is None else f" The pale one is {html.escape(labels[1])}."
@@ -146,7 +147,7 @@ def write(
 
 
 def _differences(study: Analysis, compare: Analysis, labels: tuple[str, str]) -> Section:
-    """Peaks of both, and how far the curves are apart while both last."""
+    """Peaks of both, and differences between the curves during their common time."""
     rows = []
     shift = study.motion.t[0] - compare.motion.t[0]
     for name in ("kinematics", "moments", "powers", "ground_reactions", *_common(study, compare, "forces_")):
@@ -173,7 +174,7 @@ WORDS = {"kinematics": "coordinate", "moments": "moment", "powers": "power"}
 
 
 def _common(study: Analysis, compare: Analysis, start: str) -> list[str]:
-    """The last table that begins so and that both have."""
+    """The last common table with this prefix."""
     return [n for n in study.tables if n.startswith(start) and n in compare.tables][-1:]
 
 
@@ -194,7 +195,7 @@ class _Figures:
         self.reference, self.frames, self.compare, self.labels = reference, frames, compare, labels
 
     def sources(self, name: str, factor: float = 1.0, unit: str = "") -> tuple[Source, Source | None]:
-        """A table and what is beside it, as people read them."""
+        """A table and its comparison, in display units."""
         table, other = self.study.tables[name], None
         if self.compare is not None and name in self.compare.tables:
             theirs = self.compare.tables[name]
@@ -231,7 +232,7 @@ class _Figures:
         columns: int = 0,
         digits: int = 3,
     ) -> list[Figure]:
-        """With numbers in the paper, files, and how far OpenSim is from these tables."""
+        """With figure numbers of the paper, files, and differences from OpenSim."""
         numbers = [self.numbers[name] for name in names if name in self.numbers]
         many = "s" * (len(numbers) > 1)
         title = f"{title} (figure{many} {' and '.join(numbers)} of the paper)" if numbers else title
@@ -253,7 +254,7 @@ class _Figures:
         )
 
     def joints(self) -> list[Figure]:
-        """Angle, moment and power of each joint; then the base that floats, where moments are residuals."""
+        """Angle, moment and power of each joint; then the floating base, where moments are residuals."""
         names = ("kinematics", "moments", "powers")
         found = [self.sources(name) for name in names]
         system = self.study.motion.system
@@ -294,7 +295,7 @@ class _Figures:
         )
 
     def groups(self) -> dict[str, list[str]]:
-        """Muscles by what they do: the coordinate with the largest mean moment arm, and its sign."""
+        """Muscles grouped by the coordinate with the largest mean moment arm, and its sign."""
         arms = self.study.tables["moment_arms"]
         best: dict[str, tuple[float, str]] = {}
         order = [side(s)[0] for s in self.study.motion.system.speeds]
@@ -373,7 +374,7 @@ class _Figures:
             )
         panels = []
         for joint, names in joints.items():
-            if len(set(names.values())) < len(names):  # a muscle at both sides
+            if len(set(names.values())) < len(names):  # a muscle on both sides
                 names = {column: column for column in names}
             a, b = (
                 None
@@ -429,7 +430,7 @@ def difference(table: Table, other: Table | None, frames: slice) -> float | None
 
 
 def sizes(reactions: Table) -> Table:
-    """How large the force at each joint is [N]."""
+    """Magnitude of the force at each joint [N]."""
     bodies = [c.removesuffix("_fx") for c in reactions.names if c.endswith("_fx")]
     forces = [reactions[[f"{b}_f{axis}" for axis in "xyz"]].values for b in bodies]
     return Table(reactions.time, bodies, np.linalg.norm(forces, axis=2).T, ["N"] * len(bodies))

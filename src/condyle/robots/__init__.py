@@ -1,13 +1,13 @@
-"""Files of robots: URDF (ROS, Pinocchio, Drake) and MJCF (MuJoCo).
+"""Robot files: URDF (ROS, Pinocchio, Drake) and MJCF (MuJoCo).
 
-    robot_file.py      what both readers ask of an XML file: numbers with lines, notes, solids, rotors, contact
+    robot_file.py      common parts of both readers: numbers with lines, notes, solids, rotors, contact
     urdf.py            cd.read_urdf and cd.write_urdf
     mjcf.py            cd.read_mjcf
     mjcf_writer.py     cd.write_mjcf
-    joint_sequence.py  a mobilizer as hinges and slides one after the other, which is what these files have
+    joint_sequence.py  a mobilizer as a sequence of hinges and slides, as in these files
 
-A motor's rotor (MuJoCo's armature) is a body of its own: it hangs on ground, has next to no mass, and follows
-the coordinate of its joint, so that it adds its inertia to the diagonal of the mass matrix and nothing else.
+A motor's rotor (MuJoCo's armature) is a separate, nearly massless body on ground that follows the coordinate
+of its joint, so that it only adds its inertia to the diagonal of the mass matrix.
 """
 
 from condyle.robots.mjcf import read_mjcf

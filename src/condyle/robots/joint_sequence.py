@@ -1,4 +1,4 @@
-"""A mobilizer as hinges and slides, one after the other: what URDF and MJCF have."""
+"""A mobilizer as a sequence of hinges and slides, for URDF and MJCF."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def sequence(mobilizer: Mobilizer, what: str) -> list[Simple]:
     """Hinges and slides that move M as the mobilizer does: compared with it at random coordinates.
 
     Raises:
-        DescriptionError: it cannot be had by hinges and slides.
+        DescriptionError: it is not equivalent to hinges and slides.
     """
     found = _candidates(mobilizer)
     if found is None or not _same(mobilizer, found):

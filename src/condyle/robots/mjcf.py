@@ -52,9 +52,9 @@ ACTUATORS = (
 SILENT = frozenset(
     {"camera", "light", "visual", "statistic", "size", "asset", "custom", "compiler", "default"}
 )
-"""Elements that have no effect on a motion, or are read elsewhere."""
+"""Elements without effect on motion, or read elsewhere."""
 DENSITY = 1000.0
-"""Of geometry that says nothing [kg/m^3]."""
+"""Default density of geometry [kg/m^3]."""
 
 
 @with_call_hints()
@@ -71,22 +71,21 @@ def read_mjcf(
     quaternion first, then its position, and its speeds are the angular and the linear velocity, both in
     ground. Armature, stiffness and damping of joints act; motors and servos are
     `cd.forces.CoordinateActuator`s with an Input of the actuator's name as control, and the springs and
-    dampers of a servo. Sites are markers. Equality constraints connect, weld and joint are constraints. What
-    is not understood is in `system.notes`, with its line and its effect, and in one warning.
+    dampers of a servo. Sites are markers. Equality constraints connect, weld and joint are constraints.
+    Unknown elements are listed in `system.notes`, with line and effect, and in one warning.
 
     Args:
         path: the file; files that it includes are read with it.
-        strict: refuse a file in which something is not understood.
-        contact: a `cd.contact.Material`, or `cd.contact.Rigid`: geometry of bodies touches that of the world
-            with it, as Condyle's laws have it. By default nothing touches.
-        stops: joints stop hard at the ends of their ranges (`cd.constraints.Stop`). By default ranges are
-            information, and nothing stops at them.
+        strict: raise an error for unknown elements.
+        contact: a `cd.contact.Material`, or `cd.contact.Rigid`, for contact between geometry of bodies and of
+            the world, by Condyle's laws. No contact by default.
+        stops: limit joints to their ranges (`cd.constraints.Stop`). By default ranges do not limit motion.
 
     Returns:
         a System, not frozen: more may be added to it.
 
     Raises:
-        DescriptionError: a file that cannot be read, with its line; or, if strict, what is not understood.
+        DescriptionError: a file that cannot be read, with its line; or, if strict, unknown elements.
         FileNotFoundError: no such file.
     """
     return _Mjcf(path, contact).finished(strict, stops)

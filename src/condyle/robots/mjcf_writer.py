@@ -28,19 +28,19 @@ def write_mjcf(system: System, path: str | os.PathLike[str], *, name: str = "", 
     """Write the tree of a System as a model file of MuJoCo: bodies, joints, inertias, ranges, springs, dampers,
     rotors, motors, markers, shapes.
 
-    Joints become hinges and slides of the same coordinates, balls and free joints; others (splines) are
-    refused. Forces and constraints that are not written are left out, and listed in one warning: muscles,
-    contact, couplers. Parameters have their defaults. Coordinates of a ball or free joint turn with the frame
-    M where that is turned on its body.
+    Joints become hinges and slides of the same coordinates, balls and free joints; others (splines) raise an
+    error. Forces and constraints without a counterpart are left out, and listed in one warning: muscles,
+    contact, couplers. Parameters have their defaults. Coordinates of a ball or free joint rotate with the
+    frame M if that is rotated on its body.
 
     Args:
-        system: what is written.
-        path: the file; it is replaced when all is written.
+        system: the system.
+        path: the file, written atomically.
         name: of the model; by default that of the file.
-        strict: refuse a system that has what is not written.
+        strict: raise an error for elements that would be left out.
 
     Raises:
-        DescriptionError: a joint that MuJoCo does not have; or, if strict, anything that is left out.
+        DescriptionError: a joint that MuJoCo does not have; or, if strict, elements that would be left out.
     """
     write_robot("write_mjcf", _MJCFWriter, system, Path(path), name, strict)
 

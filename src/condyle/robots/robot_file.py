@@ -1,4 +1,4 @@
-"""RobotFile: what the readers of URDF and MJCF ask of an XML file, and what they add to a System alike."""
+"""RobotFile: common parts of the readers of URDF and MJCF."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Surface: TypeAlias = "contact.Material | contact.Rigid"
 
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """A shape on a body, as a file has it: to draw, to touch, to weigh.
+    """A shape on a body of a file, for drawing, contact and mass.
 
     Attributes:
         element: where it is in the file.
@@ -53,11 +53,11 @@ class RobotFile:
     Args:
         path: the file.
         root: tag of its outermost element.
-        format_name: what messages call the format.
+        format_name: name of the format in messages.
 
     Attributes:
-        system: what is made.
-        notes: what was not understood, or is otherwise in a System.
+        system: the resulting System.
+        notes: unknown elements, and differences of the System.
     """
 
     def __init__(self, path: str | os.PathLike[str], root: str, format_name: str) -> None:
@@ -76,7 +76,7 @@ class RobotFile:
         return DescriptionError(f"{element.place}: {element.title}: {text}")
 
     def note(self, element: Element, effect: str) -> None:
-        """Record that something is not, or otherwise, in the System."""
+        """Record an element that is missing or different in the System."""
         self.notes.append(Note(element.file, element.line, element.title, effect))
 
     def unread(self, element: Element, known: Iterable[str]) -> None:
@@ -86,8 +86,9 @@ class RobotFile:
                 self.note(child, f"<{child.tag}> is not read; it has no effect")
 
     def finished(self, strict: bool, stops: bool) -> System:
-        """The System with its notes, and one warning for all of them; an error if strict. stops: joints stop at
-        the ends of their ranges."""
+        """The System with its notes, and one warning for all of them; an error if strict. stops: limit joints
+        to their ranges.
+        """
         if stops:
             for joint in [c for b in self.system.bodies for c in b.coordinates if c.range is not None]:
                 assert joint.range is not None
@@ -139,7 +140,7 @@ class RobotFile:
         return value / length
 
     def one_of(self, element: Element, what: str, name: str | None, names: Iterable[str]) -> str:
-        """A name that must be among others; near names are suggested."""
+        """A name that must be among others; similar names are suggested."""
         known = list(names)
         if name in known:
             return str(name)
@@ -160,7 +161,7 @@ class RobotFile:
         masses: MassProperties,
         **options: object,
     ) -> None:
-        """A body; an inertia that no real body has is noted and used as it is."""
+        """Add a body; a physically impossible inertia is kept, with a note."""
         try:
             MassProperties.of(masses.mass, masses.com, masses.inertia)
         except DescriptionError as error:
@@ -192,7 +193,7 @@ class RobotFile:
         return MassProperties.of(mass, inertia=inertia, possible=False).transformed(X)
 
     def add_rotor(self, element: Element, body: str, mobilizer: Mobilizer, inertia: float) -> None:
-        """What a motor's rotor adds to the mass matrix: a body on ground that follows the joint of `body`."""
+        """Add a motor's rotor: a body on ground that follows the joint of `body`."""
         if inertia < 0.0:
             raise self.error(element, f"the inertia of a rotor is at least 0, got {inertia:g}")
         if inertia == 0.0:

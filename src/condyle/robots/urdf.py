@@ -47,27 +47,26 @@ def read_urdf(
 ) -> System:
     """A System from a robot's URDF file: links, joints, inertias, limits, damping, motors, shapes.
 
-    Bodies are called as links, coordinates as joints. Every joint with an effort limit has a
-    `cd.forces.CoordinateActuator` of the joint's name, whose control is from -1 to 1. Mimic joints are
-    constraints. What is not understood is in `system.notes`, with its line and its effect, and in one warning.
+    Bodies have the names of links, coordinates those of joints. Every joint with an effort limit has a
+    `cd.forces.CoordinateActuator` of the joint's name, with control from -1 to 1. Mimic joints are
+    constraints. Unknown elements are listed in `system.notes`, with line and effect, and in one warning.
 
     Args:
         path: the file.
         base: "fixed": the root link is welded to ground; "free": it floats.
-        strict: refuse a file in which something is not understood.
+        strict: raise an error for unknown elements.
         gravity: [m/s^2], shape (3,); a URDF file has none of its own.
         packages: {name: folder} for meshes called package://NAME/...; by default the parent folders of the
             file are searched for NAME.
-        contact: a `cd.contact.Material`, or `cd.contact.Rigid`: all collision shapes touch a floor at z = 0.
-            By default nothing touches.
-        stops: joints stop hard at the ends of their ranges (`cd.constraints.Stop`). By default ranges are
-            information, and nothing stops at them.
+        contact: a `cd.contact.Material`, or `cd.contact.Rigid`, for contact of all collision shapes with a
+            floor at z = 0. No contact by default.
+        stops: limit joints to their ranges (`cd.constraints.Stop`). By default ranges do not limit motion.
 
     Returns:
         a System, not frozen: more may be added to it.
 
     Raises:
-        DescriptionError: a file that cannot be read, with its line; or, if strict, what is not understood.
+        DescriptionError: a file that cannot be read, with its line; or, if strict, unknown elements.
         FileNotFoundError: no such file.
     """
     if base not in ("fixed", "free"):
@@ -316,18 +315,18 @@ def write_urdf(system: System, path: str | os.PathLike[str], *, name: str = "", 
     """Write the tree of a System as a URDF file: bodies, joints, inertias, ranges, damping, motors, shapes.
 
     Ground is the link "world". Joints of several coordinates become hinges and slides one after the other with
-    links of no mass between them; joints that are not hinges and slides (balls, splines) are refused. Forces,
-    constraints and markers that URDF does not have are left out, and listed in one warning. Parameters have
-    their defaults.
+    links of no mass between them; joints that are not hinges and slides (balls, splines) raise an error.
+    Forces, constraints and markers without a counterpart are left out, and listed in one warning. Parameters
+    have their defaults.
 
     Args:
-        system: what is written.
-        path: the file; it is replaced when all is written.
+        system: the system.
+        path: the file, written atomically.
         name: of the robot; by default that of the file.
-        strict: refuse a system that has what URDF does not have.
+        strict: raise an error for elements that would be left out.
 
     Raises:
-        DescriptionError: a joint that URDF cannot have; or, if strict, anything that is left out.
+        DescriptionError: a joint that URDF does not have; or, if strict, elements that would be left out.
     """
     write_robot("write_urdf", _URDFWriter, system, Path(path), name, strict)
 

@@ -1,1 +1,1 @@
-"""Many runs: `cd.members` draws them, `cd.sweep` runs them here, in processes or on a cluster."""
+"""Many runs: `cd.members` draws the members, `cd.sweep` runs them locally, in processes or on a cluster."""

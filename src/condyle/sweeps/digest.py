@@ -1,4 +1,4 @@
-"""A digest of a work: whether two calls mean the same study, also in another process."""
+"""Digests that identify a study across processes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from condyle.table import Table
 
 
 def digest(*things: Any) -> str:
-    """Of functions (their code, defaults, and what of closures and globals they use), Systems, States, Tables,
-    arrays, numbers and texts, and of objects that hold these. Of all else only the type counts."""
+    """Digest of functions (code, defaults, used closures and globals), Systems, States, Tables, arrays,
+    numbers and texts, and of objects that contain these. Of other objects only the type counts.
+    """
     out = hashlib.sha256()
     for text in _texts(things, set()):
         out.update(text)

@@ -1,4 +1,4 @@
-"""A sweep while it runs: which members run next, where, how often they are tried, and when results are written."""
+"""Scheduling of a sweep: order and place of members, retries, and writing of results."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     pass
 
 LONG = 0.5
-"""[s] that a chunk shall take."""
+"""Target time of a chunk [s]."""
 MOST = 1 << 15
-"""Members of a chunk at most: what it keeps is in memory."""
+"""Maximum number of members of a chunk, whose results are in memory."""
 SHARE = 20.0
-"""Between two writes there is so many times the time of one."""
+"""Time between two writes, as a multiple of the time of one."""
 ALONE = 10.0
-"""[s] that other workers wait at most for what the first one compiles."""
+"""Maximum time that other workers wait for the first one to compile [s]."""
 OFTEN = 10.0
-"""[s] between two lines of progress in the log."""
+"""Time between two lines of progress in the log [s]."""
 UNWRITTEN = 1.0
-"""[s] that results wait at most for being written."""
+"""Maximum time before results are written [s]."""
 
 
 class Task:
@@ -94,14 +94,14 @@ class Dispatch:
     def go(self, report: ProgressReport | None) -> None:
         """Until every member has a result or has failed, or Ctrl-C."""
         flying: dict[Future, Task] = {}
-        # one task first: what it compiles goes with the others
+        # one task first: others reuse its machine code
         alone = self.place.remote and self.place.workers > 1
         idle = [self.place.executor.submit(jobs.ready) for _ in range(self.place.workers - 1) if alone]
         try:
             while True:
                 if alone and (self.kind or time.perf_counter() > self.began + ALONE):
                     alone = False
-                # after a death one suspect at a time, so that the guilty one is found
+                # after a worker died, run suspects one at a time to find the culprit
                 room = 1 if self.suspects or alone else 2 * self.place.workers
                 while len(flying) < room and (task := self._next()) is not None:
                     self._send(task, flying)
@@ -125,7 +125,7 @@ class Dispatch:
                 self._tell(report, now=True)
 
     def _tell(self, report: ProgressReport | None, now: bool = False) -> None:
-        """Progress to who asked for it, and now and then into the log."""
+        """Report progress, and write it to the log periodically."""
         at = time.perf_counter()
         if at - self.counted > 5.0:
             self.counted = at
@@ -168,7 +168,7 @@ class Dispatch:
 
     def _send(self, task: Task, flying: dict[Future, Task]) -> None:
         index = task.index
-        even = len(index) and index[-1] - index[0] == len(index) - 1  # they are in order
+        even = len(index) and index[-1] - index[0] == len(index) - 1  # in order
         some = self.members._with(rows=slice(int(index[0]), int(index[-1]) + 1) if even else index)
         try:
             if self.place.remote:
@@ -194,7 +194,7 @@ class Dispatch:
             self._broken([task, *flying.values()])
             flying.clear()
             return
-        except Exception as error:  # of the engine: a worker died, a result that cannot travel
+        except Exception as error:  # an error of the executor: a worker died, or a result cannot be sent
             if type(error).__name__ in ("CancelledError", "FutureCancelledError"):
                 raise CondyleError(
                     "sweep: the scheduler of the executor is gone or has canceled the work"
@@ -224,7 +224,7 @@ class Dispatch:
         self._keep(part)
 
     def _broken(self, tasks: list[Task]) -> None:
-        """Processes died: try what they had again, one by one."""
+        """Retry the tasks of processes that died, one by one."""
         if not self.place.begin():
             raise CondyleError(
                 "sweep: the executor is broken, one of its processes died"
@@ -235,7 +235,7 @@ class Dispatch:
             self._failed(task, "its process died")
 
     def _failed(self, task: Task, words: str) -> None:
-        """A whole task failed: again, then in halves, until the guilty member (or block) is alone."""
+        """Retry a failed task, then halve it until the faulty member (or block) is isolated."""
         n, unit = len(task.index), BLOCK if self.reduced else 1
         if task.attempt <= self.retries:
             self.suspects.append(Task(task.index, task.attempt + 1))
@@ -255,7 +255,7 @@ class Dispatch:
             self.held.append(part)
 
     def _write(self, now: bool = False) -> None:
-        """Take in what has come, and store it: at once, unless writing would take too much of the time."""
+        """Collect results and store them, unless writing would take too large a share of the time."""
         if not self.held or not (
             now or time.perf_counter() >= self.written + min(SHARE * self.cost, UNWRITTEN)
         ):
@@ -279,7 +279,7 @@ def _here(job: jobs.Job, members: Table, seed: int) -> jobs.Reply:
 
 
 def time_left(seconds: float) -> str:
-    """As a person says it."""
+    """Remaining time as text."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,4 +1,6 @@
-"""Where a sweep runs: here, in processes, in any executor of concurrent.futures, on a Dask cluster, in a pool."""
+"""Where a sweep runs: locally, in processes, in any executor of concurrent.futures, on a Dask cluster, in a
+pool.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ class Here(Executor):
 
 
 class Pool(Protocol):
-    """What is asked of a pool as of multiprocessing: Ray's, joblib's, multiprocess'."""
+    """Interface of pools: those of multiprocessing, Ray, joblib, multiprocess."""
 
     def apply_async(self, func: Any, args: Any, kwds: Any, callback: Any, error_callback: Any) -> object:
         """Run a function, and call back."""
@@ -47,7 +49,7 @@ class OfPool(Executor):
 
 
 class DaskClient(Protocol):
-    """What is asked of a Client of dask.distributed."""
+    """Interface of a Client of dask.distributed."""
 
     def get_executor(self, **options: bool) -> Executor:
         """As of concurrent.futures."""
@@ -59,7 +61,7 @@ class DaskClient(Protocol):
 
 
 class Place:
-    """An executor, how many tasks it works on at once, and how to begin anew when its processes died.
+    """An executor, its number of concurrent tasks, and how to restart it after its processes died.
 
     Args:
         executor: as in `cd.sweep`.
@@ -86,7 +88,7 @@ class Place:
         self.begin()
 
     def begin(self) -> bool:
-        """Make the executor; whether a broken one can be made anew."""
+        """Start the executor; returns whether a broken one can be restarted."""
         if self.client is not None:
             self.executor = self.client.get_executor(pure=False)
             self.workers = max(1, sum(self.client.nthreads().values()))
@@ -101,13 +103,13 @@ class Place:
         return False
 
     def count(self) -> int:
-        """Tasks that run at once now: workers of a cluster come and go."""
+        """Current number of concurrent tasks: workers of a cluster come and go."""
         if self.client is not None:
             self.workers = max(1, sum(self.client.nthreads().values()))
         return self.workers
 
     def close(self) -> None:
-        """End what was begun here."""
+        """Shut down what was started here."""
         if self.given == "processes":
             self.executor.shutdown(wait=True, cancel_futures=True)
         if self.owned and self.client is not None:
@@ -125,7 +127,9 @@ def _client(address: str) -> Any:
 
 
 def _worker() -> None:
-    """In a new process: the first one hears Ctrl-C, and when it is killed this one ends too."""
+    """Initialize a worker process: only the parent handles Ctrl-C, and the worker ends if the parent is
+    killed.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None

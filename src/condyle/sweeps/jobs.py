@@ -1,4 +1,4 @@
-"""What runs on a worker: a work, unpickled once in each process, and some members of a study."""
+"""Jobs on workers: the work, unpickled once per process, and some members of a study."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from condyle.table import Table
 
 
 class Job(Protocol):
-    """A work that answers for some members at once."""
+    """A work that computes the results of several members at once."""
 
     def answer(self, members: Table, seed: int) -> Part:
-        """What comes of members, whose numbers are `members.time`."""
+        """Results of members, whose indices are `members.time`."""
         ...
 
 
@@ -39,7 +39,7 @@ class OneByOne:
             i = int(number)
             try:
                 found = self.work(Member(dict(zip(members.names, row, strict=True)), i, seed))
-                of_results([i], [found])  # it can be kept
+                of_results([i], [found])  # it can be stored
             except Exception as error:
                 failures[i] = reason(error)
             else:
@@ -91,8 +91,9 @@ class ByChunk:
 
 @dataclass(frozen=True)
 class Reduced:
-    """Another job, of whose results only a summary leaves the worker. The members are whole blocks; those that
-    fail are tried again here."""
+    """A job of which only a summary leaves the worker. The members are complete blocks; failed ones are
+    retried here.
+    """
 
     job: Job
     retries: int
@@ -143,7 +144,7 @@ def dumped(job: Job) -> bytes:
 
 @dataclass
 class Payload:
-    """A job, and machine code that it needs, of workers of one kind."""
+    """A job with its machine code, for workers of one kind."""
 
     job: bytes
     kind: str = ""
@@ -152,13 +153,13 @@ class Payload:
 
 @dataclass
 class Reply:
-    """What a worker says.
+    """Reply of a worker.
 
     Attributes:
-        part: what came of the members; None if the worker does not know the job yet.
+        part: results of the members; None if the worker does not have the job yet.
         kind: which machine code it can use.
-        code: what the job needed, if the worker had to find it for itself.
-        seconds: that it took.
+        code: machine code that the worker had to compile or load itself.
+        seconds: time taken.
     """
 
     part: Part | None
@@ -168,11 +169,11 @@ class Reply:
 
 
 _loaded: dict[str, Job] = {}
-"""The last job of this process, by its name: its machine code stays."""
+"""The last job of this process, by name: its machine code remains loaded."""
 
 
 def run(name: str, payload: Payload | None, members: Table, seed: int) -> Reply:
-    """What comes of some members."""
+    """Results of some members."""
     begin = time.perf_counter()
     if name in _loaded:
         return Reply(_loaded[name].answer(members, seed), seconds=time.perf_counter() - begin)
@@ -193,5 +194,5 @@ def run(name: str, payload: Payload | None, members: Table, seed: int) -> Reply:
 
 
 def ready() -> str:
-    """Which machine code a worker can use; everything is loaded afterward."""
+    """The kind of machine code that a worker can use; loads everything."""
     return cache.kind()

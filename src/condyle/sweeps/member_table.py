@@ -14,8 +14,7 @@ class Sample(Table):
     """Members of a study: a Table over members, and how they were drawn.
 
     Attributes:
-        method: as in `cd.members`; empty for members that a user made.
-        seed: of what was random.
+        method: as in `cd.members`; empty for members made by the user. seed: of the random numbers.
         correlated: whether quantities depend on each other.
     """
 
@@ -35,7 +34,7 @@ class Sample(Table):
 
 
 class Member(dict[str, float]):
-    """One member: its quantities by name, its number, and a generator of random numbers of its own.
+    """One member: its quantities by name, its index, and its own random number generator.
 
     Attributes:
         index: its number, from 0 on.
@@ -47,5 +46,5 @@ class Member(dict[str, float]):
         self.index, self.seed = index, seed
 
     def random(self) -> np.random.Generator:
-        """Random numbers that depend on the seed of the study and the number of the member only."""
+        """Random number generator that depends only on the seed of the study and the index of the member."""
         return np.random.default_rng((self.seed, self.index))

@@ -1,4 +1,4 @@
-"""Members of a study: what is uncertain or varied, one row each.
+"""Members of a study: values of uncertain or varied quantities, one row each.
 
 A member is a point of the unit cube, whose coordinate i becomes the value at which the distribution of
 quantity i has that probability. With correlations, the point becomes normal scores z with z = L w, where w
@@ -20,12 +20,12 @@ from condyle.sweeps.member_table import Sample
 
 METHODS = ("sobol", "random", "latin", "halton", "grid", "saltelli")
 LEAST = 2.0**-53
-"""The nearest to 0 and 1 that a probability comes: an infinite value is no member."""
+"""Smallest distance of probabilities from 0 and 1, which avoids infinite values."""
 
 
 @runtime_checkable
 class Distribution(Protocol):
-    """A frozen distribution of scipy.stats, or whatever has this method."""
+    """A frozen distribution of scipy.stats, or an object with this method."""
 
     def ppf(self, q: ArrayLike) -> Array:
         """The values at probabilities q."""
@@ -45,17 +45,17 @@ def members(
     correlations: Correlations | None = None,
     units: Mapping[str, str] | None = None,
 ) -> Sample:
-    """Draw the members of a study. The same arguments give the same members on any machine; of "sobol",
-    "random" and "halton" the first ones are the same whatever n is.
+    """Draw the members of a study. The same arguments give the same members on any machine; for "sobol",
+    "random" and "halton" the first ones do not depend on n.
 
     Args:
-        quantities: what varies, by name: a pair (low, high) is a range with equal chances, else a frozen
+        quantities: varied quantities by name: a pair (low, high) is a uniform range, else a frozen
             distribution of scipy.stats, such as `scipy.stats.norm(70, 5)`.
-        n: how many. For "grid" it is a power of a whole number, or {name: points}, and a range has both its
-            ends; for "saltelli" it is a power of two, and n (2 + quantities) members come of it.
+        n: number of members. For "grid" a power of an integer, or {name: points}, and ranges include both
+            ends; for "saltelli" a power of two, which gives n (2 + quantities) members.
         method: "sobol" (scrambled, most even; best with a power of two), "halton", "latin" (a hypercube),
             "random", "grid", or "saltelli", whose members give Sobol indices with the fewest runs.
-        seed: of all that is random.
+        seed: of the random numbers.
         correlations: {(a, b): correlation}, of the normal scores, from -1 to 1; none by default.
         units: of the quantities, by name.
 
@@ -63,7 +63,7 @@ def members(
         A Table over members, with one column per quantity.
 
     Raises:
-        DescriptionError: a method, a number, a distribution or correlations that cannot be.
+        DescriptionError: an invalid method, number, distribution or correlation.
     """
     known = _distributions(quantities)
     names, d = tuple(known), len(known)
@@ -99,7 +99,7 @@ def members(
 
 
 def _distributions(quantities: Any) -> dict[str, Any]:
-    """What varies, checked: distributions, and ranges as pairs of floats."""
+    """Checked quantities: distributions, and ranges as pairs of floats."""
     if not isinstance(quantities, Mapping) or not quantities:
         raise DescriptionError(
             "members: expected what varies by name, such as {'mass': scipy.stats.norm(70, 5), 'slack': "
@@ -165,7 +165,7 @@ def _points(method: str, d: int, n: int, seed: int) -> Array:
 
 
 def _grid(known: Mapping[str, Any], n: Any) -> Array:
-    """Every combination: ends of ranges are in, of a distribution the middles of equal shares."""
+    """All combinations: ranges with their ends, distributions at the middles of equal probabilities."""
     d = len(known)
     if isinstance(n, Mapping):
         if set(n) != set(known):
@@ -240,5 +240,5 @@ def _correlated(points: Array, factor: Array) -> Array:
 
 
 def _signs(factor: Array) -> Array:
-    """So that the diagonal is positive: the first quantity keeps its own points."""
+    """Signs that make the diagonal positive, so that the first quantity keeps its points."""
     return np.where(np.diag(factor) < 0, -1.0, 1.0)

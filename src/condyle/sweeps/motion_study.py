@@ -1,4 +1,4 @@
-"""Studies of a recorded motion whose members differ: the work of a `cd.uncertainty`."""
+"""Studies of a recorded motion with varied members, for `cd.uncertainty`."""
 
 from __future__ import annotations
 
@@ -27,28 +27,29 @@ from condyle.trace.parameter import Expression, Parameter
 
 RESULTS = ("kinematics", "moments", "activations", "forces", "loads")
 MUSCLE = {"strength": "max_isometric_force", "slack": "tendon_slack_length", "fiber": "optimal_fiber_length"}
-"""What of a muscle may be uncertain, and what it is called there."""
+"""Uncertain quantities of a muscle, and their field names."""
 
 
 @dataclass(frozen=True, eq=False)
 class MotionStudy:
-    """From a recorded motion to joint moments, muscle forces and joint loads, for members that differ: the study of
-    a `cd.uncertainty`, or the work of a `cd.sweep`.
+    """Joint moments, muscle forces and joint loads of a recorded motion for varied members: the study of
+    `cd.uncertainty`, or the work of `cd.sweep`.
 
-    Columns of the members are names of Parameters of the system, or factors of what it says, 1 as it is: "mass" of all
-    bodies (with their inertias), "BODY mass", "MUSCLE strength", "MUSCLE slack" (length of the tendon), "MUSCLE fiber"
-    (optimal length), and "strength", "slack", "fiber" of all muscles. All compile once.
+    Columns of the members are names of Parameters of the system, or factors of its values: "mass" of all
+        bodies (with their inertias), "BODY mass", "MUSCLE strength", "MUSCLE slack" (length of the tendon),
+        "MUSCLE fiber"
+    (optimal length), and "strength", "slack", "fiber" of all muscles. All members share compiled code.
 
     Args:
-        system: whose motion it is.
-        motion: markers, which inverse kinematics follows, or coordinates over time.
+        system: the system.
+        motion: markers, for inverse kinematics, or coordinates over time.
         external_loads: as of `cd.inverse_dynamics`.
-        noise: standard deviation of each number of a marker's position [m], or of each coordinate [rad, m], which every
-            member adds to the motion, with random numbers of its own.
-        lowpass: cut-off frequency [Hz] for the coordinates.
+        noise: standard deviation of each number of a marker's position [m], or of each coordinate [rad, m],
+            added to the motion independently for each member.
+        lowpass: cutoff frequency [Hz] for the coordinates.
         reserves: as of `cd.static_optimization`.
-        results: some of "kinematics", "moments", "activations", "forces", "loads"; only what they need is computed.
-        options: more of `cd.static_optimization`, such as {"passive": True}.
+        results: some of "kinematics", "moments", "activations", "forces", "loads"; others are not computed.
+        options: other arguments of `cd.static_optimization`, such as {"passive": True}.
     """
 
     system: System
@@ -71,7 +72,7 @@ class MotionStudy:
         """The results of one member."""
         system = self.varied(tuple(member))
         state = system.state(parameters=dict(member))
-        with warnings.catch_warnings(action="ignore"):  # each member would say the same
+        with warnings.catch_warnings(action="ignore"):  # otherwise each member would warn
             motion = Motion.of(system, self._moved(system, member), lowpass=self.lowpass, state=state)
             out, loads = {"kinematics": motion.table()[list(system.coordinates)]}, self.external_loads
             if "moments" in self.results:
@@ -100,7 +101,7 @@ class MotionStudy:
         return Table(given.time, given.names, given.values + noise, given.units, degrees=given.degrees)
 
     def varied(self, names: tuple[str, ...]) -> System:
-        """The system with Parameters for some names; made once in each process."""
+        """The system with Parameters for some names, built once per process."""
         key = ("varied", *names)
         known = self.system.compiled.programs
         of, made = known.get(key, (None, None))

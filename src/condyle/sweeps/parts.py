@@ -1,4 +1,4 @@
-"""Results of some members, as numbers and arrays that go through wires and files without pickles."""
+"""Results of some members as numbers and arrays, which are sent and stored without pickles."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _TABLE = ("time", "names", "values", "units", "over", "status")
 
 @dataclass
 class Part:
-    """What came of some members.
+    """Results of some members.
 
     Attributes:
         index: members that finished, shape (k,).
-        numbers: their numbers, {name: (k,)}; NaN where a member has none of that name.
-        arrays: all else of each, in the order of `index`.
+        numbers: their numbers, {name: (k,)}; NaN where a member lacks that name.
+        arrays: all other results of each, in the order of `index`.
         failures: {member: reason} of the others.
-        attempts: {member: how often it was tried} of these.
+        attempts: {member: number of attempts} of these.
         single: whether a result is one value, not a dict.
-        nodes: instead of results, what stays of them (see condyle.sweeps.summary).
+        nodes: summaries instead of results (see condyle.sweeps.summary).
     """
 
     index: np.ndarray
@@ -44,7 +44,7 @@ class Part:
     nodes: dict[Node, dict[str, Numbers]] = field(default_factory=dict)
 
     def packed(self) -> dict[str, np.ndarray]:
-        """As arrays for one .npz: what has one shape in all members is one array."""
+        """As arrays for one .npz: results with the same shape in all members form one array."""
         out = {"index": self.index, "single": np.array(self.single)}
         out |= {f"n/{name}": values for name, values in self.numbers.items()} | packed(self.nodes)
         for name in {name: None for each in self.arrays for name in each}:
@@ -62,7 +62,7 @@ class Part:
 
     @staticmethod
     def unpacked(found: Mapping[str, np.ndarray], arrays: bool = True) -> Part:
-        """The same again; without its arrays, which may be large, if not asked for."""
+        """The part from such arrays; optionally without its arrays, which may be large."""
         part = Part(found["index"], single=bool(found["single"]))
         part.arrays = [{} for _ in part.index]
         part.nodes = unpacked(found)
@@ -83,7 +83,7 @@ class Part:
         return part
 
     def result(self, k: int) -> Result:
-        """What the work gave for the member at place k."""
+        """Result of the member at index k."""
         out: dict[str, Any] = {
             name: float(values[k]) for name, values in self.numbers.items() if not np.isnan(values[k])
         }
@@ -126,7 +126,7 @@ def joined(parts: Sequence[Part]) -> Part:
 
 
 def of_results(index: Sequence[int], results: Sequence[Any]) -> Part:
-    """The part of what a work gave for some members.
+    """The part from results of some members.
 
     Raises:
         DescriptionError: a result that is not a number, text, array, Table, Trajectory or a dict of these.

@@ -1,4 +1,4 @@
-"""What `cd.sweep` returns: results by member, failures with reasons, sensitivities, plots."""
+"""Result of `cd.sweep`: results by member, failures with reasons, sensitivities, plots."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Failure:
 
     Attributes:
         member: its number.
-        reason: the error, or how its run ended.
-        attempts: how often it was tried.
+        reason: the error, or the status of its run.
+        attempts: number of attempts.
     """
 
     member: int
@@ -47,7 +47,7 @@ class Failure:
 
 
 class Sweep(Display):
-    """Results of many members. `sweep[17]` is what the work gave for member 17.
+    """Results of many members. `sweep[17]` is the result of member 17.
 
     Attributes:
         members: the members.
@@ -83,7 +83,7 @@ class Sweep(Display):
 
     @property
     def status(self) -> Outcome:
-        """How it ended: equal to `cd.Status.FINISHED` if every member has a result."""
+        """How the sweep ended: equal to `cd.Status.FINISHED` if every member has a result."""
         done, n = int(self._done.sum()), len(self)
         if done == n:
             return Outcome(Status.FINISHED)
@@ -96,7 +96,7 @@ class Sweep(Display):
 
     @cached_property
     def table(self) -> Table:
-        """One row per member: what was varied, then the numbers that came of it, NaN where it failed."""
+        """One row per member: varied quantities, then numbers of the results, NaN if it failed."""
         names, units = list(self.members.names), list(self.members.units)
         new = [name if name not in names else f"{name} result" for name in self._numbers]
         values = np.column_stack([self.members.values, *self._numbers.values()])
@@ -132,7 +132,7 @@ class Sweep(Display):
         raise DescriptionError(f"sweep[{i}]: the member has no result here: {why}")
 
     def results(self, numbers: Iterable[int] | None = None) -> list[Any]:
-        """What the work gave for some members, by default for all that finished; each file is read once."""
+        """Results of some members, by default of all that finished; each file is read once."""
         wanted = np.flatnonzero(self._done) if numbers is None else np.asarray(list(numbers), dtype=int)
         at = {int(i): k for k, i in enumerate(wanted)}
         out: list[Any] = [None] * len(at)
@@ -149,8 +149,9 @@ class Sweep(Display):
 
     @property
     def summary(self) -> Summary:
-        """Means, standard deviations, quantiles and histograms of the numbers: also with `reduce=True`, and then
-        the same to the last bit."""
+        """Means, standard deviations, quantiles and histograms of the numbers, identical to the last bit with
+        `reduce=True`.
+        """
         if self._nodes is not None:
             return Summary(self._nodes.root)
         index, blocks = np.flatnonzero(self._done), -(-len(self) // BLOCK)
@@ -168,9 +169,9 @@ class Sweep(Display):
         """Sobol indices of a number: which share of its variance each quantity explains, alone (`first`) and
         with all others (`total`), with confidence intervals.
 
-        Members of `method="saltelli"` give them by the estimators of `scipy.stats.sobol_indices`. Of others they
-        are those of a polynomial that is fitted to the results, if that explains them; else they are estimated
-        from neighbors in the sample, total ones only of "random" and "latin" members.
+        Members of `method="saltelli"` give them by the estimators of `scipy.stats.sobol_indices`. For others
+        they come from a polynomial fitted to the results, if that explains them; else they are estimated from
+        neighbors in the sample, total ones only for "random" and "latin" members.
 
         Args:
             name: of the number.
@@ -178,7 +179,7 @@ class Sweep(Display):
             resamples: of the bootstrap.
 
         Raises:
-            DescriptionError: quantities that depend on each other; too few members.
+            DescriptionError: correlated quantities; too few members.
         """
         found = indices(self.members, name, self._number(name), confidence, resamples)
         slopes = self.local(name)
@@ -189,8 +190,9 @@ class Sweep(Display):
         return replace(found, slope=slope, linear=parts / parts.sum() if parts.sum() else parts)
 
     def local(self, name: str) -> dict[str, float]:
-        """Exact derivatives of a number by each quantity, at the mean of the members: of a `cd.Simulation` whose
-        measure is a variable at the end. Empty where there are none."""
+        """Exact derivatives of a number by each quantity, at the mean of the members, for a `cd.Simulation`
+        whose measure is a variable at the end; otherwise empty.
+        """
         if not isinstance(self._work, Simulation):
             return {}
         measure = name if self._measures is None else self._measures.get(name)
@@ -252,7 +254,7 @@ class Sweep(Display):
     # ---- while it runs
 
     def add(self, part: Part, where: Part | Path) -> None:
-        """Take in results."""
+        """Add results."""
         for name, values in part.numbers.items():
             if name not in self._numbers:
                 self._numbers[name] = np.full(len(self), np.nan)
@@ -274,7 +276,7 @@ class Sweep(Display):
 
 
 def indices(members: Table, name: str, y: Array, confidence: float, resamples: int) -> Sensitivity:
-    """Sobol indices of a number of members, by what suits how they were drawn."""
+    """Sobol indices of a number, by the estimator that suits the sampling method."""
     if getattr(members, "correlated", False):
         raise DescriptionError(
             "sensitivity: Sobol indices are for quantities that do not depend on each other, and these were "

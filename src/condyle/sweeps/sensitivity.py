@@ -1,8 +1,8 @@
 """Sobol indices: which share of a variance each quantity explains.
 
 With f(A), f(B) and f(AB_i) of Saltelli's design (Saltelli et al. 2010) the estimators are those of
-scipy.stats.sobol_indices. Of any other sample, with equal shares b of the members in the order of x_i, and with j*
-the member nearest to j in all quantities but x_i (Broto et al. 2020):
+scipy.stats.sobol_indices. For any other sample, with equal shares b of the members sorted by x_i, and with j*
+the member nearest to j in all quantities except x_i (Broto et al. 2020):
 
     S_i  = 1 - mean_b(var(y in b)) / var(y)                                                                  (1)
     ST_i = mean((y_j - y_j*)^2) / 2 / var(y)                                                                 (2)
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 EXPLAINED = 0.03
-"""Share of the variance that a polynomial may leave, to be used instead of neighbors."""
+"""Share of the variance that a polynomial may leave unexplained and still be used instead of neighbors."""
 FEWEST = 32
-"""Members below which nothing can be said."""
+"""Minimum number of members."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,9 +46,10 @@ class Sensitivity(Display):
 
     Attributes:
         name: of the number.
-        quantities: names of what varies.
+        quantities: names of the varied quantities.
         first: share of the variance that each explains alone, shape (d,).
-        total: with all others, shape (d,); NaN where the sample cannot tell: even members, one quantity.
+        total: with all others, shape (d,); NaN if the sample does not determine it: evenly spread members,
+            one quantity.
         first_interval: confidence, shape (d, 2).
         total_interval: the same.
         estimator: "saltelli_2010", "polynomial" or "neighbors".
@@ -112,7 +113,7 @@ class Sensitivity(Display):
 def of_design(
     name: str, names: Sequence[str], x: Array, y: Array, confidence: float, resamples: int
 ) -> Sensitivity:
-    """Of members drawn by Saltelli's design: rows of A, of B, and of A with each column of B."""
+    """Indices from Saltelli's design: rows of A, of B, and of A with each column of B."""
     d = len(names)
     f = y.reshape(d + 2, -1)
     f = f[:, np.isfinite(f).all(axis=0)]
@@ -140,7 +141,7 @@ def of_sample(
     resamples: int,
     independent: bool = True,
 ) -> Sensitivity:
-    """Of any sample, from neighbors. `independent`: members do not avoid each other, as even ones do."""
+    """Indices from any sample, by neighbors. `independent`: members are independent, not evenly spread."""
     from scipy.spatial import KDTree
     from scipy.stats import rankdata
 
@@ -174,8 +175,8 @@ def of_sample(
 
 
 def _polynomial(shares: Array, y: Array) -> Callable[[np.random.Generator | None], Array] | None:
-    """Indices by (3): of the family and degree that predict members left out best; None if none does well. With a
-    generator, those of coefficients drawn from their normal distribution.
+    """Indices by (3), for the family and degree that best predict left-out members; None if none does well.
+    With a generator, for coefficients drawn from their normal distribution.
 
     Args:
         shares: of members below each, from 0 to 1, shape (n, d).
@@ -216,9 +217,9 @@ def _polynomial(shares: Array, y: Array) -> Callable[[np.random.Generator | None
 
 
 FITTED = 4096
-"""Members that a polynomial is fitted to at most."""
+"""Maximum number of members for fitting a polynomial."""
 ENOUGH = 1e-4
-"""Share of the variance below which no better polynomial is looked for."""
+"""Unexplained share of the variance below which no better polynomial is tried."""
 MOST_DEGREE = 12
 
 
@@ -261,7 +262,7 @@ def _enough(name: str, n: int, y: Array) -> None:
 def _resampled(
     indices: Callable[[NDArray[np.intp]], Array], n: int
 ) -> Callable[[np.random.Generator | None], Array]:
-    """Of all members, or of as many drawn with repetition."""
+    """Indices of all members, or of as many drawn with replacement."""
     return lambda rng: indices(np.arange(n) if rng is None else rng.integers(0, n, n))
 
 
@@ -273,7 +274,7 @@ def _with_intervals(
     confidence: float,
     resamples: int,
 ) -> Sensitivity:
-    """Values of all, and percentiles of others that a generator draws."""
+    """Values for all members, and percentiles of bootstrap samples."""
     if not 0 < confidence < 1 or resamples < 2:
         raise DescriptionError(
             f"sensitivity: confidence = {confidence!r} must be between 0 and 1, resamples = {resamples!r} 2 or more"

@@ -1,4 +1,4 @@
-"""The fast way: chunks of members are ensembles, side by side in lanes."""
+"""Simulations of members in chunks, as ensembles in SIMD lanes."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from condyle.system.variables import variables
 from condyle.table import Table
 
 FEW = 16
-"""Fewer states do not run in lanes, whose last digits may differ: a chunk has so many at least."""
+"""Minimum size of a chunk: fewer states do not run in lanes, whose last digits may differ."""
 Measure = str | Callable[[Ensemble], ArrayLike] | Callable[[Trajectory], ArrayLike]
 
 
 class Simulation:
-    """A simulation whose members differ: the work of a `cd.sweep`. Columns of the members are names of
+    """A simulation of varied members, for `cd.sweep`. Columns of the members are names of
     parameters, inputs, coordinates or speeds; `u.NAME` is a speed whose name a coordinate has too.
 
     Args:
-        system: whose motion is wanted.
-        state: where all members start, but for what varies.
+        system: the system.
+        state: initial state of all members, except for varied quantities.
         t_final: the end [s].
         options: of `cd.simulate` for many states, such as accuracy, integrator and keep.
     """
@@ -56,7 +56,7 @@ class Simulation:
         return simulate(self.system, self._states(members), self.t_final, **options)
 
     def _places(self) -> dict[str, tuple[str, int]]:
-        """Where quantities are in a state: what, and at which index."""
+        """Kind and index of each quantity in a state."""
         s = self.system
         places = {f"u.{name}": ("u", k) for k, name in enumerate(s.speeds)}
         for kind, names in (
@@ -69,7 +69,7 @@ class Simulation:
         return places
 
     def _states(self, members: Table) -> dict[str, Any]:
-        """What `cd.simulate` takes for many states."""
+        """Arguments of `cd.simulate` for many states."""
         n, state = len(members), self.state
         given: dict[str, Any] = {
             name: np.tile(np.asarray(getattr(state, name)), (n, 1))
@@ -85,8 +85,9 @@ class Simulation:
         return given
 
     def slopes(self, members: Table, variable: str) -> dict[str, float]:
-        """Exact derivatives of a variable at the end by each quantity, at the mean of the members; empty if this run
-        has none."""
+        """Exact derivatives of a variable at the end by each quantity, at the mean of the members; empty if
+        the run has none.
+        """
         mean = Table([0.0], members.names, members.values.mean(axis=0)[None], over="member")
         given = self._states(mean)
         start = self.state.replace(
@@ -119,7 +120,7 @@ class Simulation:
 
 @dataclass(frozen=True, eq=False)
 class ChunkMeasures:
-    """What a simulation measures of a chunk of members.
+    """Measures of a simulation for a chunk of members.
 
     Attributes:
         measures: by name; None for all variables at the end.

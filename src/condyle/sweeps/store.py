@@ -1,14 +1,14 @@
-"""The folder of a sweep: a manifest, the table of members, and parts with results, each written whole.
+"""The folder of a sweep: a manifest, the table of members, and parts with results, each written atomically.
 
-    manifest.json       what the study is: digests of work and members, seed, versions
+    manifest.json       identity of the study: digests of work and members, seed, versions
     members.npz         the table of members
     numbers/*.parquet   numbers of some members, where pyarrow is installed: pandas.read_parquet("study/numbers")
     parts/*.npz         arrays and failures of some members, and their numbers where pyarrow is not installed
-    lock                held by the process that writes; the system lets go of it when that ends
+    lock                held by the writing process; the system releases it when that ends
     log.txt             one line for each beginning and end, and for progress
 
-A part that has both files counts when the second, Parquet's, is there. Neither has pickles: nothing that is read from
-a store is run.
+A part with two files is complete when the second, Parquet's, exists. Neither contains pickles: reading a
+store runs no code.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from condyle.table import Table
 
 FORMAT = 1
 MANY, SMALL = 64, 1 << 20
-"""So many parts of fewer bytes become one when a study goes on."""
+"""Number of parts, and size in bytes below which they are merged when a study continues."""
 
 
 class Store:
     """A folder of results.
 
     Args:
-        folder: where; it is made if it does not exist.
-        manifest: what the study is: {"work": digest, "members": digest, "count": N, "seed": seed}.
+        folder: the folder; created if it does not exist.
+        manifest: identity of the study: {"work": digest, "members": digest, "count": N, "seed": seed}.
         members: the table to write beside it.
 
     Raises:
@@ -98,7 +98,7 @@ class Store:
         )
 
     def close(self) -> None:
-        """Let others write."""
+        """Release the lock."""
         self._held.close()
 
     def log(self, text: str) -> None:
@@ -124,12 +124,12 @@ class Store:
         return path
 
     def _paths(self) -> list[Path]:
-        """Of parts that are whole: of one in two files, that of Parquet."""
+        """Paths of complete parts: the Parquet file of those with two files."""
         found = {p.stem: p for p in (*self.parts.glob("*.npz"), *self.numbers.glob("*.parquet"))}
         return [found[name] for name in sorted(found)]
 
     def _size(self, path: Path) -> int:
-        """Bytes of a part, in both files: arrays are in that of NumPy."""
+        """Bytes of a part, in both files."""
         both = {path, self.parts / f"{path.stem}.npz"}
         return sum(p.stat().st_size for p in both if p.exists())
 
@@ -148,7 +148,7 @@ class Store:
         return Part.unpacked(found, arrays)
 
     def stored(self) -> Iterator[tuple[Path, Part]]:
-        """All parts, oldest first, without their arrays. Many small ones of an earlier call become one."""
+        """All parts, oldest first, without their arrays. Many small ones of an earlier call are merged."""
         for orphan in (*files.orphans(self.parts), *files.orphans(self.numbers)):
             files.remove(orphan)
         small = [path for path in self._paths() if self._size(path) < SMALL]
@@ -162,7 +162,7 @@ class Store:
 
 
 def _arrow(part: Part) -> Any:
-    """Numbers as a table of Arrow; None without pyarrow, and of a part that has none."""
+    """Numbers as an Arrow table; None without pyarrow or numbers."""
     if not part.numbers:
         return None
     try:
@@ -195,8 +195,8 @@ def _numbers(path: Path) -> dict[str, np.ndarray]:
 
 
 def counts(folder: str | Path) -> tuple[dict[str, Any], int, dict[int, str]]:
-    """Of a folder that another process may write into: its manifest, how many members are done, and reasons of
-    those that failed.
+    """Progress of a study whose folder another process may be writing: manifest, number of finished members,
+    and reasons of failures.
 
     Raises:
         DescriptionError: the folder holds no study.
@@ -218,7 +218,7 @@ def counts(folder: str | Path) -> tuple[dict[str, Any], int, dict[int, str]]:
 
 
 def versions() -> dict[str, str]:
-    """Of what results depend on."""
+    """Versions that results depend on."""
     from importlib.metadata import version
 
     from condyle import __version__

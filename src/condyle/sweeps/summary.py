@@ -1,8 +1,8 @@
-"""What stays of many results: counts, means, variances, extremes and quantiles, merged in a tree.
+"""Summaries of many results: counts, means, variances, extremes and quantiles, merged in a tree.
 
-Members are in blocks of BLOCK, by their numbers. Block i is node (0, i) of a binary tree, and node (l, i) has the
-parts (l - 1, 2 i) and (l - 1, 2 i + 1). Workers make nodes of their chunks, the caller merges those that come. The
-tree does not depend on who makes which node, so that means are the same to the last bit. Of two parts a and b
+Members are in blocks of BLOCK, by index. Block i is node (0, i) of a binary tree, and node (l, i) has the
+children (l - 1, 2 i) and (l - 1, 2 i + 1). Workers compute nodes of their chunks, the caller merges them. The
+tree does not depend on the workers, so means are identical to the last bit. Of two parts a and b
 (Chan, Golub and LeVeque 1979), with n values, mean m, and S the sum of squares about it:
 
     n = n_a + n_b,    d = m_b - m_a,    m = m_a + d n_b / n,    S = S_a + S_b + d^2 n_a n_b / n               (1)
@@ -45,7 +45,7 @@ class Numbers:
     counts: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
     def merged(self) -> Numbers:
-        """Nodes 0 and 1, 2 and 3, ... as one each: (1); a last one without a partner stays."""
+        """Nodes 0 and 1, 2 and 3, ... merged by (1); a last one without a partner is kept."""
         a, b = slice(0, len(self.count) // 2 * 2, 2), slice(1, None, 2)
         n_a, n_b, d = self.count[a], self.count[b], self.mean[b] - self.mean[a]
         n = n_a + n_b
@@ -81,7 +81,7 @@ def of_blocks(index: NDArray[np.int64], values: Array, first: int, blocks: int) 
 
 
 class Nodes:
-    """Nodes of the tree of a study, as far as they are known.
+    """Known nodes of the tree of a study.
 
     Args:
         count: members of the study.
@@ -92,7 +92,7 @@ class Nodes:
         self.at: dict[Node, dict[str, Numbers]] = {}
 
     def add(self, node: Node, numbers: dict[str, Numbers]) -> None:
-        """Take in a node, and make those above it that are complete."""
+        """Add a node, and merge complete parents."""
         level, i = node
         while level < (self.blocks - 1).bit_length():
             other = (level, i ^ 1)
@@ -107,7 +107,7 @@ class Nodes:
 
     @property
     def root(self) -> dict[str, Numbers]:
-        """All that is known, as one node; the same for the same nodes."""
+        """All known nodes merged into one."""
         left = [self.at[node] for node in sorted(self.at, key=lambda n: n[1] << n[0])]
         while len(left) > 1:
             left = [
@@ -146,7 +146,7 @@ def node_of(
 
 
 def aligned(first: int, free: int, wish: int, total: int) -> int:
-    """How many blocks from `first` on are one node, of so many that are free, near so many that are wished."""
+    """Number of blocks from `first` on that form a node, at most those free and close to the desired number."""
     most, size = min(free, max(1, wish)), 1
     while first % (2 * size) == 0 and size < total - first and min(2 * size, total - first) <= most:
         size *= 2
@@ -166,7 +166,7 @@ def packed(nodes: Mapping[Node, Mapping[str, Numbers]]) -> dict[str, Array]:
 
 
 def unpacked(found: Mapping[str, Array]) -> dict[Node, dict[str, Numbers]]:
-    """The same again."""
+    """The inverse of `packed`."""
     out: dict[Node, dict[str, Numbers]] = {}
     for key in found:
         s, _, rest = key.partition("/")
@@ -227,7 +227,7 @@ class Summary(Display):
         return self._numbers[name]
 
     def quantile(self, name: str, q: ArrayLike) -> Any:
-        """Values below which the shares q are, off by 5e-4 of their size at most."""
+        """Quantiles q, accurate to 5e-4 of their size."""
         x, q = self._known(name), np.asarray(q, dtype=float)
         if not ((q >= 0) & (q <= 1)).all():
             raise DescriptionError(f"quantile: q: expected shares from 0 to 1, got {q}")

@@ -1,7 +1,8 @@
-"""`cd.sweep`: a work for many members, here or anywhere, with results that are stored as they come.
+"""`cd.sweep`: run a work for many members, locally or elsewhere, and store results as they arrive.
 
-What a member gives depends on the member alone, so results are the same whatever the executor, the chunks,
-their order and the number of workers. The process that calls `cd.sweep` writes the store; workers only answer.
+The result of a member depends on that member alone, so results do not depend on the executor, the chunks,
+their order or the number of workers. The process that calls `cd.sweep` writes the store; workers only return
+results.
 """
 
 from __future__ import annotations
@@ -45,28 +46,28 @@ def sweep(
     seed: int | None = None,
     progress: bool | Callable[[float], object] = False,
 ) -> Sweep:
-    """Run a work for many members: here, in processes, or on a cluster. Results do not depend on where, in which
-    order and in which chunks they run. A member that fails is a row with a reason. Ctrl-C returns what there
-    is; with a store, a second call goes on where the first ended.
+    """Run a work for many members: locally, in processes, or on a cluster. Results do not depend on place,
+    order and chunks. A failed member is a row with a reason. Ctrl-C returns the finished members; with a
+    store, a second call continues where the first ended.
 
     Args:
-        work: a `cd.Simulation`, the fast way; or a function of a member (a dict of its quantities, with `index`
-            and `random()`) that returns a number, text, array, Table, Trajectory, or a dict of these; or, with
-            `batched`, a function of a Table of members that returns arrays with one row each. A Trajectory is
-            kept as its Table.
+        work: a `cd.Simulation`, which is fastest; or a function of a member (a dict of its quantities, with
+            `index` and `random()`) that returns a number, text, array, Table, Trajectory, or a dict of these;
+            or, with `batched`, a function of a Table of members that returns arrays with one row each. A
+            Trajectory is kept as its Table.
         members: from `cd.members`, or a Table with one row per member.
-        executor: None runs here; "processes" in as many processes as there are cores; or an Executor as of
-            concurrent.futures (joblib's loky, MPI's), a Dask Client, or its address "tcp://...", used as given, or
-            a pool with `apply_async` (multiprocessing's, Ray's).
-        store: a folder for results, written as they come.
-        chunk: members of one task; found by default.
-        retries: how often a member that failed, or whose process died, is tried again.
-        measures: of a Simulation, by name: a variable, whose value at the end is taken, a function of the
-            Ensemble with one row per member, or a function of each Trajectory, if its argument is called
-            traj. All variables at the end by default.
+        executor: None runs in this process; "processes" in one process per core; or an Executor like those of
+            concurrent.futures (joblib's loky, MPI's), a Dask Client, or its address "tcp://...", used as
+            given, or a pool with `apply_async` (multiprocessing's, Ray's).
+        store: a folder for results, written as they arrive.
+        chunk: members per task; automatic by default.
+        retries: number of retries of a member that failed, or whose process died.
+        measures: for a Simulation, by name: a variable, for its final value, a function of the Ensemble with
+            one row per member, or a function of each Trajectory, if its argument is named traj. All variables
+            at the end by default.
         batched: whether the function takes a Table; by default, whether its argument is called members.
-        reduce: keep only a summary of the numbers (means, quantiles, histograms), made on the workers; with it,
-            `sweep.summary` is all there is, however many members there are.
+        reduce: keep only a summary of the numbers (means, quantiles, histograms), computed on the workers, as
+            `sweep.summary`.
         seed: of `member.random()`; that of the members by default.
         progress: True shows a bar with rate, time left and failures; a function is called with the share done.
 
@@ -121,7 +122,7 @@ def _checked(members: Any) -> Table:
 
 
 def _job(work: Any, measures: Any, batched: bool | None, threads: int | None) -> tuple[jobs.Job, str]:
-    """What workers run, and its name."""
+    """The job of the workers, and its name."""
     if isinstance(work, Simulation):
         return ChunkMeasures(work, measures, threads), "Simulation"
     if measures is not None:

@@ -1,4 +1,4 @@
-"""`cd.uncertainty`: what comes of a study whose members differ, as bands over time."""
+"""`cd.uncertainty`: results of a study with varied members, as bands over time."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Band(Display):
     Attributes:
         quantiles: of low and high.
         values: of the members that finished, shape (k, rows, columns).
-        index: their numbers, shape (k,).
-        members: what was varied, of all members.
+        index: their indices, shape (k,).
+        members: the varied quantities of all members.
     """
 
     mean: Table
@@ -60,8 +60,9 @@ class Band(Display):
         return np.asarray(self.values[:, :, self.mean.names.index(name)])
 
     def plot(self, *names: str, **options: Unpack[PlotOptions]) -> AxesLike:
-        """Draw medians (of all columns, if none is named) over time, with bands from low to high. Options and what is
-        returned are those of `Table.plot`."""
+        """Draw medians (of all columns by default) over time, with bands from low to high. Options and result
+        as for `Table.plot`.
+        """
         from condyle.table.panels import Source
         from condyle.table.plots import draw
 
@@ -93,8 +94,8 @@ class Band(Display):
 
 
 class Uncertainty(Display):
-    """What came of a study whose members differ: bands by name, `found["forces"]`. If the study gives one Table,
-    `found` has the attributes of its Band itself.
+    """Results of a study with varied members: bands by name, `found["forces"]`. If the study returns one
+    Table, `found` has the attributes of its Band.
 
     Attributes:
         sweep: the runs, with `status`, `failures`, `table` and the results of each.
@@ -137,17 +138,17 @@ def uncertainty(
     seed: int | None = None,
     progress: bool | Callable[[float], object] = False,
 ) -> Uncertainty:
-    """How uncertain the results of a study are: it runs for all members, and its Tables become bands.
+    """Uncertainty of the results of a study: run it for all members, and turn its Tables into bands.
 
     Args:
         study: a `cd.MotionStudy`, or a function of a member that returns a Table, several by name, or the result of
-            `cd.static_optimization`. Rows and columns are the same for all members.
+            `cd.static_optimization`. Rows and columns must be the same for all members.
         members: from `cd.members`, or a Table with one row per member.
         quantiles: of the bands.
-        executor: where members run, as of `cd.sweep`; and so are store, chunk, retries, seed and progress.
+        executor: as for `cd.sweep`; likewise store, chunk, retries, seed and progress.
         store: a folder for results.
         chunk: members of one task.
-        retries: how often a member that failed is tried again.
+        retries: number of retries of a failed member.
         seed: of `member.random()`.
         progress: True shows a bar.
 

@@ -1,4 +1,4 @@
-"""Arguments that a user gives to a run, checked: numbers, systems and their states."""
+"""Checks of arguments of runs: numbers, systems and their states."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from condyle.system.system import System
 from condyle.system.variables import variable_names
 
 COARSEST = 16
-"""A step has at least so many units in the last place of t: with fewer, steps of one length are not of one
-length."""
+"""Minimum step in units in the last place of t: below it, steps of equal length are not equal."""
 BYTES_PER_EVENT = 2_000
-"""About what an Occurrence with its State takes."""
+"""Approximate memory of an Occurrence with its State."""
 
 
 def seconds(what: str, value: Any) -> float:
@@ -29,7 +28,7 @@ def seconds(what: str, value: Any) -> float:
 
 
 def check_system(who: str, system: Any, then: str = "state") -> None:
-    """A System, which comes before `then`."""
+    """Check a System, which comes before `then`."""
     if not isinstance(system, System):
         given = repr(system).partition("\n")[0]
         hint = (
@@ -61,7 +60,7 @@ def check_state(who: str, system: System, state: Any) -> None:
 
 
 def nth(what: str, i: Any, count: int) -> int:
-    """Which of so many, counted from the end if negative."""
+    """Check an index, counted from the end if negative."""
     try:
         return range(count)[i]
     except IndexError:
@@ -77,7 +76,7 @@ def check_step(name: str, value: float | None, start: float, end: float, row: in
 
     Args:
         name: of the argument, for the message.
-        row: what each step keeps [bytes]; 0 if nothing.
+        row: memory per step [bytes]; 0 if none.
     """
     if value is None or not end > start:
         return
@@ -100,7 +99,7 @@ def check_step(name: str, value: float | None, start: float, end: float, row: in
 
 
 def check_memory(what: str, bytes: float, remedy: str) -> None:
-    """Results that this machine has the memory for, or words on what to do."""
+    """Raise an error with a remedy if results exceed the memory of this machine."""
     if bytes > (memory := _memory()):
         raise DescriptionError(
             f"{what}: that takes {bytes / 1e9:.3g} GB and this machine has {memory / 1e9:.3g}; {remedy}"

@@ -1,8 +1,7 @@
-"""What is compiled from a System: its model, native functions and programs, each made when it is first asked
-for.
+"""Compiled form of a System: its model, native functions and programs, each created on first use.
 
-A System describes and answers; it makes one of these when it freezes. All machine code of the system is kept
-here, so that it goes when the System goes.
+A System creates one of these when it freezes. It owns all machine code of the system, which is freed with the
+System.
 """
 
 from __future__ import annotations
@@ -50,24 +49,23 @@ other threads, which then keep a core busy."""
 
 
 class Compiled:
-    """Machine code of one system, and what it needs.
+    """Machine code of one system, and its data.
 
     Attributes:
-        model: what the expressions are made from (condyle.model).
+        model: the source of the expressions (condyle.model).
         key: text that identifies the model in the cache.
-        entries: names and defaults of what users give as vectors, by the names of the operators' arguments.
-        tails: makes the last argument of the kernels from the keyword options.
-        functions: native functions by operator and what else identifies them.
-        programs: native programs, by what identifies them.
-        evaluations: how often States called each kernel.
+        entries: names and defaults of vectors, by the names of the operators' arguments.
+        tails: builds the last argument of the kernels from the keyword options.
+        functions: native functions by operator and further keys. programs: native programs by key.
+            evaluations: number of calls of each kernel by States.
         quaternions: where unit quaternions are in q.
-        plain: for q and u, what says whether nothing is left to check of one state's.
+        plain: for q and u, functions that tell whether a vector needs no further checks.
         no_tau: zeros, shape (nu,), read-only.
         moves: whether some motion is prescribed.
         forward_dynamics: its native function.
-        udot_key: by which States keep their accelerations without tau.
+        udot_key: key of accelerations without tau in States.
         length: see scales.py [m].
-        weights: the usual ones of errors in q, u, z: scales.py.
+        weights: defaults for errors in q, u, z: scales.py.
     """
 
     def __init__(
@@ -111,17 +109,18 @@ class Compiled:
 
     @cached_property
     def generalized_forces(self) -> dict[str, str]:
-        """Units of what acts on the speeds, by their names."""
+        """Units of generalized forces, by speed."""
         return dict(generalized_forces(self.model, {}))
 
     @cached_property
     def ydot_in_parts(self) -> bool:
-        """Whether rates of q, u and z have kernels of their own: with constraints there are loops for
-        accelerations, and none for all rates together."""
+        """Whether rates of q, u and z have separate kernels: with constraints there are loops for
+        accelerations, but not for all rates together.
+        """
         return bool(self.model.constraints) and prefers_loops(self.model)
 
     def remembered(self, key: Any, make: Callable[[], T]) -> T:
-        """Result of `make`, computed once per key: what studies compute once per system."""
+        """Result of `make`, computed once per key, for studies."""
         if key not in self.programs:
             self.programs[key] = make()
         found: T = self.programs[key]
@@ -183,7 +182,7 @@ class Compiled:
         return call
 
     def shaped(self, name: str, result: Any) -> Any:
-        """What the native function of an operator gave, each result (..., n) in its shape (..., *shape)."""
+        """Results of an operator's native function, reshaped from (..., n) to (..., *shape)."""
         shapes = self._shapes[name]
         if shapes is None:
             return result
@@ -203,16 +202,16 @@ class Compiled:
         return result
 
     def _looked_at(self, name: str) -> bool:
-        """Whether a result that is not a number may mean that a path is not found."""
+        """Whether NaN in a result may mean that a path was not found."""
         return bool(self.model.over_surfaces or self.model.reaction_laws) and OPERATORS[name].on_paths
 
     def refusal(self, operator: OperatorRecord, label: str, tail: int = -1) -> Any:
-        """What a kernel that ends with an operator's status does where that is not zero; None if it has none.
+        """Handler of a nonzero status of an operator's kernel; None if it has no status.
 
         Args:
             operator: its record.
-            label: what messages call it.
-            tail: which of the kernel's arguments is the tail.
+            label: its name in messages.
+            tail: index of the tail among the kernel's arguments.
         """
         match operator.status:
             case "":
@@ -226,9 +225,9 @@ class Compiled:
         return partial(failures.refuse_singular, self.model.tree, label)
 
     def shortcut(self, name: str, method: Callable[..., Any]) -> Callable[..., Any] | None:
-        """A builtin that replaces an operator's method: one state goes straight to the kernel, with t, z and
-        inputs as numbers and vectors after one check, with parameters after another; all else goes to the
-        method. None until there is machine code."""
+        """A builtin that replaces an operator's method: one state goes directly to the kernel, with checked
+        t, z, inputs and parameters; other calls go to the method. None until there is machine code.
+        """
         function, one = self.function(name), self.tails.one
         count, free, zeros = len(function.inputs) - 1, OPERATORS[name].may_end, self.no_tau
         timed = name in self.timed.operators
@@ -245,7 +244,7 @@ class Compiled:
             return method(*arguments, **options)
 
         def looked_at(*arguments: Any, **options: Any) -> Any:
-            """The method says why a result is not a number."""
+            """Call the method to explain a NaN."""
             result = call(*arguments, **options)
             x = result if type(result) is np.ndarray and result.ndim == 1 else np.ravel(result)
             total = x.dot(x) if x.size < SMALL else x.sum()
@@ -255,7 +254,7 @@ class Compiled:
 
     @cached_property
     def timed(self) -> TimeDependence:
-        """What of the system depends on time."""
+        """Time-dependent elements of the system."""
         return TimeDependence(self.model)
 
     def check_time(self, what: str, name: str, arrays: tuple[Any, ...], options: Mapping[str, Any]) -> None:
@@ -271,8 +270,9 @@ class Compiled:
     # ---- vectors and states --------------------------------------------------------------------------------
 
     def vector(self, name: str, value: Any, what: str = "") -> Array:
-        """The user's q, u, udot, tau, ... as a checked, finite array (..., n); labels are matched where there
-        are any."""
+        """The user's q, u, udot, tau, ... as a checked, finite array (..., n); labels are matched if there
+        are any.
+        """
         entries, what = self.entries[name], f"{what}: {name}" if what else name
         array = vector(what, value, len(entries.names), entries)
         check_finite(what, array, entries)
@@ -285,8 +285,9 @@ class Compiled:
         return y
 
     def prescribed(self, q: Array, u: Array, tail: Array, locked: Any = None) -> tuple[Array, Array]:
-        """q (..., nq) and u (..., nu) with what enabled motions prescribe, and u = 0 where `locked`, by
-        default what coordinates are, says position."""
+        """q (..., nq) and u (..., nu) with values prescribed by enabled motions, and u = 0 where `locked` (by
+        default that of the coordinates) is at position level.
+        """
         if self.model.tree.driven:
             q, u = self.function("prescribed").fast(q, u, tail)
         if still := resting(self.model.tree.speeds, self.tails.locked if locked is None else locked):
@@ -295,8 +296,9 @@ class Compiled:
         return q, u
 
     def followed(self, y: Array, t: Array, tail: Array) -> Array:
-        """q, u, z side by side (m, n) at times t (m,) with what motions prescribe; the rest of the tail
-        holds, (k,) or (m, k)."""
+        """q, u, z side by side (m, n) at times t (m,) with prescribed values; the rest of the tail is
+        unchanged, (k,) or (m, k).
+        """
         tree = self.model.tree
         if not tree.driven:
             return y
@@ -308,7 +310,7 @@ class Compiled:
         return np.concatenate([q, u, y[:, n:]], axis=1)
 
     def projection(self, tail: Array, weights: Array) -> ProjectionProblem:
-        """What projection needs of states with a tail (..., n)."""
+        """Functions for projection of states with a tail (..., n)."""
         names = "constraints.errors", "position_change", "velocity_change", "qdot"
         errors, nearer, slower, rates = map(self.seldom, names)
         rows, undefined = self._equations
@@ -336,9 +338,9 @@ class Compiled:
 
 
 class SharedCode:
-    """What was compiled of a System and its copies, the last few: copies with the same parts share it.
+    """Compiled code of a System and its last few copies: copies with the same parts share it.
 
-    A model that is kept for a second reading has one. What it holds lives as long as the model is kept.
+    A cached model file has one, which lives as long as the cached model.
     """
 
     MOST = 8
@@ -347,9 +349,9 @@ class SharedCode:
         self._held: dict[tuple[Any, ...], tuple[list[Any], Compiled]] = {}
 
     def get(self, parts: list[Any], more: tuple[Any, ...], make: Callable[[], Compiled]) -> Compiled:
-        """What was made of these very objects and what else determines it, or what is made now."""
+        """Compiled code of these objects and further keys, created if missing."""
         key = (*map(id, parts), more)
-        found = self._held.pop(key, None) or (parts, make())  # the parts live on, so that ids stay theirs
+        found = self._held.pop(key, None) or (parts, make())  # keep the parts alive, so that ids stay unique
         while len(self._held) >= self.MOST:
             self._held.pop(next(iter(self._held)), None)
         self._held[key] = found
@@ -357,7 +359,7 @@ class SharedCode:
 
 
 def _entries(model: Model) -> dict[str, Entries]:
-    """What the vectors that users give contain, by the names of the operators' arguments."""
+    """Entries of vectors, by the names of the operators' arguments."""
     tree = model.tree
     turned = tuple(
         (b.name, slice(b.q.start + part.start, b.q.start + part.stop))
@@ -411,8 +413,7 @@ def _steps(du: Array) -> Array:
 
 
 class TimeDependence:
-    """What of a system depends on time, for each operator: words for errors, and the name by which it is
-    disabled, if it can be."""
+    """Time-dependent elements for each operator: text for errors, and the name for disabling, if any."""
 
     def __init__(self, model: Model) -> None:
         found = model.notes.get("reads time", lambda: _readers(model))

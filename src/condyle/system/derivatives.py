@@ -1,5 +1,4 @@
-"""Derivatives of a System's operators: exact, as machine code. System.jvp, vjp and jacobian say what they
-are."""
+"""Derivatives of a System's operators: exact, as machine code. See System.jvp, vjp and jacobian."""
 
 from __future__ import annotations
 
@@ -43,7 +42,7 @@ _OPTIONS = tuple(name for name in OPTIONS if name != "out")
 
 
 def derivable(name: str) -> OperatorRecord:
-    """The record of an operator that is a kernel of its own, for jvp, vjp, jacobian and casadi."""
+    """The record of an operator with its own kernel, for jvp, vjp, jacobian and casadi."""
     operator = OPERATORS.get(name)
     if operator is None or not operator.derivable:
         known = [name for name, operator in OPERATORS.items() if operator.derivable]
@@ -120,7 +119,7 @@ def _keep_direct(
     count: int,
     shapes: Sequence[tuple[int, ...]] = (),
 ) -> None:
-    """From here on plain vectors go straight to the kernel, if the same is asked for."""
+    """Let further calls of the same kind with plain vectors go directly to the kernel."""
     names = (wrt,) if isinstance(wrt, str) else wrt
     if not names or name == "multipliers" or any(shape[0] == 0 for shape in shapes):
         return
@@ -169,17 +168,17 @@ def _check_paths(compiled: Compiled, kind: str, name: str, arrays: Sequence[Any]
 
 
 def _size(compiled: Compiled, name: str) -> int:
-    """How many numbers the results of a kernel have for one state, its parts side by side."""
+    """Total size of a kernel's results for one state."""
     return sum(n for result, n in OPERATORS[name].outputs(compiled.model) if result != "status")
 
 
 def _part(compiled: Compiled, operator: OperatorRecord, body: int) -> slice:
-    """Which of the numbers are an operator's, if it answers for one body."""
+    """Slice of an operator's results for one body."""
     return operator.row(compiled.model, body) if operator.per_body == "row" else slice(None)
 
 
 def _results(compiled: Compiled, name: str, size: int) -> Entries:
-    """What an operator's result contains: speeds, where it is one number for each."""
+    """Names of an operator's results: speeds, if it has one number for each."""
     udot = compiled.entries["udot"]
     per_speed = list(OPERATORS[name].results.values()) == ["nu"] and size == len(udot.names)
     return udot if per_speed else Entries("entry", ())
@@ -256,8 +255,9 @@ def _derivative(
 
 
 def _check_rank(compiled: Compiled, q: Any, u: Any, tail: Array) -> None:
-    """Raise an error for derivatives of multipliers where redundant constraints share the load: the shares
-    jump."""
+    """Raise an error for derivatives of multipliers of redundant constraints, whose load sharing is not
+    differentiable.
+    """
     model = compiled.model
     flags = tail[..., model.tail["enabled"]][..., len(model.forces) :][..., : len(model.constraints)]
     enabled = np.repeat(flags, [c.size for c in model.constraints.values()], axis=-1).sum(axis=-1)
@@ -286,8 +286,9 @@ def _matrix(compiled: Compiled, q: Any, u: Any, tail: Array) -> Array:
 
 
 def check_shares(compiled: Compiled, kind: str, name: str, q: Any, u: Any, tail: Array) -> None:
-    """Refuse derivatives where rigid contacts are redundant and how they share their load counts: in their
-    forces, and where one slides in accelerations too, multipliers.py (9)."""
+    """Refuse derivatives that depend on the load sharing of redundant rigid contacts: of their forces, and of
+    accelerations if one slides, multipliers.py (9).
+    """
     model = compiled.model
     discrete = list(model.tree.discrete.names)
     counts = name in CONTACT_FORCES

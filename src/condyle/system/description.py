@@ -41,8 +41,7 @@ class Copies(Attachments):
     """Freezing of a System at its first use, and copies of it."""
 
     def _freeze(self, why: str) -> Compiled:
-        """From here on nothing changes: check what only the whole can show, and give it what is compiled from
-        it."""
+        """Freeze: check the complete system, and create its compiled form."""
         if self._compiled is None:
             shared = self._shared
             self._compiled = self._code() if shared is None else shared.get(*self._own_parts(), self._code)
@@ -60,7 +59,7 @@ class Copies(Attachments):
         return compiled
 
     def _own_parts(self) -> tuple[list[Any], tuple[Any, ...]]:
-        """The objects that machine code is made of, none of which changes, and all else that it depends on."""
+        """The immutable objects that machine code depends on, and further keys."""
         tree, rooms = self._tree, (self._forces, self._constraints, self._measures)
         names = (tree.parameters, tree.inputs, tree.discrete)
         parts = [
@@ -71,8 +70,7 @@ class Copies(Attachments):
         return parts, (*(tuple(room) for room in rooms), *(len(r) for r in names), self._off)
 
     def _check_reactions(self) -> None:
-        """Raise a clear error if a law asks for reactions of joints where impacts and contacts that open add to
-        them."""
+        """Raise an error if a law uses joint reactions in a system with unilateral constraints."""
         one_way = if_loaded("condyle.constraints.unilateral.base", "Unilateral")
         asking = [name for name, force in self._moving.items() if force.reactions]
         found = [name for name, c in self._constraints.items() if one_way and isinstance(c, one_way)]
@@ -89,7 +87,7 @@ class Copies(Attachments):
         self._tree.fitting = {id(law): law for law in laws}  # no others, which are kept alive
 
     def _check_inertia(self) -> bool:
-        """Every speed moves some inertia, or an error says which does not."""
+        """Raise an error for speeds that move no inertia."""
 
         from condyle.tree.massless import check_inertia
 
@@ -100,7 +98,7 @@ class Copies(Attachments):
 
     @property
     def compiled(self) -> Compiled:
-        """What is compiled from it: model, kernels, programs; freezes it."""
+        """Its compiled form: model, kernels, programs; freezes it."""
         return self._compiled or self._freeze("compiling")
 
     def copy(
@@ -113,12 +111,12 @@ class Copies(Attachments):
         geometry: Mapping[str, Geometry | None] | None = None,
         parameters: str | Iterable[str] | None = None,
     ) -> Self:
-        """The same description, free to change; in it some parts may be others.
+        """An unfrozen copy of the description, optionally with other parts.
 
         Args:
             bodies: {name: arguments of `add_body` that change}: mobilizer (with the same coordinates), X_PF,
                 X_BM, mass, com, inertia.
-            forces: others in place of those of that name; None leaves one out.
+            forces: replacements by name; None leaves one out.
             constraints: replacements by name; None leaves one out.
             markers: other stations [m], shape (3,); None leaves one out.
             geometry: replacements by name, as in `system.geometry`; None leaves one out.
@@ -198,7 +196,7 @@ class Copies(Attachments):
         return self._parts()
 
     def _parts(self) -> dict[str, Any]:
-        """All that it is made of, which pickles."""
+        """All of its parts, for pickles."""
         return {
             "tree": self._tree,
             "forces": self._forces,
@@ -219,7 +217,7 @@ class Copies(Attachments):
 
     @classmethod
     def _from_parts(cls, parts: dict[str, Any]) -> Self:
-        """A System of these, free to change."""
+        """An unfrozen System of these parts."""
         made = object.__new__(cls)
         made._take(parts)
         return made
@@ -235,7 +233,7 @@ class Copies(Attachments):
 
 
 class Description(Copies):
-    """What a System is made of, until it is frozen; then what is compiled from it, an object of its own."""
+    """The description of a System, and its compiled form once it is frozen."""
 
     @with_call_hints(
         {
@@ -266,7 +264,7 @@ class Description(Copies):
         Args:
             name: unique among bodies.
             parent: a body of this system, or its name.
-            mobilizer: what the body may do, such as `cd.Pin()`.
+            mobilizer: its joint, such as `cd.Pin()`.
             X_PF: frame F on the parent: a Transform, a 3-vector (translation) or None.
             X_BM: frame M on the body, given in the same ways.
             mass: [kg].
@@ -274,12 +272,12 @@ class Description(Copies):
             inertia: about com, in the body's axes [kg m^2]: 3, 6 (xx yy zz xy xz yz) or 3 x 3.
             coordinates: names or `cd.Coordinate`s, one per coordinate. By default the body's name, with a
                 suffix where there are several; names given with the mobilizer are kept where they are free.
-            motion: how the mobilizer moves, if that is known beforehand: `cd.Prescribed(position=f)`.
+            motion: prescribed motion of the mobilizer: `cd.Prescribed(position=f)`.
             joint: name of the joint, for tables of joint reactions; the body's by default.
-            any_inertia: take an inertia that no real body has (a moment above the sum of the two others), and
-                none at all where the mobilizer moves nothing else, as models of other programs do.
-            follows: a body, added before, whose coordinates move this one too: the mobilizer takes all of
-                them, and the body has none of its own. `cd.Coupled` makes such mobilizers.
+            any_inertia: accept impossible inertias (a moment above the sum of the two others) and missing
+                ones, as in models of other programs.
+            follows: a body, added before, whose coordinates also move this one: the mobilizer uses all of
+                them, and the body has none of its own. `cd.Coupled` creates such mobilizers.
         """
         if self._frozen:
             raise FrozenError(
@@ -349,19 +347,18 @@ class Description(Copies):
         law: type[ContactLaw] | None = None,
         **options: object,
     ) -> tuple[str, ...]:
-        """Let surfaces touch: a pair, a group against a group, or a group within itself.
+        """Add contact of surfaces: a pair, a group against a group, or within a group.
 
-        Each pair becomes a force, or a constraint where the material of both is cd.contact.Rigid. One pair
-        has the name itself; of several each is NAME.A.B, or NAME.B where a is one surface, with the surfaces'
-        names, or their places where they have none. Left out are pairs on one body and pairs that share a
-        clique.
+        Each pair becomes a force, or a constraint where the material of both is cd.contact.Rigid. A single
+        pair has this name; of several each is NAME.A.B, or NAME.B if a is one surface, with the surfaces'
+        names or indices. Pairs on the same body and pairs that share a clique are left out.
 
         Args:
             name: unique among forces and constraints.
             a: a surface, or several.
             b: a surface, or several; None: those of a among each other.
-            law: cd.contact.HuntCrossley by default, or cd.contact.OpenSimHuntCrossley; meshes take
-                cd.contact.ElasticFoundation by themselves, or cd.contact.OpenSimElasticFoundation.
+            law: cd.contact.HuntCrossley by default, or cd.contact.OpenSimHuntCrossley; for meshes
+                cd.contact.ElasticFoundation by default, or cd.contact.OpenSimElasticFoundation.
             options: of the law, such as smooth=1e-5.
 
         Returns:
@@ -404,7 +401,7 @@ class Description(Copies):
         self._switch(name, enabled)
 
     def _switch(self, name: str, enabled: bool) -> None:
-        """Keep whether something acts in default states."""
+        """Set whether an element acts in default states."""
         if not isinstance(enabled, bool):
             raise DescriptionError(f"{name!r}: enabled: expected True or False, got {enabled!r}")
         self._off = self._off if enabled else self._off | {name}
@@ -422,10 +419,9 @@ class Description(Copies):
 
     @with_call_hints(skip=1)
     def add_discrete(self, name: str, default: float) -> None:
-        """Add a discrete variable that no law needs, for witnesses and actions: a counter, what an event
-        remembers.
+        """Add a discrete variable for witnesses and actions, such as a counter.
 
-        Laws bring theirs along: `s.discrete(name, default)` in a function, or `cd.Discrete(name, default)`
+        Laws define their own: `s.discrete(name, default)` in a function, or `cd.Discrete(name, default)`
         for a number.
         """
         if self._frozen:
@@ -436,12 +432,12 @@ class Description(Copies):
         self._tree.register([Discrete(name, default)])
 
     def _admit(self, kind: str, name: str, law: Any, wanted: type[Any], example: str) -> None:
-        """Check a force or constraint that is to be added, and take in its Parameters."""
+        """Check a new force or constraint, and register its Parameters."""
         self._check_new(kind, name, law, wanted, example)
         self._tree.register(law.parameters())
 
     def _check_new(self, kind: str, name: str, law: Any, wanted: Any, example: str) -> None:
-        """Check a force or constraint that is to be added."""
+        """Check a new force or constraint."""
         if self._frozen:
             raise FrozenError(
                 f"{kind} {name!r} cannot be added: the system is in use since {self._frozen}; "
@@ -480,7 +476,7 @@ class Description(Copies):
             raise
 
     def describe(self) -> str:
-        """Everything that it is made of, for reading: bodies with masses, frames, coordinates with defaults
+        """A readable description: bodies with masses, frames, coordinates with defaults
         and ranges, speeds, parameters, inputs, discrete variables, auxiliary states, forces, constraints,
         motions, measures."""
         return "\n\n".join(
@@ -527,7 +523,7 @@ LAW, MOBILIZER = 100, 60
 
 
 def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any]) -> list[Block]:
-    """Bodies, frames, coordinates, speeds and what else there is; empty blocks are left out."""
+    """Bodies, frames, coordinates, speeds and other parts; empty blocks are left out."""
     bodies = [b for b in system.bodies if b.parent is not None]
     q_units, u_units = scales.units(system.bodies)
     owner_q, owner_u = ([b.name for b in bodies for _ in range(n(b))] for n in (_nq, _nu))
@@ -666,7 +662,7 @@ def _inertia(b: Body) -> str:
 
 
 def _place(X: Transform) -> str:
-    """A transform by its translation and its turn."""
+    """A transform by its translation and rotation."""
     R, p = (np.asarray(x, dtype=float) for x in X)
     parts = [f"p = ({numbers(p)})"] if p.any() else []
     turn = log_so3(R)

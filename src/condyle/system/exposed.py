@@ -4,9 +4,9 @@
     BODY.mass                       [kg]
     BODY.com_x, _y, _z              mass center [m]
     BODY.inertia_xx, ... _yz        about it [kg m^2]
-    BODY.p_PF_x, _y, _z             place of its joint on the parent [m]
+    BODY.p_PF_x, _y, _z             position of its joint on the parent [m]
     BODY.p_BM_x, _y, _z             and on the body [m]
-    ELEMENT.FIELD, .FIELD_x, ...    what forces, muscles and constraints are made with; _0, _1, ... where
+    ELEMENT.FIELD, .FIELD_x, ...    arguments of forces, muscles and constraints; _0, _1, ... where
                                     there are more than three numbers
     ELEMENT.point_0_x, ...          points of its path [m]
 """

@@ -1,7 +1,7 @@
-"""Why an operator has no answer at some states: mobilizers that lose rank, constraints that cannot be met,
-paths and contacts that are not found. It raises the errors and warnings.
+"""Errors and warnings for states without a result: singular mobilizers, violated constraints, paths and
+contacts that are not found.
 
-Where a path finds no way over its surfaces, or a contact no closest points, all that depends on it is NaN
+If a path over surfaces, or the closest points of a contact, are not found, dependent results are NaN
 (forces/path.py, contact/hunt_crossley.py); this module finds the cause of a NaN.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from condyle.system.compiled import Compiled
 
 LIGHT = 1e3
-"""Times its own mass: a body that carries more may be too light for it."""
+"""Ratio of carried to own mass above which a body may be too light."""
 INDEPENDENT = 1e-5
 """Least singular value of H above which a mobilizer has not lost rank: pivots are squares of it."""
 
@@ -88,8 +88,7 @@ def _independence(body: Body, q: np.ndarray) -> float:
 def refuse_rates(
     tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray
 ) -> NoReturn:
-    """SingularError where coordinates cannot follow the speeds: N(q) is not finite, or too large to be of
-    use."""
+    """SingularError where the coordinates are singular: N(q) is not finite, or too large."""
     k, body, q, which = _place(tree, name, arguments, results, status)
     words = f" ({body.mobilizer.singular})" if body.mobilizer.singular else ""
     raise SingularError(
@@ -107,8 +106,7 @@ def refuse_rates(
 def _place(
     tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray
 ) -> tuple[int, Body, np.ndarray, str]:
-    """Speed and body that the first status tells, q (nq,) there and words for the state; results there become
-    NaN."""
+    """Speed and body of the first status, q (nq,) there and text for the state; results there become NaN."""
     where = tuple(int(i[0]) for i in np.nonzero(status[..., 0])) if status.ndim > 1 else ()
     k = int(status[(*where, 0)]) - 1
     body = next(b for b in tree.bodies if b.u.start <= k < b.u.stop)
@@ -187,7 +185,7 @@ def refuse_accelerations(
 
 
 def report_unfound_reactions(compiled: Compiled, name: str, arguments: tuple[Any, ...], tail: Any) -> None:
-    """ConvergenceError where a NaN comes from reactions that laws ask for."""
+    """ConvergenceError where a NaN comes from joint reactions in laws."""
     if compiled.model.reaction_laws and OPERATORS[name].arguments == ("q", "u", "tail"):
         compiled.function("forward_dynamics")(*arguments, compiled.no_tau, tail)
 
@@ -215,7 +213,7 @@ def refuse_undefined(model: Model, name: str, values: np.ndarray, levels: Sequen
 
 
 def refuse_unmet(name: str, equations: Sequence[str], left: np.ndarray, allowed: np.ndarray) -> None:
-    """ConstraintError where what is left (..., m) of the errors of velocities is more than allowed."""
+    """ConstraintError where the remaining velocity errors (..., m) are too large."""
     bad = ~(np.abs(left) <= allowed)
     if not bad.any():
         return
@@ -287,8 +285,9 @@ _LOOK = "Check its equations for a root of a negative number or a division by ze
 
 @lookup_context()
 def unsolved(compiled: Compiled, q: Array, tail: Array) -> tuple[str, str, tuple[str, ...]] | None:
-    """Words, the name of a path or contact and of its surfaces, at one state q (nq,); None if all are
-    found."""
+    """Text, and the names of the path or contact that was not found and of its surfaces, at one state q
+    (nq,); None if all are found.
+    """
 
     from condyle.model.symbols import Symbols
 
@@ -359,8 +358,8 @@ def report_unsolved(compiled: Compiled, name: str, q: Any, tail: Array, result: 
 
 
 def report_left_out(compiled: Compiled, name: str, q: Any, tail: Array) -> None:
-    """A RuntimeWarning, once for a system, where some path goes over fewer surfaces than it should: the first
-    state and path, and the surfaces. The results are numbers, of a path that passes through a surface.
+    """A RuntimeWarning, once per system, if some path skips surfaces: the first state and path, and the
+    surfaces. The results are finite, but the path passes through a surface.
 
     Args:
         name: of the operator.
@@ -387,7 +386,7 @@ _LEFT_OUT = (
 
 
 def report_left_out_frames(compiled: Compiled, name: str, t: Array, q: Array, tail: Array) -> bool:
-    """The same for the frames of a study, each time; whether there was something to say.
+    """The same for the frames of a study, each time; returns whether it warned.
 
     Args:
         name: of the study.
@@ -433,7 +432,7 @@ def _first_left_out(compiled: Compiled, q: Array, tail: Array) -> int | None:
 
 @lookup_context()
 def _left_out(compiled: Compiled, q: Array, tail: Array) -> str:
-    """Words for a state in which a path leaves a surface out."""
+    """Text for a state in which a path skips a surface."""
 
     from condyle.model.symbols import Symbols
 

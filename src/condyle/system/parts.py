@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from condyle.measures import Measure
 
 SET = frozenset({"notes", "about", "groups"})
-"""Attributes of a System that may be set: readers of files do."""
+"""Attributes of a System that may be set, by readers of files."""
 
 
 class SpeedNames(tuple[str, ...]):
-    """Names of speeds: studies tell them from those of coordinates, which are often the same."""
+    """Names of speeds, a type that distinguishes them from names of coordinates, which are often the same."""
 
     __slots__ = ()
 
@@ -48,8 +48,7 @@ class Parts(Display):
         gravity: acceleration of free fall in ground [m/s^2], shape (3,).
 
     Attributes:
-        notes: parts of the file that were not understood, one Note each; empty if the System was not read
-            from a file.
+        notes: unknown parts of the file, one Note each; empty if the System was not read from a file.
         about: name, credits and publications of the model in that file, under these keys.
         groups: groups of forces in that file, {group: names of its forces}.
     """
@@ -106,7 +105,7 @@ class Parts(Display):
         return f"a value of a State: system.state()[{name!r}]" if name in known else ""
 
     def _check_recorded(self, what: str, names: Iterable[str]) -> None:
-        """Runs list these by name, so that nothing else in a run may share their names."""
+        """Check that names recorded by runs are unique."""
         others = {"coordinate": self.coordinates, "speed": self.speeds}
         if what == "measure":
             others["discrete variable"] = self.discrete
@@ -133,7 +132,7 @@ class Parts(Display):
 
     @property
     def _moving(self) -> dict[str, Force]:
-        """What has auxiliary states: forces, and measures that are integrated."""
+        """Elements with auxiliary states: forces, and integrated measures."""
         return self._forces | {name: m for name, m in self._measures.items() if m.states}
 
     @property
@@ -198,8 +197,7 @@ class Parts(Display):
 
     @property
     def state_variables(self) -> tuple[str, ...]:
-        """Names of the auxiliary states z that forces bring, as "muscle.activation", then those of
-        measures."""
+        """Names of the auxiliary states z of forces, such as "muscle.activation", then those of measures."""
         return tuple(name for name, _ in state_variables(self._moving))
 
     def _muscle_names(self) -> tuple[str, ...]:
@@ -277,7 +275,7 @@ class Parts(Display):
 
 
 FAR = 30.0
-"""[m] No marker is so far from its body: such stations are in millimeters."""
+"""[m] Implausible distance of a marker from its body: such stations are in millimeters."""
 
 
 class Attachments(Parts):
@@ -285,14 +283,14 @@ class Attachments(Parts):
 
     @with_call_hints({"location": "it is station=", "parent": "it is body="}, skip=1)
     def add_marker(self, name: str, body: Body | str, station: Vector, fixed: bool = False) -> Marker:
-        """Add a named point of a body, which cameras see. It changes no dynamics: a system in use takes it
-        too.
+        """Add a marker, a named point of a body. It does not affect the dynamics, so a system in use accepts
+        it too.
 
         Args:
             name: unique among markers.
             body: a body of this system, or its name; ground too.
-            station: its place in the body's frame [m], shape (3,).
-            fixed: its place on the body is known well: `cd.scale` does not move it.
+            station: its position in the body's frame [m], shape (3,).
+            fixed: its position is reliable: `cd.scale` does not move it.
         """
         if not isinstance(name, str) or not name.strip():
             raise DescriptionError(f"a marker's name is a non-empty string, got {name!r}")
@@ -316,7 +314,7 @@ class Attachments(Parts):
         opacity: float = 1.0,
         name: str | None = None,
     ) -> Geometry:
-        """Draw a shape on a body. It changes no dynamics: a system in use takes it too.
+        """Draw a shape on a body. It does not affect the dynamics, so a system in use accepts it too.
 
         Args:
             body: a body of this system, or its name; ground too.
@@ -352,7 +350,7 @@ class Attachments(Parts):
 
     @property
     def geometry(self) -> tuple[Geometry, ...]:
-        """What is drawn on bodies: name, body, shape, X_BS, color, opacity."""
+        """Shapes drawn on bodies: name, body, shape, X_BS, color, opacity."""
         return tuple(self._geometry.values())
 
     def marker(self, name: str) -> Marker:

@@ -1,4 +1,4 @@
-"""One joint of a State set so that its body has a pose or a velocity: the others stay."""
+"""Set one joint of a State so that its body has a given pose or velocity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""State: everything variable about a system, and whatever was computed from it. Immutable."""
+"""State: everything variable about a system, and stored results. Immutable."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _ENTRIES = ("q", "u", "z", "inputs", "discrete", "parameters")
 
 
 def warn_of_degrees(system: System, q: Mapping[str, Any], what: str = "q") -> None:
-    """Warn of an angle that is turns away from its range, and within it as degrees."""
+    """Warn of an angle that is full turns outside its range, but within it as degrees."""
     for body in system.bodies:
         for c, unit in zip(body.coordinates, body.mobilizer.units, strict=False):  # a follower has none
             x = q.get(c.name)
@@ -66,14 +66,14 @@ def warn_of_degrees(system: System, q: Mapping[str, Any], what: str = "q") -> No
 
 
 class State(Display, OfState):
-    """Everything variable about a system: time, coordinates, speeds and the rest; made by
+    """Everything variable about a system: time, coordinates, speeds and the rest; created by
     `system.state(...)`.
 
     Arrays are read-only. `state.replace(u=...)` is a new State that shares every result the change leaves
     valid.
 
     Attributes:
-        system: whose state it is.
+        system: the system.
         t: time [s].
         q: coordinates, in the order of `system.coordinates`, shape (nq,).
         u: speeds, in the order of `system.speeds`, shape (nu,).
@@ -81,11 +81,10 @@ class State(Display, OfState):
         inputs: in the order of `system.inputs`.
         discrete: discrete variables, in the order of `system.discrete`.
         parameters: in the order of `system.parameters`.
-        locked: from names of locked speeds to their levels, or to the accelerations at which they are held.
+        locked: levels of locked speeds by name, or the accelerations at which they are held.
         disabled: names of disabled forces and constraints, and of bodies whose motion is disabled.
 
-    q and u hold what enabled motions prescribe at t, whatever was given there; speeds locked at position
-    level are zero.
+    Enabled motions override q and u at t; speeds locked at position level are zero.
     """
 
     plumbing = frozenset({"of", "result", "tail"})
@@ -115,7 +114,7 @@ class State(Display, OfState):
     _compiled: Compiled
     _results: dict[Any, tuple[Stage, Any]]
     _unknown = ""
-    """Why accelerations are unknown in states of some runs; in a changed State they are known."""
+    """Reason for unknown accelerations in states of some runs; in a changed State they are known."""
 
     @classmethod
     def of(cls, system: System, **values: object) -> State:
@@ -149,8 +148,9 @@ class State(Display, OfState):
         )
 
     def _changed(self, name: str, value: Any) -> State | None:
-        """A new State with another value of one variable, if one look is enough: a number t, or a plain
-        vector. Else None."""
+        """A new State with another value of one variable, for simple values: a number t, or a plain vector.
+        Else None.
+        """
         now = self.__dict__
         compiled = now["_compiled"]
         if compiled.moves or now["locked"]:
@@ -284,7 +284,7 @@ class State(Display, OfState):
 
     @property
     def stage(self) -> Stage:
-        """The latest stage of which some result is known."""
+        """The latest stage with a computed result."""
         return max((stage for stage, _ in self._results.values()), default=Stage.INSTANCE)
 
     def result(
@@ -349,18 +349,18 @@ class State(Display, OfState):
     def fit_q(
         self, body: Body | str, X: Transform | ArrayLike, relative_to: Body | str | None = None
     ) -> tuple[State, Array]:
-        """A State in which the coordinates of one joint bring its body nearest to a pose; the other joints
-        stay.
+        """A State in which the coordinates of one joint bring its body closest to a pose; other joints do not
+        change.
 
         Args:
-            body: whose joint to set.
-            X: where its frame shall be: a Transform, or a 3-vector (translation).
+            body: the body of the joint.
+            X: desired pose of its frame: a Transform, or a 3-vector (translation).
             relative_to: the body in whose frame X is; ground by default.
 
         Returns:
-            the State, and what is left: angle [rad] and distance [m], shape (2,). The least sum of squares, 1
-            rad counting as 1 m; of several answers one near this state's. Constraints and ranges do not
-            count: `cd.assemble` knows them.
+            the State, and the residual: angle [rad] and distance [m], shape (2,). It minimizes the sum of
+                squares, with 1 rad equal to 1 m; of several solutions one near this state. Constraints and
+                ranges are ignored: use `cd.assemble` for these.
         """
         from condyle.system.placed_joint import fit_q
 
@@ -369,17 +369,17 @@ class State(Display, OfState):
     def fit_u(
         self, body: Body | str, V: ArrayLike, relative_to: Body | str | None = None
     ) -> tuple[State, Array]:
-        """A State in which the speeds of one joint give its body a velocity, as near as they can; the others
-        stay.
+        """A State in which the speeds of one joint bring its body's velocity closest to a given one; other
+        joints do not change.
 
         Args:
-            body: whose joint to set.
+            body: the body of the joint.
             V: angular, then linear velocity of its origin [rad/s, m/s], shape (6,), as `body_velocity(body,
                 relative_to)`.
-            relative_to: the body relative to which it moves so, and in whose frame V is; ground by default.
+            relative_to: the body relative to which V is measured and expressed; ground by default.
 
         Returns:
-            the State, and what is left [rad/s, m/s], shape (2,).
+            the State, and the residual [rad/s, m/s], shape (2,).
         """
         from condyle.system.placed_joint import fit_u
 
@@ -400,7 +400,7 @@ def _time(t: Any) -> float:
 
 
 def _values(name: str, value: Any, current: Array, entries: Entries) -> Array:
-    """Checked values, a copy: an array, what has labels, or a mapping that changes `current`."""
+    """Checked values, a copy: an array, labeled data, or a mapping that changes `current`."""
     array = vector(name, value, len(current), replace(entries, default=current), one=True)
     check_finite(name, array, entries)
     return array.copy()
@@ -424,7 +424,7 @@ def _one_each(locked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _prescribed(system: System, new: dict[str, Any], results: dict[Any, Any], tail: Array) -> dict[Any, Any]:
-    """Put into q and u what motions and locks prescribe; the results that this leaves valid."""
+    """Insert values prescribed by motions and locks into q and u; returns the results that remain valid."""
     q, u = system.compiled.prescribed(new["q"], new["u"], tail, new["locked"])
     for name, x, stage in (("u", u, Stage.VELOCITY), ("q", q, Stage.POSITION)):
         if not np.isfinite(x).all():

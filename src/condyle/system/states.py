@@ -42,18 +42,17 @@ Item = TypeVar("Item")
 
 @dataclass(eq=False)
 class Batch:
-    """States below each other, for one call of an operator.
+    """Several states, for one call of an operator.
 
     Attributes:
         system: of all.
         t: [s], shape (m,).
         tail: of each, shape (m, k): time, z, inputs, parameters, locks and what is disabled.
-        arrays: {"q", "u", "udot": array}, each made when it is needed; udot is that of the system unless
-            given.
-        status: of the run that gave them.
-        member: whose state it is, where there are several, shape (m,).
-        there: whether there is such a state, shape (m,): where not, results are NaN.
-        unknown: why accelerations of these states are not known, where they are not.
+        arrays: {"q", "u", "udot": array}, each created on demand; udot is that of the system unless given.
+        status: of their run.
+        member: index of the member of each state, shape (m,), if there are several.
+        there: whether the state exists, shape (m,); results are NaN otherwise.
+        unknown: reason for unknown accelerations of these states.
     """
 
     system: System
@@ -93,8 +92,9 @@ class Batch:
         return self.arrays[name]()
 
     def kernel(self, name: str, *arguments: Any) -> Any:
-        """What the kernel of an operator gives, rows first: NaN where paths or contacts were not found,
-        without a warning."""
+        """Results of an operator's kernel, rows first: NaN where paths or contacts were not found, without a
+        warning.
+        """
         compiled = self.system.compiled
         return compiled.shaped(
             name,
@@ -102,13 +102,13 @@ class Batch:
         )
 
     def ask(self, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """What an operator of the System gives, rows first."""
+        """Results of an operator of the System, rows first."""
         return attrgetter(name)(self.system)(
             *map(self.array, OPERATORS[name].arrays), *arguments, **named, state=self
         )
 
     def shown(self, name: str, result: Any, given: Mapping[str, Any]) -> Any:
-        """A Table where the operator has columns, else its result with NaN where there is no state."""
+        """A Table if the operator has columns, else its result with NaN for missing states."""
         names = OPERATORS[name].columns
         if names is None:
             return self._blank(result)
@@ -129,7 +129,7 @@ class Batch:
         return self.table(columns, self._blank(np.concatenate([np.empty((m, 0)), *flat], axis=1)))
 
     def table(self, columns: Any, values: np.ndarray) -> Table:
-        """Values (m, columns) under their names, after a column `member` where there are several."""
+        """A Table of values (m, columns), after a column `member` if there are several."""
         if self.member is not None:
             columns, values = [("member", ""), *columns], np.column_stack([self.member, values])
         names, units = unique(columns)
@@ -146,22 +146,20 @@ class Batch:
 
 
 class States(Generic[Item], Display, OfStates):
-    """Many states of one system. It has every operator of the System by its name, without q, u and udot,
-    which are its own:
+    """Many states of one system. It has every operator of the System, without q, u and udot:
 
         traj.energy(), traj.reactions("shank"), traj.station_position("foot", p)
 
-    for all rows in one call of machine code, with the time, auxiliary states, inputs, parameters, locks and
-    disabled forces that each row had. Most give a Table with names and units (`.values` is the array);
-    matrices, Jacobians and poses are arrays and Transforms with the rows first. `t=` asks for other times,
-    shape (m,).
+    for all rows in one native call, with the time, auxiliary states, inputs, parameters, locks and disabled
+    forces of each row. Most return a Table with names and units (`.values` is the array); matrices, Jacobians
+    and poses are arrays and Transforms with the rows first. `t=` evaluates at other times, shape (m,).
 
-    `states[i]` is one of them, `states[2:10]` some, `states["knee"]` a variable in all rows by its name in
+    `states[i]` is one State, `states[2:10]` several, `states["knee"]` a variable in all rows by its name in
     tables.
     """
 
     called: ClassVar[str] = "states"  # in messages
-    _item: ClassVar[str] = "state"  # what messages call one of them
+    _item: ClassVar[str] = "state"  # name of one in messages
     elsewhere: ClassVar[dict[str, str]] = {
         "save": "a method of Tables: .table().save('run.csv')",
         "to_csv": "a method of Tables: .table().save('run.csv')",
@@ -217,7 +215,7 @@ class States(Generic[Item], Display, OfStates):
         raise NotImplementedError
 
     def _blocks(self) -> list[Block]:
-        """Blocks for a notebook: the table, then all else that is not empty."""
+        """Blocks for a notebook: the table, then other blocks that are not empty."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
@@ -225,7 +223,7 @@ class States(Generic[Item], Display, OfStates):
         return page(repr(self), table, *(block for block in others if block.rows))
 
     def movie(self, path: str | Path, **options: object) -> Path:
-        """Write a movie of it, .mp4, .gif or numbered .png, without a screen: see `cd.movie`."""
+        """Write a movie, .mp4, .gif or numbered .png, without a screen: see `cd.movie`."""
         # what draws knows this file
         return importlib.import_module("condyle.viewer").movie(self, path, **options)  # type: ignore[no-any-return]
 
@@ -276,7 +274,7 @@ def states_method(record: OperatorRecord) -> Callable[..., Any]:
 
 
 def publish(record: OperatorRecord, method: Callable[..., Any]) -> None:
-    """Make an operator known from its record and its public line: a method of System, State and States."""
+    """Publish an operator from its record and its public method: a method of System, State and States."""
     OPERATORS[record.name] = record
     setattr(System, record.name, operator(method))
     attach(State, record, state_method(record))

@@ -1,7 +1,7 @@
 """Writes answers.pyi: the operators as methods of State, and of runs and frames, for editors and type
 checkers.
 
-`python -m condyle.system.stubs` after an operator's record has changed; tests/system/test_state.py compares.
+Run `python -m condyle.system.stubs` after changing an operator's record; tests/system/test_state.py compares.
 """
 
 from __future__ import annotations

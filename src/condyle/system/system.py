@@ -1,4 +1,4 @@
-"""The public face: System, which describes (description.py) and answers (operators/)."""
+"""The public class System: its description (description.py) and operators (operators/)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from condyle.constraints.solve import projection
     from condyle.model import explain
     from condyle.system import derivatives
-else:  # most systems are not asked for these
+else:  # rarely used
     explain, derivatives, projection = (
         Deferred(f"condyle.{room}")
         for room in ("model.explain", "system.derivatives", "constraints.solve.projection")
@@ -64,13 +64,13 @@ _ELSEWHERE = {
     "id": "system.inverse_dynamics(q, u, udot)",
     "forward_kinematics": "system.body_pose(q, body)",
 }
-"""Hints at where to find what a System does not have."""
+"""Hints for attributes that a System does not have."""
 
 
 class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
-    """Bodies joined by mobilizers under gravity. Describe it with `add_body`, then ask.
+    """Bodies joined by mobilizers under gravity. Describe it with `add_body`, then call its operators.
 
-    The first state, operator call or pickle freezes it; `copy()` gives one that can be changed.
+    The first state, operator call or pickle freezes it; `copy()` returns an unfrozen copy.
 
     Args:
         gravity: acceleration of free fall in ground [m/s^2], shape (3,).
@@ -98,21 +98,20 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         locked: Iterable[str] | Mapping[str, str | float] | None = None,
         disabled: Iterable[str] | None = None,
     ) -> State:
-        """A State. Arrays are given in their order, or as mappings from names to values, of which the rest
-        keep their defaults.
+        """Create a State. Pass arrays in order, or mappings from names to values; missing names keep their
+        defaults.
 
         Args:
             t: time [s].
-            q: coordinates, shape (nq,). Values that motions prescribe at t replace the given ones.
-            u: speeds, shape (nu,), the same.
+            q: coordinates, shape (nq,). Prescribed values at t replace the given ones.
+            u: speeds, shape (nu,); likewise.
             z: auxiliary states, shape (nz,).
             inputs: values of the Inputs.
             discrete: values of the discrete variables.
             parameters: values of the Parameters.
             locked: names of locked speeds, or a mapping from them to levels (see `Options`); those of locked
-                coordinates if left out, none if empty.
-            disabled: names of disabled forces, constraints and bodies whose motion does not act; what was
-                added with enabled=False if left out.
+                coordinates by default, none if empty. disabled: names of disabled forces, constraints and
+                bodies with prescribed motion; those added with enabled=False by default.
         """
         self._freeze("state()")
         return State.of(
@@ -129,8 +128,8 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         )
 
     def explain(self, state: State, tau: Vector | None = None) -> explain.Explanation:
-        """Every named intermediate of the state's accelerations, computed without native code; print it to
-        read it.
+        """Compute every named intermediate of the state's accelerations without native code; print the
+        result.
 
         Use it when a result is NaN or unexpected: it names the first body, mobilizer or force that is not
         finite.
@@ -168,11 +167,11 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
 
         With respect to q, derivatives are along the manifold (q has nu directions, quaternions stay
         normalized): column j = d/de f(q + e N(q) e_j). A table look-up is differentiated with its row held
-        fixed; at a stop's edge the side that is taken counts.
+        fixed; at a kink the derivative is that of the active side.
 
         Args:
-            operator: its name: one that is a kernel of its own.
-            arguments: as the operator takes them; body_pose and the like take the body's name too.
+            operator: its name; it must have its own kernel. arguments: those of the operator, including the
+                body's name for body_pose and similar.
             tangents: directions by variable: q (..., nu), u, tau, udot, f, station, t, z, inputs, discrete,
                 parameters, as far as the operator has them.
             options: those of the operator, except `out`.
@@ -251,20 +250,21 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         locked: Iterable[str] | Mapping[str, str | float] | None = None,
         disabled: Iterable[str] | None = None,
     ) -> Function:
-        """An operator as a casadi.Function of expressions, for optimizers and derivatives of your own.
+        """An operator as a casadi.Function of expressions, for other optimizers and derivatives.
 
         Args:
             operator: its name, such as "forward_dynamics".
-            body: whose, for operators of one body: "body_pose" (R row by row, then p),
-                "kinematics.frame_jacobian", and the like.
+            body: for operators of one body: "body_pose" (R row by row, then p), "kinematics.frame_jacobian",
+                and similar.
             locked: as for operators; it is built in.
             disabled: as for operators; it is built in.
 
         Returns:
             named inputs: the operator's arrays, then t, z, inputs, discrete and parameters where the system
-                has some: columns in the order of their names. tau and t are zero where they are left out; what
-                else is left out is NaN, or its default if that is one number. Outputs have names too; matrices
-                stay matrices. Where the operator would raise SingularError, the numbers are meaningless.
+                has some: columns in the order of their names. Missing tau and t are zero; other missing
+                    inputs are NaN, or their default if that is one number. Outputs have names too; matrices
+                    remain matrices. Where the operator would raise SingularError, the numbers are
+                    meaningless.
 
         Raises:
             DescriptionError: the system contains a table lookup, such as a long spline or series.
@@ -278,9 +278,8 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
     # ---- prescribed motion and constraints -----------------------------------------------------------------
 
     def prescribe(self, q: Vector, u: Vector, **options: object) -> tuple[Array, Array]:
-        """q and u with what the enabled motions prescribe at t in place of what was there, and u = 0 where
-        `locked` says position. The other entries stay. States are made so; operators take q and u as they are
-        given.
+        """q and u with the values prescribed by enabled motions at t, and u = 0 for speeds locked at position
+        level. Other entries do not change. States do this automatically; operators use q and u unchanged.
 
         Args:
             q: coordinates, shape (..., nq).
@@ -328,16 +327,16 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         tolerance: float = 1e-10,
         **options: object,
     ) -> tuple[Array, Array]:
-        """A near q (..., nq) and u (..., nu) that satisfy all enabled constraints, quaternions normalized:
-        Newton steps, each the shortest, so that close to the constraints it is the nearest. From far away
-        `cd.assemble` finds the nearest.
+        """Find nearby q (..., nq) and u (..., nu) that satisfy all enabled constraints, with quaternions
+        normalized: each Newton step is the shortest, so close to the constraints the result is the nearest.
+        From far away use `cd.assemble`.
 
         Args:
             q: coordinates, shape (..., nq).
-            u: speeds, shape (..., nu). They change as by an impulse of the constraints, by the least kinetic
-                energy. Locked and prescribed ones do not change, except by what motions prescribe at t.
-            weights: W, shape (nu,): what a change of each speed's coordinate costs; by default that of
-                `simulate`'s errors, so that 1 rad costs as much as one length of the system.
+            u: speeds, shape (..., nu). They change as by an impulse of the constraints, with the least
+                kinetic energy. Locked speeds do not change, prescribed ones take their values at t.
+            weights: W, shape (nu,), of changes of each speed's coordinate; by default those of `simulate`'s
+                errors, so that 1 rad equals one length of the system.
             tolerance: largest error of an equation, in its own unit; for velocities in the unit times the
                 largest speed or 1.
             options: t, z, inputs, parameters, locked and disabled, as for operators.

@@ -24,28 +24,27 @@ from condyle.native.fastcall.builtin import CallOption
 from condyle.tree.prescribed import LEVELS
 
 NAMES = ("t", "z", "inputs", "discrete", "parameters", "locked", "disabled")
-"""The options that the tail is made from."""
+"""The options in the tail."""
 
 _VECTORS = ("z", "inputs", "discrete", "parameters")
 
 
 class Tails:
-    """Makes tails of one system.
+    """Builds tails of one system.
 
     Args:
         model: whose layout they have.
         entries: names and defaults of z, inputs, discrete variables and parameters, by these words.
-        instance: from parameters (..., n) to these and what is derived from them, (..., n + k); it refuses
-            what they cannot be.
+        instance: from parameters (..., n) to these and derived numbers, (..., n + k); raises an error for
+            invalid values.
         off: names of forces and constraints that do not act by default.
 
     Attributes:
         locked: speeds that are locked by default, from their names to the level.
         off: as given.
         default: the tail without options, shape (n,), read-only.
-        one: the tail of one state from a number t and plain vectors of the others; the rest is that of a
-            second argument, the default tail if it is left out. None if there is anything else, which `make`
-            checks and explains.
+        one: the tail of one state from a number t and plain vectors; the rest is that of a second argument,
+            by default the default tail. None for other options, which `make` checks.
         parts: the same for builtins, without parameters.
     """
 
@@ -129,7 +128,7 @@ class Tails:
         return known(" or ".join(kinds), names, (*model.forces, *model.constraints, *motions))
 
     def held(self, tail: np.ndarray) -> np.ndarray:
-        """Which speeds are held, locked or prescribed, (..., nu), from a tail."""
+        """Held speeds, locked or prescribed, (..., nu), from a tail."""
         model = self._model
         out = np.isinf(tail[..., self._where["lock"]])
         enabled = tail[..., self._where["enabled"]][..., len(model.forces) + len(model.constraints) :]
@@ -155,7 +154,7 @@ def _quick(default: np.ndarray, model: Model, instance: NativeFunction) -> Calla
                 if not isinstance(value, float) or not isfinite(value):
                     return None
                 tail[0] = value
-            elif name == "parameters":  # the INSTANCE kernel refuses what is not finite
+            elif name == "parameters":  # the INSTANCE kernel checks for finite values
                 if type(value) is not np.ndarray or value.shape != shape or value.dtype != np.float64:
                     return None
                 if value.size:
@@ -184,8 +183,9 @@ Locked = Mapping[str, Any]
 
 
 def levels(speeds: tuple[str, ...], locked: Any) -> dict[str, Any]:
-    """Checked names and levels from what a user gave: names (velocity level), or a mapping to levels and
-    accelerations."""
+    """Checked names and levels from user input: names (velocity level), or a mapping to levels and
+    accelerations.
+    """
     if isinstance(locked, Mapping):
         given = dict(locked)
     else:
@@ -210,8 +210,9 @@ def levels(speeds: tuple[str, ...], locked: Any) -> dict[str, Any]:
 
 
 def masks(speeds: tuple[str, ...], locked: Any) -> dict[str, np.ndarray]:
-    """The tail's parts lock, 0 or infinity, and held, the accelerations, each (..., nu). An array of 0/1 will
-    do too."""
+    """The tail's parts lock, 0 or infinity, and held, the accelerations, each (..., nu). An array of 0/1 is
+    accepted too.
+    """
     if isinstance(locked, np.ndarray) and locked.dtype != object and locked.dtype.kind in "bif":
         if locked.shape[-1:] != (len(speeds),) or not np.isin(locked, (0, 1)).all():
             raise ShapeError(

@@ -1,4 +1,4 @@
-"""Names of the variables of a system as Tables have them: q, u and z side by side."""
+"""Names of a system's variables in Tables: q, u and z side by side."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from condyle.tree import scales
 
 
 def variables(system: Any) -> tuple[list[str], list[str]]:
-    """Names and units of q, u, z side by side. A speed that has the name of its coordinate is called
-    NAME_speed."""
+    """Names and units of q, u, z side by side. A speed with the name of its coordinate is named NAME_speed."""
     q_units, u_units = scales.units(system.bodies)
     more = len(system.state_variables)
     return variable_names(system), [*q_units, *u_units, *[""] * more]
@@ -33,8 +32,9 @@ def recorded(system: Any) -> tuple[list[str], list[str]]:
 
 
 def place(system: Any, name: str, names: list[str] | None = None) -> int:
-    """Where a variable is in q, u, z and the discrete variables side by side, or among some names, from its
-    name in tables."""
+    """Index of a variable in q, u, z and the discrete variables side by side, or among some names, from its
+    name in tables.
+    """
     names = recorded(system)[0] if names is None else names
     if not isinstance(name, str) or name not in names:
         kind = (

@@ -1,28 +1,28 @@
-"""Complementarity: who pushes, who sticks, who slides. docs/theory/rigid_contact.md (11)-(15).
+"""Complementarity: which contacts push, stick and slide. docs/theory/rigid_contact.md (11)-(15).
 
 Contacts: v = W lambda + b, three rows each (normal, two tangents), and for each
 
     v_n >= 0,   lambda_n >= 0,   v_n lambda_n = 0                                                         (11)
     |lambda_t| <= mu (lambda_n + c),   lambda_t = -mu (lambda_n + c) v_t / |v_t| where v_t != 0           (12)
 
-or lambda_t = -mu lambda_n d with a given direction d, for one that slides already. c >= 0 is what pushes
-anyway. First all that touch are taken to hold: the lambda of least norm, if it satisfies (11), (12). Else the
-cone becomes a pyramid of N sides (two in a plane, where that is exact), with lambda_t = D beta (Stewart and
-Trinkle 1996):
+or lambda_t = -mu lambda_n d with a given direction d, for one that slides already. c >= 0 is an additional
+given impulse. First all contacts are assumed to stick: the lambda of least norm, if it satisfies (11), (12).
+Else the cone becomes a pyramid of N sides (two in a plane, where that is exact), with lambda_t = D beta
+(Stewart and Trinkle 1996):
 
     A = [W_nn  W_nD  0;  W_Dn  W_DD  E;  mu  -E'  0],   b = [b_n;  b_D;  mu c]                            (13)
 
-and Newton's method goes on from its solution to that of the cone itself, who sticks and who slides known:
+and Newton's method continues from its solution to that of the cone, with known sticking and sliding contacts:
 
     stick: v = 0;     slide: v_n = 0,  lambda_t + mu (lambda_n + c) v_t / |v_t| = 0                       (14)
 
-Where that fails, in units in which each contact answers itself by one, (11) and (12) are projections,
+If that fails, in units in which each contact's response to itself is one, (11) and (12) are projections,
 
     lambda_n = max(lambda_n - v_n, 0),  lambda_t = the point nearest to lambda_t - v_t that (12) allows (14a)
 
-for which Newton's method with a line search goes down from many starts.
+solved by Newton's method with a line search from many starts.
 
-Groups of contacts that do not act on each other are problems of their own:
+Independent groups of contacts are separate problems:
 
     W_ij = 0 for i, j of two groups                                                                       (15)
 
@@ -30,9 +30,9 @@ The linear complementarity problem (13), and any other,
 
     w = A z + b,   w >= 0,   z >= 0,   w . z = 0                                                          (10)
 
-is solved by Lemke's method, with the lexicographic rule: it ends, at a solution or at a ray, which means that
-there is none if A is copositive-plus, as in impacts. No maintained package for it fits: SciPy has none, QP
-solvers (daqp) take symmetric A, and friction's is not.
+is solved by Lemke's method, with the lexicographic rule: it ends at a solution or at a ray, which means that
+there is none if A is copositive-plus, as in impacts. No maintained package fits: SciPy has none, and QP
+solvers (daqp) need a symmetric A, which friction violates.
 """
 
 from __future__ import annotations
@@ -116,8 +116,9 @@ RIDGE = 1e-10
 
 
 def groups(W: np.ndarray) -> list[np.ndarray]:
-    """Contacts that act on each other, through others too, (15); W is (3 k, 3 k). Each group is a problem of
-    its own: what an ant on the floor does is not a matter of digits of an elephant beside it."""
+    """Contacts that act on each other, through others too, (15); W is (3 k, 3 k). Separate groups keep the
+    accuracy of light bodies beside heavy ones.
+    """
     k = len(W) // 3
     own = np.sqrt(np.maximum(np.diag(W), 0.0))
     linked = (np.abs(W) > APART * np.outer(own, own)).reshape(k, 3, k, 3).any(axis=(1, 3))

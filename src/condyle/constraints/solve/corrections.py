@@ -1,11 +1,11 @@
-"""Projection as expressions: what takes a state to the constraints, and what of an error is along them.
+"""Projection as expressions: corrections of a state to the constraints, and the tangential part of errors.
 
     du = -S G' (G S G')^+ e,    S = W^-2 for positions, M^-1 for speeds; zero where a speed is locked    (1)
 
 is the least du' S^-1 du with G du = -e (projection.py (1), (2)); the pseudo-inverse is that of
-multipliers.py. Speeds change as by an impulse of the constraints, which does not touch what moves along them.
-With W in its place, what is normal to constraints that nearly lose rank, and large, would leak into the
-motion. Of an estimated error (e_q, e_u) projection removes what is normal, to first order
+multipliers.py. Speeds change as by an impulse of the constraints, which does not affect tangential motion.
+With W instead of M, the large normal part near a loss of rank would enter the motion. Projection removes the
+normal part of an estimated error (e_q, e_u), to first order
 
     e_q <- e_q + N du,   du by (1) for  p_q e_q,        e_u <- e_u + du,   du by (1) for  G e_u            (2)
 
@@ -112,8 +112,9 @@ def across_quaternions(tree: Tree, q: SX, e: SX) -> SX:
 def tangential(
     rows: ConstraintEquations, lock: SX, weights: SX, errors: Sequence[tuple[SX, SX]]
 ) -> tuple[SX, SX, SX, list[tuple[SX, SX]]]:
-    """What a state near the position constraints needs: du of its speeds, what of v that leaves, du to the
-    position constraints, and (e_q, e_u) by (2)."""
+    """Corrections of a state near the position constraints: du of its speeds, the remaining v, du to the
+    position constraints, and (e_q, e_u) by (2).
+    """
     view, G = rows.view, rows.jacobian()
     held, moving = rows_of(rows, "position"), rows_of(rows, "position", "velocity")
     p, v = rows.errors()

@@ -4,8 +4,8 @@
     min du' M du   model to  G du = -v,     u <- u + du,                               until v = 0         (2)
 
 P are the rows of G of position level, v holds pdot too. Steps come from corrections.py, as those of the step
-loop do: redundant constraints do no harm, locked speeds take no part. A Newton step that makes the error
-larger is halved.
+loop do: redundant constraints are allowed, locked speeds do not change. A Newton step that increases the
+    error is halved.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HALVINGS = 12
 
 @dataclass(frozen=True)
 class ProjectionProblem:
-    """What projection needs to know of a system at one time, for one state or many (..., n).
+    """Functions of a system for projection at one time, for one state or many (..., n).
 
     Attributes:
         errors: (q, u) -> p, v.

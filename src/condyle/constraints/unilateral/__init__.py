@@ -1,6 +1,6 @@
-"""Constraints that act one way: rigid contacts with Coulomb's friction, stops of coordinates, ropes.
+"""Unilateral constraints: rigid contacts with Coulomb friction, stops of coordinates, ropes.
 
-How a user says it: the material of surfaces decides, `system.add_contact` does the rest.
+The material of surfaces makes a contact rigid; `system.add_contact` adds it.
 
     rubber = cd.contact.Rigid(restitution=0.5, friction=0.8)                    # law="newton" or "poisson"
     floor = cd.contact.HalfSpace("ground", (0, 1, 0), 0.0, rubber)

@@ -1,23 +1,23 @@
-"""Constraints that act one way: docs/theory/rigid_contact.md (2)-(7).
+"""Unilateral constraints: docs/theory/rigid_contact.md (2)-(7).
 
     g(q, t) >= 0,   lambda_n >= 0,   g lambda_n = 0         g: gap [m, rad], lambda_n: force [N, N m]      (2)
     p = -g, so that M udot + G' lambda = f with lambda_n >= 0: the first equation of each                 (3)
     s = (t_1 . v, t_2 . v): slip of b on a at the point P; its equations, two, are the next ones          (4)
     |lambda_t| <= mu lambda_n,   sliding: lambda_t = mu lambda_n d with d = s / |s|                       (5)
 
-Whether it is closed, sticks, or slides and whither, are discrete variables of the state, NAME.closed,
-NAME.stick, NAME.slide_x .. _z: equations that do not hold are zero. Sliding friction acts with the first
+Discrete variables of the state say whether it is closed, sticks, or slides and in which direction,
+NAME.closed, NAME.stick, NAME.slide_x .. _z: inactive equations are zero. Sliding friction acts with the first
 multiplier: not G' lambda but (G + S)' lambda, where S has the rows
 
     S_n = mu d' G_t                                                                                       (6)
 
-What the state remembers is the direction D in which it began to slide times a speed v_D, below which that
-counts; above it s / |s| does, as long as it is not opposite:
+The state stores the direction D in which it began to slide times a speed v_D, below which D is used; above it
+s / |s| is used, unless it is opposite:
 
     d = s / |s| if |s| > v_D and s . D > -|s| / 2, else D                                                (7)
 
-so that the motion goes on smoothly past the instant at which sliding ends, where an event looks for it, and a
-slip of nearly zero has a direction that does not turn at every instant.
+so that the motion continues smoothly past the end of sliding, which an event locates, and the direction of a
+nearly zero slip does not fluctuate.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ Flag = Annotated[Number, quantity("-")]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Unilateral(ConstraintOfParts):
-    """A constraint that acts one way: it is open, or closed and pushes (a rope: pulls). Write `places` and
-    `depth`; where there is friction `contacts.RigidContact`.
+    """A unilateral constraint: open, or closed and pushing (a rope: pulling). Subclasses define `places` and
+    `depth`; with friction use `contacts.RigidContact`.
 
-    In default states it is open, and does nothing. `cd.simulate` closes and opens it where the motion asks
-    for it. What a State says holds for all operators: forward_dynamics knows closed ones as equations.
+    In default states it is open and exerts no force. `cd.simulate` closes and opens it. All operators use the
+    state's mode: in forward_dynamics closed ones are equations.
 
     Args:
         restitution: e, from 0 to 1.
@@ -78,7 +78,7 @@ class Unilateral(ConstraintOfParts):
 
     @property
     def places(self) -> tuple[Leaf, ...]:
-        """The quantities of position that the gap is of."""
+        """The position quantities of the gap."""
         raise TypeError(f"{type(self).__name__} does not say what its gap is of: it needs a property places")
 
     def depth(self, x: Sequence[SX]) -> SX:
@@ -99,7 +99,7 @@ class Unilateral(ConstraintOfParts):
         return self._with({f: number(Discrete(variable, 0.0), f) for f, variable in self.flags(name).items()})
 
     def holding(self) -> Self:
-        """The same, closed and sticking whatever a state says: all its equations, for solvers."""
+        """The same, always closed and sticking: all its equations, for solvers."""
         return self._with({f: 1.0 if f in ("closed", "stick") else 0.0 for f in self.flags("")})
 
     def _with(self, values: Mapping[str, Any]) -> Self:

@@ -32,7 +32,7 @@ axes one tangent is in the plane, and the other moves nothing."""
 
 @dataclass(frozen=True, eq=False)
 class Touching(SurfacePair):
-    """Where two surfaces are closest: depth [m], normal from a to b and the point between them [m], in
+    """Closest points of two surfaces: depth [m], normal from a to b and the point between them [m], in
     ground.
 
     Args:
@@ -74,9 +74,9 @@ class Touching(SurfacePair):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RigidContact(Unilateral):
-    """Two surfaces that never overlap, with Coulomb's friction and restitution: one equation where they
-    touch, three where they stick too. `system.add_contact(name, a, b)` makes them of surfaces whose material
-    is cd.contact.Rigid.
+    """Two surfaces that never overlap, with Coulomb friction and restitution: one equation in contact, three
+    when sticking. `system.add_contact(name, a, b)` creates them from surfaces whose material is
+    cd.contact.Rigid.
 
     Multipliers: normal force lambda_n >= 0 [N], and friction along two tangents [N], minus what acts on b.
     While it slides its friction is part of the first.
@@ -186,7 +186,7 @@ class RigidContact(Unilateral):
         )
 
     def slip(self, x: Sequence[SX]) -> SX:
-        """Velocity of b's material at P less that of a's, along the tangent plane, in ground [m/s]."""
+        """Velocity of b's material at P relative to a's, in the tangent plane, in ground [m/s]."""
         (n, P), (p_a, v_a, w_a), (p_b, v_b, w_b) = (x[0][1:4], x[0][4:7]), x[1:4], x[4:7]
         v = v_b + ca.cross(w_b, P - p_b) - v_a - ca.cross(w_a, P - p_a)
         return v - n * ca.dot(n, v)

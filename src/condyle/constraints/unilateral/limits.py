@@ -32,15 +32,15 @@ LIMIT = quantity("rad, m")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stop(Unilateral):
-    """The way to limit a joint: a coordinate stops at a value, hard: it is at least `lower`, or at most
-    `upper`. Two limits are two stops. (Where a limit must yield, or gradients pass through it, take
-    `cd.forces.MobilityStop`.) The multiplier is the stop's generalized force [N m, N], at least 0.
+    """A rigid limit of a coordinate: at least `lower`, or at most `upper`. Two limits are two stops. (For
+    compliant limits, and for gradients, use `cd.forces.MobilityStop`.) The multiplier is the stop's
+    generalized force [N m, N], at least 0.
 
     Args:
         coordinate: its name.
-        lower: least value [rad, m]; or
-        upper: greatest value [rad, m].
-        restitution: share of the speed that it comes back with, from 0 to 1.
+        lower: lower limit [rad, m]; or
+        upper: upper limit [rad, m].
+        restitution: from 0 to 1.
         law: "newton" or "poisson": see cd.contact.Rigid.
     """
 
@@ -91,8 +91,8 @@ class Stop(Unilateral):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rope(Unilateral):
-    """Two points are never further apart than a length; slack, it does nothing. The multiplier is its tension
-    [N], at least 0.
+    """Two points are at most a length apart; a slack rope exerts no force. The multiplier is its tension [N],
+    at least 0.
 
     Args:
         a: one body, or its name.
@@ -100,7 +100,7 @@ class Rope(Unilateral):
         b: the other body, or its name.
         p_b: station on b, in its frame [m], shape (3,).
         length: [m], above zero.
-        restitution: share of the speed that the points come back with when it snaps taut, from 0 to 1.
+        restitution: when it snaps taut, from 0 to 1.
         law: "newton" or "poisson": see cd.contact.Rigid.
     """
 

@@ -1,4 +1,4 @@
-"""Goals: what a configuration or a movement should come near to, and what it must keep.
+"""Goals: objectives and requirements of configurations and movements.
 
 Of `cd.assemble`, and integrated over time in a `cd.Problem` (condyle.fit.goals): Station, Orientation,
 Coordinate, Distance, Custom. Of movements (condyle.control.goals.base): Effort, Duration, Follow, Integral,

@@ -101,7 +101,7 @@ class MovementGoal(ExplainsCalls):
         return 0.0, 0.0
 
     def check(self, dynamics: Dynamics) -> None:
-        """Refuse what the system does not have."""
+        """Raise an error for names that the system does not have."""
 
     def code(self, dynamics: Dynamics) -> str:
         """Text that determines the expressions; fields that are numbers only for `data` may be left out."""
@@ -117,23 +117,25 @@ class MovementGoal(ExplainsCalls):
         return np.zeros((len(frames), 0))
 
     def integrand(self, p: MovementPoint) -> SX | None:
-        """What is integrated over time."""
+        """Expression to integrate over time."""
         return None
 
     def at_start(self, p: MovementPoint) -> SX | None:
-        """What counts at the first point, shape (k,)."""
+        """Expressions at the first point, shape (k,)."""
         return None
 
     def at_end(self, p: MovementPoint) -> SX | None:
-        """What counts at the last point, shape (k,)."""
+        """Expressions at the last point, shape (k,)."""
         return None
 
     def path(self, p: MovementPoint) -> SX | None:
-        """What stays between low and high at each point, shape (k,)."""
+        """Expressions kept between low and high at each point, shape (k,)."""
         return None
 
     def value(self, integral: SX, start: SX, end: SX, duration: SX) -> SX:
-        """What is small, or between low and high: of the integral (0 or 1), start (k,), end (k,), duration."""
+        """Value to minimize or to keep between low and high, from integral (0 or 1), start (k,), end (k,),
+        duration.
+        """
         parts = [x for x in (integral, start, end) if x.numel()]
         return sum(parts[1:], parts[0]) if parts else ca.SX(0, 1)
 
@@ -148,8 +150,9 @@ class MovementGoal(ExplainsCalls):
 
 
 class PerDistance(MovementGoal):
-    """A goal whose integral may be divided by the way that a coordinate goes: a subclass has the field `per`, the
-    name of that coordinate, empty for none."""
+    """A goal whose integral may be divided by the displacement of a coordinate: a subclass has the field
+    `per`, the name of that coordinate, empty for none.
+    """
 
     per: str
 

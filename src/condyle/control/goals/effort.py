@@ -1,4 +1,4 @@
-"""Controls that are small."""
+"""Goals of small controls and smooth movements."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Effort(PerDistance):
         integral over time of  sum of weight |control|^exponent                                  (1)
 
     Args:
-        exponent: 2 or more; of even ones no absolute value is taken.
-        weights: of controls by their names; those that are not named have 1.
-        per: "" or the name of a coordinate: then (1) is divided by how far that coordinate moves.
+        exponent: 2 or more; even ones need no absolute value.
+        weights: of controls by name; 1 by default.
+        per: "" or the name of a coordinate: then (1) is divided by its displacement.
     """
 
     exponent: int = 2
@@ -54,8 +54,8 @@ class Smoothness(MovementGoal):
 
         integral over time of  sum of weight udot^2                                              (2)
 
-    over accelerations of speeds [rad/s^2, m/s^2], and rates of the normalized forces of elastic tendons [1/s],
-    as MocoInverse has them.
+    over accelerations of speeds [rad/s^2, m/s^2], and rates of the normalized forces of elastic tendons
+    [1/s], as in MocoInverse.
 
     Args:
         of: "accelerations", "tendons", or names of speeds and of muscles with elastic tendons.
@@ -66,7 +66,7 @@ class Smoothness(MovementGoal):
     weights: Mapping[str, float] | None = None
 
     def _rates(self, dynamics: Dynamics) -> dict[str, str]:
-        """Names of what is smooth, and of its rate."""
+        """Names of the smoothed variables and of their rates."""
         tendons = {name: f"{tendon(name)} rate" for name in dynamics.elastic}
         speeds = {dynamics.tree.speeds[k]: "" for k in dynamics.free}
         if isinstance(self.of, str) and self.of in ("accelerations", "tendons"):

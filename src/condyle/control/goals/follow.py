@@ -1,4 +1,4 @@
-"""Measured movements that are followed: coordinates, markers, orientations of bodies."""
+"""Follow measured movements: coordinates, markers, orientations of bodies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Measured = Table | Markers | Motion | Trajectory | AssembledFrames | Mapping[str
 
 @dataclass(frozen=True, eq=False)
 class Follow(MovementGoal):
-    """The movement should be near to a measured one:
+    """The movement should be close to a measured one:
 
         integral over time of  sum of weight |x - x measured|^2                                  (1)
 
@@ -58,7 +58,7 @@ class Follow(MovementGoal):
             raise DescriptionError(
                 f"Follow: expected a Table, markers or {{body: Table of quaternions}}, got {m!r}"
             )
-        if isinstance(m, Table):  # angles that wrap go on
+        if isinstance(m, Table):  # unwrap angles
             assign(self, measured=m.to_si()._with(values=without_jumps(m.to_si())))
         assign(
             self, kind="markers" if isinstance(m, Markers) else "table" if isinstance(m, Table) else "bodies"
@@ -74,7 +74,7 @@ class Follow(MovementGoal):
         return float(next((given[name] for name in names if name in given), 1.0))
 
     def _followed(self, dynamics: Dynamics) -> dict[str, str]:
-        """What is followed, with the names in the data: {variable, marker or body: column}."""
+        """Variables to follow, with the names in the data: {variable, marker or body: column}."""
         m: Any = self.measured
         if self.kind == "table":
             known: Any = {*dynamics.index, *(dynamics.tree.coordinates[i] for i in dynamics.held_coordinates)}
@@ -147,7 +147,7 @@ class Follow(MovementGoal):
         return np.concatenate(columns, axis=1)
 
     def _rate(self, dynamics: Dynamics, x: str) -> str:
-        """The name of the speed that is followed with a coordinate."""
+        """The name of the speed followed with a coordinate."""
         if not self.speeds or x not in dynamics.tree.coordinates or f"{x}_speed" not in dynamics.index:
             return ""
         return f"{x}_speed"
@@ -170,7 +170,7 @@ class Follow(MovementGoal):
 
 
 def variable_name(column: str, known: Any) -> str:
-    """The variable that a column of a table is: as it is, or a state of OpenSim's (/jointset/knee/angle/value,
+    """The variable of a table's column: its name, or an OpenSim state (/jointset/knee/angle/value,
     /forceset/soleus/activation, /forceset/tau)."""
     if column in known or "/" not in column:
         return column
@@ -183,7 +183,7 @@ def variable_name(column: str, known: Any) -> str:
 
 
 def motion_table(motion: Any) -> Any:
-    """Coordinates of what has a system and q over time, as a Table; all else as it is."""
+    """Coordinates of a motion (an object with a system and q over time) as a Table; other objects unchanged."""
     if isinstance(motion, (Motion, Trajectory, AssembledFrames)):
         return Table(np.asarray(motion.t), list(motion.system.coordinates), np.asarray(motion.q))
     found = getattr(motion, "motion", None)

@@ -1,4 +1,4 @@
-"""Forces: contact forces that are near to measured ones, and reactions in joints that are small."""
+"""Goals of forces: contact forces close to measured ones, and small joint reactions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def weight_of(dynamics: Dynamics) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ContactForces(MovementGoal):
-    """Contact forces should be near to measured ones:
+    """Contact forces should be close to measured ones:
 
         integral over time of  sum of weight |f - f measured|^2 / (m g)^2                        (1)
 
@@ -39,7 +39,7 @@ class ContactForces(MovementGoal):
 
     Args:
         loads: measured forces, `cd.ExternalLoad`, one or several, such as ground reactions on both feet; the
-            system itself has none of them.
+            system itself must not include them.
         contacts: {body of a load: names of contacts whose forces count}; those on the body by default.
         weights: {body of a load: weight}; 1 for others.
         axes: components in ground that count: "xyz", or "xy" in a plane.
@@ -125,7 +125,7 @@ class Reactions(MovementGoal):
     of the system.
 
     Args:
-        bodies: whose joints: one name or several.
+        bodies: bodies whose joints count: one name or several.
         weights: {body: weight}; 1 for others.
         moments: the moment about the joint's center too, |M|^2 / (m g 1 m)^2.
     """

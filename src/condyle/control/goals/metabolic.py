@@ -1,4 +1,4 @@
-"""Metabolic energy that is small."""
+"""The goal of small metabolic energy."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from condyle.records import dataclass
 
 @dataclass(frozen=True, eq=False)
 class Metabolic(PerDistance):
-    """Muscles should consume little: the integral over time of their metabolic power [J], without what the body
-    consumes at rest.
+    """Muscles should consume little: the integral over time of their metabolic power [J], without the basal
+    rate of the body.
 
     Args:
-        model: `cd.muscles.Umberger2010()`, by default, or `cd.muscles.Bhargava2004()`; by its smooth face.
-        per: "" or the name of a coordinate: then it is divided by how far that coordinate moves [J/m], as in
-            a cost of transport.
-        basal: with what the body consumes at rest.
+        model: `cd.muscles.Umberger2010()`, by default, or `cd.muscles.Bhargava2004()`, in its smooth form.
+        per: "" or the name of a coordinate: then it is divided by its displacement [J/m], as in a cost of
+            transport.
+        basal: include the basal rate of the body.
     """
 
     model: Metabolics | None = None

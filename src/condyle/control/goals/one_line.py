@@ -1,4 +1,4 @@
-"""Goals of one line: duration, functions that users write, periodic movements and their mean speed."""
+"""Short goals: duration, user functions, periodic movements and their mean speed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _OfFunction(MovementGoal):
         assign(self, law=law, asks=asks)
 
     def __repr__(self) -> str:
-        """With limits, if there are some."""
+        """With limits, if any."""
         limits = [f"{n}={x!r}" for n in ("low", "high") if np.any(np.isfinite(x := getattr(self, n)))]
         return ", ".join([f"goals.{self.name}", *limits])
 
@@ -79,12 +79,12 @@ class _OfFunction(MovementGoal):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Integral(_OfFunction):
-    """The integral over time of a number that a function of the state gives.
+    """The integral over time of a function of the state.
 
     Args:
         function: f(s) -> one number. `s` has the accessors of force laws: s.q("knee"), s.u("knee"),
             s.station_position("foot", p), s.input("soleus_r") for a control, s.z("soleus_r.activation"), s.t.
-        low: the least value of the integral, where it is required.
+        low: the minimum of the integral, if it is required.
         high: the greatest.
     """
 
@@ -94,12 +94,11 @@ class Integral(_OfFunction):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Final(_OfFunction):
-    """What a function of the last state gives: one number where it is minimized, one or more where it is
-    required.
+    """A function of the last state: one number if it is minimized, one or more if it is required.
 
     Args:
         function: f(s) -> a number or several, see `Integral`.
-        low: the least value, where it is required.
+        low: the minimum, if it is required.
         high: the greatest.
     """
 
@@ -109,7 +108,7 @@ class Final(_OfFunction):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Initial(_OfFunction):
-    """What a function of the first state gives: see `Final`."""
+    """A function of the first state: see `Final`."""
 
     def at_start(self, p: MovementPoint) -> SX:
         return p.apply(self.law, self.asks)
@@ -117,7 +116,7 @@ class Initial(_OfFunction):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Path(_OfFunction):
-    """What a function of the state gives stays between low and high at every point.
+    """A function of the state must be between low and high at every point.
 
     Args:
         function: f(s) -> a number or several, see `Integral`.
@@ -131,11 +130,11 @@ class Path(_OfFunction):
 
 @dataclass(frozen=True, eq=False)
 class MeanSpeed(MovementGoal):
-    """How far a coordinate moves, over the duration.
+    """The displacement of a coordinate divided by the duration.
 
     Args:
         speed: [m/s, rad/s], or a pair (low, high).
-        coordinate: its name; by default the first that only shifts along x: the root's, such as pelvis_tx.
+        coordinate: its name; by default the first that only translates along x, such as pelvis_tx.
     """
 
     speed: float | tuple[float, float]
@@ -169,14 +168,13 @@ class MeanSpeed(MovementGoal):
 
 @dataclass(frozen=True, eq=False)
 class Periodic(MovementGoal):
-    """The last state is the first one, or its mirror image.
+    """The last state equals the first one, or its mirror image.
 
     Args:
-        mirror: endings of names that stand for the other side, such as ("_r", "_l"): what has one of
-            them at the end equals what has the other at the start. Names may have it inside, as in
-            soleus_r.activation.
-        free: coordinates that do not come back, such as pelvis_tx. By default those of MeanSpeed: the first
-            that only shifts along x.
+        mirror: suffixes of both sides, such as ("_r", "_l"): a variable of one side at the end equals that of
+            the other side at the start. Suffixes may be inside names, as in soleus_r.activation.
+        free: coordinates that are not periodic, such as pelvis_tx. By default that of MeanSpeed: the first
+            that only translates along x.
         opposite: variables that change their sign, such as pelvis_tz or pelvis_list, in a mirror image; speeds
             of coordinates go with them.
         controls: True for controls too, or the names of some.

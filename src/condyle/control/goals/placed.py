@@ -19,7 +19,7 @@ class Placed(MovementGoal):
     """A goal of `cd.assemble`, 1/2 weight |error|^2, integrated over time.
 
     Args:
-        goal: the goal; targets of T frames are spread evenly over the movement, and read by straight lines.
+        goal: the goal; targets of T frames are spread evenly over the movement, and interpolated linearly.
     """
 
     goal: Goal

@@ -1,5 +1,6 @@
-"""Draft: one kernel being written. Symbols stand for the fields of rows that it reads; what it writes are
-expressions, packed into columns. StraightLine: the same between two passes, for all rows at once."""
+"""Draft: one kernel being written. Symbols stand for the fields of rows that it reads; it writes expressions,
+packed into columns. StraightLine: the same between two passes, for all rows at once.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ Structure = Any
 """An SX, or nested tuples and lists of them."""
 
 SIZES = dict(zip((f.name for f in fields(BodyConstants)), (9, 3, 9, 3, 1, 3, 7), strict=True))
-"""How many numbers each constant of a body has; an inertia that depends on Parameters has len(LOWER)."""
+"""Size of each constant of a body; an inertia that depends on Parameters has len(LOWER)."""
 
 
 def flat(structure: Structure) -> list[SX]:
@@ -77,9 +78,9 @@ def _saved(field: RowField[Any], like: Structure, value: Structure) -> SX:
 
 @dataclass(eq=False)
 class RowKind:
-    """A type of row, and the structure of what its kernels keep for each other.
+    """A type of row, and the structure of its fields.
 
-    `numbers` are the symbols that stand in its mobilizer for numbers of the rows, by the name of their table.
+    `numbers` are the symbols in its mobilizer for numbers of the rows, by the name of their table.
     """
 
     mobilizer: Mobilizer | None
@@ -90,8 +91,9 @@ class RowKind:
 
 
 class KernelDraft:
-    """One kernel being written: symbols for what it reads, expressions of what it writes, and of what it adds
-    to fields."""
+    """One kernel being written: symbols for its inputs, expressions that it writes, and expressions that it
+    adds to fields.
+    """
 
     def __init__(self, looped: Looped, kind: RowKind | None = None) -> None:
         self.looped, self.kind = looped, RowKind(None) if kind is None else kind
@@ -123,14 +125,14 @@ class KernelDraft:
         return _loaded(field, like, self.read(f"{where}.{field.key(self)}", _size(like)))
 
     def save(self, where: str, field: RowField[Any], value: Structure) -> None:
-        """Leave something for other kernels. Structural zeros stay so where only this row's read it."""
+        """Save a field for other kernels. Structural zeros are kept if only kernels of this row read it."""
         if field.like is None:
             self.kind.kept[field.name] = value
         place = f"{where}.{field.key(self)}"
         self.writes[place] = packed(value) if field.like is None else _saved(field, self.like(field), value)
 
     def add(self, row: RowFields, field: Any, value: Structure) -> None:
-        """Add to a field of a row, after all others that add to it before."""
+        """Add to a field of a row."""
         self.adds[f"{row.where}.{field.key(self)}"] = ca.densify(packed(dense(value)))
 
 
@@ -190,8 +192,9 @@ class Draft(KernelDraft):
         return ca.reshape(values, 3, 3) if SIZES[name] == 9 else values
 
     def kinematics(self, moving: bool, positions: bool = False, linear: bool = True) -> BodyKinematics:
-        """The recursion of kinematics.py for this body, its results left for others. Without `linear`, which
-        is only for bodies that move, velocities have their angular part alone."""
+        """The recursion of kinematics.py for this body, saved in fields. Without `linear`, for moving bodies
+        only, velocities have only their angular part.
+        """
         u = ca.vertcat(*self.of_speeds("u")) if moving else ca.SX(self.mobilizer.nu, 1)
         p_GP = self.parent.p if positions else ca.SX(3, 1)
         split = sines_first(self.mobilizer) if "sines" in self.kind.kept else None
@@ -216,7 +219,7 @@ class Draft(KernelDraft):
 
 
 class OnDemand(dict[int, Any]):
-    """Values of bodies, or speeds, that are made when first asked for."""
+    """Values of bodies, or speeds, created on first use."""
 
     def __init__(self, make: Callable[[int], Any]) -> None:
         super().__init__()
@@ -228,8 +231,9 @@ class OnDemand(dict[int, Any]):
 
 
 class StraightLine:
-    """A straight line between passes over the fields of rows: what force laws need, as symbols made when
-    asked for. Where a name must be given, rows are numbers: 0 is ground, B + 1 is body B."""
+    """Straight-line code between passes over the fields of rows, with symbols created on demand for force
+    laws. Rows are identified by numbers: 0 is ground, B + 1 is body B.
+    """
 
     def __init__(self, looped: Looped) -> None:
         self.looped, model = looped, looped.model
@@ -272,8 +276,7 @@ class StraightLine:
             yield enabled, force, view
 
     def loads(self, gravity: bool = True, without: Collection[int] = ()) -> TreeLoads:
-        """What all forces exert but some, by their places; with `gravity`, what it takes back from bodies
-        that it leaves alone."""
+        """Loads of all forces except some, by index; with `gravity`, the correction for excluded bodies."""
         loads = TreeLoads(self.symbols.view(self.kin))
         for i, (enabled, force) in enumerate(self.symbols.laws(loads.view)):
             if i not in without and (i or gravity):

@@ -1,9 +1,9 @@
-"""Newton's equations of implicit steps in the looped layout, O(n): what a step (1) needs of a tree is solved
-along the tree, as articulated bodies are (aba.py); no matrix of the whole system is made.
+"""Newton's equations of implicit steps in the looped layout, O(n): (1) is solved along the tree, like
+articulated bodies (aba.py), without a matrix of the entire system.
 
     (sigma 1 - J) (dq, du) = (b_q, b_u),    J = d (N u, udot) / d (q, u)                                   (1)
 
-In the notation of derivatives.py, w_B = (x, G, e) is what changes of a body, about M's origin:
+In the notation of derivatives.py, w_B = (x, G, e) is the change of a body, about M's origin:
 
     dV = x x V + G,   da = x x a + e + G x V,    dF = x x* F + I e + Q G - dL = K_B w_B + c_B              (2)
 
@@ -109,7 +109,7 @@ def _is_local(model: Model, tabled: set[int]) -> bool:
             loads.enabled = enabled
             if i not in tabled:
                 force.apply(loads.view, loads)
-    except (_NotLocalError, AttributeError, KeyError):  # it asks for what only a whole state has
+    except (_NotLocalError, AttributeError, KeyError):  # it needs the full state
         return False
     found = [(B, x) for B, pair in loads.bodies.items() for x in pair]
     found += [
@@ -131,7 +131,7 @@ def _is_local(model: Model, tabled: set[int]) -> bool:
 
 
 STATE = ("q", "u", "udot", "tail", "sigma")
-"""What factors depend on."""
+"""Arguments of the factors."""
 
 
 def build_looped_newton(model: Model) -> tuple[TableSweep, TableSweep]:
@@ -156,7 +156,7 @@ def build_looped_newton(model: Model) -> tuple[TableSweep, TableSweep]:
 
 
 class _Factors(NamedTuple):
-    """What (3), (5) and (6) need of a body: r; S, G, E', K' of its speeds; D^-1 and D^-1 R; K T, K (S, G, E')
+    """Terms of (3), (5) and (6) for a body: r; S, G, E', K' of its speeds; D^-1 and D^-1 R; K T, K (S, G, E')
     and K (0, 0, S); what p and b_u add to `rest`."""
 
     r: ca.SX
@@ -224,7 +224,7 @@ class _Factorization:
             d.me.f_q = d.me.f_u = ca.SX.zeros(d.mobilizer.nu, d.mobilizer.nu)
 
     def loads(self) -> None:
-        """Loads and how they change."""
+        """Loads and their derivatives."""
         looped, tree = self.looped, self.looped.model.tree
 
         def push(kind: LawKind, d: KernelDraft, column: object) -> None:
@@ -322,7 +322,7 @@ def _each(*columns: Any) -> Iterable[tuple[SX, ...]]:
 
 
 class _Speeds:
-    """How coordinates of a mobilizer follow its speeds in (1): (sigma 1 - (N u)_q) dq = N du + b_q."""
+    """Coordinates of a mobilizer from its speeds in (1): (sigma 1 - (N u)_q) dq = N du + b_q."""
 
     def __init__(self, d: Draft) -> None:
         self.u, self.sigma, self.q = d.read("u", d.mobilizer.nu), d.read("sigma", 1), d.q

@@ -1,9 +1,9 @@
 """Many laws of one kind as rows of a table: one kernel for all, linked to the rows of the bodies that they
 act on.
 
-A law says that it is `tabular` if its equations ask for poses and velocities of its bodies alone. Its fields
-then become the columns of a table, its bodies become links, and `apply`, the same as everywhere, is traced
-once over symbols for these. Fields of its parts (surfaces of a contact) are called PART/FIELD.
+A law is `tabular` if its equations depend only on poses and velocities of its bodies. Its fields then become
+the columns of a table, its bodies become links, and its `apply` is traced once with symbols for these. Fields
+of its parts (surfaces of a contact) are named PART/FIELD.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from condyle.model.model import Model
 
 FEWEST = 8
-"""Laws of one kind from which on they are a table: fewer are as quick in a straight line."""
+"""Minimum number of laws of one kind for a table: fewer are as fast in straight-line code."""
 OPERATIONS = 120
-"""About what one such law takes in a straight line."""
+"""Approximate operations of one such law in straight-line code."""
 
 cross = ca.cross
 
@@ -80,7 +80,7 @@ class LawKind:
     Attributes:
         law: one of them.
         members: places among the forces, and the laws.
-        turned: links to bodies of which some frame M is turned against the body's.
+        turned: links to bodies of which some frame M is rotated relative to the body's.
     """
 
     law: Law
@@ -108,7 +108,7 @@ class LawKind:
         return np.array([model.tree.body(at(law, link)).index + 1 for _, law in self.members])
 
     def loads(self, d: KernelDraft, column: Mapping[str, SX]) -> dict[str, Pair]:
-        """What a law exerts on its bodies, by link."""
+        """Loads of a law on its bodies, by link."""
         twin, view = self.twin(column), RowView(d, column, self.law)
         loads = RowLoads(view)
         twin.apply(view, loads)  # type: ignore[arg-type]
@@ -128,7 +128,7 @@ class LawKind:
 
 
 def changed(thing: Any, changes: Mapping[str, Any]) -> Any:
-    """A copy of a record with other fields, which nobody checks."""
+    """A copy of a record with other fields, unchecked."""
     twin = object.__new__(type(thing))
     for f in fields(thing):
         object.__setattr__(twin, f.name, changes.get(f.name, getattr(thing, f.name)))
@@ -192,7 +192,7 @@ def law_kinds(model: Model) -> list[LawKind]:
 
 
 class PoseView:
-    """Poses of bodies as an element in a table sees them (laws.view.View): bodies are links, stations are in
+    """Poses of bodies for an element in a table (laws.view.View): bodies are links, stations are in
     their frames M."""
 
     smooth = False
@@ -211,8 +211,7 @@ class PoseView:
 
 
 class RowView(PoseView):
-    """The state as a law in a table sees it: stations are in the bodies' own frames, its auxiliary states its
-    own alone."""
+    """The state for a law in a table: stations are in the bodies' frames, auxiliary states only its own."""
 
     def __init__(self, d: KernelDraft, column: Mapping[str, SX], law: Law) -> None:
         super().__init__(d)
@@ -242,7 +241,7 @@ class RowView(PoseView):
 
 
 class RowLoads:
-    """Where its result goes: moments about M's origin and forces, by link."""
+    """Collects its result: moments about M's origin and forces, by link."""
 
     def __init__(self, view: PoseView) -> None:
         self.view = view

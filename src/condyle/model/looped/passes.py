@@ -1,9 +1,8 @@
-"""The looped layout of the operators: for trees whose straight line would take long to compile.
+"""The looped layout of the operators, for trees whose straight-line code would take long to compile.
 
-Each operator is a few passes over the rows of tables.py. Those of aba.py and rnea.py are run by the straight
-line of the unrolled layout too (dynamics/row.py). Many forces of one kind are a pass of their own
-(law_rows.py); all others but gravity are one straight line between two passes, which sees the rows that it
-asks for.
+Each operator is a few passes over the rows of tables.py. The unrolled layout uses those of aba.py and rnea.py
+too (dynamics/row.py). Many forces of one kind have a separate pass (law_rows.py); all others except gravity
+are straight-line code between two passes, which reads the rows that it needs.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ from condyle.model.model import Model
 
 
 def nothing(d: Draft) -> None:
-    """A pass in which ground has no part."""
+    """A pass that skips ground."""
 
 
 def sines(looped: Looped) -> None:
@@ -58,7 +57,7 @@ def sines(looped: Looped) -> None:
 
 
 def at_rest(d: Draft) -> None:
-    """Ground: the frame of reference, which carries nothing yet."""
+    """Ground: the frame of reference, at rest."""
     d.me.R, d.me.p, d.me.w = ca.SX.eye(3), ca.SX(3, 1), ca.SX(3, 1)
     d.me.P = ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3)
     d.me.V = d.me.A = d.me.z = d.me.F = d.me.X = ZERO
@@ -71,13 +70,14 @@ def ground_with_gravity(d: Draft) -> None:
 
 
 def has_forces(model: Model) -> bool:
-    """Whether there is more than gravity for all."""
+    """Whether there are forces besides gravity on all bodies."""
     return len(model.forces) > 1 or bool(model.gravity.excluded)
 
 
 def apply_loads(looped: Looped, into: Any, sign: int, gravity: bool = True) -> bool:
-    """Add sign times the loads to a field of the bodies, and keep generalized forces as f; whether there are
-    any of these. Rates of auxiliary states are written too where they are among the results."""
+    """Add sign times the loads to a field of the bodies, and store generalized forces as f; returns whether
+    there are any. Rates of auxiliary states are written too if they are among the results.
+    """
     rates = "zdot" in looped.windows
     if rates:
         write_rates(StraightLine(looped))
@@ -90,7 +90,7 @@ def apply_loads(looped: Looped, into: Any, sign: int, gravity: bool = True) -> b
 
 
 def write_loads(line: StraightLine, loads: TreeLoads, into: Any, sign: int) -> None:
-    """Add sign times some loads to a field of the bodies, and keep generalized forces as f."""
+    """Add sign times some loads to a field of the bodies, and store generalized forces as f."""
     for B, load in loads.bodies.items():
         line.body(B)[into] = add_scaled(line.body(B)[into], load, sign)
     for B in {line.owner[k][0] for k in loads.mobility}:
@@ -100,15 +100,14 @@ def write_loads(line: StraightLine, loads: TreeLoads, into: Any, sign: int) -> N
 
 
 def make_room(d: Draft) -> None:
-    """For the generalized forces of laws, and for what motions do."""
+    """Create fields for the generalized forces of laws and for motions."""
     d.me.f = [ca.SX.zeros(1, 1)] * d.mobilizer.nu
     if d.kind.driven:
         d.me.lock = d.me.held = d.kind.kept["f"]
 
 
 def apply_motions(looped: Looped, moving: bool) -> None:
-    """Keep what motions make of lock and, if bodies move, of held, in the rows of the bodies that they
-    drive."""
+    """Store lock and, if bodies move, held as modified by motions, in the rows of the driven bodies."""
     if driven := looped.model.tree.driven:
         line = StraightLine(looped)
         motions = line.symbols.motions
@@ -122,7 +121,7 @@ def apply_motions(looped: Looped, moving: bool) -> None:
 
 
 def of_held(d: Draft, field: Any) -> list[SX]:
-    """lock or held of the speeds of this body, with what motions make of it."""
+    """lock or held of the speeds of this body, as modified by motions."""
     return d.me[field] if d.kind.driven else d.of_speeds(field.name)
 
 
@@ -134,7 +133,7 @@ def with_laws(d: Draft, tau: str | None, generalized: bool) -> list[SX]:
 
 
 def _no_status(d: Draft) -> None:
-    """Ground: nothing is wrong yet."""
+    """Ground: initial status."""
     d.me.status = ca.SX(0)
 
 
@@ -171,7 +170,7 @@ def solve(
     Args:
         prepared: adds to the first pass, given kinematics, inertia and mass center of a body.
         ground: the same for ground.
-        found: in place of the result udot, given the accelerations of the speeds, and X.
+        found: replaces the result udot; called with the accelerations of the speeds, and X.
         applied: adds passes after those that apply loads.
     """
     forces = moving and has_forces(looped.model)
@@ -215,8 +214,9 @@ def solve(
 
 
 def _solve_shared(looped: Looped, moving: bool, tau: str, forces: bool) -> None:
-    """The same by dynamics/mass_matrix.py: kinematics, forces and their sums go over the rows as ever. The mass
-    matrix, its factors and the solution are one straight line over the hinge matrices that the rows keep."""
+    """The same by dynamics/mass_matrix.py: kinematics, forces and their sums are passes over the rows. The
+    mass matrix, its factors and the solution are straight-line code over the hinge matrices of the rows.
+    """
 
     def prepare(d: Draft) -> None:
         new = d.kinematics(moving, positions=forces, linear=forces)

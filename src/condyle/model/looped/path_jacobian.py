@@ -1,4 +1,4 @@
-"""What laws along paths add to the Jacobian of forward dynamics in the looped layout (jacobian.py).
+"""Contribution of laws along paths to the Jacobian of forward dynamics in the looped layout (jacobian.py).
 
 With loads -T W_i of a span on bodies i (path_rows.py), a change of q_j moves the bodies at or beyond J, its
 body, with S_j, and their velocities by dV = S_j x V + G_j (dynamics/derivatives.py (2)). Spans of a law give
@@ -7,9 +7,9 @@ body, with S_j, and their velocities by dV = S_j x V + G_j (dynamics/derivatives
     dT/dq_j = T_L r_j + T_v s_j,         dT/du_j = T_v r_j,        d(load)/dz = -T_z W                     (2)
     d(load_i)/dq_j = -(dT/dq_j W_i + T dW_i),    d(load_i)/du_j = -dT/du_j W_i                             (3)
 
-A span that moves as a whole changes nothing, so that only speeds that it crosses count. Loads that move with
-their bodies are part of the force F that a body carries; what (3) adds to that is summed tip to base for
-every speed j, and S_k times the sum is what f_k changes by.
+A span that moves rigidly does not change, so only speeds that it crosses count. Loads that move with their
+bodies are part of the force F that a body carries; the terms of (3) are summed tip to base for every speed j,
+and S_k times the sum is the change of f_k.
 
 Rows: an *arm* for each law and speed, with (2); a *turn* for each span and speed that it crosses, a *pull* for
 each that other spans of its law cross, where dT is all that changes; a *cell* for each body and speed, with

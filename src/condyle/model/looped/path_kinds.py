@@ -1,5 +1,6 @@
-"""Laws along paths and spans of paths that one kernel serves: their kinds, and what a law or a span sees in its
-row (path_rows.py)."""
+"""Kinds of laws along paths and of spans that share one kernel, and their view of the state in a row
+(path_rows.py).
+"""
 
 from __future__ import annotations
 
@@ -33,14 +34,14 @@ if TYPE_CHECKING:
 
 
 class SpanView(PoseView):
-    """The state as a span in a table sees it."""
+    """The state for a span in a table."""
 
     def coordinate(self, name: str) -> SX:
         return self.d.read(name, 1)
 
 
 def has_row(span: Span) -> bool:
-    """Whether a span may be a row: plain numbers, and it depends on poses of bodies alone."""
+    """Whether a span may be a row: it has plain numbers and depends only on poses of bodies."""
     return span.numbers is not None and all(
         isinstance(part, (StationPosition, Rotation, CoordinateValue)) for part in span.parts
     )
@@ -94,7 +95,7 @@ class SpanKind:
             return self._closed_form(twin, view)
         loads = RowLoads(view)
         for part, J in twin.gradient(view):  # type: ignore[arg-type]
-            if not isinstance(part, CoordinateValue):  # a coordinate switches, it does not move points
+            if not isinstance(part, CoordinateValue):  # a coordinate switches points, but does not move them
                 part.load(view, J.T, loads)  # type: ignore[arg-type]
         return twin.at(view), loads.bodies, twin.found(view)  # type: ignore[arg-type]
 
@@ -132,7 +133,7 @@ class SpanKind:
 
 
 class TableNumber(Datum):
-    """A number of the table in place of a number of a law; where one must be known, the first law's."""
+    """A number of the table that replaces a number of a law; where a value is needed, the first law's."""
 
     def __init__(self, symbol: SX, sample: Any) -> None:
         super().__init__(symbol)
@@ -143,7 +144,7 @@ class TableNumber(Datum):
 
 
 class RowLength:
-    """The length of a path that is known already, as a law in a table asks for it."""
+    """The known length of a path, for a law in a table."""
 
     def __init__(self, L: SX, v: SX) -> None:
         self._L, self._v = L, v
@@ -163,7 +164,7 @@ class RowPath:
 
 
 class LawView:
-    """The state as a law along a path sees it in a table: its own auxiliary states alone."""
+    """The state for a law along a path in a table, with only its own auxiliary states."""
 
     smooth = False
 
@@ -239,7 +240,7 @@ def _key(law: PathLaw) -> tuple[Any, ...]:
 
 
 def _source(role: Any, value: Any) -> str:
-    """Where a row finds what a law has in a field: a "choice" is part of the equations."""
+    """Source of a law's field in a row: a "choice" is part of the equations."""
     if role is None or role.kind not in ("quantity", "signal") or role.plain:
         return "choice"
     if isinstance(value, Expression):
@@ -258,8 +259,9 @@ def path_kinds(model: Model) -> list[PathKind]:
 _KINDS: WeakKeyDictionary[Model, list[PathKind]] = WeakKeyDictionary()
 
 LAW, STRAIGHT, WRAPPED = 150, 200, 800
-"""About what a law, a straight span and one with a surface or with points that come and go take in a straight
-line."""
+"""Approximate operations in straight-line code of a law, a straight span and one with a surface or
+conditional points.
+"""
 
 
 def span_size(span: Span) -> int:
@@ -267,7 +269,9 @@ def span_size(span: Span) -> int:
 
 
 def operations(kinds: Sequence[PathKind]) -> tuple[int, int]:
-    """About what laws take in a straight line: all of them; one of each kind, and one span of each kind."""
+    """Approximate operations of laws in straight-line code: all of them; one of each kind, and one span of
+    each kind.
+    """
     size: dict[Any, int] = {}
     total = 0
     for kind in kinds:
@@ -310,14 +314,14 @@ def _kind(members: list[tuple[int, PathLaw]]) -> PathKind:
 
 
 def _loads(law: Any, view: Any) -> None:
-    """What forces and their energies ask of a law."""
+    """Quantities of a law for forces and their energies."""
     law.tension(view)
     law.rates(view)
     law.potential(view)
 
 
 def _traces(kind: PathKind, traced: Callable[[Any, Any], Any]) -> bool:
-    """Whether the law's equations ask for nothing that a table does not have."""
+    """Whether a table has everything that the law's equations need."""
     given = {
         f: ca.SX.sym(f, int(np.size(getattr(kind.law, f))) if f in kind.numbers else 1)
         for f in (*kind.numbers, *kind.symbols, *kind.signals)

@@ -2,7 +2,7 @@
 
 All paths whose spans may be rows are (path_rows.py); the others are one straight line. For moment arms each
 span has a row per body B with speeds that it crosses: some of the bodies that it touches are at or beyond B,
-and some are not. With W_i, what a unit force on the span's length exerts on body i, and hinge axes H_k of B,
+and some are not. With W_i, the wrench of a unit tension of the span on body i, and hinge axes H_k of B,
 
     R_k -= H_k . (sum of W_i over bodies at or beyond B)                                                   (1)
 """
@@ -40,7 +40,7 @@ def place_bodies(looped: Looped, moving: bool) -> None:
 
 
 class AllPaths:
-    """The rows of all paths of a model, made after the pass that gives bodies their poses.
+    """The rows of all paths of a model, created after the pass that computes poses.
 
     Attributes:
         rows: of the paths whose spans are rows; None if there are none.
@@ -127,13 +127,13 @@ def imbalances(looped: Looped) -> None:
 
 
 class KnownLengths:
-    """Laws along paths whose lengths and rates are arguments: those of one class are rows of a table, however
-    the paths run.
+    """Laws along paths whose lengths and rates are arguments: those of one class are rows of a table, for any
+    paths.
 
     Args:
         kinds: of the laws.
-        moving: whether they may ask for more than their numbers and lengths: then functions of time and of
-            the state come first.
+        moving: whether they may depend on more than their numbers and lengths: then functions of time and of
+            the state are evaluated first.
     """
 
     def __init__(self, looped: Looped, kinds: list[PathKind], moving: bool = False) -> None:
@@ -170,7 +170,7 @@ class KnownLengths:
 
 
 def controlled_kinds(model: Model) -> list[PathKind]:
-    """Tables of all laws with an activation or control; none if some of them fit in no table."""
+    """Tables of all laws with an activation or control; none if some of them fit no table."""
     return _known_kinds(model, model.controlled_paths, tensions_at_one)
 
 
@@ -195,7 +195,7 @@ def elastic(model: Model) -> list[str]:
 
 
 def reported(muscle: Any, view: Any) -> tuple[SX]:
-    """All that a muscle reports."""
+    """All reported quantities of a muscle."""
     return (ca.vertcat(*(x for _, x in muscle.report(view).values())),)
 
 

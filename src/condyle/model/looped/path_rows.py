@@ -1,8 +1,8 @@
-"""Laws along paths as rows of tables: any number of muscles takes a handful of kernels.
+"""Laws along paths as rows of tables: a few kernels for any number of muscles.
 
 A path is a constant length and a sum of spans (paths/span.py). Each law has a row, and so has each span,
-which is linked to its law and to the bodies that it touches. With W_i, what a unit force on the length of a
-span exerts on body i, about M's origin, and V_i, the velocity of that body,
+which is linked to its law and to the bodies that it touches. With W_i, the wrench of a unit tension of a span
+on body i, about M's origin, and V_i, the velocity of that body,
 
     laws: L = constant, v = 0  |  spans: l, W;  L += l,  v += sum of W_i . V_i                             (1)
     laws: T(L, v, z, inputs), zdot  |  spans: load of body i -= T W_i                                      (2)
@@ -222,7 +222,7 @@ class PathRows:
         self.law_pass(write)
 
     def write_signals(self) -> None:
-        """A straight line for what laws have of expressions and of functions of time or of the state."""
+        """Straight-line code for expressions and functions of time or of the state in laws."""
         row = {
             i: (self.first_law + r, kind)
             for r, (i, kind) in enumerate((i, kind) for kind in self.kinds for i, _ in kind.members)

@@ -5,8 +5,7 @@ Row 0 is ground, row B + 1 is body B. Bodies are of one type if their mobilizers
 numbers (condyle.mobilizers.patterns), if the same of their numbers depend on Parameters, and if both or none
 are driven by motions. Machine code grows with the number of types, not of bodies. The equations are those of
 the unrolled layout, from the same functions, traced once per type over symbols that stand for the fields of a
-row. (A type of its own for frames that are not turned, R_PF = 1, was measured: 2 % faster for one state, not
-for many.)
+row. (A separate type for unrotated frames, R_PF = 1, was 2 % faster for one state, but not for many.)
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ Write = Callable[[Draft], None]
 
 
 class Looped:
-    """A model as tables; passes over them are added one by one, and `rows` makes the whole.
+    """A model as tables; passes are added one by one, and `rows` builds the sweep.
 
     Args:
         model: what operators are made of.
@@ -146,7 +145,7 @@ class Looped:
             self._steps.append(StraightStep(dict(reads), dict(writes)))
 
     def rows(self) -> TableSweep:
-        """Everything that is read is written, and nothing else."""
+        """Build the sweep, without fields that are not read."""
         steps = join_passes(_needed(self._steps, self.types, self.links), self.types, self.parents)
         if (short := share_levels(steps)) is not None:
             steps = short
@@ -180,7 +179,7 @@ class Looped:
 
     @cached_property
     def law_kinds(self) -> list[LawKind]:
-        """Laws in tables; asking for them gives them rows."""
+        """Laws in tables; the first use creates their rows."""
         kinds = law_kinds(self.model)
         if not kinds:
             return kinds
@@ -203,8 +202,9 @@ class Looped:
         return kinds
 
     def of_states(self, *names: str) -> dict[str, tuple[str, int]]:
-        """Which argument or result holds auxiliary states ("..._z"), their rates ("..._zdot") or derivatives
-        by them ("..._d_z"), and where they begin; without those that there are not."""
+        """Arguments or results with auxiliary states ("..._z"), their rates ("..._zdot") or derivatives by
+        them ("..._d_z"), and where they begin.
+        """
         places: dict[str, tuple[str, int]] = {"z": ("tail", self.model.tail["z"].start), "d_z": ("d_z", 0)}
         if "zdot" in self.windows:
             places["zdot"] = self.windows["zdot"]
@@ -219,8 +219,9 @@ class Looped:
         return max(len(self.kinds), 1 + int(self.types.max()), *kernels)
 
     def add_rows(self, types: np.ndarray, like: np.ndarray, links: Mapping[str, Mapping[int, int]]) -> None:
-        """More rows, with the windows of the rows that they are `like`, and where their links lead, by
-        row."""
+        """Add rows, with the windows of the rows that they are `like`, and the targets of their links, by
+        row.
+        """
         more = len(types)
         self.types = np.concatenate([self.types, types])
         self.parents = np.concatenate([self.parents, np.zeros(more, dtype=np.int64)])
@@ -266,7 +267,7 @@ class Looped:
 
     @cached_property
     def path_rows(self) -> PathRows | None:
-        """Laws along paths in tables; asking for them gives them rows."""
+        """Laws along paths in tables; the first use creates their rows."""
         self.law_kinds  # noqa: B018  these have the first types
         kinds = path_kinds(self.model)
         return PathRows(self, kinds) if kinds else None
@@ -348,7 +349,7 @@ _PER_SPEED = ("u", "weights", "g", "tau", "udot", "f", "Mf", "cotangent", "d_q",
 def _needed(
     steps: Sequence[RowPass | StraightStep], types: np.ndarray, links: Mapping[str, Any]
 ) -> list[RowPass | StraightStep]:
-    """The steps without fields that nobody reads."""
+    """The steps without unread fields."""
     used: set[tuple[Any, str]] = set()  # (type, field), or (None, field) for all types
     for s in steps:
         if isinstance(s, StraightStep):

@@ -1,9 +1,9 @@
-"""Constraints in the looped layout: rows for what each does along the tree.
+"""Constraints in the looped layout: rows for each constraint along the tree.
 
 A part of a constraint, k equations of one level, has a *visit* for each body between its own bodies and
-ground. Inward along its visits go F, what unit multipliers exert on the body with all that it carries, and z,
-what of F the speeds beyond take up by giving way, as in aba.py; for the speeds of the body, one row per speed
-and one column per equation,
+ground. Passed inward along its visits are F, the wrench of unit multipliers on the body and its descendants,
+and z, the part of F that the outer speeds take up by accelerating, as in aba.py; for the speeds of the body,
+one row per speed and one column per equation,
 
     G' = H' F + f                                           f: what multipliers exert on a speed itself    (1)
     E = G' - H' z,   S = E / D,   z <- z + U S   speed by speed, with the eliminations of aba.py (2), (3)  (2)
@@ -69,7 +69,7 @@ class VisitFields(RowFields):
 
 
 class HomeFields(RowFields):
-    """Fields of a home: what its visits hand on to ground, sums over them, and what lines put there."""
+    """Fields of a home: results of its visits at ground, sums over them, and inputs from straight-line code."""
 
     F = _matrix(6, "k")
     z = _matrix(6, "k")
@@ -90,7 +90,7 @@ class PairFields(RowFields):
 
 
 class Visit(Draft):
-    """The kernel of a type of visit: it sees the fields of its body too.
+    """The kernel of a type of visit, which also reads the fields of its body.
 
     Attributes:
         k: equations of the part.
@@ -131,10 +131,8 @@ class Visits:
         levels: of the parts; all by default.
 
     Attributes:
-        line: what the equations need of bodies, as symbols.
-        equations: over these.
-        places: where each part's equations are among those asked for.
-        m: their number.
+        line: quantities of bodies in the equations, as symbols. equations: over these. places: indices of
+            each part's equations. m: their number.
     """
 
     def __init__(self, looped: Looped, *levels: str) -> None:
@@ -154,8 +152,9 @@ class Visits:
         self._add_rows()
 
     def _bias(self, B: int) -> Pair:
-        """The acceleration of M at udot = 0, from A_0 of aba.py (1), which is that on ground that falls
-        up."""
+        """The acceleration of M at udot = 0, from A_0 of aba.py (1), which includes gravity as an
+        acceleration of ground.
+        """
         alpha, a = self.line.body(B).A
         return alpha, a + self.line.symbols.gravity
 

@@ -1,7 +1,7 @@
-"""Columns: names and units of what an operator gives, for Tables.
+"""Columns: names and units of an operator's results, for Tables.
 
-Each operator's record has one of these; they are asked for when a Table is made. An operator without columns
-gives a matrix or a pose per state, and no Table.
+Each operator's record has one of these, used when a Table is created. An operator without columns returns a
+matrix or a pose per state, and no Table.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from condyle.tree import scales
 Column = tuple[str, str]
 """A name and a unit."""
 Columns = Callable[[Model, Mapping[str, Any]], list[Column]]
-"""From a Model and the arguments that were given by name."""
+"""From a Model and the named arguments."""
 
 AXES = ("x", "y", "z")
 _PER_SECOND = {"": "", "rad/s": "rad/s^2", "m/s": "m/s^2", "1/s": "1/s^2"}
@@ -122,8 +122,9 @@ MOMENTUM = (*xyz("angular_", "kg m^2/s"), *xyz("linear_", "kg m/s"))
 
 
 def _by_unit(units: Mapping[str, str]) -> Columns:
-    """One per constraint equation: the constraint's name, with [k] after it where it has several; units from
-    those of what the equations keep, none where nobody knows."""
+    """One per constraint equation: the constraint's name, with [k] after it if it has several; units from
+    those of the equations, none if unknown.
+    """
     return lambda model, given: [
         (name, units.get(unit, ""))
         for (name, _), unit in zip(model.equation_names(), model.equation_units(), strict=True)
@@ -131,7 +132,7 @@ def _by_unit(units: Mapping[str, str]) -> Columns:
 
 
 multipliers = _by_unit({"m": "N", "rad": "N m", "1": "J"})
-"""A multiplier times the rate of what its equation keeps is a power."""
+"""A multiplier times the rate of its equation is a power."""
 multiplier_impulses = _by_unit({"m": "N s", "rad": "N m s", "1": "J s"})
 equation_accelerations = _by_unit({"m": "m/s^2", "rad": "rad/s^2", "1": "1/s^2"})
 

@@ -1,5 +1,6 @@
 """Constraints, their multipliers and forces: records. FORCE is the earliest stage, which disabling one
-undoes."""
+invalidates.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Where contacts are and what they exert, and constraints that act one way as solvers of impacts and contact
-forces need them: records."""
+"""Positions and forces of contacts, and unilateral constraints for solvers of impacts and contact forces:
+records.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _touches(s: Symbols) -> Iterator[tuple[hunt_crossley.ContactLaw | None, surfaces.Touch]]:
-    """Where each is, with the law of those that yield."""
+    """Positions of all contacts, with the laws of compliant ones."""
     view = s.view(s.kinematics(moving=False))
     for _ in s.laws(view):
         if (contact := s.model.contacts.get(view.law)) is not None:
@@ -40,7 +41,7 @@ def _rigid_touch(x: SX) -> surfaces.Touch:
 def _forces(
     s: Symbols, lambda_: SX
 ) -> Iterator[tuple[SX, hunt_crossley.ContactLaw | RigidContact, hunt_crossley.PairForces]]:
-    """What each exerts; lambda_: of all constraint equations."""
+    """Forces of each contact; lambda_: of all constraint equations."""
     view = s.view(s.kinematics())
     for enabled, _ in s.laws(view):
         if (contact := s.model.contacts.get(view.law)) is not None:
@@ -83,7 +84,7 @@ def _slips(s: Symbols) -> list[SX]:
 
 
 def _of(quantity: Callable[[hunt_crossley.PairForces], SX]) -> Callable[[Symbols], list[SX]]:
-    """A quantity of what each contact exerts, zero of those that are disabled; and the status."""
+    """A quantity of each contact's force, zero if disabled; and the status."""
 
     def expressions(s: Symbols) -> list[SX]:
         lambda_, status = _lambda(s)
@@ -104,7 +105,7 @@ def _wrenches(s: Symbols) -> list[SX]:
 
 
 def _springs(s: Symbols) -> list[SX]:
-    """What the springs of all meshes need, one side after the other."""
+    """Inputs of the springs of all meshes, one side after the other."""
     view = s.view(s.kinematics())
     return [
         column(
@@ -117,7 +118,7 @@ def _springs(s: Symbols) -> list[SX]:
 
 
 def _energies(s: Symbols) -> list[SX]:
-    """What the springs of each contact of meshes store [J], zero of those that are disabled."""
+    """Energy stored in the springs of each mesh contact [J], zero if disabled."""
     view = s.view(s.kinematics(moving=False))
     return [
         column(
@@ -185,7 +186,7 @@ def _of_group(model, given):  # type: ignore[no-untyped-def]
 
 
 READS = "joints forces constraints motions"
-"""Of what contacts exert: rigid ones push by multipliers."""
+"""Arguments of contact forces: rigid contacts depend on multipliers."""
 
 OPERATORS = (
     OperatorRecord(

@@ -1,6 +1,6 @@
-"""What operators cost in both layouts: each operator's record has one of these, and layouts.py compares.
+"""Costs of operators in both layouts: each operator's record has one of these, and layouts.py compares them.
 
-Costs are in operations of a straight line, and rough: they need not be better than a factor of one and a half.
+Costs are in operations of straight-line code, and rough: a factor of 1.5 is accurate enough.
 The constants were measured; 30 pins take 2.5 us by loops and 3.3 us in a straight line of 17,400 operations.
 """
 
@@ -19,26 +19,27 @@ if TYPE_CHECKING:
     from condyle.model.operators.record import OperatorRecord
 
 LONGEST = 22_000
-"""Operations of a straight line beyond which loops are preferred: about a second of compiling."""
+"""Operations of straight-line code beyond which loops are preferred: about a second of compiling."""
 LONGEST_FOR_ONE = 5_500
-"""The same where one state is asked for, if loops are quicker then."""
+"""The same for a single state, if loops are faster."""
 LONGEST_OF_FEW = 1_000
-"""The same of operators that are asked a few times."""
+"""The same for operators that are called only a few times."""
 UNTURNED = 0.35
-"""Share of the operations of a body whose frames are not turned against each other: zeros and ones fold."""
+"""Share of the operations of a body whose frames are not rotated relative to each other: zeros and ones fold.
+"""
 ALONG_PATHS = 3
 """How many times as many operations laws along paths have in the Jacobian of forward dynamics."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What an operator of one model costs.
+    """Cost of an operator of one model.
 
     Attributes:
         line: operations of its straight line.
-        least: loops are not worth their while up to so many: a few times what one row of each type takes.
-        loops: what loops take for one state, in operations of a straight line that take as long; infinite
-            where nobody knows.
+        least: operations up to which loops do not pay off: a few times those of one row of each type.
+        loops: cost of loops for one state, in equivalent operations of straight-line code; infinite if
+            unknown.
         limit: the longest straight line for any number of states; 0: as for most operators.
     """
 
@@ -49,10 +50,10 @@ class Estimate:
 
 
 class LayoutCost:
-    """Tells what an operator costs."""
+    """Estimates the cost of an operator."""
 
     def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
-        """None where the operator has no loops for this model."""
+        """None if the operator has no loops for this model."""
         raise NotImplementedError
 
 
@@ -63,7 +64,7 @@ class PassCost(LayoutCost):
     Args:
         body: operations per body beside those of its mobilizer.
         speed: operations per speed.
-        looped_body: what a body takes by loops.
+        looped_body: cost of a body in loops.
         looped_speed: the same per speed.
         unconstrained: whether there are loops only for models without constraints.
     """
@@ -196,7 +197,7 @@ def laws_size(model: Model) -> tuple[int, int]:
     """Operations, about, of the laws that may be rows of tables, and of one law of each kind."""
     if len(model.forces) == 1:  # gravity
         return 0, 0
-    if model not in _LAWS:  # every operator asks
+    if model not in _LAWS:  # used by every operator
         from condyle.model.looped.law_rows import OPERATIONS, law_kinds
         from condyle.model.looped.path_kinds import operations, path_kinds
 

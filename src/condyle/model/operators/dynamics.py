@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 
 def forward_dynamics(s: Symbols, short: float | None = None) -> tuple[SX, SX, SX | None]:
-    """udot, the status, and with constraints whether these are delicate (multipliers.py). short: what runs
-    let pass there; None: rounding."""
+    """udot, the status, and with constraints whether these are delicate (multipliers.py). short: tolerance of
+    runs; None: rounding.
+    """
     kin = s.kinematics()
     udot, status = s.free_accelerations(kin, s["tau"])
     if not s.model.constraints:
@@ -139,7 +140,7 @@ def _reactions(s: Symbols, constraints: bool = False) -> list[SX]:
 
 
 def _joint_loads(s: Symbols) -> list[SX]:
-    """Reactions, and what inverse dynamics gives, from one look at the forces."""
+    """Reactions and generalized forces of inverse dynamics, with one evaluation of the forces."""
     tree = s.model.tree
     kin, loads, F = _mobilizer_forces(s)
     return [column(x for B in tree.base_to_tip for x in F[B]), rnea.projected(tree, kin, F, loads)]

@@ -1,9 +1,9 @@
-"""What each force does by itself: records. Tensions of muscles and actuators at a unit of activation or control
-are kernels of static optimization; then what muscles report of themselves, how far fibers are from equilibrium
-with their tendons, and what reports of forces need.
+"""Individual forces: records. Tensions of muscles and actuators at a unit of activation or control
+are kernels of static optimization; then reported quantities of muscles, the imbalance of fibers and tendons,
+and quantities for reports of forces.
 
 The forces of a path depend on its length and the rate of that alone, which come from the operators of paths:
-these kernels are small however the paths run.
+these kernels are small for any path.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _wrenches(s: Symbols) -> list[SX]:
 
 
 def _potentials(s: Symbols) -> list[SX]:
-    """Energy that each force has stored; zero where it has none."""
+    """Potential energy of each force; zero if it has none."""
     view, out = s.view(s.kinematics()), []
     for enabled, force in s.laws(view):
         if force.exerts:

@@ -32,7 +32,7 @@ def _speeds(s: Symbols) -> list[SX]:
 
 
 def _moment_arms(s: Symbols) -> list[SX]:
-    """What a unit tension does to the speeds: -dL along the manifold."""
+    """Generalized forces of a unit tension: -dL along the manifold."""
     kin = s.kinematics(moving=False)
     view, out = s.view(kin), []
     for path in s.model.paths.values():

@@ -1,4 +1,4 @@
-"""Rates of coordinates, and what motions prescribe: records."""
+"""Rates of coordinates, and prescribed motions: records."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def zdot(s: Symbols) -> SX:
 
 
 def _lost(s: Symbols) -> SX:
-    """The status of rates: 1 + the first speed of a body whose N(q) is without bound; 0 if all is well."""
+    """The status of rates: 1 + the first speed of a body whose N(q) is singular; 0 otherwise."""
     status = ca.SX(0)
     for b in s.model.tree.bodies:
         if (lost := runaway(b.mobilizer, s["q"][b.q])) is not None:

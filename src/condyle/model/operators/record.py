@@ -1,12 +1,12 @@
-"""Operator: all that is known about one operator, in one record.
+"""OperatorRecord: the definition of one operator.
 
-Everything else reads the record: native code and its layout, the methods of System, State and runs, names and
-units in Tables, derivatives, casadi.Functions, error messages, the documentation. To add an operator, write
-its record in one of the modules beside this one and its public line, a method with its signature, in
+Native code and its layout, the methods of System, State and runs, names and units in Tables, derivatives,
+casadi.Functions, error messages and documentation all use the record. To add an operator, write its record in
+one of the modules beside this one and its public line, a method with its signature, in
 condyle.system.operators.
 
-The kernel of an operator takes some of q, u, tau, udot, f, station and, last, the *tail*: what else a state
-holds, in one vector
+The kernel of an operator takes some of q, u, tau, udot, f, station and, last, the *tail*: the other variables
+    of a state in one vector
 
     tail = [t, z, inputs, discrete, enabled (0/1 per force, then per constraint, then per motion), lock (0 or
     infinity per speed),
@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
 
 class Stage(enum.IntEnum):
-    """How far a computation has come. Changing a variable undoes its stage and all later ones, nothing
-    earlier."""
+    """Stage of a computation. Changing a variable invalidates its stage and all later ones."""
 
     TOPOLOGY = 0
     MODEL = 1
@@ -62,7 +61,7 @@ class ByColumns:
         takes: their arguments before the tail.
         result: what they write.
         symmetric: whether the matrix is.
-        offset: whether the passes give more than the matrix times the argument, which is subtracted.
+        offset: whether the passes add a constant to the matrix times the argument, which is subtracted.
     """
 
     passes: Callable[..., None]
@@ -83,27 +82,27 @@ class OperatorRecord:
     Args:
         name: of the public method.
         stage: of its results; a State forgets them when a variable of this stage or an earlier one changes.
-        state: those of its arguments, the first ones, that a State has itself: some of q, u, udot.
-        expressions: makes the results from Symbols, flat, and the status last if there is one. Left out if
-            the method is written with other operators.
+        state: its first arguments, which a State has itself: some of q, u, udot.
+        expressions: returns the results from Symbols, flat, with the status last if there is one. None if the
+            method is written with other operators.
         takes: all arguments of the expressions before the tail; by default those of `state`.
         results: names and shapes for one state: words of `DIMENSIONS` and numbers, as {"M": "nu nu"}.
         columns: names and units of the results, for Tables; None where they are matrices or poses.
         status: what a status that is not zero means: "rank" (a mobilizer has lost rank), "accelerations"
             (that, or constraints are unmet), "rates" (coordinates cannot follow the speeds), "parameters"
             (impossible ones). "" if the expressions have none.
-        reads: what may depend on time in it: "joints", "forces", "constraints", "motions".
-        per_body: "row" if the method answers for one body with a row of the result, "kernel" if each body has
-            its own kernel.
+        reads: elements through which it may depend on time: "joints", "forces", "constraints", "motions".
+        per_body: "row" if the method returns a row of the result for one body, "kernel" if each body has its
+            own kernel.
         ground: the row of ground, if it is not zero.
-        looped: its passes in the looped layout, if there are such (condyle.model.looped.passes).
-        cost: what both layouts cost; layouts.py chooses between them.
+        looped: its passes in the looped layout, if any (condyle.model.looped.passes). cost: of both layouts;
+            layouts.py chooses between them.
         direct: the method gives the kernel's only result as it is; after the first call a builtin replaces
             the method.
         differentiable: whether jvp, vjp, jacobian and casadi take it; needs expressions and a method.
         serves: the operator that this kernel is part of, if it has no method of its own.
-        watched: whether arrays of a user come to the kernel, which must be finite then.
-        plain: whether the expressions take no derivatives of what laws give (Symbols).
+        watched: whether the kernel gets arrays of the user, which must be finite. plain: whether the
+            expressions take no derivatives of laws (Symbols).
     """
 
     name: str
@@ -138,12 +137,12 @@ class OperatorRecord:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return self.serves or self.name
 
     @property
     def on_paths(self) -> bool:
-        """Whether paths or contacts matter to it."""
+        """Whether it depends on paths or contacts."""
         return self.arguments[0] == "q" and ("forces" in self.reads or self.name in PATHS + CONTACTS)
 
     @property
@@ -194,7 +193,7 @@ class OperatorRecord:
 
         s = Symbols(model, plain=self.plain)
         results = self.expressions(s, **which)
-        # laws along paths ask for the same things again and again
+        # laws along paths use the same quantities repeatedly
         short = name.rpartition(".")[2]  # names of casadi.Functions have no dots
         return build_function(
             short, [s[a] for a in self.arguments], ca.cse(results) if model.paths else results
@@ -204,11 +203,11 @@ class OperatorRecord:
 PATHS = ("path_lengths", "path_speeds", "moment_arms", "path_points")
 """Operators of paths alone."""
 CONTACTS = ("contacts.depths", "contacts.points", "contacts.normals", "contacts.patches")
-"""Operators of where contacts are."""
+"""Operators of contact positions."""
 
 
 def _path_numbers(model: Model) -> int:
-    """How many numbers path_points gives."""
+    """Size of the result of path_points."""
     if not model.paths:
         return 0
     from condyle.paths.path import numbers

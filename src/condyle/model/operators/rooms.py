@@ -1,5 +1,6 @@
-"""Rooms that make expressions and loops. The records name their functions; a room is loaded when one of these is
-called, which machine code from the cache never does."""
+"""Lazily loaded modules that build expressions and loops. The records name their functions; a module is
+loaded when one of these is called, which does not happen with machine code from the cache.
+"""
 
 from typing import TYPE_CHECKING
 

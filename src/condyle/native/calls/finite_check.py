@@ -1,4 +1,4 @@
-"""Machine code that checks whether the arguments of a kernel are finite, at the cost of reading them once.
+"""Machine code that checks whether the arguments of a kernel are finite, in one pass.
 
     sum over all numbers x of 0 x  +  sum over quaternions e of 0 / |e|^2                                  (1)
 
@@ -28,8 +28,7 @@ _CHUNK = 16  # doubles that one turn of the loop reads
 
 @dataclass(frozen=True)
 class FiniteArgument:
-    """An argument that is checked: its place among the kernel's inputs, its size, and where quaternions start
-    in it."""
+    """A checked argument: its index among the kernel's inputs, its size, and where quaternions start in it."""
 
     place: int
     size: int

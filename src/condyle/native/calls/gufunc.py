@@ -1,4 +1,4 @@
-"""A kernel over many states: a native NumPy inner loop, and the generalized ufunc made of it.
+"""A kernel over many states: a native NumPy inner loop, and its generalized ufunc.
 
 The loop `void name(char **args, intptr *dims, intptr *steps, void *context)` takes rows with any strides: it
 gathers W states into lanes, runs the kernel and scatters the results. The last block repeats its last state.
@@ -7,8 +7,8 @@ Arguments of size zero are not in its signature.
 `context` is memory that Python owns: [block, allocate, free, failed, spoiled]. `block` keeps the scratch
 memory of the last call for the next one (an atomic exchange takes it and puts it back; a call that finds it
 empty allocates), because fresh pages cost more than a small batch. `spoiled` counts the blocks in which a
-watched argument was not finite: whoever finds it higher after a call than before looks at the arguments. No
-address is part of the machine code, so that the code can be kept on disk.
+watched argument was not finite: if it grows during a call, the caller checks the arguments. Machine code
+contains no addresses, so it can be cached on disk.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def add_loop(
                 if k >= len(inputs):
                     r.copy(b, "scatter", i, last)
         _give_memory(b, context, block)
-        # else NumPy warns of branches that were not taken
+        # else NumPy warns of inactive branches
         b.outside("feclearexcept", b.number(_FE_ALL, INT), result=INT)
         b.place(end_of_function)
         b.give()
@@ -104,7 +104,7 @@ def add_loop(
 
 
 def _take_memory(b: Builder, context: Value, size: int, fail: str) -> Value:
-    """The block that the last call left, or a new one."""
+    """The block of the last call, or a new one."""
     kept = b.put(POINTER, f"atomicrmw xchg {context}, ptr null acq_rel")
     before = b.block
     with b.when(b.compare("eq", kept, b.null())):
@@ -116,7 +116,7 @@ def _take_memory(b: Builder, context: Value, size: int, fail: str) -> Value:
 
 
 def _give_memory(b: Builder, context: Value, block: Value) -> None:
-    """Leave a block for the next call; what another thread has left meanwhile is released."""
+    """Store a block for the next call; release one that another thread has stored meanwhile."""
     other = b.put(POINTER, f"atomicrmw xchg {context}, {block} acq_rel")
     with b.when(b.compare("ne", other, b.null())):
         b.call(b.load(b.at(context, 2, POINTER), POINTER), other)
@@ -124,8 +124,7 @@ def _give_memory(b: Builder, context: Value, block: Value) -> None:
 
 @dataclass(frozen=True)
 class _Strided:
-    """The rows of one array: where they are, bytes from row to row and from number to number; their lanes;
-    their length."""
+    """The rows of one array: address, strides between rows and numbers, lanes, length."""
 
     array: Value
     outer: Value
@@ -140,9 +139,9 @@ class _Strided:
 def _add_copies(module: Module) -> None:
     """Define `@gather` and `@scatter`: rows i .. i + W - 1 of a strided array to lanes and back.
 
-    Rows beyond the last are the last: read again, and written again with the same numbers. One row for all is
-    read once. Where rows are contiguous, W columns at a time are transposed in registers, the last W columns
-    overlapping those before. For W = 1 the caller uses a contiguous row where it is.
+    Rows beyond the last repeat it. One row for all is read once. Where rows are contiguous, W columns at a
+    time are transposed in registers, the last W columns overlapping those before. For W = 1 the caller uses a
+    contiguous row where it is.
     """
     W, T = module.lanes.W, module.lanes.T
     rounds = [1 << k for k in range(W.bit_length() - 1)]
@@ -197,7 +196,7 @@ class InnerLoop:
         self._address = library.address(symbol)
         self._context = (ctypes.c_void_p * 5)(None, *_memory_functions(), None, None)
         weakref.finalize(self, _release, self._context).atexit = False
-        self.ufunc: np.ufunc | None = None  # not made where it cannot be, nor without inputs
+        self.ufunc: np.ufunc | None = None  # None if NumPy does not support it, or without inputs
         if self._in and self._out and gufuncs_work():
             signature = (
                 ",".join(f"({inputs[k]})" for k in self._in)
@@ -230,7 +229,7 @@ class InnerLoop:
 
 
 def call_loop(address: int, context: ctypes.Array, arrays: Sequence[np.ndarray], states: int) -> None:
-    """Call an inner loop without NumPy's help, the interpreter's lock released."""
+    """Call an inner loop without NumPy, with the interpreter lock released."""
     K = len(arrays)
     pointers = (ctypes.c_void_p * K)(*(a.ctypes.data for a in arrays))
     dims = (ctypes.c_ssize_t * (1 + K))(states, *(a.shape[-1] for a in arrays))

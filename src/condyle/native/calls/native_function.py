@@ -2,8 +2,8 @@
 
 The first call with one state compiles a scalar kernel; the first call with a large batch compiles the same
 kernel for W lanes. Either may come from the cache on disk, and then the expressions are not even built. With
-CONDYLE_EVALUATOR=casadi nothing is compiled: CasADi's own evaluator runs the expressions, for debugging and
-as a second opinion.
+CONDYLE_EVALUATOR=casadi nothing is compiled: CasADi's evaluator runs the expressions, for debugging and
+comparison.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from condyle.native.straight.kernel_function import KernelFunction, evaluate_map
 from condyle.native.tables.lookup import lookup_context
 from condyle.records import dataclass
 
-# states from which lanes pay; the same on every machine
+# minimum number of states for lanes; the same on every machine
 SIMD_FROM = 16
-# operations that are worth a thread, about 0.1 ms of lanes
+# operations that justify a thread, about 0.1 ms of lanes
 THREAD_WORK = 4_000_000
 
 Refusal = Callable[[tuple[Any, ...], list[np.ndarray], np.ndarray], None]
@@ -48,7 +48,7 @@ _held: list[Any] = []
 
 
 def _before_fork() -> None:
-    """Wait for other threads to leave LLVM: a child that inherits its lock would wait without end."""
+    """Wait for other threads to leave LLVM: a child that inherits its lock would deadlock."""
     _compiling.acquire()
     loaded = sys.modules.get("llvmlite.binding.ffi")
     lock = getattr(getattr(loaded, "lib", None), "_lock", None)
@@ -69,7 +69,7 @@ if hasattr(os, "register_at_fork"):
 
 @dataclass(frozen=True)
 class CompileReport:
-    """What it took to make the machine code of a function so far.
+    """Time and source of a function's machine code.
 
     Args:
         build: seconds building expressions.
@@ -102,24 +102,23 @@ class CompileReport:
 class NativeFunction:
     """A compiled function of vectors, one state or a million.
 
-    Nothing is built until the first call, and nothing at all if the cache knows the key.
+    Expressions are built at the first call, unless the key is in the cache.
 
     Args:
         name: for messages.
-        build: makes the expressions: a CasADi Function of dense column vectors with the sizes below, or a
+        build: returns the expressions: a CasADi Function of dense column vectors with the sizes below, or a
             Composite.
-        key: text that identifies what `build` would make.
+        key: text that identifies the result of `build`.
         inputs: names and sizes of the arguments.
         outputs: names and sizes of the results.
         contract: allow fused multiply-add.
-        refuse: the last output is a status, one number. It is not among the results; where it is not zero,
+        refuse: the last output is a status, one number. It is not among the results; if it is not zero,
             `refuse(arrays, results, status)` is called with arguments, results and statuses (..., 1), and
-            should raise.
-        direct: also prepare `direct`, with the last input fixed, called so.
-        wide: makes the same expressions arranged for lanes, where another arrangement than `build`'s is
-            quicker there.
-        entries: what some of the inputs contain, by their names. These take labels and must be finite: a
-            ShapeError names the first entry that is not, and holds the results of the other states.
+            should raise an error.
+        direct: also prepare `direct`, with the last input fixed, and its calling convention.
+        wide: returns the expressions arranged for lanes, if another arrangement than `build`'s is faster.
+        entries: names of the entries of some inputs. These accept labels and must be finite: a ShapeError
+            names the first entry that is not, and has the results of the other states.
     """
 
     def __init__(
@@ -159,11 +158,10 @@ class NativeFunction:
         return self._evaluator(*arrays, out=out, threads=threads)
 
     def fast(self, *arrays: Any) -> Any:
-        """The same for positional arrays only, with the least overhead.
+        """Call with positional arrays only, with the least overhead.
 
-        Ask for this attribute at every call: once the scalar kernel is compiled, a native builtin takes the
-        place of this method. It takes float64 vectors straight to the kernel and hands everything else to
-        `__call__`.
+        Get this attribute at every call: once the scalar kernel is compiled, a native builtin replaces
+        this method. It passes float64 vectors directly to the kernel and everything else to `__call__`.
         """
         result = self._evaluator(*arrays)
         builtin = self._evaluator.builtin()
@@ -172,15 +170,17 @@ class NativeFunction:
         return result
 
     def one_by_one(self, *arrays: Any) -> Any:
-        """The same by the kernel for one state, however many there are: where that for lanes would take
-        longer to compile than it saves."""
+        """Call the kernel for one state repeatedly, if compiling that for lanes would take longer than it
+        saves.
+        """
         return self._evaluator(*arrays, threads=1, lanes=False)
 
     def direct(
         self, slow: Callable[..., Any], last: np.ndarray, like: Callable[..., Any] | None = None
     ) -> Callable[..., Any] | None:
-        """A builtin like `fast` that takes the last input from `last` and leaves what it cannot do, keywords
-        too, to `slow`. None until the scalar kernel exists."""
+        """A builtin like `fast` that takes the last input from `last` and passes unsupported calls, also
+        keywords, to `slow`. None until the scalar kernel exists.
+        """
         return self._evaluator.builtin(slow, last, like)
 
     @property
@@ -191,8 +191,9 @@ class NativeFunction:
 
 @dataclass(eq=False)
 class _Evaluator:
-    """What a NativeFunction and its builtin both need; it knows neither, so that no cycle keeps machine code
-    alive."""
+    """Common parts of a NativeFunction and its builtin; it refers to neither, so that no cycle keeps machine
+    code alive.
+    """
 
     name: str
     build: Callable[[], KernelFunction]
@@ -247,7 +248,7 @@ class _Evaluator:
         return results[0] if len(results) == 1 else tuple(results)
 
     def _arguments(self, arrays: tuple[Any, ...]) -> tuple[list[np.ndarray], tuple[int, ...]]:
-        """float64 arrays of the right last dimension, and the shape that they broadcast to without it."""
+        """float64 arrays with the right last dimension, and their broadcast leading shape."""
         if len(arrays) != len(self.inputs):
             names = ", ".join(name for name, _ in self.inputs)
             raise ShapeError(f"{self.name}: expected {len(self.inputs)} arrays ({names}), got {len(arrays)}")
@@ -325,8 +326,9 @@ class _Evaluator:
     def _run(
         self, rows: list[np.ndarray], results: list[np.ndarray], states: int, asked: int | None, lanes: bool
     ) -> bool:
-        """Fill results (states, size) from rows (states, size), or (size,) where one state serves all.
-        Whether all that is watched is surely finite."""
+        """Fill results (states, size) from rows (states, size), or (size,) for one row for all. Returns
+        whether all watched inputs are certainly finite.
+        """
         count = threads.thread_count(asked) if asked is not None else 0
         if self._use_casadi():
             self._run_casadi(rows, results, states)
@@ -367,7 +369,7 @@ class _Evaluator:
 
     def _compile(self, W: int) -> InnerLoop:
         with _compiling:
-            if W in self._loops:  # another thread was quicker
+            if W in self._loops:  # another thread was faster
                 return self._loops[W]
             ins, outs = [size for _, size in self.inputs], [size for _, size in self.outputs]
             entries = f"status={self.refuse is not None} {self.direct} {self._watched}"
@@ -420,7 +422,7 @@ class _Evaluator:
         return code, {"operations": f.n_instructions()}
 
     def _expressions(self, build: Callable[[], KernelFunction]) -> KernelFunction:
-        """What `build` makes, checked, dense and expanded to scalars."""
+        """The result of `build`, checked, dense and expanded to scalars."""
         if self._function is not None and self.build is self.wide:
             return self._function
         start = time.perf_counter()
@@ -486,7 +488,7 @@ class _Evaluator:
 
 
 def _flat(a: np.ndarray, batch: tuple[int, ...], states: int) -> np.ndarray:
-    """(..., size) as (states, size), or as (size,) where one state serves all."""
+    """(..., size) as (states, size), or as (size,) for one row for all."""
     if a.ndim == 1:
         return a
     size = a.shape[-1]

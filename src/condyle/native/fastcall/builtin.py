@@ -1,15 +1,15 @@
-"""The shortest way from Python into a kernel: a builtin function that reads NumPy arrays by itself.
+"""Fast calls from Python to a kernel: a builtin function that reads NumPy arrays directly.
 
 A generalized ufunc costs about 1.4 microseconds per call, as much as the dynamics of fifteen bodies. The
-builtin looks at its arguments in machine code: if all are plain float64 vectors of the right size, contiguous
-and aligned, it makes the result arrays, runs the kernel and returns them; in every other case it calls the
-slow path with the same arguments.
+builtin checks its arguments in machine code: if all are plain float64 vectors of the right size, contiguous
+and aligned, it creates the result arrays, runs the kernel and returns them; otherwise it calls the slow path
+with the same arguments.
 
 It reads NumPy 2's array structure by offsets (structures.py), which are compared with arrays of known shape
-before the first use; where they differ, and on a free-threaded Python, all calls are ordinary ones. It holds
-the interpreter's lock throughout, hence its scratch memory may be one static array. It leaves floating-point
-flags as the kernel does: NumPy clears them before its own loops. Addresses of Python's and NumPy's functions
-come through a table that `make_builtin` binds; none is part of the machine code.
+before the first use; if they differ, and on free-threaded Python, all calls are ordinary ones. It holds the
+interpreter lock throughout, so its scratch memory is one static array. It leaves floating-point flags as the
+kernel does: NumPy clears them before its own loops. Addresses of Python's and NumPy's functions come through
+a table that `make_builtin` binds; none is part of the machine code.
 """
 
 from __future__ import annotations
@@ -64,15 +64,14 @@ class CallOption:
 
 @dataclass(frozen=True)
 class DirectCall:
-    """How a builtin with a fixed last input is called and what it gives.
+    """Calling convention and results of a builtin with a fixed last input.
 
     Args:
-        optional: the argument before the fixed input may be left out and is zero then. There is one before it.
-        keys: the results come in a dict, under these.
+        optional: the argument before the fixed input may be left out and is then zero.
+        keys: keys of a dict of results.
         rows: the results are matrices of so many rows, row by row; 0 for vectors.
-        options: keywords that take the place of parts of the fixed input; they must be finite too.
-        finite: a result that is not finite sends to the slow path.
-        noted: so does the word of machine/notes.py.
+        options: keywords that replace parts of the fixed input; they must be finite too. finite: results that
+            are not finite lead to the slow path. noted: so does the word of machine/notes.py.
     """
 
     optional: bool = False
@@ -107,9 +106,9 @@ def add_call(
         inputs: sizes of the kernel's arguments, zeros included.
         outputs: sizes of its results.
         work: doubles that the kernel's `work` argument needs.
-        status: the last output is no result but a number; if it is not zero, the slow path takes over.
+        status: the last output is a status; if it is not zero, the slow path takes over.
         watched: inputs that should be finite; if they are not, the slow path takes over.
-        direct: the last input is not an argument but an array given when the builtin is made; and so on.
+        direct: calling convention with the last input fixed when the builtin is created.
     """
     fixed, direct = direct is not None, direct or DirectCall()
     optional, rows, options, named = direct.optional, direct.rows, direct.options, bool(direct.keys)
@@ -219,8 +218,9 @@ def _take(
     api: Mapping[str, Value],
     slow: str,
 ) -> None:
-    """Copy the values of keywords to where they belong; for unknown ones go to the slow path. Names that are
-    equal are the same object, as those of Python's calls are; others go the slow way too."""
+    """Copy the values of keywords to the fixed input; unknown ones lead to the slow path. Names are compared
+    by identity, which works for interned names; others lead to the slow path too.
+    """
     with b.loop(b.load(b.at(keywords, LENGTH, BYTE), LONG)) as j:
         key, following = b.load(b.at(b.at(keywords, ITEMS, BYTE), j, POINTER), POINTER), b.label("following")
         for k, option in enumerate(options):
@@ -263,7 +263,7 @@ def _give_dict(
 def _vector(
     b: Builder, arguments: Value, k: Value | int, size: int, api: Mapping[str, Value], slow: str
 ) -> Value:
-    """The data of argument k, a plain float64 vector of the right size; for any other go to the slow path."""
+    """The data of argument k, a plain float64 vector of the right size; others lead to the slow path."""
 
     def read(base: Value, offset: int, type: str = POINTER, align: int = 8) -> Value:
         return b.load(b.at(base, offset, BYTE), type, align)
@@ -297,9 +297,7 @@ def make_builtin(
     the very end.
 
     Args:
-        library: which it keeps alive.
-        symbol: of the native function.
-        name: that it shows.
+        library: kept alive by the builtin. symbol: of the native function. name: of the builtin.
         slow: the slow path, called with the same arguments.
         fixed: the last input, float64 and contiguous, where `add_call` was told so.
         like: a bound method whose signature and docstring `help` shall show.

@@ -1,6 +1,6 @@
-"""Where CPython and NumPy 2 keep what is in their objects, and NumPy's own functions: nothing else in Condyle
-knows offsets. `works` compares them with objects of known content before the first use; on a free-threaded
-Python, whose objects are others, and on all that are not CPython they are never used.
+"""Offsets in objects of CPython and NumPy 2, and NumPy's C functions; no other module uses offsets. `works`
+compares them with objects of known content before the first use; on free-threaded Python, whose objects
+differ, and on other implementations than CPython they are never used.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TABLE = (
     "tuple_get",
     "float_type",
 )
-"""Entries of the table that machine code takes types and functions from, in order."""
+"""Entries of the table of types and functions for machine code, in order."""
 
 
 @functools.cache
@@ -69,7 +69,7 @@ def _word(address: int) -> int:
 
 
 def is_free_threaded() -> bool:
-    """Whether this Python has no global lock, or was built to run without it: its objects are others."""
+    """Whether this Python has no global lock, or was built to run without it: its objects differ."""
     return (
         bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
         or not getattr(sys, "_is_gil_enabled", lambda: True)()
@@ -78,8 +78,7 @@ def is_free_threaded() -> bool:
 
 @functools.cache
 def works() -> bool:
-    """True if this Python and this NumPy keep their objects as the builtin expects, tried once on known
-    arrays."""
+    """True if objects of this Python and NumPy have the expected layout, tested once on known arrays."""
     if platform.python_implementation() != "CPython" or is_free_threaded():
         return False
     if ctypes.sizeof(ctypes.c_void_p) != 8 or sysconfig.get_config_var("Py_DEBUG"):
@@ -193,7 +192,7 @@ def _give_owner(ufunc: np.ufunc, known: dict[int, object], owner: object) -> Non
     """Put `owner` into the ufunc's own reference (`obj`, as frompyfunc does); without one, keep it until the
     process ends.
 
-    The layout is believed only where every pointer beside it is the one we gave.
+    The layout is trusted only if every neighboring pointer has the expected value.
     """
     for offset, thing in known.items():
         found = ctypes.c_void_p.from_address(id(ufunc) + offset).value

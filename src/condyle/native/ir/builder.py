@@ -1,4 +1,4 @@
-"""The one writer of LLVM IR in functions: arithmetic, memory, calls, and control flow.
+"""Builder of LLVM IR functions: arithmetic, memory, calls, and control flow.
 
     with module.function("scale", [POINTER, LONG, DOUBLE]) as b:
         x, count, factor = b.arguments
@@ -6,9 +6,8 @@
             place = b.at(x, i)
             b.store(b.load(place, DOUBLE) * factor, place)
 
-Instructions go to the end of the current block. `loop` and `when` open blocks and close them; where code
-leaves a structure, as early exits do, `label`, `place`, `require` and `jump` say so. Nothing else in Condyle
-writes labels, phis or addresses.
+Instructions go to the end of the current block. `loop` and `when` open blocks and close them; for early exits
+use `label`, `place`, `require` and `jump`. No other module writes labels, phis or addresses.
 """
 
 from __future__ import annotations
@@ -40,8 +39,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Loop:
-    """A loop being written: where its phis go, the block before it, the label after it, and what it
-    carries."""
+    """A loop being written: position of its phis, the block before it, the label after it, and its carried
+    values.
+    """
 
     line: int
     before: str
@@ -182,7 +182,7 @@ class Builder:
 
     @contextmanager
     def side_by_side(self, W: int) -> Iterator[None]:
-        """What is written inside is for W lanes."""
+        """Code written inside is for W lanes."""
         before = self.lanes, self._fma
         self.lanes, self._fma = Lanes(W), ""
         yield
@@ -218,7 +218,7 @@ class Builder:
         return self.convert("bitcast", c, type)
 
     def convert(self, word: str, a: Value, type: str) -> Value:
-        """The same as another type, by LLVM's bitcast, trunc, zext, sitofp, fptosi, ptrtoint, inttoptr."""
+        """Convert to another type by LLVM's bitcast, trunc, zext, sitofp, fptosi, ptrtoint, inttoptr."""
         return self.put(type, f"{word} {a.type} {a.text} to {type}")
 
     # ---- calls
@@ -359,7 +359,7 @@ class Builder:
     def loop(self, count: Value | int, step: int = 1) -> Iterator[Value]:
         """Run the body for i = 0, step, 2 step, .. below count."""
         skip, before = "", self.block
-        if not (isinstance(count, int) and count > 0):  # perhaps no round at all
+        if not (isinstance(count, int) and count > 0):  # perhaps zero iterations
             skip = self.label("skip")
             self.require(self.compare("sgt", self.operand(count), 0), skip)
         with self._rounds(lambda i: i + step, lambda i, after: self.compare("slt", after, count)) as loop:
@@ -403,7 +403,7 @@ class Builder:
         next(entry for entry in self._loops[-1].carried if entry[0] is carried)[2] = value
 
     def after_loop(self, carried: Value) -> Value:
-        """What a carried value is after its loop: the first value if there was no round."""
+        """A carried value after its loop: the first value if there was no iteration."""
         return self._results[carried.text]
 
     @contextmanager

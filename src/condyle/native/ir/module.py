@@ -1,4 +1,4 @@
-"""A module of LLVM IR: functions, tables, and declarations of what is outside."""
+"""A module of LLVM IR: functions, tables, and external declarations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Module:
 
     Args:
         W: lanes.
-        contract: allow fused multiply-add; nothing else is ever relaxed.
+        contract: allow fused multiply-add; no other fast-math.
         lines: whether long straight lines become machine code at once, without LLVM.
     """
 
@@ -55,12 +55,13 @@ class Module:
         builder.close()
 
     def declare(self, name: str, result: str, arguments: Sequence[str]) -> None:
-        """Tell of a function from outside; once is enough."""
+        """Declare an external function; repeated declarations are ignored."""
         self._declared[name] = f"declare {result} @{name}({', '.join(arguments)}) nounwind"
 
     def table(self, name: str, values: np.ndarray) -> str:
-        """A constant array, in C order; returns its name, which may be another: long ones are object files,
-        whose names say what they hold."""
+        """Add a constant array, in C order; returns its name, which may differ: long ones are object files
+        named by their content.
+        """
         data = np.ascontiguousarray(values).tobytes()
         if len(data) >= _LONG and (machine := jit.elf_machine()):
             name = f"data.{hashlib.sha256(data).hexdigest()[:32]}"
@@ -77,13 +78,14 @@ class Module:
         return name
 
     def note(self) -> str:
-        """Tell of the word of notes.py; returns its name."""
+        """Declare the word of notes.py; returns its name."""
         self._declared[notes.SYMBOL] = f"@{notes.SYMBOL} = external global i64"
         return notes.SYMBOL
 
     def define(self, name: str, write: Callable[[str], int | None]) -> str:
-        """Let write(name) add a definition, once in this module; returns the name. `work` then gives what it
-        returned."""
+        """Call write(name) to add a definition, once in this module; returns the name. `work` gives its
+        return value.
+        """
         if name not in self._defined:
             self._defined[name] = write(name) or 0
         return name
@@ -112,7 +114,7 @@ class Module:
         return jit.join([jit.compile_ir(self.text()), *self.objects()])
 
     def include(self, other: Module) -> None:
-        """Take over all that another module has, perhaps for other lanes; names must differ."""
+        """Include the contents of another module, perhaps for other lanes; names must differ."""
         self._parts += other._parts
         self._declared.update(other._declared)
         self._linked.update(other._linked)

@@ -4,10 +4,10 @@
     out = sum_i f(x[i], ..., s)     ElementSum
     out[i] = f(x[i], ..., s)        SideBySide: as many elements as lanes, of functions of many numbers
 
-A slice of k n numbers is k vectors below each other, of which f takes and gives k numbers; what is `whole` is
-the same for all elements. One state takes the elements side by side in the lanes of a register; lanes of an
-ensemble take them one after the other. Code and the time to compile it do not depend on n. Of an element all
-is read before anything is written: a vector may be argument and result.
+A slice of k n numbers is k vectors below each other, of which f takes and gives k numbers; arguments in
+`whole` are the same for all elements. For one state, elements are processed side by side in SIMD lanes; for
+lanes of an ensemble, one after the other. Code size and compile time do not depend on n. Each element is read
+completely before it is written, so a vector may be argument and result.
 """
 
 from __future__ import annotations

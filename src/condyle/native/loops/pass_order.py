@@ -1,11 +1,10 @@
-"""The order in which passes over rows run: what is computed is the same, memory is nearer.
+"""Order of passes over rows: the same computation with better memory locality.
 
-A pass from base to tip and one back are two ways through memory. As one walk around the tree, down to a row
-when its parent has been visited and back when all that it carries has been, a row's numbers are still at hand
-when it is left. A row that carries nothing is entered and left at once: one kernel does both, and what the
-first would leave for the second never sees memory. What only the walk needs lives from the time when a row is
-entered until it is left. It has one place for each level of the tree instead of one for each row, and so
-stays in the nearest memory.
+A pass from base to tip and one back traverse memory twice. As one depth-first walk around the tree, which
+enters a row after its parent and leaves it after all of its children, a row's numbers are often still in
+cache when it is left. A leaf is entered and left at once: one kernel does both, and intermediate values stay
+in registers. Values needed only within the walk live from entering a row until leaving it. They are stored
+once per level of the tree instead of once per row, which stays in the nearest cache.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Long straight lines that repeat themselves as loops: y + h k of 600 entries is one small kernel, run often.
+"""Long straight-line code with repetitions as loops: y + h k of 600 entries is one small kernel, run often.
 
-What a function computes is taken apart into
+A function is decomposed into
 
   folds       sums, and greatest and least numbers, of many terms
-  scalars     what depends on folds and arguments of size one alone; row 0 computes and keeps it
+  scalars     values that depend on folds and arguments of size one only; row 0 computes and stores them
   components  terms of folds, and results that share no more than a few operations
 
 Components with the same operations on other elements of the same arguments are rows of one type
@@ -27,16 +27,17 @@ from condyle.native.straight.instructions import LEAVES, Instructions, apply
 from condyle.records import dataclass
 
 LONG = 1000
-"""Operations from which on a straight line is looked at."""
+"""Minimum number of operations of a function to consider."""
 WORTH = 0.3
-"""It is rolled if no more than this share of its operations is left to compile."""
+"""It is rolled if at most this share of its operations remains to be compiled."""
 AGAIN = 2.5
-"""And if no more than this times its operations run: folds and results compute again what they share."""
+"""And if at most this multiple of its operations runs: folds and results recompute shared values."""
 DENSE = 100
-"""Operations per number of the arguments and results above which it is not looked at: entries that do so much
-do not do it apart from each other."""
+"""Operations per number of the arguments and results above which it is not considered: such entries are not
+independent.
+"""
 CHEAP = 4
-"""Operations up to which results are not joined by a value that they share."""
+"""Maximum cost of a shared value that does not join results."""
 TERMS = 32
 """From which on a sum is a fold."""
 IN_ROW_0 = -2
@@ -138,9 +139,9 @@ class RowGroup:
 
 
 def roll(f: ca.Function) -> TableSweep | None:
-    """The same function as loops over rows, or None where little would be gained.
+    """The same function as loops over rows, or None if it would gain little.
 
-    Unlike a kernel it does not read everything before it writes: no result may be where an argument is.
+    Unlike a kernel it does not read everything before it writes: results and arguments must not overlap.
     """
     shapes = [*map(f.sparsity_in, range(f.n_in())), *map(f.sparsity_out, range(f.n_out()))]
     numbers = sum(shape.numel() for shape in shapes)

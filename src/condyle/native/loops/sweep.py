@@ -1,16 +1,17 @@
 """Kernels over tables: native loops over rows, where each row runs the kernel of its own type.
 
-A straight line grows with what it describes; here only the tables do. A `TableSweep` says
+Straight-line code grows with the model; here only tables do. A `TableSweep` defines
 
-  rows    each has a type, a parent (row 0 is its own) and *fields*: numbers that kernels leave for each other
-  links       names for other rows that a row may reach, as it reaches its parent: the bodies of a spring, say
-  constants   numbers of each row that never change, part of the machine code
-  windows     where a row's part of an argument begins: its coordinates in q, say
-  steps       what runs, in order: `RowPass`, `StraightStep`
+  rows        each has a type, a parent (row 0 is its own) and *fields*: numbers exchanged between kernels
+  links       names of other rows that a row may access, like its parent: for instance the bodies of a spring
+  constants   constant numbers of each row, part of the machine code
+  windows     where a row's part of an argument begins, for instance its coordinates in q
+  steps       the sequence of computations: `RowPass`, `StraightStep`
 
-and becomes one function with the interface of a kernel (condyle.native.straight.kernel_writer): element j of lane l is
-at [j W + l], and rows live in `work`. Every kernel loads all that it reads before it stores. What it `adds`
-to fields is added one after the other, so that two links of a row may lead to one row.
+and becomes one function with the interface of a kernel (condyle.native.straight.kernel_writer): element j of
+    lane l is
+at [j W + l], and rows live in `work`. Every kernel loads all inputs before it stores. Its `adds` are added to
+fields one after the other, so two links of a row may lead to the same row.
 """
 
 from __future__ import annotations

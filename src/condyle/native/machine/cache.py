@@ -1,21 +1,20 @@
-"""Machine code kept on disk between runs.
+"""Disk cache of machine code.
 
-A key is text that says what the code computes. To it come a digest of Condyle's own sources, the versions of
-CasADi, llvmlite and LLVM, and the processor with its features: whatever else the code depends on. An entry is
-one file named by the digest of all that:
+A key is text that determines what the code computes. A digest of the key, of Condyle's sources, of the
+versions of CasADi, llvmlite and LLVM, and of the processor with its features names the file of an entry:
 
     magic, length of header (8 bytes, little-endian), header (JSON), object file, SHA-256 of everything before
 
-It is written under another name and then renamed, so that any number of processes may share a directory; what
-does not check or cannot be loaded is removed and made anew. What processes left that were killed while they
-wrote is counted by `info` and removed by the next that writes. Listing the directory takes longer the more it
-holds: a process does so when it first writes, when it may have filled it, and once per sixteenth of the
-limit, so that several processes together pass the limit by no more than that each.
+It is written under another name and then renamed, so any number of processes may share a directory; damaged
+entries are removed and rebuilt. `info` counts unfinished files of killed processes, and the next writer
+removes them. Listing the directory takes time: a process does so when it first writes, when the limit may be
+reached, and once per sixteenth of the limit, so several processes exceed the limit by at most that each.
 
-Machine code is run, not read: a directory that belongs to somebody else or that others may write (the group,
-everybody) is not used, and one warning says so. An entry must be a plain file of ours that nobody else may
-write; anything else, such as a link or a pipe, is not read and is replaced. Where the cache cannot be used, or not be
-written (a full disk), everything works without it, one warning says so, and `info` says why.
+Machine code is executed: a directory that belongs to another user, or that others (the group, everybody) may
+    write
+to, is not used, with a warning. An entry must be a plain file of the user that nobody else may write;
+anything else, such as a link or a pipe, is not read and is replaced. If the cache cannot be used or written
+(a full disk), everything works without it, with one warning, and `info` gives the reason.
 
     CONDYLE_CACHE=off        neither read nor write
     CONDYLE_CACHE_DIR        the directory; default: condyle in the platform's directory for caches
@@ -45,9 +44,9 @@ from condyle.records import dataclass
 _MAGIC = b"condyle machine code 1\n"
 _SUFFIX, _STAMP = ".code", ".sources"
 _LONG_TO_FIND = 2e-3
-"""[s] in which answers are found that are worth a file."""
+"""Minimum time to find an answer for it to be stored [s]."""
 _LONG = 30 * 86400.0
-"""[s] after which a digest of sources is made again."""
+"""Age after which a digest of sources is recomputed [s]."""
 _NO_LINKS_NO_WAITING = sum(
     getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 )
@@ -101,8 +100,7 @@ class Info:
 
 
 def fetch(key: str) -> tuple[bytes, dict[str, Any]] | None:
-    """The object file stored under a key and what was said of it, or None. Never raises for the state of the
-    disk."""
+    """The object file and facts stored under a key, or None. Never raises because of the disk."""
     place = _place(key)
     found = _read(*place) if place else None
     _count["misses" if found is None else "hits"] += 1
@@ -112,13 +110,14 @@ def fetch(key: str) -> tuple[bytes, dict[str, Any]] | None:
 
 
 def loaded(key: str, load: Callable[[bytes, dict[str, Any]], T]) -> T | None:
-    """What `load(code, facts)` makes of the entry of a key, or None. An entry that it fails on is removed, to
-    be made anew."""
+    """The result of `load(code, facts)` for the entry of a key, or None. An entry that fails to load is
+    removed.
+    """
     if (found := fetch(key)) is None:
         return None
     try:
         return load(*found)
-    # whatever it is, it would come again at every start
+    # any error would recur at every start
     except Exception as error:
         _debug("an entry cannot be loaded (%s: %s): removed", type(error).__name__, error)
     if place := _place(key):
@@ -129,7 +128,7 @@ def loaded(key: str, load: Callable[[bytes, dict[str, Any]], T]) -> T | None:
 
 
 def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
-    """Keep an object file and some facts about it (whatever JSON can say). False if it could not be kept."""
+    """Store an object file and facts about it (JSON). False if it could not be stored."""
     limit, place = settings.cache_limit(), _place(key, create=True)
     if place is None:
         return False
@@ -149,8 +148,8 @@ def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
 
 
 class Notes:
-    """Short answers about one thing, all in one entry: what takes expressions to find out, and is asked at every
-    start. JSON must hold them. They are kept on disk where they took a while to find.
+    """Cached answers about one object, in one entry: facts that need expressions to compute and are used at
+    every start. They must be JSON, and are stored on disk if they took a while to compute.
 
     Args:
         key: text that determines the thing.
@@ -162,7 +161,7 @@ class Notes:
         self._spent = 0.0
 
     def get(self, what: str, find: Callable[[], Any]) -> Any:
-        """The answer to a question; find() gives it where it is not known."""
+        """The answer to a question, computed by find() if unknown."""
         if self._known is None:
             found = loaded(self._key, lambda _, facts: dict(facts))
             self._known = {} if found is None else found
@@ -177,7 +176,7 @@ class Notes:
 
 
 def info() -> Info:
-    """Where the cache is, what it holds, and how it served this process."""
+    """Location, contents and hits of the cache."""
     directory, note = _directory()
     if not note and _surroundings() is None:
         note = "Condyle's own sources have changed since this process started"
@@ -210,8 +209,9 @@ def clear() -> int:
 
 
 def kind() -> str:
-    """What entries depend on besides their keys, in short: those of equal kinds can be exchanged. Empty where
-    the cache is not used."""
+    """Digest of everything besides keys that entries depend on: entries of equal kinds can be exchanged.
+    Empty if the cache is not used.
+    """
     place = _place("kind")
     return place[1] if place else ""
 
@@ -232,8 +232,9 @@ def exported_entries(digests: Iterable[str]) -> dict[str, bytes]:
 
 
 def take(entries: Mapping[str, bytes]) -> int:
-    """Keep entries of another machine of the same kind where they are missing; returns how many. As of all
-    machine code, whoever sends them must be trusted."""
+    """Store missing entries from another machine of the same kind; returns their number. The sender must be
+    trusted, since machine code is executed.
+    """
     place, taken = _place("kind", create=True), 0
     for digest, data in entries.items() if place else ():
         path = place[0] / (digest + _SUFFIX)  # type: ignore[index]
@@ -248,8 +249,9 @@ def take(entries: Mapping[str, bytes]) -> int:
 
 @contextlib.contextmanager
 def first(name: str) -> Iterator[None]:
-    """Of all processes that share the directory one at a time is inside, until one has come to the end: the
-    others find what that one compiled."""
+    """Context that admits one of the processes sharing the directory at a time, until one has finished: the
+    others use its compiled code.
+    """
     key, place = f"first {name}", _place("kind", create=True)
     if place is None or fetch(key) is not None:
         yield
@@ -319,7 +321,7 @@ def _place(key: str, create: bool = False) -> tuple[Path, str] | None:
 
 
 def _say(directory: Path, what: str) -> None:
-    """Warn once of a directory that does not serve."""
+    """Warn once about an unusable directory."""
     if directory not in _warned:
         _warned.add(directory)
         warn(
@@ -355,7 +357,7 @@ _RUN = "since machine code is run: `chmod 700` it, or set CONDYLE_CACHE_DIR to a
 
 
 def _stranger(facts: os.stat_result) -> str:
-    """Who else may write a file or folder, or empty."""
+    """Reason why others may write a file or folder, or empty."""
     if not hasattr(os, "geteuid"):
         return ""
     if facts.st_uid != os.geteuid():
@@ -384,7 +386,7 @@ def _keep_within(directory: Path, limit: int, written: int) -> None:
 
 
 def _shrink(directory: Path, limit: int) -> int:
-    """Remove what killed processes left, and entries until the rest fits; returns the bytes that stay."""
+    """Remove unfinished files, and entries until the rest fits; returns the remaining bytes."""
     for path in files.orphans(directory):
         files.remove(path)
     entries = sorted(_files(directory, _SUFFIX), key=lambda entry: entry[2])

@@ -1,8 +1,8 @@
-"""Ctrl-C while CasADi works.
+"""Ctrl-C inside CasADi.
 
-CasADi tries one type after another for each argument, some of them by Python functions of its own, and clears
-whatever error these raise. A KeyboardInterrupt that happens to come there is lost or becomes another error:
-one in five of those that come while expressions are built. `patient` waits until Python is outside of CasADi.
+CasADi tries one type after another for each argument, some of them by Python functions, and clears any error
+that these raise. A KeyboardInterrupt at that moment is lost or becomes another error: one in five during the
+building of expressions. `patient` delays it until Python is outside of CasADi.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ _DOOR = __file__, contextlib.contextmanager.__code__.co_filename
 
 @contextlib.contextmanager
 def patient() -> Iterator[None]:
-    """Let no KeyboardInterrupt be lost inside, and let none come late: what was put off is raised before this
-    ends.
+    """Delay KeyboardInterrupts inside, so that none is lost; a delayed one is raised before this ends.
 
     Changes nothing outside of the main thread, or where SIGINT does not raise a KeyboardInterrupt.
     """

@@ -1,8 +1,8 @@
 """ELF object files. Read their tables: is one whole, what does it define, what does it need? And write one
 that holds data or a function.
 
-LLVM loads a torn object without a word and fills a missing function in with address 0, so that the process
-dies later.
+LLVM loads a truncated object without an error and sets missing functions to address 0, which crashes the
+process later.
 """
 
 from __future__ import annotations

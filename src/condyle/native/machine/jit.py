@@ -1,4 +1,4 @@
-"""LLVM IR to machine code in this process, for this processor. Nothing here knows what the code computes."""
+"""Compile LLVM IR to machine code in this process, for this processor."""
 
 from __future__ import annotations
 
@@ -62,14 +62,15 @@ def fuses() -> bool:
 
 @functools.cache
 def elf_machine() -> int:
-    """The number of the processor in ELF files; 0 where object files have another form, or where we have not
-    tried to write them."""
+    """The processor's number in ELF files; 0 if object files have another format, or if writing them is
+    untested.
+    """
     return 62 if sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 1 << 32 else 0
 
 
 @functools.cache
 def _processor() -> tuple[str, frozenset[str]]:
-    """What this processor is called, and what it can do: as Linux says it of x86-64, else as LLVM does."""
+    """Name and features of this processor: from Linux on x86-64, else from LLVM."""
     if elf_machine():
         try:
             lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
@@ -91,7 +92,7 @@ def has(feature: str) -> bool:
 
 @functools.cache
 def versions() -> str:
-    """What the meaning of an object file depends on beside its source."""
+    """Versions on which an object file depends, besides its source."""
     name, features = _processor()
     digest = hashlib.sha256(" ".join(sorted(features)).encode()).hexdigest()[:16]
     return f"{package('llvmlite')}; {name}; {digest}"
@@ -217,14 +218,15 @@ def _separate(objects: tuple[bytes, ...]) -> list[bytes]:
 
 
 def _check(objects: list[bytes], symbols: Mapping[str, int]) -> list[elf.Tables]:
-    """Refuse what LLVM would load and the process would die of or be wrong by: torn files, functions that
-    exist nowhere or twice. Returns the tables of ELF files."""
+    """Refuse object files that LLVM would load but that would crash or give wrong results: truncated files,
+    missing or duplicate functions. Returns the tables of ELF files.
+    """
     tables: list[elf.Tables] = []
     defined: set[str] = set()
     needed: set[str] = set()
     for data in objects:
         if data[:4] == b"\xcf\xfa\xed\xfe" or data[:2] in (b"\x64\x86", b"\x64\xaa"):
-            continue  # Mach-O and COFF are taken on trust
+            continue  # Mach-O and COFF are not checked
         try:
             tables.append(elf.Tables(data))
         except ValueError as error:

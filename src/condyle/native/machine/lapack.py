@@ -1,5 +1,4 @@
-"""Addresses of LAPACK and BLAS routines, as SciPy exports them to C. SciPy is imported when the first is
-asked for."""
+"""Addresses of LAPACK and BLAS routines, as SciPy exports them to C. SciPy is imported on first use."""
 
 from __future__ import annotations
 
@@ -96,8 +95,9 @@ _alone, _inside, _before = threading.Lock(), 0, list[tuple[Callable[[int], None]
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """LAPACK in one thread: for matrices of some hundred rows, on a machine with other work, its threads wait
-    for each other. Several threads may be in here: the last one out gives LAPACK its threads back."""
+    """Run LAPACK in one thread: for matrices of a few hundred rows on a busy machine its threads wait for
+    each other. Several threads may be inside: the last one restores LAPACK's threads.
+    """
     global _inside
     with _alone:
         if not _inside:

@@ -1,7 +1,7 @@
-"""Object files into memory, without LLVM, which takes longer to start than most programs take to run.
+"""Load object files without LLVM, which takes longer to start than most programs take to run.
 
-Of ELF for x86-64 this knows what our own object files have: code, constants, memory that begins as zero, and five
-kinds of places that become addresses. Whatever else one holds raises Unknown; jit.py then asks LLVM.
+For x86-64 ELF this supports the contents of Condyle's object files: code, constants, zero-initialized memory,
+and five kinds of relocations. Anything else raises Unknown, and jit.py uses LLVM.
 
     [code, constants, addresses of what is far away | what may be written]
 """

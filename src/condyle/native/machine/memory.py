@@ -1,7 +1,8 @@
-"""How much memory is left for LLVM, which ends the process when it gets none, and how much it takes.
+"""Memory available for LLVM, which ends the process if an allocation fails, and memory that it needs.
 
-Where a limit is near, a process of its own compiles (`apart`): it has an address space of its own, and where
-it is ended, this one goes on and raises an error.
+If a limit is near, a separate process compiles (`apart`): it has its own address space, and if it is killed,
+    this
+process continues and raises an error.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A word in memory that machine code sets where a result deserves a look, though it is a number: a path that goes
-over fewer surfaces than it should. It costs the code one comparison where such a thing is found at all.
+"""A word in memory that machine code sets if a finite result needs a warning: a path that skips surfaces. It
+costs one comparison where that can happen.
 
-The word says that something was found since it was last cleared, not by whom: whoever sees it set looks at its own
-states again (system/failures.py), and finds nothing where another system or thread was meant.
+The word is shared by all systems and threads: a caller that finds it set checks its own states again
+(system/failures.py), and may find nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Who is told that machine code is being made: it may take seconds, in which a bar does not move.
+"""Notices that machine code is being compiled, which may take seconds.
 
-Where no bar listens, a line on stderr says after a second what is made, in a terminal or a notebook; and
-always the log, `logging.getLogger("condyle")`, as an INFO. Several that take less than a second each count
-together.
+Without a progress bar, a line on stderr reports it after a second, in a terminal or a notebook; the log,
+`logging.getLogger("condyle")`, always has it as INFO. Several short compilations count together.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from condyle.errors import NativeError
 Listener = Callable[[str], object]
 
 PATIENCE = 1.0
-"""[s] of compiling after which somebody without a progress bar is told."""
+"""Time of compiling after which a line is printed without a progress bar [s]."""
 _listeners: list[Listener] = []
 _waited = 0.0  # [s] of compiling since the last word
 
 
 @contextmanager
 def compiling(what: str) -> Iterator[None]:
-    """Tell all listeners what is made, and "" when it is. Errors of machine code name it."""
+    """Tell all listeners what is being compiled, and "" at the end. Errors of machine code name it."""
     global _waited
     for listener in [*_listeners]:
         listener(what)
@@ -66,7 +65,7 @@ def in_notebook() -> bool:
 
 
 def listen(listener: Listener) -> Callable[[], object]:
-    """Tell a listener from now on, until what this returns is called."""
+    """Add a listener; call the returned function to remove it."""
     _listeners.append(listener)
 
     def stop() -> None:

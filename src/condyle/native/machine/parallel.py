@@ -1,8 +1,8 @@
-"""Compile the parts of a long module at the same time.
+"""Compile the parts of a long module in parallel.
 
 llvmlite lets one thread at a time into LLVM; code generation itself is safe in several as long as each has a
 context, a module and a target machine of its own. Here it is called through a second handle on llvmlite's
-library, which has no lock. Where that cannot be had, all goes through the first.
+library, which has no lock. If that is unavailable, the first is used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Threads that share large batches. Made when first needed, never carried across a fork."""
+"""Threads for large batches. Created on first use, never inherited by a fork."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def cores() -> int:
 
 
 def thread_count(asked: int | None = None) -> int:
-    """How many threads a batch may use: what was asked, else CONDYLE_THREADS, else the cores.
+    """Number of threads for a batch: the argument, else CONDYLE_THREADS, else the number of cores.
 
-    A forked process uses one whatever is asked, and a worker of multiprocessing one unless its call asks for
-    more: its siblings keep the other cores busy.
+    A forked process always uses one, and a worker of multiprocessing one unless its call requests more,
+    because its siblings use the other cores.
     """
     if asked is not None:
         try:
@@ -69,8 +69,7 @@ def run(tasks: Sequence[Callable[[], None]]) -> None:
 
 
 def submit(tasks: Sequence[Callable[[], None]]) -> list[Future]:
-    """Hand tasks to other threads; those that find none, because the interpreter is ending, are not in the
-    list."""
+    """Submit tasks to other threads; those rejected because the interpreter is ending are not in the list."""
     global _pool, _pool_size
     futures: list[Future] = []
     with _lock, contextlib.suppress(RuntimeError):

@@ -1,5 +1,6 @@
-"""Checks of a program's tree before any code is written: names, sizes, limits. A wrong tree would corrupt
-memory."""
+"""Checks of a program's tree before code is generated: names, sizes, limits. A wrong tree would corrupt
+memory.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The nodes of a program: SX kernels glued by control flow.
 
-SX cannot loop, pivot or search. All arithmetic stays in SX kernels; a program only says what runs when, on
-which named slices of one workspace. A program is a tree of nodes, a list or tuple being a sequence:
+SX cannot loop, pivot or search. All arithmetic is in SX kernels; a program defines their order, on named
+slices of one workspace. A program is a tree of nodes, a list or tuple being a sequence:
 
     Kernel(f, ins, outs)                outs <- f(ins)
     While(flag, body, limit, status)    repeat while the slice `flag` is nonzero, at most `limit` times
@@ -10,10 +10,10 @@ which named slices of one workspace. A program is a tree of nodes, a list or tup
     Get(stream, index, dst, status)     dst <- stream[index]
     Put(src, stream, index, status)     stream[index] <- src
     Take(stream, dst)                   dst <- the number in a stream, which then is one more
-    Call(symbol, args)                  an outside C function, as a rule LAPACK's
+    Call(symbol, args)                  an external C function, usually LAPACK's
 
 The same tree runs scalar (W = 1) or as W lanes side by side with masks: a lane that has left a loop, or whose
-branch is not taken, is computed along and never stored. Each lane has its own status words; see `LaneStatus`.
+branch is inactive, is computed but not stored. Each lane has its own status words; see `LaneStatus`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ from condyle.records import dataclass
 
 
 class LaneStatus(enum.IntEnum):
-    """What a status slice says of a lane. The first code that is not OK stays; kernels may write codes from
-    USER on."""
+    """Status codes of a lane. The first code other than OK is kept; kernels may write codes from USER on."""
 
     OK = 0
     LIMIT = 1
@@ -190,8 +189,9 @@ Node = Kernel | While | If | Scan | Get | Put | Take | Call | Sequence[object]
 
 
 LONG = 3000
-"""Operations up to which those that occur twice are looked for. Longer kernels do the same for each element
-of a long vector, and looking takes longer than all else."""
+"""Maximum number of operations for common subexpression elimination. Longer kernels repeat the same for each
+element of a long vector, and elimination would take longer than everything else.
+"""
 
 
 def kernel(
@@ -220,7 +220,7 @@ def kernel(
 
 
 FEW = 32
-"""Elements of a vector up to which what is done for each of them is written out."""
+"""Maximum number of elements for which elementwise operations are unrolled."""
 
 
 def elementwise(
@@ -282,7 +282,7 @@ def _by_element(
 
 
 def total(x: ca.SX) -> ca.SX:
-    """The sum of a column by halves: additions that need not wait for each other."""
+    """The sum of a column by halves, for independent additions."""
     if not x.numel():
         return ca.SX(0)
     while (n := x.numel()) > 1:

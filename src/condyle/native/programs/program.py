@@ -127,8 +127,7 @@ class Program:
         return self._loaded
 
     def pack(self) -> tuple[bytes, dict[str, Any]]:
-        """Machine code, and a layout that JSON can hold: all that `unpack` needs on the same kind of
-        machine."""
+        """Machine code, and a layout as JSON: all that `unpack` needs on the same kind of machine."""
         objects = self._compiled()
         return b"".join(objects), self.layout | {"objects": [len(o) for o in objects]}
 
@@ -176,7 +175,7 @@ class Program:
         progress: Callable[[Workspace], object] | None = None,
         interval: float = 0.03,
     ) -> None:
-        """Run to the end, coming back to Python every `interval` [s] so that Ctrl-C and `progress` work.
+        """Run to the end, returning to Python every `interval` [s] so that Ctrl-C and `progress` work.
 
         Args:
             workspace: from `workspace()` of this program. Slices keep what the last run left, the status
@@ -199,12 +198,12 @@ class Program:
         streams: Mapping[str, np.ndarray] | None = None,
         counts: Mapping[str, int] | None = None,
     ) -> None:
-        """Get ready to `advance` from the beginning. Arguments as in `run`."""
+        """Prepare to `advance` from the beginning. Arguments as in `run`."""
         with workspace._used_by(self):
             workspace._bind(streams or {}, counts or {})
 
     def advance(self, workspace: Workspace, rounds: int) -> bool:
-        """Go on after `start`, or after a run that was interrupted; true when the program has ended.
+        """Continue after `start`, or after an interrupted run; true when the program has ended.
 
         Args:
             workspace: of this program.
@@ -251,8 +250,9 @@ _ROUNDS, _BRIEF, _SOON = 128, 2e-4, 5e-3
 
 
 def _watch(over: threading.Event, workspace: Workspace, interval: float) -> None:
-    """Ask the native code to come back, every interval, until the run is over. Holds the workspace: it writes
-    into it."""
+    """Make the native code return at every interval, until the run is over. Keeps a reference to the
+    workspace, into which it writes.
+    """
     while not over.wait(interval):
         workspace._header[STOP] = 1
 

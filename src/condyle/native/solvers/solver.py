@@ -3,17 +3,16 @@
     x, busy = start(p);   x, busy = step(p, x) while busy, at most `limit` times;
     row = (finish(p, x), status)                                                                          (1)
 
-SX cannot loop, and iterations unrolled into SX would all be run, and be compiled again at every place. A
-solver is compiled once. A state whose `busy` is zero leaves the loop: in lanes it is computed along and not
-stored, so that it equals the scalar loop to the last bit. One whose `busy` is NaN leaves at once. Where the
-loop did not end by itself the status is LIMIT or NAN, and all else in the row is NaN: nothing goes on with a
-result that was not found.
+SX cannot loop, and unrolled iterations would all run, and be compiled again at every use. A solver is
+compiled once. A state whose `busy` is zero leaves the loop: in lanes it is computed but not stored, so that
+it equals the scalar loop to the last bit. One whose `busy` is NaN leaves at once. If the loop does not
+converge the status is LIMIT or NAN, and the rest of the row is NaN.
 
 A step may need a sum over the rows c of a table, of which one term is compiled: total = sum term(p, x, c),
-and then x, busy = step(p, x, total). Where idle(p) says of all lanes that there is nothing to solve, its
-results are the row.
+and then x, busy = step(p, x, total). If idle(p) finds that no lane has anything to solve, its results are the
+row.
 
-A solver may ask others: start, step and finish may hold rows of tables and of solvers.
+Solvers may be nested: start, step and finish may contain rows of tables and of solvers.
 
 A derivative takes the row as constant: `condyle.native.solvers.implicit_function` gives results of equations their
 derivatives.

@@ -6,7 +6,7 @@ its own input; `work` overlaps nothing. A straight line longer than `split` oper
 functions; values that live across a cut, or are needed again much later, travel through `work`: compile time
 stays linear.
 
-What is guaranteed, against CasADi's own evaluator on the same inputs:
+Guarantees relative to CasADi's evaluator on the same inputs:
 - without contraction, + - * /, sqrt, comparisons, logic, floor, ceil, fabs, sign, copysign, fmin, fmax are
   equal to the last bit, NaN, infinities and subnormals included; sin, cos, exp, log are within 2 units in the
   last place; erfinv within 4 of the true value, where CasADi itself is off by up to 1e-4; all others are the

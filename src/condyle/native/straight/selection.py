@@ -1,4 +1,4 @@
-"""Choices among many constants: a tree of them becomes one index and a table, and trees with the same
+"""Selection among many constants: a tree of choices becomes one index and a table, and trees with the same
 conditions share the index.
 
 A spline with few points, as an expression, chooses each of its coefficients by a tree of if_else over

@@ -1,5 +1,6 @@
-"""Machine code of row sources that depend on no model, such as solvers: compiled once, with an entry of its own
-in the cache, and linked to every module that uses it."""
+"""Machine code of row sources that do not depend on the model, such as solvers: compiled once, with its own
+cache entry, and linked to every module that uses it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from condyle.native.ir.values import POINTER
 from condyle.native.machine import cache
 
 _compiled: dict[str, tuple[bytes, dict[str, Any]]] = {}
-"""The last that were compiled in this process: where nothing is kept on disk they serve the next model."""
+"""The last ones compiled in this process, reused by the next model if the disk cache is off."""
 _MOST = 32
 
 

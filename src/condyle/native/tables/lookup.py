@@ -1,12 +1,11 @@
-"""Rows in expressions: of tables, whose cost does not depend on how many rows there are, and of solvers
+"""Rows in expressions: of tables, whose cost does not depend on the number of rows, and of solvers
 (solver.py).
 
-`row = look_up(table, index)` gives fresh symbols for use in SX expressions. What they stand for is known in
-the *context* of the trace that made them (`lookup_context`), and forgotten with it: traces may be nested, and
+`row = look_up(table, index)` gives fresh symbols for use in SX expressions. Their meaning is stored in the
+*context* of the trace that created them (`lookup_context`), and discarded with it: traces may be nested, and
 run in several threads. `Closure` is a function of expressions with look-ups (and with symbols from outside,
-such as parameters) that can be called again on other arguments. `Staged` (staged.py) is the whole at last:
-kernels that compute indices, look-ups, and the kernel that uses the rows. A derivative takes rows as
-constants.
+such as parameters) that can be called again on other arguments. `Staged` (staged.py) combines kernels that
+compute indices, look-ups, and the kernel that uses the rows. A derivative takes rows as constants.
 """
 
 from __future__ import annotations

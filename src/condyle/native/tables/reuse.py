@@ -1,5 +1,5 @@
-"""Stages that do not compute again what an earlier one has: poses and lengths of paths are needed to look up
-curves, to solve for fibers, and at last.
+"""Stages that reuse values of earlier ones: poses and lengths of paths are needed to look up curves, to solve
+for fibers, and for the results.
 
 Each stage of a Staged is a function of the arguments and of the rows so far. A value that some stage has
 computed and a later one needs is computed once: the first stores it, all others load it.
@@ -16,7 +16,7 @@ from condyle.native.straight.instructions import LEAVES, Instructions, apply
 _AGAIN = frozenset(
     [ca.OP_NOT, ca.OP_NEG, ca.OP_IF_ELSE_ZERO, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR]
 )
-"""Operations that cost no more than a load, or are joined with others where they are seen together."""
+"""Operations that cost no more than a load, or that are fused with others."""
 
 
 def reuse_values(functions: Sequence[ca.Function]) -> tuple[list[ca.Function], list[int]]:

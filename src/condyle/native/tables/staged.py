@@ -1,7 +1,7 @@
 """Expressions with look-ups as stages of kernels: indices, rows, .., outputs.
 
-Rows of one source at several indices are found one after the other or, of a solver for one state, side by
-side in the lanes of a register: the fibers of eighteen muscles of one kind take three runs of the solver, not
+Rows of one source at several indices are computed one after the other or, for a solver and one state, side by
+    side in SIMD lanes: the fibers of eighteen muscles of one kind take three runs of the solver, not
 eighteen. Indices that are inputs as they are, if there are many, are copied by a loop over a table: as a
 straight line a matrix of twenty rows would be a thousand instructions, all loaded before the first is stored.
 """

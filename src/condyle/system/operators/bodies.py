@@ -1,7 +1,7 @@
 """Poses, velocities, accelerations, inertias and Jacobians of bodies, mass center and momentum of all: public
 operators.
 
-Motion of a frame B as a body A sees it, measured and expressed in A, from that of both in ground. r = p_GB
+Motion of a frame B relative to a body A, measured and expressed in A, from that of both in ground. r = p_GB
 - p_GA:
 
   w_AB = R_GA' (w_B - w_A),                  v_AB = R_GA' (v_B - v_A - w_A x r)                            (1)
@@ -29,8 +29,8 @@ class BodyOperators(Operators):
     """Poses, velocities and accelerations of bodies and their stations, inertias, Jacobians, mass center and
     momentum.
 
-    Spatial vectors are angular first, in ground unless `relative_to` names a body: then they are what this
-    body sees, measured and expressed in its frame. `body` is a Body or its name, `station` a point in its
+    Spatial vectors are angular first, in ground unless `relative_to` names a body: then they are measured and
+        expressed in its frame. `body` is a Body or its name, `station` a point in its
     frame [m], shape (..., 3).
     """
 
@@ -38,8 +38,7 @@ class BodyOperators(Operators):
     def body_pose(
         self, q: Vector, body: Body | str, relative_to: Body | str | None = None, **options: Unpack[Options]
     ) -> Transform:
-        """X_GB: R (..., 3, 3) and p (..., 3) [m] of the body's frame in ground, or in the body
-        `relative_to`."""
+        """X_GB: R (..., 3, 3) and p (..., 3) [m] of the body's frame in ground, or in the body `relative_to`."""
         X = self._of_body("body_pose", (q,), body, options)
         R = X[..., :9].reshape(X.shape[:-1] + (3, 3))
         X_GB = Transform.unchecked(R, X[..., 9:])
@@ -62,7 +61,8 @@ class BodyOperators(Operators):
         **options: Unpack[Options],
     ) -> Array:
         """V_GB, shape (..., 6): angular, then linear velocity of the body's origin [rad/s, m/s], in ground;
-        or as the body `relative_to` sees it, measured and expressed in that."""
+        or measured and expressed in the body `relative_to`.
+        """
         V = self._of_body("body_velocity", (q, u), body, options)
         if relative_to is None:
             return V
@@ -88,16 +88,17 @@ class BodyOperators(Operators):
 
     @operator
     def composite_inertia(self, q: Vector, body: Body | str, **options: Unpack[Options]) -> Array:
-        """Spatial inertia, shape (..., 6, 6), of the body and all it carries as one rigid body, about its
-        origin."""
+        """Spatial inertia, shape (..., 6, 6), of the body and its descendants as one rigid body, about its
+        origin.
+        """
         return self._of_body("composite_inertia", (q,), body, options)
 
     @operator
     def articulated_inertia(self, q: Vector, body: Body | str, **options: Unpack[Options]) -> Array:
-        """Spatial inertia [kg m^2, kg m, kg], shape (..., 6, 6), that the body shows with all it carries
-        while that moves freely, about its origin, in ground: the force (moment, force) per acceleration.
-        Locked and prescribed speeds are rigid; if all are, it is `composite_inertia`. Constraints do not
-        count."""
+        """Spatial inertia [kg m^2, kg m, kg], shape (..., 6, 6), of the body with its freely moving
+        descendants, about its origin, in ground: the force (moment, force) per acceleration. Locked and
+        prescribed speeds are rigid; if all are, it is `composite_inertia`. Constraints are ignored.
+        """
         return self._of_body("articulated_inertia", (q,), body, options)
 
     @operator
@@ -153,7 +154,7 @@ class BodyOperators(Operators):
         frame [m]."""
         return self._jacobian("station_jacobian", q, body, station, options)
 
-    # ---- the whole -----------------------------------------------------------------------------------------
+    # ---- system -----------------------------------------------------------------------------------------
 
     @operator
     def mass_center(self, q: Vector, **options: Unpack[Options]) -> Array:
@@ -191,7 +192,7 @@ class BodyOperators(Operators):
     def _seen_velocity(
         self, who: Body | str, q: Vector, u: Vector, p: Array, V: Array, options: Options
     ) -> Array:
-        """What velocity V at p, both in ground, is for a body."""
+        """Velocity V at p, both in ground, relative to a body."""
         return _relative_velocity(
             self.body_pose(q, who, **options), self.body_velocity(q, u, who, **options), p, V
         )
@@ -207,7 +208,7 @@ class BodyOperators(Operators):
         A: Array,
         options: Options,
     ) -> Array:
-        """What acceleration A at p with velocity V, all in ground, is for a body."""
+        """Acceleration A at p with velocity V, all in ground, relative to a body."""
         return _relative_acceleration(
             self.body_pose(q, who, **options),
             self.body_velocity(q, u, who, **options),

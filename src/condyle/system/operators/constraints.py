@@ -33,7 +33,7 @@ class Constraints(NamedGroup):
         return equation_names(self._system._constraints)
 
     def rows(self, constraint: str) -> slice:
-        """Where a constraint's equations are among all, and its multipliers in `system.multipliers`."""
+        """Slice of a constraint's equations among all, and of its multipliers in `system.multipliers`."""
         known("constraint", (constraint,), self)
         from condyle.constraints.solve.equations import row_slices
 
@@ -58,7 +58,7 @@ class Constraints(NamedGroup):
 
         Args:
             q: coordinates, shape (..., nq).
-            u: speeds, shape (..., nu); they matter to nonlinear velocity constraints only.
+            u: speeds, shape (..., nu); used by nonlinear velocity constraints only.
             level: only the rows of equations of "position" (P of sherman2011), "velocity" (V) or
                 "acceleration" (A).
         """
@@ -102,8 +102,8 @@ class Constraints(NamedGroup):
     @_operator
     def power(self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]) -> Array:
         """Power of each constraint's forces [W], shape (..., number of constraints), in the order of
-        `system.constraints`. Zero except for those that time moves, velocity constraints with a drift, and
-        states off the constraints."""
+        `system.constraints`. Zero except for time-dependent constraints, velocity constraints with a drift,
+        and states off the constraints."""
         return self._system._run(
             "constraints.power", (q, u, self._system.multipliers(q, u, tau, **options)), options
         )
@@ -140,7 +140,7 @@ class Constraints(NamedGroup):
     def reactions(
         self, q: Vector, u: Vector, constraint: str, tau: Vector | None = None, **options: Unpack[Options]
     ) -> dict[str, Array]:
-        """Moment about the origin [N m] and force [N] of a constraint on each of its bodies but ground, in
+        """Moment about the origin [N m] and force [N] of a constraint on each of its bodies except ground, in
         ground.
 
         Args:
@@ -150,8 +150,8 @@ class Constraints(NamedGroup):
             tau: generalized forces [N m, N], shape (..., nu); zero if left out.
 
         Returns:
-            arrays (..., 6) by the names of the bodies. Empty for constraints on coordinates and speeds, which
-            act as generalized forces.
+            arrays (..., 6) by body name. Empty for constraints on coordinates and speeds, which act as
+            generalized forces.
         """
         known("constraint", (constraint,), self)
         F = self._system._run(

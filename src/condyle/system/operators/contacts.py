@@ -1,4 +1,4 @@
-"""Contacts: where they are and what they exert."""
+"""Contacts: positions and forces."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ TOUCHES = {
     "cop": "contacts.center_of_pressure(group)",
     "pressures": "contacts.pressures(contact, body)",
 }
-"""What others call these, of states and runs."""
+"""Other names of these, for states and runs."""
 
 _operator = partial(operator, group="contacts")
 
 
 class Contacts(NamedGroup):
     """Names of the contacts, compliant ones first, then rigid ones, and their operators, in this order.
-    Normals and forces go from the first surface, a, to the second, b; what acts on a is the opposite. Rigid
-    contacts push with their multipliers (without tau) if they are closed in the state, and exert nothing
-    otherwise."""
+    Normals point from the first surface, a, to the second, b; forces are those on b, those on a are opposite.
+    Rigid contacts push with their multipliers (without tau) if they are closed in the state, and exert no
+    force otherwise."""
 
     @_operator
     def depths(self, q: Vector, **options: Unpack[Options]) -> Array:
-        """How deep the surfaces of each contact overlap [m], shape (..., n); below zero where they are
-        apart."""
+        """Depth of overlap of each contact [m], shape (..., n); negative for a gap."""
         return self._system._run("contacts.depths", (q,), options)
 
     @_operator
     def points(self, q: Vector, **options: Unpack[Options]) -> Array:
-        """Where each contact's force acts, in ground [m], shape (..., n, 3); where the surfaces are apart, a
-        point between them."""
+        """Point of application of each contact's force, in ground [m], shape (..., n, 3); for a gap, a point
+        between the surfaces.
+        """
         return self._system._run("contacts.points", (q,), options)
 
     @_operator
@@ -62,13 +62,13 @@ class Contacts(NamedGroup):
     @_operator
     def patches(self, q: Vector, **options: Unpack[Options]) -> Array:
         """Semi-axes of the contacts' ellipses after Hertz [m], shape (..., n, 2), the larger one first; zero
-        where the surfaces are apart, or rigid."""
+        for gaps and rigid contacts.
+        """
         return self._system._run("contacts.patches", (q,), options)
 
     @_operator
     def slips(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
-        """Velocities of b's material on a's at the contact points, along the contact planes, in ground [m/s],
-        shape (..., n, 3)."""
+        """Tangential velocities of b relative to a at the contact points, in ground [m/s], shape (..., n, 3)."""
         return self._system._run("contacts.slips", (q, u), options)
 
     @_operator
@@ -78,8 +78,9 @@ class Contacts(NamedGroup):
 
     @_operator
     def losses(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
-        """Power that each contact loses by dissipation and friction [W], shape (..., n), at least 0. What it
-        stores is in `system.energy`."""
+        """Power lost in each contact by dissipation and friction [W], shape (..., n), at least 0. Stored
+        energy is in `system.energy`.
+        """
         return self._system._run("contacts.losses", (q, u), options)
 
     @_operator
@@ -93,13 +94,13 @@ class Contacts(NamedGroup):
         self, q: Vector, u: Vector, contact: str, body: Body | str | None = None, **options: Unpack[Options]
     ) -> Array:
         """Pressure on each triangle of a mesh [Pa], shape (..., triangles), in the order of
-        `surface.triangles.faces`; zero where it does not touch.
+        `surface.triangles.faces`; zero without contact.
 
         Args:
             q: coordinates, shape (..., nq).
             u: speeds, shape (..., nu).
             contact: name of a contact with a mesh.
-            body: whose mesh, or its name; of two meshes the first one's by default.
+            body: the body of the mesh, or its name; of two meshes the first one's by default.
         """
         _check_name("contacts.pressures: contact", contact, "(q, u, contact, body)")
         start, found = 0, []
@@ -140,13 +141,13 @@ class Contacts(NamedGroup):
 
     @_operator
     def center_of_pressure(self, q: Vector, u: Vector, group: str, **options: Unpack[Options]) -> Array:
-        """The mean of a group's contact points, of meshes of all triangles', weighted with their normal
-        forces, in ground [m], shape (..., 3); NaN where nothing touches.
+        """The mean of a group's contact points (for meshes, of all triangles), weighted by normal force, in
+        ground [m], shape (..., 3); NaN without contact.
 
         Args:
             q: coordinates, shape (..., nq).
             u: speeds, shape (..., nu).
-            group: the name that `system.add_contact` was given, or that of one contact.
+            group: the name given to `system.add_contact`, or that of one contact.
         """
         _check_name("contacts.center_of_pressure: group", group, "(q, u, group)")
         rows = [k for k, name in enumerate(self) if name == group or name.startswith(f"{group}.")]

@@ -33,7 +33,7 @@ class DynamicsOperators(Operators):
         self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
     ) -> Array:
         """Multipliers lambda of all constraint equations, shape (..., m), in their order: M udot + G' lambda
-        = f. Redundant constraints share the load: the least norm. Zero for disabled constraints."""
+        = f. Redundant constraints share the load with least norm. Zero for disabled constraints."""
         return self._run("multipliers", (q, u, tau), options)
 
     @operator
@@ -58,9 +58,8 @@ class DynamicsOperators(Operators):
 
     @operator
     def ydot(self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]) -> Array:
-        """The right-hand side of the equations of motion: rates of q, u and z below each other, shape
-        (..., nq + nu + nz). The same as `qdot`, `forward_dynamics` and `zdot`, with all forces evaluated
-        once.
+        """The right-hand side of the equations of motion: rates of q, u and z stacked, shape (..., nq + nu +
+        nz). The same as `qdot`, `forward_dynamics` and `zdot`, with all forces evaluated once.
 
         Args:
             q: coordinates, shape (..., nq).
@@ -122,7 +121,7 @@ class DynamicsOperators(Operators):
 
     @operator
     def applied_forces(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
-        """Generalized forces of all enabled forces but gravity [N m, N], shape (..., nu)."""
+        """Generalized forces of all enabled forces except gravity [N m, N], shape (..., nu)."""
         return self._run("applied_forces", (q, u), options)
 
     @operator
@@ -142,9 +141,10 @@ class DynamicsOperators(Operators):
     def motion_power(
         self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
     ) -> Array:
-        """Power of these forces [W], one per speed, shape (..., nu), and of joints that time moves by
-        themselves (`time=True`), added at their first speed. The sum is what motions, locks and such joints
-        add to the energy."""
+        """Power of these forces [W], one per speed, shape (..., nu), and of joints that move with time
+        (`time=True`), added at their first speed. The sum is the power that motions, locks and such joints
+        add to the system.
+        """
         power = self.motion_forces(q, u, tau, **options) * self.compiled.vector("u", u)
         if not self.compiled.model.moved_by_time:
             return power
@@ -174,15 +174,15 @@ class DynamicsOperators(Operators):
     ) -> Array:
         """Moment [N m] and force [N] of a body's mobilizer on it, at M's origin, in ground.
 
-        They include tau and the forces on the mobilizer's own speeds: H' F is their sum.
+        It includes tau and the generalized forces on the mobilizer's own speeds: H' F is their sum.
 
         Args:
             q: coordinates, shape (..., nq).
             u: speeds, shape (..., nu).
             udot: accelerations, shape (..., nu).
-            body: whose mobilizer; all by default.
-            lambda_: multipliers of the constraints, shape (..., m), if these act too; without them the
-                mobilizers carry the constraint forces.
+            body: the body of the mobilizer; all by default.
+            lambda_: multipliers of the constraints, shape (..., m); without them constraint forces are
+                ignored.
 
         Returns:
             shape (..., 6), or (..., bodies, 6) for all.

@@ -30,8 +30,8 @@ class KinematicsOperators(Group):
     def u_from_qdot(self, q: Vector, qdot: Vector, **options: Unpack[Options]) -> Array:
         """Speeds u [rad/s, m/s], shape (..., nu), from rates of the coordinates: N(q)^-1 qdot.
 
-        Rates that no speeds can produce, such as a change of a quaternion's length, are ignored: N u is
-        nearest to qdot.
+        Rates that no speeds can produce, such as a change of a quaternion's length, are ignored: N u is the
+        closest to qdot.
 
         Args:
             q: coordinates, shape (..., nq).
@@ -75,7 +75,7 @@ class KinematicsOperators(Group):
 
         Args:
             q: coordinates, shape (..., nq).
-            body: whose frame.
+            body: the body of the frame.
             X_BS: the frame in the body's frame: a Transform, or a 3-vector (translation) [m].
             relative_to: the body in which it is expressed; ground by default.
         """
@@ -95,7 +95,8 @@ class KinematicsOperators(Group):
         **options: Unpack[Options],
     ) -> Array:
         """Spatial velocity in ground [rad/s, m/s], shape (..., 6), of a frame fixed on the body with its
-        origin at the station; or as the body `relative_to` sees it."""
+        origin at the station; or relative to the body `relative_to`.
+        """
         r = self._system._arm(q, body, station, options)
         V = self._system.body_velocity(q, u, body, **options)
         V = stacked(V[..., :3], V[..., 3:] + np.cross(V[..., :3], r))
@@ -117,7 +118,8 @@ class KinematicsOperators(Group):
         **options: Unpack[Options],
     ) -> Array:
         """Spatial acceleration in ground [rad/s^2, m/s^2], shape (..., 6), of a frame fixed on the body; or
-        as the body `relative_to` sees it."""
+        relative to the body `relative_to`.
+        """
         r, V = self._system._arm(q, body, station, options), self._system.body_velocity(q, u, body, **options)
         A, w = self._system.body_acceleration(q, u, udot, body, **options), V[..., :3]
         a = A[..., 3:] + np.cross(A[..., :3], r) + np.cross(w, np.cross(w, r))

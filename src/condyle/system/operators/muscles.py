@@ -30,12 +30,12 @@ class Muscles(NamedGroup):
     """Names of the muscles, in the order in which they were added."""
 
     def equilibrium(self, q: Vector, **options: Unpack[Options]) -> Array:
-        """Auxiliary states z in which no fiber moves, shape (..., nz): elastic tendons balance their fibers
-        at the activations in z. Other entries of z are as given, or have their defaults.
+        """Auxiliary states z in equilibrium, shape (..., nz): elastic tendons balance their fibers at rest,
+        at the activations in z. Other entries of z are unchanged.
 
-        Found by Newton's method in a bracket, for all states and muscles at once. Where the path is shorter
-        than tendon and shortest fiber there is no equilibrium: the fiber is at its shortest length, the
-        tendon slack, and a warning names the muscle.
+        Solved by a bracketed Newton method, for all states and muscles at once. If the path is shorter than
+        tendon and shortest fiber there is no equilibrium: the fiber has its minimum length, the tendon is
+        slack, and a warning names the muscle.
 
         Args:
             q: coordinates, shape (..., nq).
@@ -53,8 +53,8 @@ class MuscleOperators(Operators):
 
     @with_call_hints({"activation": "it is in the state: system.state(z={'biceps.activation': 0.5})"}, skip=1)
     def equilibrate_muscles(self, state: State) -> State:
-        """The state with fibers in equilibrium with their tendons, as OpenSim's equilibrateMuscles: they do
-        not move at the state's activations and path lengths. See `system.muscles.equilibrium`.
+        """The state with fibers in static equilibrium with their tendons, like OpenSim's equilibrateMuscles,
+        at the state's activations and path lengths. See `system.muscles.equilibrium`.
 
         Args:
             state: a State of this system.
@@ -94,7 +94,7 @@ def muscle_equilibrium(compiled: Compiled, q: Array, tail: Array) -> Array:
 
 
 def elastic_tendons(forces: Any) -> tuple[list[str], list[int]]:
-    """Names of the muscles with elastic tendons, and where in z these have their states."""
+    """Names of the muscles with elastic tendons, and indices of their states in z."""
     names, at, start = [], [], 0
     for name, force in forces.items():
         if isinstance(force, if_loaded("condyle.muscles.muscle", "Muscle")) and force.tendon == "elastic":

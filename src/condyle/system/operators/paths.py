@@ -23,7 +23,7 @@ class PathOperators(Operators):
 
     @operator
     def path_speeds(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
-        """Rates of the lengths of all paths [m/s], shape (..., n), positive where they lengthen."""
+        """Rates of the lengths of all paths [m/s], shape (..., n), positive in lengthening."""
         return self._run("path_speeds", (q, u), options)
 
     @operator
@@ -31,14 +31,14 @@ class PathOperators(Operators):
         """Moment arms of all paths about all speeds [m, -], shape (..., n, nu): -dL/dq along the manifold,
         exactly.
 
-        Where there are constraints, entry j is -dL for the motion that they allow with speed j = 1, the least
-        one if several do (docs/theory/paths.md (9)); zero where they allow none. For coupled coordinates this
-        is the moment arm that one measures.
+        With constraints, entry j is -dL for the allowed motion with speed j = 1, the least one if there are
+        several (docs/theory/paths.md (9)); zero if there is none. For coupled coordinates this is the
+        measured moment arm.
 
         Args:
             q: coordinates, shape (..., nq).
-            coupled: False ignores the constraints: a tension T on path i then adds T times row i to the
-                generalized forces.
+            coupled: False ignores the constraints: then T times row i is the generalized force of a tension T
+                on path i.
         """
         if not isinstance(coupled, (bool, np.bool_)):
             raise ShapeError(
@@ -63,9 +63,9 @@ class PathOperators(Operators):
         """Polygons for drawing all paths, {name: points}, in ground [m], shape (..., m, 3), from one end to
         the other.
 
-        Over a surface there are 17 points, the first and the last where the path touches and leaves it. The
-        number of points of a path is the same in all states: where a point is not active or a surface not
-        touched, points coincide. A cd.paths.FunctionPath has none.
+        A surface has 17 points, the first and the last where the path touches and leaves it. The number of
+        points of a path is the same in all states: points coincide if a path point is inactive or a surface
+        is not touched. A cd.paths.FunctionPath has none.
         """
         from condyle.paths.path import numbers, polygon
 

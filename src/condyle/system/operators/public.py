@@ -1,6 +1,6 @@
-"""The decorator of an operator's public line, and how a State calls it.
+"""The decorator of an operator's public method, and its call from a State.
 
-A public line is a method with its signature and docstring; all else is in the record of the same name
+A public method has signature and docstring; everything else is in the record of the same name
 (condyle.model.operators).
 """
 
@@ -31,18 +31,17 @@ class Options(TypedDict, total=False):
 
     - t: time [s], one number or one per state. One state without it is at t = 0; many states need it where a
       system depends on time.
-    - z: auxiliary states, an array (..., nz), what has labels, or a mapping from names to values; the rest
-      keep their defaults.
-    - inputs: values of the Inputs, given in the same ways.
-    - discrete: values of the discrete variables, given in the same ways.
-    - parameters: values of the Parameters, given in the same ways.
-    - locked: names of speeds that keep their value, or a 0/1 array (..., nu), or a mapping from names to
-      levels: "position" (q is kept: States have u = 0 there), "velocity" (u is kept: as a name alone),
-      "acceleration" or a number (udot is 0, or that). Left out: those of locked coordinates.
-    - disabled: names of what does not act: forces, constraints, and bodies whose motion is prescribed. Left
-      out: what was added with enabled=False.
-    - out: where to write: an array, or a tuple of arrays.
-    - threads: how many to use for a batch (default: environment variable CONDYLE_THREADS, or all).
+    - z: auxiliary states, an array (..., nz), labeled data, or a mapping from names to values; the rest keep
+    their defaults. - inputs: values of the Inputs, given in the same ways. - discrete: values of the discrete
+    variables, given in the same ways. - parameters: values of the Parameters, given in the same ways. -
+      locked: names of locked speeds, or a 0/1 array (..., nu), or a mapping from names to
+      levels: "position" (q is constant: States have u = 0 there), "velocity" (u is constant: as a name
+          alone),
+      "acceleration" or a number (udot is 0, or that). Default: those of locked coordinates.
+    - disabled: names of disabled forces, constraints, and bodies with prescribed motion. Default: those
+      added with enabled=False.
+    - out: output array, or a tuple of arrays.
+    - threads: number of threads for a batch (default: environment variable CONDYLE_THREADS, or all).
     """
 
     t: ArrayLike | None
@@ -88,8 +87,9 @@ def _with_options(method: Callable[..., Any]) -> inspect.Signature:
 
 
 def asked(record: OperatorRecord) -> list[inspect.Parameter]:
-    """Arguments of an operator after its leading arrays and before the options. udot may be left out; then it
-    is that of the state."""
+    """Arguments of an operator after its leading arrays and before the options. udot may be left out: default
+    is that of the state.
+    """
     out = []
     for p in list(inspect.signature(METHODS[record.name]).parameters.values())[1:]:
         if p.name not in record.arrays and p.kind is not p.KEYWORD_ONLY:
