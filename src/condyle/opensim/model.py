@@ -17,6 +17,7 @@ from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
 from condyle.loading import collector_paused
 from condyle.muscles import Muscle
+from condyle.native.machine import notice
 from condyle.opensim import (
     geometry_folders,
     model_cache,
@@ -95,9 +96,10 @@ def read_osim(
     files: Any = add if isinstance(add, (list, tuple)) else [add]
 
     def make() -> tuple[System, Document]:
-        document = read_document(path)
-        add_sets(document, [read_set(file) for file in files])
-        return system_of(document, couplers), document
+        with notice.working(f"reading {Path(path).name}"):
+            document = read_document(path)
+            add_sets(document, [read_set(file) for file in files])
+            return system_of(document, couplers), document
 
     with geometry_folders.named(geometry):
         system = model_cache.read(path, files, couplers, make).system
