@@ -244,8 +244,9 @@ def muscles(given: argparse.Namespace) -> None:
     layouts = ("auto", "unrolled") if given.dense else ("auto",)
     cases: list[str | tuple[int, str]] = [
         *GAITS,
-        *((n, what) for what in ("muscles", "couplers") for n in (30, 100)),
+        *((n, what) for what in ("muscles", "couplers") for n in given.sizes),
     ]
+    per_step: dict[tuple[str, str], list[float]] = {}
     for case in cases:
         name, seconds = (case, FALL) if isinstance(case, str) else (f"{case[0]} {case[1]}", SECONDS)
         end: dict[str, float] = {}
@@ -262,6 +263,8 @@ def muscles(given: argparse.Namespace) -> None:
                     default=0,
                 )
                 end = end or dict(zip(system.coordinates, q, strict=True))
+                if not isinstance(case, str) and layout == "auto":
+                    per_step.setdefault((case[1], method), []).append(time_taken / steps)
                 print(
                     f"{name:16s}  {method:6s}{layout:9s} {time_taken / seconds:9.3f} s per s  {steps:6d} steps, "
                     f"{1e3 * time_taken / steps:8.3f} ms each, {apart:.1e} from the first",
@@ -282,6 +285,16 @@ def muscles(given: argparse.Namespace) -> None:
                     flush=True,
                 )
 
+    for (what, method), times in per_step.items():
+        if len(times) > 1:
+            print(f"{what} {method}: {growth(times, given.sizes)}")
+
+
+def growth(times: list[float], sizes: list[int]) -> str:
+    """As n^g from the first size to the last."""
+    g = math.log(times[-1] / times[0]) / math.log(sizes[-1] / sizes[0])
+    return f"grows as n^{g:.2f} from {sizes[0]} to {sizes[-1]}"
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(
@@ -292,7 +305,9 @@ def main() -> None:
     parser.add_argument(
         "--patience", type=float, default=120.0, help="seconds that OpenSim may take for a run"
     )
-    parser.add_argument("--muscles", action="store_true", help="gait models, and chains of 30 and 100")
+    parser.add_argument(
+        "--muscles", action="store_true", help="gait models, and chains with muscles, with couplers"
+    )
     parser.add_argument("--dense", action="store_true", help="beside the matrix of all states")
     given = parser.parse_args()
     os.environ["CONDYLE_THREADS"] = "1"
@@ -332,11 +347,9 @@ def chains(given: argparse.Namespace) -> None:
                     )
                 except (TimeoutError, RuntimeError) as error:
                     print(f"{n:6d}  opensim {method}: {str(error)[:120]}", flush=True)
-    first, last = given.sizes[0], given.sizes[-1]
     for name, times in per_step.items():
         if len(times) == len(given.sizes) > 1:
-            growth = math.log(times[-1] / times[0]) / math.log(last / first)
-            print(f"{name}: grows as n^{growth:.2f} from {first} to {last}")
+            print(f"{name}: {growth(times, given.sizes)}")
 
 
 if __name__ == "__main__":

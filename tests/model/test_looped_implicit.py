@@ -216,34 +216,67 @@ ROD = cd.constraints.Rod("ground", (1, 0, 0), "b3", (0, 0.1, 0), 1.0)
 COUPLER = cd.constraints.CoordinateCoupler(lambda a, b: a - b**2, ("b1", "b2"))
 
 
+def branches() -> cd.System:
+    """Two chains on one body, an empty one among them, and a third on ground; muscles over two of them, within one and
+    across, a coupler between two, and a joint of three speeds."""
+    system = cd.System(gravity=(0, -9.81, 0))
+    parents = {"a": "ground", "b": "a", "c": "b", "d": "a", "e": "d", "f": "ground", "g": "f"}
+    for n, (name, parent) in enumerate(parents.items()):
+        mobilizer = {"a": cd.Gimbal(), "d": cd.Weld()}.get(name, cd.Pin())
+        system.add_body(name, parent, mobilizer, X_PF=(0.1, 0.02 * n, 0.03), X_BM=(-0.1, 0, 0.01 * n), mass=1 + n, com=(0.01, 0.02, 0), inertia=(0.02, 0.03, 0.04))  # fmt: skip
+        for k in system.coordinates[-mobilizer.nu :] if mobilizer.nu else ():
+            system.add_force(f"damper {k}", cd.forces.MobilityDamper(k, 2.0))
+    at = (0.02, 0.05, 0.03)
+    for n, over in enumerate(("bde", "cbae", "bc", "ge", "be", "cf")):
+        points = [
+            (over[0], at),
+            *((x, (0, 0.06, -0.02)) for x in over[1:-1]),
+            (over[-1], (0.01, -0.04, 0.02)),
+        ]
+        system.add_force(f"m{n}", cd.muscles.Millard2012(cd.paths.Path(points), 300.0, 0.04, 0.04))
+    system.add_constraint("held", cd.constraints.CoordinateCoupler(lambda x, y: x - y**2, ("c", "e")))
+    return system
+
+
+def with_rod_and_coupler() -> cd.System:
+    return muscles(ROD, COUPLER)
+
+
 @pytest.mark.parametrize(
-    "constraints", [pytest.param((), marks=pytest.mark.slow), (ROD, COUPLER)], ids=["free", "rod and coupler"]
+    ("describe", "locked"),
+    [pytest.param(muscles, "b0", marks=pytest.mark.slow), (with_rod_and_coupler, "b0"), (branches, "b")],
+    ids=["free", "rod and coupler", "branches"],
 )
-def test_matrix_over_the_speeds(constraints):
-    """Against the matrix of all states, by automatic differentiation; one speed is locked."""
-    system = muscles(*constraints)
+def test_solutions_over_the_speeds(describe, locked):
+    """As a matrix and along the tree, against each other and the matrix of all states, by automatic differentiation; one
+    speed is locked."""
+    system = describe()
     model, rng = system.compiled.model, np.random.default_rng(4)
     assert has_newton_matrix(model)
-    start = system.state(q=0.2 * rng.normal(size=system.nq), u=rng.normal(size=system.nu), locked=("b0",))
+    start = system.state(q=0.2 * rng.normal(size=system.nq), u=rng.normal(size=system.nu), locked=(locked,))
     start = system.equilibrate_muscles(start)
     y, b = np.concatenate([start.q, start.u, start.z]), rng.normal(size=system.nq + system.nu + len(start.z))
     p = np.asarray(start.tail)[model.tail["inputs"].start :]
-    program, tables, n = matrix_program(system, "matrix")
-    x = run_program(program, tables, "x", y=y, p=p, x=b, sigma=SIGMA)
+    found = []
+    for layout in ("matrix", "fronts"):
+        program, tables, n = matrix_program(system, layout)
+        found.append(run_program(program, tables, "x", y=y, p=p, x=b, sigma=SIGMA))
+    scale = np.abs(found[0]).max()
+    np.testing.assert_allclose(*found, rtol=0, atol=1e-9 * scale)  # pivots as they come
     program, tables, _ = matrix_program(system, "")
     W = run_program(program, tables, "W", y=y, p=p, h=1 / SIGMA).reshape(n, n).T
     # multipliers are regular by 1e-12; spheres of 1e5 N/m deep in the floor lose some digits
-    np.testing.assert_allclose(x, np.linalg.solve(W, b), rtol=0, atol=1e-7 * np.abs(x).max())
+    np.testing.assert_allclose(found[1], np.linalg.solve(W, b), rtol=0, atol=1e-7 * scale)
 
 
 @pytest.mark.parametrize("method", [pytest.param("bdf", marks=pytest.mark.slow), "rodas"])
 def test_runs_with_muscles_and_a_constraint(method, monkeypatch):
-    """By a matrix over the speeds and of all states; lanes, too."""
+    """Along the tree and by a matrix of all states; lanes, too."""
     runs = []
     for layout in ("unrolled", "looped"):
         monkeypatch.setenv("CONDYLE_LAYOUT", layout)
         system = muscles(COUPLER)
-        assert newton_layout(system.compiled.model) == ("matrix" if layout == "looped" else "")
+        assert newton_layout(system.compiled.model) == ("fronts" if layout == "looped" else "")
         start = system.equilibrate_muscles(system.state())
         runs.append(cd.simulate(system, start, 0.02, integrator=method, accuracy=1e-4))
     np.testing.assert_allclose(runs[1].q[-1], runs[0].q[-1], atol=1e-5)  # a tenth of the accuracy

@@ -20,15 +20,18 @@ from condyle.model.layouts import (
     LONGEST_FOR_ONE,
     build_looped_newton,
     build_looped_rates,
+    build_newton_fronts,
     build_newton_matrix,
     prefers_loops,
 )
+from condyle.model.looped.implicit_fronts import NewtonFronts
 from condyle.model.model import Model
 from condyle.model.operators.rates import qdot
 from condyle.model.right_hand_side import Rates, right_hand_side, unless
 from condyle.model.symbols import Symbols
 from condyle.native.programs.nodes import External, Kernel, Node, Put, Scan, Stream
 from condyle.native.programs.slice_function import Loops, SliceFunction, compiled
+from condyle.native.solvers.tree_fronts import FrontFactors, FrontSolution
 from condyle.native.tables.lookup import has_stopped_gradient
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
@@ -60,7 +63,9 @@ class EquationsOfMotion:
             f itself has only values where paths go over surfaces: these need much less. Staged where its rows
             are others than those of f, which have slopes.
         newton: kernels of (sigma 1 - df/dy) x = b (newton.py): factors and solutions along the tree, beside an f that
-            is loops, or what a matrix over the speeds is made of; None where methods make the whole matrix.
+            is loops, or what a matrix over the speeds is made of, and with `fronts` also factors and solutions; None where
+            methods make the whole matrix.
+        fronts: who is eliminated where, where that is along the tree.
         series: whose offsets p ends with.
         model: of the system, where `newton` needs it.
     """
@@ -79,6 +84,7 @@ class EquationsOfMotion:
     switches: tuple[int, ...] = ()
     derived: ca.Function | Staged | None = None
     newton: tuple[External, ...] | None = None
+    fronts: NewtonFronts | None = None
     series: tuple[TimeSeries, ...] = ()
     model: Model | None = None
 
@@ -87,7 +93,7 @@ def equations(
     system: System, derivatives: bool = False, W: int = 1, newton: str = "", offsets: bool = False
 ) -> EquationsOfMotion:
     """The equations of a system, for W lanes. The looped layout has no derivatives, but where `newton` is
-    enough, along the "tree" or as a "matrix": newton_layout says which. offsets: p goes on with the offsets of all sampled series
+    enough, along the "tree", by "fronts" or as a "matrix": newton_layout says which. offsets: p goes on with the offsets of all sampled series
     (forces/external.py), zeros that derivatives are taken by."""
     model = system.compiled.model
     nq, nu, branches = system.nq, system.nu, Branches.of_system(system)
@@ -95,10 +101,16 @@ def equations(
     derivatives = derivatives and not newton
     signature, derived, loops = None, None, not derivatives
     solver: tuple[External, ...] | None = None
+    fronts: NewtonFronts | None = None
     series: tuple[TimeSeries, ...] = ()
     if newton == "tree":
         factors, solution = build_looped_newton(model)
         solver = compiled(factors, "newton_factors", W), compiled(solution, "newton_solution", W)
+    elif newton == "fronts":
+        fronts = build_newton_fronts(model)
+        kernels = fronts.build(), FrontFactors(fronts.plan, 2), FrontSolution(fronts.plan, 2)
+        names = "newton_fronts", "newton_factors", "newton_solution"
+        solver = tuple(compiled(f, name, W) for f, name in zip(kernels, names, strict=True))
     elif newton:
         solver = (compiled(build_newton_matrix(model), "newton_matrix", W),)
     if newton == "tree" or (loops and prefers_loops(model, lanes=True)):
@@ -130,6 +142,7 @@ def equations(
         tuple(branches.of_span.tolist()) if branches is not None else (),
         derived,
         solver,
+        fronts,
         series,
         model if newton else None,
     )

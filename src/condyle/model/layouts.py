@@ -21,6 +21,7 @@ from condyle.model.operators.record import ByColumns
 from condyle.native.machine.jit import lane_width
 
 if TYPE_CHECKING:
+    from condyle.model.looped.implicit_fronts import NewtonFronts
     from condyle.model.looped.tables import Looped
     from condyle.native.loops.linear import Matrix
     from condyle.native.loops.sweep import TableSweep
@@ -77,20 +78,32 @@ FEWEST_FOR_MATRIX = 40
 """Minimum number of coordinates, speeds and auxiliary states for a matrix over the speeds alone."""
 
 
+PAIR = 100
+"""Approximate products needed to make one entry of the matrix over the speeds."""
+
+
 def newton_layout(model: Model) -> str:
-    """How implicit steps solve their equations: along the "tree", as a "matrix" over the speeds, or "": as a
-    matrix of all states.
+    """How implicit steps solve their equations: along the "tree", by "fronts" along the tree where muscles and
+    constraints couple speeds, as a "matrix" over the speeds, or "": as a matrix of all states.
     """
-    small = model.tree.nu < FEWEST_FOR_NEWTON
-    if (wish := settings.layout()) == "unrolled":
-        return ""
+    wish = settings.layout()
+    return (
+        "" if wish == "unrolled" else model.notes.get(f"newton {wish}", lambda: _newton_layout(model, wish))
+    )
+
+
+def _newton_layout(model: Model, wish: str) -> str:
     from condyle.model.looped.implicit import has_looped_newton
     from condyle.model.looped.implicit_matrix import has_newton_matrix
 
+    small = model.tree.nu < FEWEST_FOR_NEWTON
     if not (small and wish == "auto") and has_looped_newton(model):
         return "tree"
     states = model.tree.nq + model.tree.nu + model.nz
-    return "matrix" if (wish == "looped" or states >= FEWEST_FOR_MATRIX) and has_newton_matrix(model) else ""
+    if not (wish == "looped" or states >= FEWEST_FOR_MATRIX) or not has_newton_matrix(model):
+        return ""
+    plan = build_newton_fronts(model).plan
+    return "fronts" if wish == "looped" or plan.cost() < plan.n**3 / 3 + PAIR * plan.n**2 else "matrix"
 
 
 def _loops_win(estimate: Estimate, lanes: bool, longer: float = 1.0) -> bool:
@@ -180,6 +193,13 @@ def build_looped_newton(model: Model) -> tuple[TableSweep, TableSweep]:
     from condyle.model.looped import implicit
 
     return implicit.build_looped_newton(model)
+
+
+def build_newton_fronts(model: Model) -> NewtonFronts:
+    """The same along the tree: model/looped/implicit_fronts.py."""
+    from condyle.model.looped import implicit_fronts
+
+    return implicit_fronts.NewtonFronts.of_model(model)
 
 
 def build_newton_matrix(model: Model) -> TableSweep:

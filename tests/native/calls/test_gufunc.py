@@ -31,7 +31,7 @@ def make_loop(W: int) -> gufunc.InnerLoop:
     work = add_kernel(module, f, "kernel", split=10)
     assert work > 0
     gufunc.add_loop(module, "loop", "kernel", SIZES_IN, SIZES_OUT, work)
-    return gufunc.InnerLoop(jit.Library(jit.compile_ir(module.text())), "loop", "f", SIZES_IN, SIZES_OUT)
+    return gufunc.InnerLoop(jit.Library(module.compile()), "loop", "f", SIZES_IN, SIZES_OUT)
 
 
 def expected(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

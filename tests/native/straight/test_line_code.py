@@ -66,16 +66,30 @@ def each_alone() -> ca.Function:
     return ca.Function("each", x, [ca.vertcat(*results)])
 
 
-@pytest.mark.parametrize(("contract", "registers"), [(True, 32), (False, 32), (True, 16)])
-def test_the_same_bits(contract: bool, registers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many and few arguments, calls or none, numbers of every kind; with 32 registers and with 16."""
+WAYS = [
+    (True, 32, 1),
+    (False, 32, 1),
+    (True, 16, 1),
+    (True, 32, 8),
+    (False, 32, 8),
+    (True, 32, 4),
+    (True, 16, 4),
+]
+
+
+@pytest.mark.parametrize(("contract", "registers", "lanes"), WAYS)
+def test_the_same_bits(contract: bool, registers: int, lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many and few arguments, calls or none, numbers of every kind; with 32 registers and with 16; for one
+    state and for several side by side."""
     count = min(registers, line_code._registers())
     monkeypatch.setattr(line_code, "_registers", lambda: count)
+    if not line_code.available(contract, lanes):
+        pytest.skip("another processor")
     inputs = [1, 4, 16, 13, 7, 5]
     functions = [line(k, inputs[k], 400 + 100 * k, 0.3 * (k % 2)) for k in range(6)]
     functions.append(each_alone())
     rng = np.random.default_rng(1)
-    ours, theirs = (Kernels(functions, 1, contract, lines=lines) for lines in (True, False))
+    ours, theirs = (Kernels(functions, lanes, contract, lines=lines) for lines in (True, False))
     assert "define" not in ours.text and "define" in theirs.text  # these are not LLVM's
     odd = [0.0, -0.0, 1.0, np.nan, np.inf, -np.inf, 5e-324, 1e300, -1e-300]
     for i, f in enumerate(functions):
@@ -101,8 +115,11 @@ def test_an_output_in_the_place_of_an_input() -> None:
     np.testing.assert_allclose(expected, np.array(f(values))[:, 0], rtol=1e-15, atol=1e-15)  # one rounding
 
 
-def test_tables_where_there_are_many_arguments() -> None:
+@pytest.mark.parametrize("lanes", [1, 8])
+def test_tables_where_there_are_many_arguments(lanes: int) -> None:
     """A register is stored while the address of a table is at hand; where `work` begins is on the stack."""
+    if not line_code.available(True, lanes):
+        pytest.skip("another processor")
     x = [ca.SX.sym(f"x{k}", 3) for k in range(9)]
     values = [v for each in x for v in ca.vertsplit(each)]
     kept = [a * b for a, b in itertools.pairwise(values)]  # more than registers hold
@@ -119,10 +136,40 @@ def test_tables_where_there_are_many_arguments() -> None:
     f = ca.Function("f", x, [ca.densify(ca.vertcat(*picked, *mixed, *kept, *values))])
     rng = np.random.default_rng(2)
     given = [rng.normal(size=(80, 3)) for _ in x]
-    ours, theirs = (Kernels([f], lines=lines) for lines in (True, False))
+    ours, theirs = (Kernels([f], lanes, lines=lines) for lines in (True, False))
     assert "define" not in ours.text
     got, expected = ours(0, *given)[0], theirs(0, *given)[0]
     np.testing.assert_array_equal(got.view(np.int64), expected.view(np.int64))
+
+
+@pytest.mark.parametrize(("registers", "lanes"), [(32, 8), (32, 4), (16, 4)])
+def test_one_number_for_all_lanes(registers: int, lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of an input that is the same for all lanes there is one number, read alone or by what it takes part in;
+    and what a mask leaves out of a sum, a difference or a product is zero."""
+    count = min(registers, line_code._registers())
+    monkeypatch.setattr(line_code, "_registers", lambda: count)
+    if not line_code.available(True, lanes):
+        pytest.skip("another processor")
+    a, x = ca.SX.sym("a", 60), ca.SX.sym("x", 60)
+    kept = [
+        ca.if_else(a[k] < x[k], y, 0) for k, y in enumerate((x[1] / a[1], a[2] * x[2] + x[3], ca.sqrt(a[4])))
+    ]
+    y = [ca.cumsum(a * x) + a, a[::-1] - x * a, kept[0] - kept[1], kept[2] + x[0], x[5] - kept[1] * kept[0]]
+    f = ca.Function("f", [a, x], [ca.vertcat(*y)])
+    results = []
+    for lines in (True, False):
+        module = Module(lanes, True, lines)
+        work = add_kernel(module, f, "k", uniform=(0,))
+        library = jit.Library(module.compile())
+        call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(library.address("k"))
+        rng = np.random.default_rng(3)
+        one, many, out = rng.random(60), rng.random((60, lanes)), np.full((f.numel_out(0), lanes), np.nan)
+        rest = np.zeros(work * lanes + 8)
+        call(one.ctypes.data, many.ctypes.data, out.ctypes.data, rest.ctypes.data)
+        results.append(out)
+    np.testing.assert_array_equal(results[0].view(np.int64), results[1].view(np.int64))
+    expected = np.array(f.map(lanes)(np.tile(one[:, None], lanes), many))
+    np.testing.assert_allclose(results[0], expected, rtol=1e-13, atol=1e-13)  # fused, of sums up to 60
 
 
 def test_a_place_that_two_inputs_share_is_not_overwritten_early(monkeypatch) -> None:

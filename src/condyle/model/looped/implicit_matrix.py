@@ -18,7 +18,8 @@ few numbers y, lambda beside the speeds:
     (sigma 1 - f_yy) dy - (f_yq / sigma + f_yu) du = b_y + f_yq b_q / sigma                                (4)
     (sigma G + a_q / sigma + a_u) du = G b_u - a_q b_q / sigma                                             (5)
 
-where B_q has tau_0 and -G' lambda, too. (3)-(5) are one matrix; condyle.integrate.newton factors it.
+where B_q has tau_0 and -G' lambda, too. (3)-(5) are one matrix here, which condyle.integrate.newton factors; implicit_fronts.py
+solves them along the tree.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from condyle.forces.path import PathLaw
 from condyle.mobilizers import motion
 from condyle.model.looped.draft import Draft, KernelDraft, OnDemand
 from condyle.model.looped.implicit import STATE, load_changes, solved
-from condyle.model.looped.jacobian import AskedForBodiesError, TreeColumns, carried, carry
+from condyle.model.looped.jacobian import AskedForBodiesError, TreeColumns, carried, carry, write_own_forces
 from condyle.model.looped.law_rows import LawKind, law_kinds
 from condyle.model.looped.passes import ground_with_gravity, nothing, sines
 from condyle.model.looped.path_jacobian import FELT, ArmFields, PathColumns
@@ -53,6 +54,8 @@ from condyle.model.symbols import Symbols
 from condyle.native.loops.sweep import TableSweep
 from condyle.records import dataclass
 
+REDUNDANT = 1e-12
+"""What is added to the multipliers' matrix, of its largest entry: constraints may say the same twice."""
 MATRICES = ("M", "B_q", "B_u", "tau", "r", "s", "reduced")
 """What the loops give: (nu, nu) row by row thrice, rows going on with zeros for the few; tau (nu,); r and s of each law along a path in tables, a row of nu
 numbers each; Y, T_z Y, Y Z_L, Y Z_v of each, column by column."""
@@ -106,11 +109,11 @@ def own_laws(model: Model) -> frozenset[int]:
             continue
         if loads.bodies or not loads.mobility:
             continue
-        f = ca.vertcat(*(loads.mobility.get(k, ca.SX(0)) for k in range(tree.nu)))
+        f, pushed = ca.vertcat(*loads.mobility.values()), owner["u"][list(loads.mobility)]
         local = True
         for name in "qu":
             rows, columns = ca.jacobian_sparsity(f, s[name]).get_triplet()
-            local &= bool(np.all(owner["u"][rows] == owner[name][columns]))
+            local &= bool(np.all(pushed[rows] == owner[name][columns]))
         if local and not ca.depends_on(f, s.z):
             found.add(i)
     return frozenset(found)
@@ -150,13 +153,15 @@ class Border:
 
     Attributes:
         inputs: t, (q, u, z), p.
+        own: forces on coordinates that depend on those of the same body alone, which it leaves out.
         states: places of y among z.
         alone: whether these laws depend on no other states.
     """
 
     def __init__(self, model: Model) -> None:
         s, tree = Symbols(model), model.tree
-        start, own, rows_of, of = model.tail["inputs"].start, own_laws(model), tabled(model), states_of(model)
+        start, rows_of, of = model.tail["inputs"].start, tabled(model), states_of(model)
+        self.own = own = own_laws(model)
         self.inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][start:]]
         kin = s.kinematics()
         view = s.view(kin)
@@ -196,8 +201,8 @@ class Border:
         return not (self.loaded or self.size)
 
     def forces(self) -> list[SX]:
-        """Forces of all laws that are in no table, and G row by row."""
-        return [ca.densify(self.tau + self.others), ca.densify(ca.vec(self.G.T))]
+        """Forces of all laws that are in no table, and the nonzeros of G."""
+        return [ca.densify(self.tau + self.others), ca.densify(self.G.nz[:])]
 
     def derivatives(self) -> list[SX]:
         """What they add to B_q and B_u, which go on with 0, and with tau_y and -G': row by row; f_yq and a_q, f_yu and
@@ -214,6 +219,40 @@ class Border:
             flat(ca.vertcat(none, self.G)),
             flat(by(self.rates, self.y)),
         ]
+
+    def blocks(self, inertia: SX) -> tuple[SX, SX, SX]:
+        """The same as parts of B_q, B_u and M, sparse, whose rows and columns go on with those of y and lambda. inertia:
+        M_kk, which says what is little beside G M^-1 G'."""
+        by, nu, n, m = ca.jacobian, self.u.numel(), len(self.states), self.m
+        tau, rows = self.tau + self.pull, ca.vertcat(self.rates, -self.a)
+        size = (self.G**2) @ (1 / inertia)
+        little = ca.diag(ca.if_else(size > 0, REDUNDANT * size, 1))  # those that are disabled stay alone
+        B_q = ca.blockcat([[by(tau, self.q), ca.SX(nu, n + m)], [by(rows, self.q), ca.SX(n + m, n + m)]])
+        B_u = ca.blockcat(
+            [
+                [by(tau, self.u), by(self.tau, self.y), -self.G.T],
+                [by(self.rates, self.u), by(self.rates, self.y), ca.SX(n, m)],
+                [by(-self.a, self.u), ca.SX(m, n), little],
+            ]
+        )
+        M = ca.blockcat(
+            [
+                [ca.SX(nu, nu), ca.SX(nu, n), ca.SX(nu, m)],
+                [ca.SX(n, nu), ca.SX.eye(n), ca.SX(n, m)],
+                [self.G, ca.SX(m, n), ca.SX(m, m)],
+            ]
+        )
+        return B_q, B_u, M
+
+    def entries(self) -> list[tuple[int, int]]:
+        """Where `blocks` have entries."""
+        if self.empty:
+            return []
+        pattern = sum(
+            (x.sparsity() for x in self.blocks(ca.SX.ones(self.u.numel(), 1))),
+            ca.Sparsity(*2 * [self.u.numel() + self.size]),
+        )
+        return list(zip(*pattern.get_triplet(), strict=True))
 
 
 def build_newton_matrix(model: Model) -> TableSweep:
@@ -268,7 +307,7 @@ class SpeedMatrices(TreeColumns):
             paths.push(BodyFields.F, -1)
         looped.outward(self.start, nothing)
         if self.loaded:
-            self._loads()
+            write_own_forces(looped, self.elsewhere)
         looped.inward(self.inward, nothing)
         if self.pairs is not None:
             d = KernelDraft(looped)
@@ -331,12 +370,16 @@ class ReducedPaths(PathColumns):
         super()._windows(cells, arms)
         if self.paths is None:
             return
-        looped, first, nu = self.looped, self._first_law, self.tree.nu
+        looped, first = self.looped, self._first_law
         for name in "rs":
             places = np.zeros(len(looped.types), dtype=np.int64)
-            places[list(arms)] = [(r - first) * nu + j for r, j in arms.values()]
+            places[list(arms)] = self._arm_places(arms)
             looped.windows[f"arm_{name}"] = name, places
         looped.window("law_reduced", "reduced", first, LawsAlongPaths.of_model(looped.model).starts)
+
+    def _arm_places(self, arms: Mapping[int, tuple[int, int]]) -> list[int]:
+        """Where r and s of arms are in their results."""
+        return [(r - self._first_law) * self.tree.nu + j for r, j in arms.values()]
 
     def _derivatives(self, kind: PathKind, d: LawKernel, law: PathLaw, view: LawView) -> None:
         T, L, v = tension(d, law, view), d.me.L, d.me.v

@@ -191,7 +191,7 @@ class TreeColumns:
     def write(self) -> None:
         solve(self.looped, True, "tau", self.prepared, self.ground, self.found, self.applied)
         if self.loaded:
-            self._loads()
+            write_own_forces(self.looped, self.elsewhere)
         self.looped.inward(self.inward, nothing)
         if self.pairs is not None:
             d = KernelDraft(self.looped)
@@ -237,18 +237,6 @@ class TreeColumns:
         if self.pulled:
             mine = mine._replace(F=add(mine.F, d.me.F))
         carry(d.me, mine)
-
-    def _loads(self) -> None:
-        """How forces on coordinates change with those of their body."""
-        line = StraightLine(self.looped)
-        s, loads = line.symbols, line.loads(without=self.elsewhere)
-        for b in self.tree.bodies:
-            if any(k in loads.mobility for k in self.tree.speeds_of(b.index)):
-                f = ca.vertcat(*(loads.mobility.get(k, ca.SX(0)) for k in self.tree.speeds_of(b.index)))
-                rate = motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot
-                N, body = ca.jacobian(rate, s["u"])[:, b.u], line.body(b.index)
-                body.f_q, body.f_u = ca.jacobian(f, s["q"])[:, b.q] @ N, ca.jacobian(f, s["u"])[:, b.u]
-        line.write()
 
     def inward(self, d: Draft) -> None:
         """What the body carries is there."""
@@ -297,6 +285,19 @@ class TreeColumns:
         for name, up, down in (("q", up_q, down_q), ("u", up_u, down_u)):
             if name in self.wrt:
                 d.writes |= {f"up_{name}": -up, f"down_{name}": -down}
+
+
+def write_own_forces(looped: Looped, without: frozenset[int]) -> None:
+    """A line: how forces on coordinates, but those of some laws, change with those of their body."""
+    line, tree = StraightLine(looped), looped.model.tree
+    s, loads = line.symbols, line.loads(without=without)
+    for b in tree.bodies:
+        if any(k in loads.mobility for k in tree.speeds_of(b.index)):
+            f = ca.vertcat(*(loads.mobility.get(k, ca.SX(0)) for k in tree.speeds_of(b.index)))
+            q, u, body = s["q"][b.q], s["u"][b.u], line.body(b.index)
+            N = ca.jacobian(motion(b.mobilizer, s.t, q, u).qdot, u)
+            body.f_q, body.f_u = ca.densify(ca.jacobian(f, q) @ N), ca.densify(ca.jacobian(f, u))
+    line.write()
 
 
 def carried(row: BodyFields) -> Subtree:

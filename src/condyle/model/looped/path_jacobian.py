@@ -23,6 +23,7 @@ has a row *felt* for each such body and speed before it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -100,7 +101,13 @@ class PathColumns:
         place: the result that holds the columns of each variable, and where they begin in its rows of `width` numbers.
         speeds: the row of the first speed.
         felt: bodies whose loads depend on them alone: (4).
+
+    Attributes:
+        local: whether only what a law adds to the equations of speeds that it crosses is asked for. Then loads do not
+            move with their bodies in the passes before: what a turn carries is added above the speed's body.
     """
+
+    local = False
 
     def __init__(
         self,
@@ -133,17 +140,30 @@ class PathColumns:
             others.setdefault(int(law[row]), []).append(row)
         pulls = [(row, r, j) for r, j in arms for row in others[r] if (row, j) not in touched]
         touched |= {(row, j): ends_of[row] for row, _, j in pulls}
-        wanted = {(A, j) for (_, j), ends in touched.items() for B in ends if B >= 0 for A in tree.path(B)}
-        wanted |= {(A, j) for B, speeds in before.items() for A in tree.path(B) for j in speeds}
-        cells = [(B, j) for B in tree.tip_to_base for j in range(tree.nu) if (B, j) in wanted]
+        if self.local:
+            touching = {B for ends in ends_of.values() for B in ends}
+            beyond = {B: frozenset(tree.path(B)) if B >= 0 else frozenset() for B in touching}
+            between: dict[int, set[int]] = {}
+            for row, ends in ends_of.items():
+                reach = [beyond[B] for B in ends]
+                between.setdefault(int(law[row]), set()).update(
+                    frozenset.union(*reach) - frozenset.intersection(*reach)
+                )
+            wanted = {(A, j) for r, j in arms for A in between[r]}
+        else:
+            wanted = {
+                (A, j) for (_, j), ends in touched.items() for B in ends if B >= 0 for A in tree.path(B)
+            }
+            wanted |= {(A, j) for B, speeds in before.items() for A in tree.path(B) for j in speeds}
+        depth_first = {B: n for n, B in enumerate(tree.tip_to_base)}
+        cells = sorted(wanted, key=lambda key: (depth_first[key[0]], key[1]))
         nothing = rows.add("cell", 0)
-        where = {(-1, j): nothing for j in range(tree.nu)}
-        where |= {key: nothing + 1 + n for n, key in enumerate(cells)}
+        where = defaultdict(lambda: nothing, {key: nothing + 1 + n for n, key in enumerate(cells)})
+        owner = [b.index for b in tree.bodies for _ in tree.speeds_of(b.index)]
         rows.link("up", {nothing: nothing})
         for B, j in cells:
             own = {f"own{n}": self.speeds + k for n, k in enumerate(tree.speeds_of(B))}
-            P = tree.parent(B)
-            rows.add("cell", len(own), up=nothing if P is None else where[P, j], **own)
+            rows.add("cell", len(own), up=where[tree.parent(B), j], **own)
         for B, speeds in before.items():
             for j in speeds:
                 rows.add("felt", 0, felt_by=B + 1, cell0=where[B, j], speed=self.speeds + j)
@@ -156,6 +176,8 @@ class PathColumns:
             ends = {f"end{i}": B + 1 for i, B in enumerate(touched[row, j])}
             ends |= {f"cell{i}": where[B, j] for i, B in enumerate(touched[row, j])}
             r, kind = int(law[row]), int(looped.types[row]) - first_span
+            if self.local:
+                ends["above"] = where[tree.parent(owner[j]), j]
             turn = rows.add("turn", kind, span=row, law=r, arm=arm[r, j], speed=self.speeds + j, **ends)
             turns.setdefault(kind, {})[turn] = row, sides
         for row, r, j in pulls:
@@ -185,7 +207,7 @@ class PathColumns:
             result, begin = self.place[name]
             for e in range(max(b.mobilizer.nu for b in tree.bodies)):
                 at = {
-                    row: (tree.bodies[B].u.start + e) * self.width + begin + j
+                    row: begin + self._entry(tree.bodies[B].u.start + e, j)
                     for row, (B, j) in cells.items()
                     if e < len(tree.speeds_of(B))
                 }
@@ -195,6 +217,10 @@ class PathColumns:
             z = looped.windows["law_z"][1] - looped.model.tail["z"].start
             at = {row: j * self.width + begin + int(z[r]) for row, (r, j) in arms.items()}
             window("arm_z", result, at)
+
+    def _entry(self, k: int, j: int) -> int:
+        """Where the entry of two speeds is in a result."""
+        return k * self.width + j
 
     @property
     def _first_law(self) -> int:
@@ -281,16 +307,20 @@ class PathColumns:
         """(3) without what moves with the bodies, about O."""
         S, W, dW = d.speed.S, d.span.W, d.me.dW
         T, dT_q, dT_u = LawFields(d, "law").tension, d.arm.dT_q, d.arm.dT_u
+        whole = ca.SX(6, 1)
         for i, link in enumerate(d.kind_of_span.links):
             p, at = d.row(link).p_O, slice(6 * i, 6 * i + 6)
             step = d.sides[i] * (S[1] + cross(S[0], p))
             w, dw = _about(p, W[at]), _about(p, dW[at])
             dw = dw[0] + cross(step, w[1]), dw[1]
             carried = cross(S[0], w[0]) + cross(S[1], w[1]), cross(S[0], w[1])
+            whole += d.sides[i] * ca.vertcat(*carried)
             by_q = [-(dT_q * x + T * (dx - d.sides[i] * c)) for x, dx, c in zip(w, dw, carried, strict=True)]
             cell = CellFields(d, f"cell{i}")
             d.add(cell, CellFields.by_q, ca.vertcat(*by_q))
             d.add(cell, CellFields.by_u, -dT_u * ca.vertcat(*w))
+        if self.local:
+            d.add(CellFields(d, "above"), CellFields.by_q, -T * whole)
 
     def _pull(self, d: PullKernel, number: int) -> None:
         """(3) of a span that does not move, or as a whole."""

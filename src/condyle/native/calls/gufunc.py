@@ -24,9 +24,9 @@ from condyle.native.calls.finite_check import FiniteArgument, is_finite
 from condyle.native.fastcall.structures import Owner, make_ufunc
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
-from condyle.native.ir.values import BYTE, DOUBLE, INT, LONG, POINTER, Value
+from condyle.native.ir.values import BOOL, BYTE, DOUBLE, INT, LONG, POINTER, Value
+from condyle.native.machine import cache, jit
 from condyle.native.machine.jit import Library
-from condyle.records import dataclass
 
 # bytes: a cache line, and the widest vector register
 _ALIGN = 64
@@ -42,7 +42,8 @@ def add_loop(
     work: int,
     watched: Sequence[FiniteArgument] = (),
 ) -> None:
-    """Define the inner loop `@name` around `@kernel`, which the module has.
+    """Define the inner loop `@name` around `@kernel`, which the module has: it tells the loop that all kernels of so
+    many lanes share which kernel it is, and what that takes.
 
     Args:
         inputs: sizes of the kernel's arguments, zeros included.
@@ -51,48 +52,78 @@ def add_loop(
         watched: inputs that should be finite; blocks where they are not are counted.
     """
     W, sizes = module.lanes.W, [*inputs, *outputs]
-    native = [k for k, size in enumerate(sizes) if size]
-    offsets, end = {}, 0
-    for k in native:
-        offsets[k], end = end, end + -(-sizes[k] * W * 8 // _ALIGN) * _ALIGN
+    end = -(-8 * (len(sizes) + 1) // _ALIGN) * _ALIGN  # where all arguments are comes first
+    rows, native = [], 0
+    for k, size in enumerate(sizes):
+        rows.append((size, end, native if size else -1, k < len(inputs)))
+        native, end = native + bool(size), end + -(-size * W * 8 // _ALIGN) * _ALIGN
     total = end + work * W * 8 + _ALIGN
-    _add_copies(module)
+    plan = module.table(f"{name}.plan", np.array([len(sizes), native, total, end, *sum(rows, ())], np.int64))
+    with module.function(f"{name}.run", [POINTER], result=BOOL) as b:
+        where = [b.load(b.at(b.arguments[0], k, POINTER), POINTER) for k in range(len(sizes) + 1)]
+        fine = is_finite(b, [(where[w.place], w) for w in watched if w.size])
+        b.call(kernel, *where)
+        b.give(fine)
+    shared = f"condyle.loop.{W}"
+    module.link(shared, [POINTER] * 6, functools.partial(_shared_loop, shared))
     with module.function(name, [POINTER] * 4, internal=False) as b:
-        arrays, dims, steps, context = b.arguments
+        b.call(shared, *b.arguments, b.symbol(plan), b.symbol(f"{name}.run"))
+        b.give()
+
+
+@functools.cache
+def _shared_loop(name: str) -> bytes:
+    """Machine code of the loop of W lanes. It depends on no kernel: the cache keeps it for all."""
+    if (found := cache.fetch(name)) is not None:
+        return found[0]
+    module = Module(int(name.rpartition(".")[2]))
+    _add_shared_loop(module, name)
+    code = jit.compile_ir(module.text(), 1)
+    cache.store(name, code, {})
+    return code
+
+
+def _add_shared_loop(module: Module, name: str) -> None:
+    """Define `@name`: the arguments of an inner loop, then the plan of add_loop, and what runs the kernel on a list
+    of its arguments and says whether those that are watched are finite."""
+    W = module.lanes.W
+    _add_copies(module)
+    with module.function(name, [POINTER] * 6, internal=False) as b:
+        arrays, dims, steps, context, plan, run = b.arguments
         n = b.load(dims, LONG)
         last = n - 1
         end_of_function, fail = b.label("end"), b.label("fail")
         b.require(b.compare("sgt", n, 0), end_of_function)
+        count, native, total, end = (b.load(b.at(plan, k, LONG), LONG) for k in range(4))
         block = _take_memory(b, context, total, fail)
         number = b.convert("ptrtoint", block, LONG)
         base = b.convert("inttoptr", (number + (_ALIGN - 1)) & -_ALIGN, POINTER)
-        workspace = b.at(base, end, BYTE)
-        rows = {
-            k: _Strided(
-                b.load(b.at(arrays, a, POINTER), POINTER),
-                b.load(b.at(steps, a, LONG), LONG),
-                b.load(b.at(steps, len(native) + a, LONG), LONG),
-                b.at(base, offsets[k], BYTE),
-                sizes[k],
-            )
-            for a, k in enumerate(native)
-        }
-        direct = {k: b.compare("eq", r.inner, 8) for k, r in rows.items()} if W == 1 else {}
+
+        def row(k: Value) -> _Row:
+            return _Row(b, b.at(plan, k * 4 + 4, LONG), arrays, steps, native)
+
+        with b.loop(count) as k:  # an argument of size zero is never read
+            b.store(b.at(base, row(k).offset, BYTE), b.at(base, k, POINTER))
+        b.store(b.at(base, end, BYTE), b.at(base, count, POINTER))
         with b.loop(n, W) as i:
-            where = [base] * len(sizes)  # an argument of size zero is never read
-            for k, r in rows.items():
-                where[k] = r.buffer
-                if W == 1:  # a contiguous row needs no copy
-                    where[k] = b.select(direct[k], b.at(r.array, i * r.outer, BYTE), r.buffer)
-                if k < len(inputs):
-                    r.copy(b, "gather", i, last)
-            if seen := [(where[w.place], w) for w in watched if w.size]:
-                with b.when(is_finite(b, seen), False):
-                    b.put(LONG, f"atomicrmw add {b.at(context, 4, LONG)}, i64 1 monotonic")
-            b.call(kernel, *where, workspace)
-            for k, r in rows.items():
-                if k >= len(inputs):
-                    r.copy(b, "scatter", i, last)
+            with b.loop(count) as k:
+                r = row(k)
+                with b.when(r.exists):
+                    r.read()
+                    buffer = b.at(base, r.offset, BYTE)
+                    if W == 1:  # a contiguous row needs no copy
+                        direct = b.compare("eq", r.inner, 8)
+                        place = b.select(direct, b.at(r.array, i * r.outer, BYTE), buffer)
+                        b.store(place, b.at(base, k, POINTER))
+                    with b.when(r.given):
+                        r.copy("gather", buffer, i, last)
+            with b.when(b.call(run, base, result=BOOL), False):
+                b.put(LONG, f"atomicrmw add {b.at(context, 4, LONG)}, i64 1 monotonic")
+            with b.loop(count) as k:
+                r = row(k)
+                with b.when(r.exists), b.when(r.given, False):
+                    r.read()
+                    r.copy("scatter", b.at(base, r.offset, BYTE), i, last)
         _give_memory(b, context, block)
         # else NumPy warns of inactive branches
         b.outside("feclearexcept", b.number(_FE_ALL, INT), result=INT)
@@ -103,7 +134,32 @@ def add_loop(
         b.jump(end_of_function)
 
 
-def _take_memory(b: Builder, context: Value, size: int, fail: str) -> Value:
+class _Row:
+    """An argument in a plan.
+
+    Attributes:
+        size, offset: how many numbers it has, and where its lanes begin [bytes].
+        exists, given: whether NumPy knows it; and whether it is no result.
+        array, outer, inner: after `read`: where its rows are, and bytes from row to row and from number to number.
+    """
+
+    def __init__(self, b: Builder, place: Value, arrays: Value, steps: Value, native: Value) -> None:
+        self.b, self._arrays, self._steps, self._native = b, arrays, steps, native
+        self.size, self.offset, self._number, given = (b.load(b.at(place, k, LONG), LONG) for k in range(4))
+        self.exists = b.compare("sge", self._number, 0)
+        self.given = b.compare("ne", given, 0)
+
+    def read(self) -> None:
+        b, a = self.b, self._number
+        self.array = b.load(b.at(self._arrays, a, POINTER), POINTER)
+        self.outer = b.load(b.at(self._steps, a, LONG), LONG)
+        self.inner = b.load(b.at(self._steps, self._native + a, LONG), LONG)
+
+    def copy(self, which: str, buffer: Value, i: Value, last: Value) -> None:
+        self.b.call(which, buffer, self.array, self.outer, self.inner, self.size, i, last)
+
+
+def _take_memory(b: Builder, context: Value, size: Value, fail: str) -> Value:
     """The block of the last call, or a new one."""
     kept = b.put(POINTER, f"atomicrmw xchg {context}, ptr null acq_rel")
     before = b.block
@@ -120,20 +176,6 @@ def _give_memory(b: Builder, context: Value, block: Value) -> None:
     other = b.put(POINTER, f"atomicrmw xchg {context}, {block} acq_rel")
     with b.when(b.compare("ne", other, b.null())):
         b.call(b.load(b.at(context, 2, POINTER), POINTER), other)
-
-
-@dataclass(frozen=True)
-class _Strided:
-    """The rows of one array: address, strides between rows and numbers, lanes, length."""
-
-    array: Value
-    outer: Value
-    inner: Value
-    buffer: Value
-    size: int
-
-    def copy(self, b: Builder, which: str, i: Value, last: Value) -> None:
-        b.call(which, self.buffer, self.array, self.outer, self.inner, self.size, i, last)
 
 
 def _add_copies(module: Module) -> None:

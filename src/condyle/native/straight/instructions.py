@@ -18,6 +18,8 @@ from condyle.native.straight.selection import Selections
 CHOICE = -1  # our own operation: c ? x : y
 LEAVES = (ca.OP_INPUT, ca.OP_CONST)
 _PRODUCTS = (ca.OP_MUL, ca.OP_SQ)
+TRUTHS = ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR
+"""Operations whose result is true or false."""
 _NAMES = {getattr(ca, n): n[3:] for n in dir(ca) if n.startswith("OP_")}
 
 
@@ -31,7 +33,8 @@ def apply(op: int, *operands: SX) -> SX:
 
 
 class Instructions:
-    """Nodes of f in an order in which operands come first.
+    """Nodes of f in an order in which operands come first. Equal operations are one node: choices by equal conditions
+    can be taken together then. Only products are not: two sums may take one in each.
 
     Attributes, indexed by node:
         op: operation, one of casadi.OP_*.
@@ -51,6 +54,7 @@ class Instructions:
         self.results = f.n_out()
         op_of, input_of, output_of = f.instruction_id, f.instruction_input, f.instruction_output
         newest: dict[int, int] = {}
+        known: dict[tuple[int, int, int], int] = {}
         for k in range(f.n_instructions()):
             op, i, o = op_of(k), input_of(k), output_of(k)
             if op == ca.OP_OUTPUT:
@@ -74,6 +78,10 @@ class Instructions:
             else:
                 a = newest[i[0]]
                 b = newest[i[1]] if len(i) > 1 else -1
+                if op not in _PRODUCTS:
+                    first = newest[o[0]] = known.setdefault((op, a, b), len(self.op))
+                    if first < len(self.op):
+                        continue
             newest[o[0]] = len(self.op)
             self.op.append(op)
             self.a.append(a)

@@ -314,17 +314,20 @@ class _KernelWriter:
     def _is_line(self) -> bool:
         """Whether it is long enough to become machine code at once."""
         graph = self.graph
-        if self.masked or self.lanes.W > 1 or not (self.split and self.module.lines):
+        if self.masked or not (self.split and self.module.lines):
             return False
         used = sum(1 for k, uses in enumerate(graph.uses) if uses and k not in graph.constants)
         long = used >= line_code.LEAST
-        return long and line_code.available(self.module.contract) and line_code.is_known(graph)
+        available = line_code.available(self.module.contract, self.lanes.W)
+        return long and available and line_code.is_known(graph)
 
     def write(self) -> int:
         """Add the kernel to its module; returns blocks of work."""
         graph = self.graph
         if self._is_line():
-            return line_code.add_line(self.module, graph, self.name, self.places, self.work, self.early)
+            return line_code.add_line(
+                self.module, graph, self.name, self.places, self.work, self.early, self.uniform, self.known
+            )
         taken = set(graph.products.values())
         for k, op in enumerate(graph.op):
             if not graph.uses[k] or k in taken or op in LEAVES:

@@ -1,4 +1,4 @@
-"""A long straight line for one state, as machine code at once.
+"""A long straight line, for one state or for four or eight side by side, as machine code at once.
 
 LLVM takes 45 microseconds per operation, and as text the line takes 30 more; here an operation takes 10. A
 straight line needs no more than this: its operations in order, each value in a register for as long as it is
@@ -7,21 +7,24 @@ those of kernel_writer.py: the same bits.
 
     lowering    nodes of the graph become steps, each of one instruction or call, over numbered values
     allocation  steps become instructions, with values in sixteen registers, or in 29 of AVX-512's 32
+
+What is true or false is all bits of a register; for lanes of AVX-512 it is a mask, of which there are seven.
 """
 
 from __future__ import annotations
 
+import collections
+import functools
 import struct
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Collection, Mapping, Sequence
 
 import casadi as ca
 
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import POINTER, bits
-from condyle.native.machine import elf, jit
+from condyle.native.machine import cache, elf, jit
 from condyle.native.straight import libm, x86
-from condyle.native.straight.instructions import CHOICE, LEAVES, Graph
+from condyle.native.straight.instructions import CHOICE, LEAVES, TRUTHS, Graph
 from condyle.native.straight.selection import LEAF
 
 LEAST = 30
@@ -33,20 +36,25 @@ _LOW = 13, 14, 15
 """Where there are 32 registers: kept for instructions that know the first sixteen only."""
 _SIGN, _ALL = 1 << 63, (1 << 64) - 1
 _LESS, _LESS_EQUAL, _EQUAL, _UNORDERED, _NOT_EQUAL, _EQUAL_OR_NOT = 1, 2, 0, 3, 4, 8
-_LOADED = "and", "or", "xor", "cmp"  # what these work on is not read in memory
+_LOADED = "and", "or", "xor", "cmp"  # for one state, what these work on is not read in memory
+_AND_OR = {"both": "and", "kept": "and", "any": "or", "not": "xor"}
+"""What is done with values that are all bits or none."""
+_MASKED = "add", "sub", "mul", "div", "sqrt", "fma", "fms", "fnma"
+_ALIGN = 63
 _WRITTEN = "sincos", "exp", "log", "erfinv"
 
 Step = tuple[str, int, tuple[int, ...], object]
 """What is done, the value that it makes (-1: none), its operands, and what else it needs."""
 
 
-@cache
-def available(contract: bool) -> bool:
+def available(contract: bool, lanes: int = 1) -> bool:
     """Whether this processor and system take such code."""
-    return jit.elf_machine() == 62 and jit.has("avx") and (jit.fuses() or not contract)
+    if jit.elf_machine() != 62 or not jit.has("avx") or not (jit.fuses() or not contract):
+        return False
+    return lanes in (1, 4) or (lanes == 8 and _registers() == 32)
 
 
-@cache
+@functools.cache
 def _registers() -> int:
     return 32 if all(map(jit.has, ("avx512f", "avx512vl", "avx512dq"))) else 16
 
@@ -58,8 +66,10 @@ def add_line(
     places: Sequence[tuple[int, int]],
     memories: int,
     early: Mapping[int, list[tuple[int, int, int]]],
+    uniform: Collection[int] = (),
+    aligned: bool = False,
 ) -> int:
-    """Link the function `@name` of a graph to a module; returns how many doubles its `work` must hold.
+    """Link the function `@name` of a graph to a module; returns how many blocks of lanes its `work` must hold.
 
     Args:
         module: that calls it.
@@ -67,25 +77,35 @@ def add_line(
         places: memory, and the element of it at which each input and then each output begins.
         memories: how many there are: arguments, `work` is the next.
         early: outputs that may be stored when a node is known; all others are stored at the end.
+        uniform: inputs that are one number for all lanes.
+        aligned: whether `work` is aligned for lanes.
     """
-    lowered = _Lowered(graph, places, early)
-    code, addresses, work = _Allocator(lowered, memories).write()
+    W = module.lanes.W
+    lowered = _Lowered(graph, places, early, W, uniform if W > 1 else ())
+    masked = W > 1 and _registers() == 32
+    align = W > 1 and not aligned
+    code, addresses, work = (_WithMasks if masked else _Allocator)(lowered, memories, align).write()
     module.link(
         name, [POINTER] * (memories + 1), lambda: elf.code_object(jit.elf_machine(), name, code, addresses)
     )
     for symbol in sorted({symbol for _, symbol in addresses if symbol.startswith("condyle.")}):
-        module.attach(symbol, _functions)
-    return work
+        module.attach(symbol, functools.partial(_function, symbol))
+    return work + align * (1 + _ALIGN // (8 * W + 1))
 
 
-@cache
-def _functions() -> bytes:
-    """Machine code of the functions in libm.py, for one state."""
-    module = Module(1)
-    for name in _WRITTEN:
-        libm.function(module, name)
+@functools.cache
+def _function(symbol: str) -> bytes:
+    """Machine code of a function in libm.py. It depends on no model: the cache keeps it for all."""
+    _, name, lanes = symbol.split(".")
+    key = f"function {symbol}"
+    if (found := cache.fetch(key)) is not None:
+        return found[0]
+    module = Module(int(lanes))
+    libm.function(module, name, _OPERANDS.get(name, 1))
     # the same bytes whatever the settings say: what links it from the cache and what is new must agree
-    return jit.compile_ir(module.text().replace("define internal ", "define "), 1)
+    code = jit.compile_ir(module.text().replace("define internal ", "define "), 1)
+    cache.store(key, code, {})
+    return code
 
 
 class _Lowered:
@@ -95,6 +115,7 @@ class _Lowered:
         steps: in order.
         constants: bits of each value that is one.
         homes: memory and place in bytes of each value that is an argument.
+        spread: values that are arguments and the same in all lanes.
         count: of values.
     """
 
@@ -103,11 +124,14 @@ class _Lowered:
         graph: Graph,
         places: Sequence[tuple[int, int]],
         early: Mapping[int, list[tuple[int, int, int]]],
+        lanes: int,
+        uniform: Collection[int],
     ) -> None:
-        self.graph, self.places = graph, places
+        self.graph, self.places, self.lanes, self.uniform = graph, places, lanes, uniform
         self.steps: list[Step] = []
         self.constants: dict[int, int] = {}
         self.homes: dict[int, tuple[int, int]] = {}
+        self.spread: set[int] = set()
         self.count = len(graph.op)
         self._known: dict[int, int] = {}  # values by their bits
         self._masks: dict[int, int] = {}  # of nodes: all bits set or none
@@ -127,7 +151,10 @@ class _Lowered:
                 self.constants[k] = bits(graph.constants[k]) & _ALL
             elif op == ca.OP_INPUT:
                 memory, offset = places[graph.a[k]]
-                self.homes[k] = memory, 8 * (offset + graph.b[k])
+                one = graph.a[k] in self.uniform
+                self.homes[k] = memory, (offset + graph.b[k]) * 8 * (1 if one else self.lanes)
+                if one:
+                    self.spread.add(k)
             else:
                 self._node(k, op)
             for output in early.get(k, ()):
@@ -144,7 +171,7 @@ class _Lowered:
         """stays: whether the value may be read there again."""
         memory, offset = self.places[len(self.places) - self.graph.results + argument]
         value = self._number(k) if k < len(self.graph.op) else k
-        self.steps.append(("store", -1, (value,), (memory, 8 * (offset + element), stays)))
+        self.steps.append(("store", -1, (value,), (memory, (offset + element) * 8 * self.lanes, stays)))
 
     # values
 
@@ -165,10 +192,10 @@ class _Lowered:
 
     def _number(self, k: int) -> int:
         """The value of a node, 0 or 1 of one that is true or false."""
-        if k not in self._masks or self.graph.op[k] not in _TRUTHS:
+        if k not in self._masks or self.graph.op[k] not in TRUTHS:
             return k
         if k not in self._numbers:
-            self._numbers[k] = self._put("and", self._masks[k], self._constant(bits(1.0)))
+            self._numbers[k] = self._put("kept", self._masks[k], self._constant(bits(1.0)))
         return self._numbers[k]
 
     def _mask(self, k: int) -> int:
@@ -196,11 +223,11 @@ class _Lowered:
         elif op in _COMPARED:
             self._masks[k] = put("cmp", self._number(a), self._number(b), more=_COMPARED[op])
         elif op in (ca.OP_AND, ca.OP_OR):
-            self._masks[k] = put("and" if op == ca.OP_AND else "or", self._mask(a), self._mask(b))
+            self._masks[k] = put("both" if op == ca.OP_AND else "any", self._mask(a), self._mask(b))
         elif op == ca.OP_NOT:
-            self._masks[k] = put("xor", self._mask(a), self._constant(_ALL))
+            self._masks[k] = put("not", self._mask(a), self._constant(_ALL))
         elif op == ca.OP_IF_ELSE_ZERO:
-            put("and", self._mask(a), self._number(b), to=k)
+            put("kept", self._mask(a), self._number(b), to=k)
         elif op == CHOICE:
             c, x, y = graph.choices[k]
             put("blend", self._mask(c), self._number(x), self._number(y), to=k)
@@ -209,8 +236,7 @@ class _Lowered:
         elif op in _CALLED:
             name, count = _CALLED[op]
             operands = [self._number(x) for x in (a, b)[:count]]
-            symbol = f"condyle.{name}.1" if name in _WRITTEN else name
-            put("call", *operands, to=k, more=(symbol, (k,)))
+            put("call", *operands, to=k, more=(self._symbol(name), (k,)))
         else:
             self._other(k, op, self._number(a), self._number(b) if b >= 0 else -1)
 
@@ -237,10 +263,14 @@ class _Lowered:
             best = put("blend", put("cmp", *order, more=_LESS), b, a)
             put("blend", put("cmp", a, a, more=_UNORDERED), b, best, to=k)
 
+    def _symbol(self, name: str) -> str:
+        """What a function is called: for one state the C library has most of them."""
+        return f"condyle.{name}.{self.lanes}" if self.lanes > 1 or name in _WRITTEN else name
+
     def _sine(self, k: int, a: int, op: int) -> None:
         if a not in self._sines:
             pair = self._sines[a] = self._new(), self._new()
-            self.steps.append(("call", -1, (self._number(a),), ("condyle.sincos.1", pair)))
+            self.steps.append(("call", -1, (self._number(a),), (self._symbol("sincos"), pair)))
         self._put("same", self._sines[a][op == ca.OP_COS], to=k)
 
     def _index(self, shape: int) -> int:
@@ -261,7 +291,6 @@ class _Lowered:
         return self._indices[shape]
 
 
-_TRUTHS = ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR
 _BINARY = {ca.OP_ADD: "add", ca.OP_SUB: "sub", ca.OP_MUL: "mul", ca.OP_DIV: "div"}
 _SAME = {ca.OP_SQ: "mul", ca.OP_TWICE: "add"}
 _COMPARED = {ca.OP_LT: _LESS, ca.OP_LE: _LESS_EQUAL, ca.OP_EQ: _EQUAL, ca.OP_NE: _NOT_EQUAL}
@@ -294,9 +323,10 @@ _CALLED = {
     **{getattr(ca, f"OP_{n.upper()}"): (n, 2) for n in ["atan2", "fmod", "hypot", "remainder", "pow"]},
     ca.OP_CONSTPOW: ("pow", 2),
 }
+_OPERANDS = dict(_CALLED.values())
 _KNOWN = {
     *LEAVES,
-    *_TRUTHS,
+    *TRUTHS,
     *_BINARY,
     *_SAME,
     *_CALLED,
@@ -314,25 +344,36 @@ def is_known(graph: Graph) -> bool:
 
 
 class _Allocator:
-    """Instructions for steps, with values in registers."""
+    """Instructions for steps, with values in registers.
 
-    def __init__(self, lowered: _Lowered, memories: int) -> None:
+    Args:
+        align: whether `work` must be aligned.
+    """
+
+    def __init__(self, lowered: _Lowered, memories: int, align: bool) -> None:
         self.steps = self._without_names(lowered)
-        self.constants, self.homes = lowered.constants, lowered.homes
+        self.constants, self.homes, self.spread = lowered.constants, lowered.homes, lowered.spread
+        self.lanes, self.align = lowered.lanes, align
         self.work = memories
         self.code: list[bytes] = []
         self.size = 0
         self.fixes: list[tuple[int, int, int]] = []  # where a distance to the pool is, its end, and to what
         self.addresses: list[tuple[int, str]] = []
         self.pool: dict[bytes, int] = {}  # by their bits: 0.0 == -0.0
-        self.pool_size = 0
+        self.held = bytearray()
         self.value = [-1] * _registers()
         self.next = [_FREE] * _registers()
-        for r in _LOW if _registers() > 16 else ():
+        for r in self._kept_free():
             self.next[r] = -1  # never taken
         self.register: dict[int, int] = {}
         self.slots, self.free, self.slot = 0, list[int](), dict[int, int]()
+        self.more = 0  # a mask of the instruction that is written
+        self.near = _NEAR if self.lanes == 1 or _registers() < 32 else 4 * _NEAR
         self.left: list[int] = []  # places in `work` that are free from the next step on
+
+    def _kept_free(self) -> Sequence[int]:
+        """Registers that hold no values."""
+        return _LOW if _registers() > 16 else ()
 
     @staticmethod
     def _without_names(lowered: _Lowered) -> list[Step]:
@@ -352,7 +393,7 @@ class _Allocator:
         self.size += len(code)
 
     def write(self) -> tuple[bytes, list[tuple[int, str]], int]:
-        """Code with its constants, where addresses go, and doubles of work."""
+        """Code with its constants, where addresses go, and blocks of work."""
         steps, last = self.steps, dict[int, int]()
         later: list[tuple[int, ...]] = [()] * len(steps)
         for at in range(len(steps) - 1, -1, -1):
@@ -361,46 +402,56 @@ class _Allocator:
             for x in operands:
                 last[x] = at
         calls = any(step[0] == "call" for step in steps)
-        self.bases = [*x86.ARGUMENTS, 10, *x86.PRESERVED][: self.work + 1]
-        pushed = self.bases[7:]
-        self.frame = (64 if calls else 0) + (8 if calls and len(pushed) % 2 == 0 else 0)
+        order = [*x86.PRESERVED, 10] if calls else [*x86.ARGUMENTS, 10, *x86.PRESERVED]
+        self.bases = order[: self.work + 1]
+        pushed = [g for g in self.bases if g in x86.PRESERVED]
+        self.frame = 8 if calls and len(pushed) % 2 == 0 else 0  # calls find the stack aligned
         self.stack = self.frame + 8 * len(pushed) + 8  # where arguments on the stack begin
         self.known = set(range(6))  # memories whose addresses are in their registers
         for g in pushed:
             self.emit(x86.push(g))
         self.emit(x86.grow_stack(self.frame))
-        for k, g in enumerate(self.bases[:6] if calls else ()):
-            self.emit(x86.on_stack(g, 8 * k, load=False))
+        for g, argument in zip(self.bases, x86.ARGUMENTS):
+            if g != argument:
+                self.emit(x86.copy(g, argument))
+        if self.align and self.work < 6:
+            self.emit(x86.align(self.bases[self.work]))
         for at, (word, to, operands, extra) in enumerate(steps):
             self.free += self.left
             self.left.clear()
-            getattr(self, f"_{word}", self._binary)(word, to, operands, extra, at, later[at], last)
+            getattr(self, f"_{word}", self._binary)(
+                _AND_OR.get(word, word), to, operands, extra, at, later[at], last
+            )
         self.emit(x86.grow_stack(-self.frame))
         for g in reversed(pushed):
             self.emit(x86.pop(g))
-        self.emit(x86.RETURN)
+        self.emit(x86.UPPER_ZERO + x86.RETURN if self.lanes > 1 else x86.RETURN)
         return self._joined(), self.addresses, self.slots
 
     def _base(self, memory: int) -> int:
         """The general register that holds the address of a memory; rax, until the next one, where none is left."""
         g = self.bases[memory] if memory < len(self.bases) else 0
         if memory not in self.known:
-            self.emit(x86.on_stack(g, 8 * memory if memory < 6 else self.stack + 8 * (memory - 6), load=True))
+            self.emit(x86.from_stack(g, self.stack + 8 * (memory - 6)))
+            if self.align and memory == self.work and memory >= 6:
+                self.emit(x86.align(g))
             if g:
                 self.known.add(memory)
         return g
 
     def _joined(self) -> bytes:
-        start = self.size + -self.size % 8
+        start = self.size + -self.size % (64 if self.lanes > 1 else 8)
         code = bytearray(b"".join(self.code) + bytes(start - self.size))
         for where, end, to in self.fixes:
             struct.pack_into("<i", code, where, start + to - end)
-        return bytes(code + b"".join(self.pool))
+        return bytes(code + self.held)
 
     def _in_pool(self, held: bytes) -> int:
         if held not in self.pool:
-            self.pool[held] = self.pool_size
-            self.pool_size += len(held)
+            if self.lanes > 1:
+                self.held += bytes(-len(self.held) % len(held))
+            self.pool[held] = len(self.held)
+            self.held += held
         return self.pool[held]
 
     # registers
@@ -417,26 +468,40 @@ class _Allocator:
         if word in x86.ONLY_LOW:
             low = d if d < 16 else _LOW[0]
             v, m = self._low(v, _LOW[0]), self._low(m, _LOW[1])
-            self.emit(x86.registers(word, low, v, m) + after)
+            self.emit(x86.registers(word, low, v, m, self.lanes) + after)
             word, v, m, after = "move", 0, low, b""
+        if word in x86.ALONE and self.lanes > 1:
+            v = 0
         if word != "move" or d != m:
-            self.emit(x86.registers(word, d, v, m) + after)
+            self.emit(x86.registers(word, d, v, m, self.lanes, self.more) + after)
 
-    def _from_memory(self, word: str, d: int, v: int, x: int, after: bytes = b"") -> None:
+    def _from_memory(self, word: str, d: int, v: int, x: int, after: bytes = b"", more: int = 0) -> None:
         """d <- v word the value x, which is in memory."""
+        if word in x86.ALONE and self.lanes > 1:
+            v = 0
+        if (x in self.constants or x in self.spread) and self.lanes > 1:
+            if word == "load":
+                word = "spread"
+            elif _registers() == 32:
+                more |= x86.ALL
         if x in self.constants:
-            code = x86.memory(word, d, v, x86.RIP, 0) + after
-            self.fixes.append(
-                (
-                    self.size + len(code) - len(after) - 4,
-                    self.size + len(code),
-                    self._in_pool(self.constants[x].to_bytes(8, "little")),
-                )
-            )
-            self.emit(code)
+            held = self.constants[x].to_bytes(8, "little")
+            one = self.lanes == 1 or word == "spread" or more & x86.ALL
+            self._from_pool(word, d, v, held if one else held * self.lanes, after, more)
             return
         memory, at = self.homes[x]
-        self.emit(x86.memory(word, d, v, self._base(memory), at) + after)
+        self.emit(x86.memory(word, d, v, self._base(memory), at, self.lanes, more) + after)
+
+    def _from_pool(self, word: str, d: int, v: int, held: bytes, after: bytes = b"", more: int = 0) -> None:
+        """d <- v word numbers that are kept beside the code."""
+        code = x86.memory(word, d, v, x86.RIP, 0, self.lanes, more) + after
+        end = self.size + len(code)
+        self.fixes.append((end - len(after) - 4, end, self._in_pool(held)))
+        self.emit(code)
+
+    def _folds(self, x: int, later: int) -> bool:
+        """Whether a value, needed again at a later step, is read in memory by the instruction that needs it."""
+        return x not in self.register and later > self.near and not (x in self.spread and _registers() < 32)
 
     def _take(self, at: int) -> int:
         """A register, that whose value is needed last."""
@@ -454,8 +519,8 @@ class _Allocator:
             self.free.append(self.slots)
             self.slots += 1
         self.slot[x] = slot = self.free.pop()
-        self.homes[x] = self.work, 8 * slot
-        self.emit(x86.memory("store", r, 0, self._base(self.work), 8 * slot))
+        self.homes[x] = self.work, 8 * self.lanes * slot
+        self.emit(x86.memory("store", r, 0, self._base(self.work), 8 * self.lanes * slot, self.lanes))
 
     def _load(self, x: int, at: int) -> int:
         """The register of a value, which stays there during step `at`."""
@@ -495,9 +560,9 @@ class _Allocator:
         if len(xs) == 1:  # sqrt, round
             xs, later = xs * 2, later * 2
         a, b = xs
-        if word in ("add", "mul") and a not in self.register and b in self.register:
+        if word in ("add", "mul") and a not in self.register and (b in self.register or later[0] > later[1]):
             (a, b), later, xs = (b, a), later[::-1], xs[::-1]
-        folds = b not in self.register and b != a and later[1] - at > _NEAR and word not in _LOADED
+        folds = b != a and (self.lanes > 1 or word not in _LOADED) and self._folds(b, later[1] - at)
         v = self._load(a, at)
         m = -1 if folds else self._load(b, at)
         after = bytes((extra,)) if isinstance(extra, int) else b""
@@ -505,7 +570,7 @@ class _Allocator:
         if folds:
             d = self._take(at)
             # a register that is taken may be v: its value has been stored by then
-            self._from_memory(word, d, v, b, after)
+            self._from_memory(word, d, v, b, after, self.more)
         else:
             d = self._take(at)
             self._put(word, d, v, m, after)
@@ -518,18 +583,18 @@ class _Allocator:
         role = next((k for k in once if later[k] == _NEVER and xs[k] in here), -1)
         fresh, copied = False, False
         if role < 0:
-            role = next((k for k in once if xs[k] not in here), -1)
+            role = max((k for k in once if xs[k] not in here), key=later.__getitem__, default=-1)
             fresh, copied = role >= 0, role < 0
         role = 2 if copied else role
         others = [k for k in (0, 1, 2) if k != role]
         # of the two others the second may be in memory
         first, second = others
-        if xs[first] not in here and xs[second] in here:
+        if xs[first] not in here and (xs[second] in here or later[first] > later[second]):
             first, second = second, first
         if not (fresh or copied):
             self._load(xs[role], at)
         v = self._load(xs[first], at)
-        folds = xs[second] not in here and xs[second] != xs[first] and later[second] - at > _NEAR
+        folds = xs[second] != xs[first] and self._folds(xs[second], later[second] - at)
         m = -1 if folds else self._load(xs[second], at)
         # dst = role z: dst + v m (231); role of a factor: the other two are a factor and z
         order = 231 if role == 2 else 132 if first == 2 else 213
@@ -541,13 +606,13 @@ class _Allocator:
             if fresh:
                 self._from_memory("load", d, 0, xs[role])
             else:
-                self.emit(x86.registers("move", d, 0, source))
+                self.emit(x86.registers("move", d, 0, source, self.lanes))
         else:
             d = self._load(xs[role], at)
         if folds:
-            self._from_memory(f"{word}{order}", d, v, xs[second])
+            self._from_memory(f"{word}{order}", d, v, xs[second], more=self.more)
         else:
-            self.emit(x86.registers(f"{word}{order}", d, v, m))
+            self.emit(x86.registers(f"{word}{order}", d, v, m, self.lanes, self.more))
         if not (fresh or copied):
             # d holds another value now
             del here[xs[role]]
@@ -569,7 +634,7 @@ class _Allocator:
         m = self._load(xs[0], at)
         self._used(xs, later)
         d = self._take(at)
-        self.emit(x86.registers("move", d, 0, m))
+        self.emit(x86.registers("move", d, 0, m, self.lanes))
         self._give(to, d, at, last)
 
     def _pick(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
@@ -587,7 +652,7 @@ class _Allocator:
     def _store(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
         r = self._load(xs[0], at)
         memory, place, stays = extra
-        self.emit(x86.memory("store", r, 0, self._base(memory), place))
+        self.emit(x86.memory("store", r, 0, self._base(memory), place, self.lanes))
         if stays and xs[0] not in self.constants:
             self.homes.setdefault(xs[0], (memory, place))
         self._used(xs, later)
@@ -609,6 +674,196 @@ class _Allocator:
         self.emit(x86.ADDRESS)
         self.addresses.append((self.size, symbol))
         self.emit(bytes(8) + x86.CALL)
-        self.known -= set(range(7))
+        self.known.discard(6)
         for r, x in enumerate(results):
             self._give(x, r, at, last)
+
+
+class _WithMasks(_Allocator):
+    """The same for lanes of AVX-512: what is true or false is in a mask, one of seven."""
+
+    def __init__(self, lowered: _Lowered, memories: int, align: bool) -> None:
+        super().__init__(lowered, memories, align)
+        self._join_masks()
+        self.mask: dict[int, int] = {}  # by value
+        self.mask_value, self.mask_next = [-1] * 8, [-1, *[_FREE] * 7]  # the first cannot be asked for
+
+    def _kept_free(self) -> Sequence[int]:
+        return ()
+
+    def _join_masks(self) -> None:
+        """An instruction leaves zero, or what was there, in lanes that are not in a mask: a number that is kept by
+        a mask, or taken from another where the mask says so, needs none of its own."""
+        steps: list[Step | None] = [*self.steps]
+        uses = collections.Counter(x for _, _, operands, _ in self.steps for x in operands)
+        made = {to: at for at, (_, to, _, _) in enumerate(self.steps)}
+        kept = {to: at for at, (word, to, _, _) in enumerate(self.steps) if word == "kept" and uses[to] == 1}
+        for at, (word, to, operands, _) in enumerate(self.steps):
+            if word == "sub" and operands[1] in kept:
+                source = kept.pop(operands[1])
+                mask, y = self.steps[source][2]
+                steps[source], steps[at] = None, ("less", to, (operands[0], y, mask), None)
+        for to, at in kept.items():
+            mask, x = self.steps[at][2]
+            source = made.get(x, -1)
+            step = steps[source] if uses[x] == 1 and source >= 0 else None
+            if step is not None and step[0] in _MASKED:
+                word, _, operands, _ = step
+                steps[source] = None
+                steps[max(source, at if made[mask] > source else 0)] = ("masked", to, (*operands, mask), word)
+                if made[mask] < source:
+                    steps[at] = None
+        self.steps = [step for step in steps if step is not None]
+
+    # masks, as registers of numbers above
+
+    def _take_mask(self) -> int:
+        r = self.mask_next.index(max(self.mask_next))
+        if (x := self.mask_value[r]) >= 0:
+            self._keep_mask(x, r)
+            del self.mask[x]
+        return r
+
+    def _keep_mask(self, x: int, r: int) -> None:
+        if x in self.homes:
+            return
+        if not self.free:
+            self.free.append(self.slots)
+            self.slots += 1
+        self.slot[x] = slot = self.free.pop()
+        self.homes[x] = self.work, 8 * self.lanes * slot
+        self.emit(x86.mask_memory(r, self._base(self.work), 8 * self.lanes * slot, load=False))
+
+    def _load_mask(self, x: int) -> int:
+        if x not in self.mask:
+            r = self.mask[x] = self._take_mask()
+            memory, at = self.homes[x]
+            self.emit(x86.mask_memory(r, self._base(memory), at, load=True))
+            self.mask_value[r] = x
+        self.mask_next[self.mask[x]] = -1
+        return self.mask[x]
+
+    def _masks_used(self, xs: Sequence[int], later: Sequence[int]) -> None:
+        for x, then in zip(xs, later):
+            r = self.mask.get(x, -1)
+            if then == _NEVER:
+                if r >= 0:
+                    del self.mask[x]
+                    self.mask_value[r], self.mask_next[r] = -1, _FREE
+                if x in self.slot:
+                    self.left.append(self.slot.pop(x))
+            elif r >= 0:
+                self.mask_next[r] = then
+
+    def _new_mask(self, x: int, last: Mapping[int, int]) -> int:
+        """The mask of a value that is made now."""
+        r = self._take_mask()
+        self.mask_value[r], self.mask_next[r] = -1, _FREE
+        if x in last:
+            self.mask[x], self.mask_value[r], self.mask_next[r] = r, x, last[x]
+        return r
+
+    # steps
+
+    def _cmp(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
+        a, b = xs
+        after = bytes((extra,))
+        v = self._load(a, at)
+        folds = b != a and self._folds(b, later[1] - at)
+        m = -1 if folds else self._load(b, at)
+        self._used(xs, later)
+        if folds:
+            self._from_memory("test", self._new_mask(to, last), v, b, after)
+        else:
+            self.emit(x86.registers("test", self._new_mask(to, last), v, m, self.lanes) + after)
+
+    def _both(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
+        a, b = (self._load_mask(x) for x in xs)
+        self._masks_used(xs, later)
+        self.emit(x86.masks(word, self._new_mask(to, last), a, b))
+
+    _any = _both
+
+    def _not(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
+        a = self._load_mask(xs[0])
+        self._masks_used(xs[:1], later)
+        self.emit(x86.masks("not", self._new_mask(to, last), 0, a))
+
+    def _masked(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
+        self.more = self._load_mask(xs[-1]) | x86.ZERO
+        getattr(self, f"_{extra}", self._binary)(extra, to, xs[:-1], None, at, later[:-1], last)
+        self.more = 0
+        self._masks_used(xs[-1:], later[-1:])
+
+    def _less(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
+        """x - (mask ? y : 0)"""
+        (x, y, _), more = xs, self._load_mask(xs[2])
+        v = self._load(x, at)
+        folds = y != x and self._folds(y, later[1] - at)
+        m = -1 if folds else self._load(y, at)
+        if later[0] == _NEVER and x != y:
+            d = v
+            del self.register[x]
+            self.value[d] = -1
+        else:
+            d = self._take(at)
+            self.emit(x86.registers("move", d, 0, v, self.lanes))
+        if folds:
+            self._from_memory("sub", d, d, y, more=more)
+        else:
+            self.emit(x86.registers("sub", d, d, m, self.lanes, more))
+        self._masks_used(xs[2:], later[2:])
+        self._used(xs[:2], later[:2])
+        self._give(to, d, at, last)
+
+    def _kept(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
+        k, x = self._load_mask(xs[0]), xs[1]
+        more = k | x86.ZERO
+        folds = self._folds(x, later[1] - at)
+        m = -1 if folds else self._load(x, at)
+        self._masks_used(xs[:1], later)
+        self._used(xs[1:], later[1:])
+        d = self._take(at)
+        if folds:
+            self._from_memory("load", d, 0, x, more=more)
+        else:
+            self.emit(x86.registers("move", d, 0, m, self.lanes, more))
+        self._give(to, d, at, last)
+
+    def _blend(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
+        k, (_, yes, no) = self._load_mask(xs[0]), xs
+        v = self._load(no, at)
+        folds = yes != no and self._folds(yes, later[1] - at)
+        m = -1 if folds else self._load(yes, at)
+        self._masks_used(xs[:1], later)
+        self._used(xs[1:], later[1:])
+        d = self._take(at)
+        if folds:
+            self._from_memory("choose", d, v, yes, more=k)
+        else:
+            self.emit(x86.registers("choose", d, v, m, self.lanes, k))
+        self._give(to, d, at, last)
+
+    def _pick(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
+        i = self._load(xs[0], at)
+        numbers = struct.pack(f"<{len(extra)}d", *extra)
+        first, second = numbers[:64], numbers[64:]
+        if not second:
+            self._used(xs, later)
+            d = self._take(at)
+            self._from_pool("pick", d, i, first.ljust(64, b"\0"))
+        else:
+            d = self._take(at)
+            self._from_pool("load", d, 0, first)
+            self._from_pool("pick2", d, i, second.ljust(64, b"\0"))
+            self._used(xs, later)
+        self._give(to, d, at, last)
+
+    def _call(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
+        """No mask stays in its register either."""
+        for r, x in enumerate(self.mask_value):
+            if x >= 0:
+                self._keep_mask(x, r)
+                self.mask_value[r], self.mask_next[r] = -1, _FREE
+        self.mask.clear()
+        super()._call(word, to, xs, extra, at, later, last)
