@@ -20,7 +20,7 @@ ELSEWHERE = {
     "ik": "condyle run SETUP.xml",
     "id": "condyle analyze MODEL MOTION, or condyle run SETUP.xml",
 }
-"""What commands are here that somebody may look for under another name."""
+"""Other names under which users may look for commands."""
 
 
 TYPES = {"bool": "", "int": "N", "int range": "N", "float": "NUMBER", "float range": "NUMBER", "str": "NAME"}

@@ -29,7 +29,7 @@ def show(
     view: str = "any",
     geometry: Sequence[Path] = (),
 ) -> None:
-    """Write the scene and open it; a picture or a movie of it, if these are asked for.
+    """Write the scene and open it, or write a picture or a movie of it.
 
     Args:
         model: see `systems.system_of`.

@@ -44,7 +44,7 @@ def is_colored(stream: TextIO) -> bool:
 
 
 def columns(stream: TextIO) -> int | None:
-    """How wide lines may be; None where nobody looks on."""
+    """Width of lines; None if the output is not a terminal."""
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
@@ -55,7 +55,7 @@ def painted(text: str, name: str, stream: TextIO) -> str:
 
 
 def wrapped(text: str, first: str, later: str, width: int | None) -> str:
-    """Lines that break between words, never within one: paths stay whole."""
+    """Lines broken between words only, so that paths are not split."""
     if width is None:
         return first + text
     parts = [
@@ -109,7 +109,7 @@ class Bar:
     nothing is drawn.
 
     Args:
-        count: how many steps there are; 0 if nobody knows.
+        count: number of steps; 0 if unknown.
     """
 
     def __init__(self, count: int = 0) -> None:

@@ -1,8 +1,7 @@
 """Bilateral contacts, optionally without slip: docs/theory/constraints.md (21)-(24).
 
 Each has two parts: an equation on positions that keeps the surfaces together, and equations on velocities, at
-    their
-common point, that prevent slip.
+their common point, that prevent slip.
 """
 
 from __future__ import annotations

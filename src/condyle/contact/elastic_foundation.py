@@ -97,7 +97,7 @@ class Springs:
         return REACH * d if self.smooth else ca.SX(0)
 
     def touching(self, x: SX, d: SX, terms: SX) -> SX:
-        """Terms where springs act; NaN stays."""
+        """Terms where springs act; keeps NaN."""
         return ca.if_else(x <= -self.reach(d), 0, terms)
 
     def pressed_depth(self, x: SX, d: SX) -> tuple[SX, SX, SX]:

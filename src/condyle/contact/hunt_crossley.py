@@ -308,7 +308,7 @@ class HuntCrossley(ContactLaw):
         touching = where.x > 0
         x = ca.if_else(touching, where.x, 1)
         f = ca.if_else(touching, k * x * ca.sqrt(x), 0)  # (12)
-        if where.solved:  # NaN stays, which comparisons would hide
+        if where.solved:  # keeps NaN, which comparisons would hide
             f = ca.if_else(where.x <= 0, 0, ca.if_else(touching, f, ca.SX.nan()))
         return f, 2 / 5 * f * where.x
 

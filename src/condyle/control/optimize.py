@@ -1,9 +1,8 @@
 """From a start to a solution: scaling of the objective, warm starts, checkpoints, progress.
 
 Tolerances of interior point solvers are absolute: an objective of 1e-3 "converges" at ten times its minimum.
-    If
-the objective r f of a nearly feasible iterate is small, r becomes 1 / f and the solver continues from there,
-with its multipliers.
+If the objective r f of a nearly feasible iterate is small, r becomes 1 / f and the solver continues from
+there, with its multipliers.
 """
 
 from __future__ import annotations

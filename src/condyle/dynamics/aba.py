@@ -18,16 +18,16 @@ rank-one steps
 (2)-(3): no matrix is inverted. A held speed, locked or prescribed, has D + infinity for D and its
 acceleration for a_k, which is 0 for all others: its udot is exactly a_k (5), P passes whole to the parent and
 the force U a_k that it takes with it (3). Gravity is an upward acceleration of ground. A second right-hand
-side f goes the same way: (2) and (3) for a z of its own that begins with 0, (5) for x = M^-1 f.
+side f is handled alike: (2) and (3) for its own z, which begins with 0, (5) for x = M^-1 f.
 
-Where a mobilizer has lost rank (gimbal lock, a vanishing tangent), D is nothing but rounding. The status is 1
+Where a mobilizer has lost rank (gimbal lock, a vanishing tangent), D is rounding error alone. The status is 1
 + the first speed of the last body with
   not D N > 3e-14 h' P h,    N <- N min(1, D / h' P h),    P before the mobilizer's first elimination     (6)
-  first speed:  not D > 1e-14 (|h_w|^2 tr I + |h_v|^2 tr M),   the most that such a P can give
+  first speed:  not D > 1e-14 (|h_w|^2 tr I + |h_v|^2 tr M),   an upper bound with such a P
 and 0 if there is none. N begins with 1: the product is Hadamard's ratio of H' P H, its determinant over the
 product of its diagonal, which no choice of units and no length of a column changes. It is 1 where speeds do
 not couple and some roundings, 1e-16, where rank is lost; a light body that carries a heavy one has the ratio
-of their inertias and loses as many digits, but is no reason to refuse while some are left. The first speed's
+of their inertias and loses as many digits, but is accepted while some are left. The first speed's
 test finds rank that is lost across massless bodies.
 
 Trees in which bodies share speeds are solved by mass_matrix.py, with the same results.
@@ -68,7 +68,7 @@ from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
 SMALLEST_PIVOT = 3e-14
-"""Of (6): rounding leaves about 1e-16 where rank is lost; at the bound two or three digits are left."""
+"""Bound in (6): rounding leaves about 1e-16 where rank is lost; at the bound two or three digits are left."""
 
 
 @inlined
@@ -83,7 +83,7 @@ def reduced(P, z, h, tau, lock, held):
 
 @inlined
 def take_out(P, z, U, inverse, eps):
-    """P, z without one speed (3), and U / D."""
+    """P and z after one speed is eliminated (3), and U / D."""
     (I, J, M), (n, f) = P, U
     n_D, f_D = n * inverse, f * inverse
     P = symmetric(I - n @ n_D.T), J - n @ f_D.T, symmetric(M - f @ f_D.T)
@@ -92,7 +92,7 @@ def take_out(P, z, U, inverse, eps):
 
 @inlined
 def follow(z, h, f, U_D, D):
-    """z and eps of a second right-hand side f: (2) and (3) with the same elimination."""
+    """z and eps of a second right-hand side f, (2) and (3), with the same elimination."""
     rest = less_inner(f, h, z)
     return (z[0] + U_D[0] * rest, z[1] + U_D[1] * rest), rest / D
 
@@ -110,7 +110,7 @@ def larger(a, b):
 
 @inlined
 def reach(P, h):
-    """No less than h' P h, up to a factor: what a pivot is small against."""
+    """An upper bound of h' P h, up to a factor: the scale for small pivots."""
     return ca.sumsqr(h[0]) * ca.trace(P[0]) + ca.sumsqr(h[1]) * ca.trace(P[2])
 
 
@@ -130,10 +130,10 @@ def inward(
     status: SX,
     number: Any,
 ) -> tuple[Inertia, Pair, list[tuple[Pair, SX]], list[SX], SX]:
-    """One body with all that it carries: P and z that it adds to its parent (4), U / D and eps of each speed,
-    its D, and the status (6). held None is zero; `number` is 1 + its first speed.
+    """One body and its subtree: P and z that it adds to its parent (4), U / D and eps of each speed, its D,
+    and the status (6). held None is zero; `number` is 1 + its first speed.
 
-    The last speed is taken out after the shift, which therefore does not wait for a division.
+    The last speed is eliminated after the shift, which therefore need not wait for a division.
     """
     before, N = [*(reach(P, h) * 0.3 for h in H[:1]), *(pivot(P, h) for h in H[1:])], ca.SX(1)
     steps, pivots, failed = [], [], ca.SX(0)
@@ -159,7 +159,7 @@ def inward(
 def inward_again(
     z: Pair, H: list[Pair], f: list[SX], steps: list[tuple[Pair, SX]], pivots: list[SX]
 ) -> tuple[Pair, list[tuple[Pair, SX]]]:
-    """The same body for a second right-hand side: z as its parent feels it, U / D and eps of each speed."""
+    """The same body for a second right-hand side: z at its parent, U / D and eps of each speed."""
     again = []
     for h, x, (U_D, _), D in zip(H, f, steps, pivots, strict=True):
         z, eps = follow(z, h, x, U_D, D)
@@ -206,8 +206,9 @@ def inward_pass(
     f: list[SX] | None = None,
     acts: bool = True,
 ) -> None:
-    """Inward: (2)-(4) and (6). It keeps U_D, D and eps of each speed, and eps_f of a second right-hand
-    side f. Without `acts` tau, z and eps are zero and nobody keeps them."""
+    """Inward: (2)-(4) and (6). Stores U_D, D and eps of each speed, and eps_f of a second right-hand side f.
+    Without `acts` tau, z and eps are zero and not stored.
+    """
     r, H = d.me.r, d.me.H
     P, z, steps, pivots, d.root.status = inward(
         d.me.P, d.me.z if acts else ZERO, r, H, tau, lock, held, d.root.status, d.number
@@ -225,7 +226,7 @@ def inward_pass(
 
 
 def outward_pass(d: Row, eps: Any = BodyFields.eps, motion: Any = BodyFields.X) -> tuple[list[SX], Pair]:
-    """Outward: (5). udot of the body's speeds and its motion, which it leaves too. eps, motion: the fields."""
+    """Outward: (5). udot of the body's speeds and its motion, which is stored too. eps, motion: the fields."""
     steps = list(zip(d.me.U_D, d.me[eps], strict=True))
     udot, X = outward(d.parent[motion], d.me.r, d.me.H, steps)
     d.me[motion] = X
@@ -237,7 +238,7 @@ def outward_pass(d: Row, eps: Any = BodyFields.eps, motion: Any = BodyFields.X) 
 
 @dataclass
 class TreeSolution:
-    """What the recursion finds: udot, shape (nu,), the acceleration of each body (None is ground), the status
+    """Result of the recursion: udot, shape (nu,), the acceleration of each body (None is ground), the status
     (6); for a second right-hand side x and the motion X of each body; P of each body before its own speeds
     are eliminated."""
 
@@ -295,8 +296,9 @@ def _begin(d: StraightRow, loads: TreeLoads) -> None:
 
 
 def solve_mass_matrix(tree: Tree, kin: Kinematics, f: SX, lock: SX) -> tuple[SX, SX]:
-    """M^-1 f, shape (nu,), and the status: the same recursion without velocities and forces. Held speeds
-    answer zero."""
+    """M^-1 f, shape (nu,), and the status: the same recursion without velocities and forces. Held speeds give
+    zero.
+    """
     if tree.shares:
         factors = MassMatrixFactors(tree, kin, lock)
         return factors.solve(f), factors.status
@@ -305,7 +307,7 @@ def solve_mass_matrix(tree: Tree, kin: Kinematics, f: SX, lock: SX) -> tuple[SX,
 
 
 def articulated_inertias(tree: Tree, kin: Kinematics, lock: SX) -> tuple[dict[int, Inertia], SX]:
-    """P of each body with all that it carries and that may move, about M's origin, in ground; and the status
+    """P of each body with its subtree, whose speeds are free, about M's origin, in ground; and the status
     (6)."""
     if tree.shares:
         led, leader = next((b.name, b.follows.name) for b in tree.bodies if b.follows is not None)

@@ -2,10 +2,10 @@
 those of forward dynamics. No recursion is differentiated automatically, only each mobilizer by itself.
 
 Spatial vectors are fields about a point, in ground axes (Pluecker coordinates). (1)-(6) hold about any point;
-they are taken about the origin of each body's frame M. What meets in (7) is about one fixed point O: where
-the base body of the tree is now, so that few digits are lost far from ground's origin. x is the spatial cross
-product of motions, x* that of a motion and a force. A derivative with respect to q_j is along the manifold:
-qdot = N e_j, u and udot held.
+they are taken about the origin of each body's frame M. Terms of (7) are about one fixed point O: the current
+position of the base body of the tree, so that few digits are lost far from ground's origin. x is the spatial
+cross product of motions, x* that of a motion and a force. A derivative with respect to q_j is along the
+manifold: qdot = N e_j, u and udot held.
 
 Notation
   J the body of speed j, P its parent, i a body at or beyond J.   S_j: column j of the hinge matrix
@@ -13,7 +13,7 @@ Notation
   I_b, F_b: sums over what b carries; F_b is its reaction
   V_F, A_F: velocity and acceleration of M in F, about F's origin in F.   Ad: from F to ground
 
-A change of q_j carries everything beyond J along with S_j. What is not carried is
+A change of q_j moves everything beyond J along with S_j. What remains is
   D_j = Ad dV_F/dq_j,   E_j = V_P x D_j + Ad dA_F/dq_j                         of V_J and a_J themselves   (1)
   dV_i = S_j x V_i + G_j,                 G_j = D_j + V_J x S_j                                            (2)
   da_i = S_j x a_i + E'_j + G_j x V_i,    E'_j = E_j - S_j x a_J - G_j x V_J                               (3)
@@ -23,11 +23,11 @@ With respect to u_j: dV_i = S_j, da_i = S_j x V_i + K'_j, K'_j = V_P x S_j + Ad 
 Q_b takes a change G = (g, .) of all velocities to the Coriolis forces 2 g x dr/dt that it adds at every point
 r of what b carries, dr/dt = v + w x r. With the momentum p and the center of mass c,
   Q_b G = (2 C_b g, 2 g x p_b),   C_i = - sum of dm [r x][dr/dt x] = -w x (sum of dm r r') - m [c x][v x]  (6)
-For tau_k = S_k' F_k, since what is carried does not change it,
+For tau_k = S_k' F_k, which a common motion does not change,
   k at an ancestor of J:  S_k' dF_J;     beyond J:  (I_k S_k)' E'_j + (Q_k' S_k)' G_j                      (7)
   k of J itself:  (Ad dH_k/dq_j)' F_J + S_k' dF_J
-Of G and Q' S the angular part is all that (7) needs. Where a speed moves several bodies, each of these is a
-speed of its own in (1)-(7), and what belongs to one is added.
+(7) needs only the angular part of G and Q' S. Where a speed moves several bodies, (1)-(7) treat each as a
+speed of its own, and their contributions are added.
 """
 
 from __future__ import annotations
@@ -54,8 +54,9 @@ _LOCAL: dict[str, Closure] = {}
 
 
 class Subtree(NamedTuple):
-    """What one body has, or carries, about M's origin: mass, mass times center, inertia, p and C of (6),
-    force."""
+    """Sums over one body, or over it and its subtree, about M's origin: mass, mass times center, inertia, p
+    and C of (6), force.
+    """
 
     m: ca.SX
     mc: ca.SX
@@ -121,13 +122,13 @@ def summed(a, b):
 
 
 def own(R_GM: SX, body: BodyConstants, V: Pair, a: Pair) -> Subtree:
-    """What one body has alone."""
+    """Terms of one body alone."""
     P, p_c = rigid(R_GM, body.mass, body.com, body.I)
     return Subtree(*of_one(P[0], body.mass, p_c, V, a))
 
 
 def with_child(carried: Subtree, child: Subtree, r: SX) -> Subtree:
-    """What a body carries with what one of its children carries, whose origin is at r."""
+    """Sums of a body with those of one of its children, whose origin is at r."""
     return Subtree(*summed(tuple(carried), to_parent(tuple(child), r)))
 
 
@@ -225,7 +226,7 @@ def _pair(a: SX) -> Pair:
 
 
 class MobilizerState(NamedTuple):
-    """What (1)-(5) need of one body beside what it carries: H, X_MF (pose of F from M's origin, in ground
+    """State of one body in (1)-(5), without its subtree: H, X_MF (pose of F from M's origin, in ground
     axes), V and V_P about M's origin, p_OM."""
 
     H: list[Pair]
@@ -236,7 +237,7 @@ class MobilizerState(NamedTuple):
 
 
 def is_plain(mobilizer: Mobilizer) -> bool:
-    """Whether nothing of V_F, A_F and H depends on q, so that X_MF and udot do not matter."""
+    """Whether V_F, A_F and H do not depend on q, so that X_MF and udot do not matter."""
     return not any(_local(mobilizer).function.nnz_out(k) for k in range(4))
 
 
@@ -273,8 +274,9 @@ def columns(
     a: Pair,
     carried: Subtree,
 ) -> tuple[list[Column], SX, SX, SX]:
-    """The columns of one body's speeds; and (7) among themselves by q and by u, and their part of M, each
-    (nu, nu)."""
+    """The columns of one body's speeds; and (7) among them with respect to q and u, and their block of M,
+    each (nu, nu).
+    """
     nu = mobilizer.nu
     own, dS_F = own_changes(mobilizer, t, q, u, udot, joint, carried.F)
     made = [Column(*of_speed(tuple(carried), joint.p_OM, S, joint.V, a, *DEK)) for S, *DEK in own]

@@ -58,7 +58,7 @@ def weight_of(body: BodyConstants, R_GM: SX, gravity: SX) -> Pair:
 
 
 def energy(kin: Kinematics, gravity: SX) -> tuple[SX, SX]:
-    """KE and PE [J] (1), all bodies being heavy."""
+    """KE and PE [J] (1), with every body's weight."""
     kinetic, potential = ca.SX(0), ca.SX(0)
     for B, body in enumerate(kin.placed):
         kinetic += kinetic_of(body, kin.R_GM[B], kin.V_GM[B])
@@ -92,8 +92,9 @@ def power(kin: Kinematics, loads: TreeLoads, u: SX) -> SX:
 
 
 def timed_power(kin: Kinematics, F: dict[int, Pair], timed: Iterable[Body], t: SX, q: SX, u: SX) -> SX:
-    """Power [W] that joints which time moves add through their reactions F, the second part of (5): shape
-    (nu,), at the first speed of each."""
+    """Power [W] that joints with prescribed motion add through their reactions F, the second part of (5):
+    shape (nu,), at the first speed of each.
+    """
     out = ca.SX(*u.shape)
     for body in timed:
         if not body.mobilizer.nu:

@@ -2,13 +2,13 @@
 M^-1 w and the udot of forward dynamics it is that of -w . udot.
 
 Frames and notation as in kinematics.py and inertia.py; A with gravity as an upward acceleration of ground. X
-is the motion of a body under speeds x (aba.py), and virtual power says what is differentiated:
+is the motion of a body under speeds x (aba.py), and the differentiated function is virtual power:
 
   x . tau = sum over bodies of X . (M A + gyroscopic)                                                      (1)
 
-A bar marks the derivative of (1) with respect to a quantity of one body, all else of that body held. Of w,
-alpha, a and X a body hands on to its children, and so bars are sums from tip to base; m the mass, p_c the
-mass center from M's origin, in ground:
+A bar marks the derivative of (1) with respect to a quantity of one body, all else of that body held. A body
+passes w, alpha, a and X on to its children, and so bars are sums from tip to base; m the mass, p_c the mass
+center from M's origin, in ground:
   X_bar = F = M A + gyroscopic + sum over children shift(F, r)                   the mobilizer's force     (2)
   A_bar = M X + sum over children shift(A_bar, r)                                                          (3)
   w_bar = 2 (I w x X_w + (w x p_c) x m X_v) + (tr(I) X_w - I X_w + p_c x m X_v) x w                        (4)
@@ -18,16 +18,15 @@ therefore gives
   R_bar = -(w x w_bar + alpha x A_bar_w + a x A_bar_v + X_w x F_w + X_v x F_v)                             (6)
 and moving it, with w, alpha, X of the parent P
   r_bar = F_v x X_Pw + A_bar_v x alpha_P + (A_bar_v x w_P) x w_P                                           (7)
-What is left is each mobilizer by itself: V_FM = H u + Vt enters w, c_w and c_v of kinematics.py,
+The rest concerns each mobilizer by itself: V_FM = H u + Vt enters w, c_w and c_v of kinematics.py,
   V_bar = (w_bar + A_bar_w x w_P, 2 A_bar_v x w_P)                                                         (8)
   d/dq_j = R_bar . h_w + r_bar . h_v + d/dq_j (V_bar . V_FM + A_bar . (H udot + bias) + F . H x)           (9)
   d/du_j = V_bar . h + d/du_j (A_bar . bias)                                                              (10)
-with d/dq_j along N e_j. Only (9) and (10) are differentiated automatically, in F, one mobilizer by itself.
+with d/dq_j along N e_j. Only (9) and (10) are differentiated automatically, in F, one mobilizer at a time.
 
 Loads take away psi = sum of X . load + x . f (load_gradient.py): F has -load, and psi, which sees poses and
-velocities, has bars of its own. With v_bar and T = (T_w, p_bar), what turning and moving the loads with their
-bodies gives, summed tip to base alike,
-  w_bar has r x v_bar of children, V_bar_v has v_bar,
+velocities, has bars of its own. With v_bar and T = (T_w, p_bar), from turning and moving the loads with their
+  bodies, also summed from tip to base, w_bar has r x v_bar of children, V_bar_v has v_bar,
   R_bar has T_w - v x v_bar, r_bar has p_bar + v_bar x w_P                                                (11)
 """
 
@@ -56,7 +55,7 @@ _LOCAL: dict[str, Closure] = {}
 
 @dataclass
 class Bars:
-    """Sums over a body and what it carries, (2)-(5); v_bar and T of (11) are structurally zero without
+    """Sums over a body and its subtree, (2)-(5); v_bar and T of (11) are structurally zero without
     loads."""
 
     F: Pair
@@ -68,7 +67,7 @@ class Bars:
 
 @dataclass
 class BodyMotion:
-    """What (6)-(8) need to know of a body and of its parent; V is used with loads only, except w."""
+    """State of a body and of its parent in (6)-(8); V is used with loads only, except w."""
 
     V: Pair
     A: Pair
@@ -92,7 +91,7 @@ def own(I, p_c, mass, w, A, X):
 
 @inlined
 def handed_on(A_bar, w_bar, r, w_P, V_FM):
-    """What a child adds to w_bar of its parent: (5)."""
+    """Contribution of a child to w_bar of its parent: (5)."""
     (w_FM, v_FM), (A_w, A_v) = V_FM, A_bar
     return w_bar + cross(w_FM, A_w) + cross(cross(w_P, r) + 2 * v_FM, A_v) + cross(r, cross(A_v, w_P))
 
@@ -122,7 +121,7 @@ def turned_back(R_GF, a):
 
 
 def to_parent(bars: Bars, r: SX, w_P: SX, V_FM: Pair) -> Bars:
-    """What a child adds to the bars of its parent: (2), (3), (5), (11)."""
+    """Contribution of a child to the bars of its parent: (2), (3), (5), (11)."""
     w = handed_on(bars.A, bars.w, r, w_P, V_FM) + cross(r, bars.v)
     return Bars(shift_force(bars.F, r), shift_force(bars.A, r), w, bars.v, shift_force(bars.T, r))
 
@@ -178,7 +177,8 @@ def of_mobilizer(
     H_bar: Sequence[Pair] = (),
 ) -> tuple[SX, SX]:
     """(9) and (10) for one mobilizer, each (nu,). R_GF is not used where the mobilizer `is_plain`. r_bar and
-    H_bar: what loads add to these; none by default."""
+    H_bar: contributions of loads to these; none by default.
+    """
     R_bar = turned(at.V, at.A, at.X, bars.F, bars.A, bars.w) + bars.T[0] - cross(at.V[1], bars.v)  # (6), (11)
     r_bar = (
         moved(bars.F, bars.A, at.w_P, at.alpha_P, at.X_Pw) + bars.T[1] + cross(bars.v, at.w_P) + r_bar
@@ -246,8 +246,9 @@ def gradient(
 
 @dataclass
 class LoadGradient:
-    """Bars of -psi by body, H: one per column; what is zero may be left out. q and u: by what laws see of
-    these themselves, as d/dq_j along N and d/du_j."""
+    """Bars of -psi by body, H: one per column; zeros may be left out. q and u: with respect to q and u
+    themselves as used by laws, as d/dq_j along N and d/du_j.
+    """
 
     F: dict[int, Pair] = field(default_factory=dict)
     V: dict[int, Pair] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Spatial inertias and what is done with them, in ground axes about a body's point of reference.
+"""Spatial inertias and operations on them, in ground axes about a body's point of reference.
 
   Inertia = (I, J, M): the matrix [[I, J], [J', M]]; rigid: I about the point, J = m [p_c]x, M = m 1
   Force = (n, f): moment about the point, and force.   Motion = (w, v) or (alpha, a).
@@ -37,8 +37,8 @@ def add_product(a, A, b):
 def rigid(R, mass, com, I):
     """Spatial inertia of a rigid body whose I, com are given in axes R, about its origin; and com in ground.
 
-    I is a matrix, or (l, a, b) for l 1 + a a' - b b' (tree/body_constants.py): two vectors are turned with less work
-    than a matrix.
+    I is a matrix, or (l, a, b) for l 1 + a a' - b b' (tree/body_constants.py): rotating two vectors is
+    cheaper than rotating a matrix.
     """
     p_c = R @ com
     return (_turned(R, I), mass * ca.skew(p_c), mass * ca.SX.eye(3)), p_c

@@ -78,7 +78,7 @@ def carry(V_GP, r, V_FM, bias):
 
 @dataclass
 class BodyKinematics:
-    """What (1)-(5) give for one body; V_FM (in ground), V_GM and c are Pairs, or None for positions only."""
+    """Results of (1)-(5) for one body; V_FM (in ground), V_GM and c are Pairs, or None for positions only."""
 
     R_GM: ca.SX
     p_GM: ca.SX
@@ -101,7 +101,7 @@ def step(
     u: SX,
     moved: list[SX] | None = None,
 ) -> BodyKinematics:
-    """One body on its parent. V_GP = None: positions only. `moved`: what `motion` gives, if it is known."""
+    """One body on its parent. V_GP = None: positions only. `moved`: the result of `motion`, if known."""
     R_FM, p_FM, H_w, H_v, w_t, v_t, bias_w, bias_v, _ = motion(mobilizer, t, q, u) if moved is None else moved
     R_GF, R_GM, r = place(R_GP, constants.R_PF, constants.p_PF, R_FM, p_FM)
     p_GM = p_GP + r
@@ -125,7 +125,7 @@ def kinematics(
     base: int | None = None,
 ) -> Kinematics:
     """Kinematics of all bodies, or of those in `only` (which must hold their ancestors too). u = None:
-    positions only. `base`: the body that is taken for ground; `only` are then some of its descendants."""
+    positions only. `base`: the body that serves as ground; `only` are then some of its descendants."""
     kin, still = Kinematics(placed), (ca.SX(3, 1), ca.SX(3, 1))
     if base is not None:
         kin.R_GM[base], kin.p_GM[base], kin.V_GM[base] = ca.SX.eye(3), ca.SX(3, 1), still
@@ -151,8 +151,9 @@ def _turned(R_GF: SX, a: SX) -> SX:
 def accelerations(
     tree: Tree, kin: Kinematics, udot: SX | None, ground: Pair | None = None
 ) -> dict[int | None, Pair]:
-    """Spatial acceleration of every body about M's origin (6). `udot` None: zero. `ground`: what ground
-    itself does."""
+    """Spatial acceleration of every body about M's origin (6). `udot` None: zero. `ground`: the acceleration
+    of ground.
+    """
     udots = [] if udot is None or not tree.nu else ca.vertsplit(udot)
     A: dict[int | None, Pair] = {None: (ca.SX(3, 1), ca.SX(3, 1)) if ground is None else ground}
     for B in tree.base_to_tip:

@@ -81,7 +81,7 @@ class RowFields:
 class BodyFields(RowFields):
     """Fields of a body, in ground axes about M's origin."""
 
-    # kinematics.py: pose of M, its velocity (w alone where nobody needs v), r, H, c, V_FM, R_GF, X_GF from M
+    # kinematics.py: pose of M, its velocity (w alone where v is not needed), r, H, c, V_FM, R_GF, X_GF from M
     R = RowField[ca.SX](ca.SX.ones(3, 3))
     p = RowField[ca.SX](VECTOR)
     w = RowField[ca.SX](VECTOR)
@@ -168,7 +168,7 @@ class StraightTree:
             visit(StraightRow(self, B))
 
     def load(self, B: int | None, field: RowField[Any]) -> Any:
-        """A field of a body, None is ground; zero where nobody has written it."""
+        """A field of a body, None is ground; zero if not written."""
         if (B, field.name) in self.fields:
             return self.fields[B, field.name]
         if B is not None and field.name in _KINEMATICS:

@@ -22,7 +22,7 @@ class TreeView:
     """Poses and velocities of bodies, coordinates and speeds by name. Everything in ground.
 
     Attributes:
-        plain: nobody takes derivatives of what laws make of it.
+        plain: whether no derivatives of laws are needed.
         straight: all must be expressions; nothing may be left to loops.
         smooth: laws have no kinks, for optimal control: condyle.laws.smooth.
         enabled_contacts: flags by the contacts' descriptions; a contact without a flag is enabled.

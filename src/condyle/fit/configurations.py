@@ -1,4 +1,4 @@
-"""Many configurations of a system side by side, for goals to compute how far they were missed."""
+"""Many configurations of a system at once, from which goals compute their errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _GROUND = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 """R by rows, then p."""
 AT_ONCE = 512
-"""Configurations that NumPy takes at a time: what lies between them and the result stays small."""
+"""Configurations per NumPy operation, which bounds the memory of intermediate results."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +30,9 @@ class Configurations:
     """T configurations.
 
     Args:
-        system: whose they are.
+        system: to which they belong.
         q: coordinates, shape (T, nq).
-        tail: what kernels take beside q and u, shape (T, k).
+        tail: further inputs of kernels beside q and u, shape (T, k).
     """
 
     system: System
@@ -76,7 +76,7 @@ class Configurations:
         return out
 
     def coordinate(self, name: str) -> Array:
-        """A coordinate by its name, shape (T,)."""
+        """Values of a coordinate, shape (T,)."""
         return self.q[:, self.system.coordinates.index(name)]
 
     def evaluate(
@@ -89,8 +89,8 @@ class Configurations:
         """Values (T, size) of an expression of positions.
 
         Args:
-            code: text that determines the expression: machine code is made once per text.
-            expression: gives it from symbols of a configuration and from numbers (k,).
+            code: text that determines the expression: it is compiled once per text.
+            expression: builds it from symbols of a configuration and numbers (k,).
             numbers: shape (T, k).
             size: of a value.
         """

@@ -4,8 +4,8 @@ Along q + N du, with the errors e of a goal, their Jacobian J and the weight w,
 
     cost = 1/2 sum w |e|^2,     g = sum J' w e,     H = sum J' w J                                         (1)
 
-There are two ways to add to it. A few rows of J are added as they are (`add_rows`). Where many points of a
-body pull at it, (1) is mechanics: H is the mass matrix of a tree that has the weights as point masses, -g the
+Goals add to it in two ways. A few rows of J are added directly (`add_rows`). Where many points of a body pull
+at it, (1) is mechanics: H is the mass matrix of a tree that has the weights as point masses, -g the
 generalized forces of the springs w e. So loads and inertias of bodies are gathered (`add_load`,
 `add_inertia`), and the recursions of dynamics compute both, in O(n) and O(n depth).
 """
@@ -25,7 +25,7 @@ from condyle.model.symbols import Symbols
 
 
 class GoalCost:
-    """What goals have added so far.
+    """The sums of the goals so far.
 
     Attributes:
         symbols: of the configuration.
@@ -41,26 +41,26 @@ class GoalCost:
         self._rows: list[tuple[ca.SX, ca.SX, ca.SX]] = []
 
     def add_rows(self, error: SX, J: SX, w: SX) -> None:
-        """A goal by its errors (k,), their Jacobian along the manifold (k, nu), and its weight."""
+        """Add a goal by its errors (k,), their Jacobian along the manifold (k, nu), and its weight."""
         self.value += w * ca.dot(error, error) / 2
         self._rows.append((error, ca.sparsify(J), w))
 
     def add_load(self, B: int, moment: SX, force: SX, cost: SX) -> None:
-        """What pulls at a body: moment about M's origin and force, in ground, and the cost that they
-        lower."""
+        """Add a pull at a body: moment about M's origin and force, in ground, and the cost that they lower."""
         now = self._loads.bodies.get(B)
         self._loads.bodies[B] = (moment, force) if now is None else (now[0] + moment, now[1] + force)
         self.value += cost
 
     def add_points(self, B: int, W: SX, m: SX, S: SX) -> None:
-        """Point masses on a body: sums of w, w s and w s s' over stations s in the body's frame. Once per
-        body."""
+        """Add point masses on a body: sums of w, w s and w s s' over stations s in the body's frame. Once per
+        body.
+        """
         b = self._bodies[B]
         mass, com, I = point_masses(b.R_MB, b.p_MB, W, m, S)
         self._bodies[B] = replace(b, mass=mass, com=com, I=b.I + I)
 
     def add_inertia(self, B: int, w: SX) -> None:
-        """Inertia w against rotation of a body, about any axis."""
+        """Add inertia w against rotation of a body, about any axis."""
         self._bodies[B] = replace(self._bodies[B], I=self._bodies[B].I + w * ca.SX.eye(3))
 
     def total(self) -> tuple[SX, SX, SX]:

@@ -1,5 +1,4 @@
-"""What assembling a sequence gives back: coordinates by frame, how far the goals were missed, and which
-frames failed."""
+"""The result of assembling a sequence: coordinates by frame, errors of the goals, and frames that failed."""
 
 from __future__ import annotations
 
@@ -38,19 +37,19 @@ KINDS = {
     UNFINISHED: Status.STILL_IMPROVING,
     STATIONARY: Status.NO_SLOPE,
 }
-"""What the codes of the loop mean."""
+"""Meaning of the loop's codes."""
 
 
 @dataclass(frozen=True)
 class FrameSummary:
-    """How the search for one frame went, `frames.summary(i)`.
+    """Summary of the search for one frame, `frames.summary(i)`.
 
     Attributes:
         status: why it ended; equal to a `cd.Status` too.
         iterations: of the method.
         cost: half the weighted sum of squares of the errors at the end.
         violation: the largest error of a constraint equation of position level.
-        missed: |error| of each goal by its name; NaN where nothing was measured.
+        missed: |error| by goal; NaN where nothing was measured.
     """
 
     status: Outcome
@@ -62,7 +61,8 @@ class FrameSummary:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Frames(States[State], Judged):
-    """Configurations that follow goals, from `cd.assemble_frames`. `frames[i]` is the State of frame i.
+    """Configurations that follow goals, returned by `cd.assemble_frames`. `frames[i]` is the State of frame
+    i.
 
     `frames["knee"]` is a coordinate (or speed) over the frames, `frames[10:20]` and `frames[::2]` are Frames.
     Every operator of the System is a method, for all frames at once: `frames.station_position("foot", p)`,
@@ -71,18 +71,17 @@ class Frames(States[State], Judged):
 
     Attributes:
         t: [s], shape (T,); 0, 1, 2, ... where no times were given.
-        q: shape (T, nq). A frame that failed holds the nearest that was found.
+        q: shape (T, nq). A frame that failed holds the nearest configuration found.
         u: speeds of the motion, shape (T, nu): see `speeds`.
         udot: its accelerations, shape (T, nu): see `accelerations`.
         residuals: |error| of each goal [m, rad, or the coordinate's unit], shape (T, goals); NaN where
             nothing was measured.
         names: of the goals, each once.
         iterations: of each frame, shape (T,).
-        failures: messages by frame: constraints that are violated, by how much, goals that were still
-            improving, or goals that are missed by far at a place where they have no slope but are not at
-            their least.
-        status: "finished", or how many frames failed, or where the run was interrupted: what was computed is
-            there. Equal to a `cd.Status` too.
+        failures: messages by frame: constraints violated and by how much, goals that were still improving, or
+            goals with a large error at a stationary point that is not a minimum.
+        status: "finished", or how many frames failed, or where the run was interrupted (earlier frames are
+            kept). Equal to a `cd.Status` too.
     """
 
     start: State
@@ -93,7 +92,7 @@ class Frames(States[State], Judged):
     weight: Array  # of all goals together, shape (T,)
     tolerance: float
     wanted: int
-    # the Frames that these are some of, and which
+    # the Frames that these were taken from, and their indices
     part: tuple[Frames, NDArray[np.intp]] | None = None
     clock: bool = True  # whether t was given: else it counts frames
 
@@ -142,7 +141,8 @@ class Frames(States[State], Judged):
 
     def _one(self, i: int) -> State:
         """The State of a frame, with the speeds of the motion, or those of the start if times do not
-        increase."""
+        increase.
+        """
         moving = {"u": self.u[i]} if self.timed else {}
         return self.start.replace(t=float(self.t[i]), q=self.q[i], **moving)
 
@@ -198,7 +198,7 @@ class Frames(States[State], Judged):
         return Outcome(kind, f"frame {i} (t = {self.t[i]:.6g} s): {text}")
 
     def summary(self, i: int = 0) -> FrameSummary:
-        """How the search for one frame went.
+        """Summary of the search for one frame.
 
         Args:
             i: the frame; the first by default.
@@ -214,7 +214,7 @@ class Frames(States[State], Judged):
         )
 
     def violated(self, i: int) -> dict[str, float]:
-        """Constraint equations that do not hold in a frame.
+        """Constraint equations that are violated in a frame.
 
         Args:
             i: the frame.
@@ -240,10 +240,11 @@ class Frames(States[State], Judged):
         return Outcome(Status.SOME_FAILED, text)
 
     def check(self) -> Self:
-        """Itself, if the constraints hold in all frames.
+        """Return itself if the constraints hold in all frames.
 
         Raises:
-            ConstraintError: they do not; it names the first such frame and what is violated.
+            ConstraintError: a constraint is violated; the message names the first such frame and its
+                constraints.
         """
         for i in np.flatnonzero(self.info[:, 0] == VIOLATED):
             raise ConstraintError(
@@ -298,7 +299,7 @@ class Frames(States[State], Judged):
 
     @property
     def timed(self) -> bool:
-        """Whether times were given, two or more, and increase: if not, nothing is known of speeds."""
+        """Whether two or more increasing times were given; otherwise there are no speeds."""
         t = self._whole.t
         return self._whole.clock and len(t) > 1 and bool((np.diff(t) > 0).all())
 
@@ -329,7 +330,7 @@ class Frames(States[State], Judged):
 
     def speeds(self) -> Array:
         """u of each frame from q over time: by a spline of degree 5 (3 or 1 if there are few frames), then
-        the nearest u that the velocity constraints allow. Noise in the targets comes out larger: smooth them
+        the nearest u that the velocity constraints allow. Noise in the targets is amplified: smooth them
         first.
 
         Returns:
@@ -347,14 +348,14 @@ class Frames(States[State], Judged):
         if not system.constraints:
             return u
         change, weights = system.compiled.function("velocity_change"), scales.weights(system.bodies)[1]
-        # linear in u as a rule: the second takes rounding away
+        # usually linear in u: the second step removes rounding
         for _ in range(2):
             u = u + change(self.q, u, weights, self._tail)
         return u
 
     def accelerations(self) -> Array:
         """udot of each frame: the rate of `speeds`, in the same way, then the nearest that the constraints
-        allow. Noise comes out larger still.
+        allow. Noise is amplified even more.
 
         Returns:
             Shape (T, nu).
@@ -380,12 +381,13 @@ class Frames(States[State], Judged):
         return Table(self.t, names[:nq], self.q, units[:nq], status=self.status)
 
     def residual_table(self) -> Table:
-        """Residuals by the goals' names over time."""
+        """Residuals of the goals over time."""
         return Table(self.t, self.names, self.residuals, self.units, status=self.status)
 
     def plot(self, *names: str, **options: Unpack[PlotOptions]) -> AxesLike:
-        """Draw coordinates or residuals (all residuals, if none is named) over time; options and what is
-        returned are those of `Table.plot`."""
+        """Draw coordinates or residuals over time, by default all residuals; options and return value are
+        those of `Table.plot`.
+        """
         coordinates = self.start.system.coordinates
         if names and all(name in coordinates for name in names):
             return self.table().plot(*names, **options)
@@ -399,7 +401,7 @@ def _kept(array: Array) -> Array:
 
 
 def _continuous(system: Any, q: Array) -> Array:
-    """q with quaternions that do not change sign from frame to frame."""
+    """q with quaternions of consistent sign from frame to frame."""
     q = q.copy()
     for quaternion in system.compiled.model.tree.quaternions:
         part = q[:, quaternion]
@@ -409,7 +411,7 @@ def _continuous(system: Any, q: Array) -> Array:
 
 
 def _speeds(system: Any, q: Array, qdot: Array, tail: Array) -> Array:
-    """u with N(q) u = qdot, as nearly as can be, shape (T, nu), with the parameters of the tail (T, k)."""
+    """u with N(q) u = qdot in the least-squares sense, shape (T, nu), with the parameters of the tail (T, k)."""
     u = np.zeros((len(q), system.nu))
     most = max(b.mobilizer.nu for b in system.bodies)
     columns, rates = [], system.compiled.function("qdot")

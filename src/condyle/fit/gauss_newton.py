@@ -1,5 +1,5 @@
-"""The native loop of assembly: frame after frame, each from the last, by a damped Gauss-Newton method with
-constraints.
+"""The native loop of assembly: a damped Gauss-Newton method with constraints, frame after frame, each
+starting from the last.
 
 At q, with cost c, gradient g and matrix H of kernels.py, errors p of the constraints, and their rows P,
 
@@ -9,36 +9,36 @@ At q, with cost c, gradient g and matrix H of kernels.py, errors p of the constr
     q1 = q + N d,      then back to the constraints along their normals:  q2 = q1 - N Z Y^-1 p(q1)         (4)
 
 e = max(1e-10, mu^2) of Y's largest diagonal element keeps Y regular where constraints are redundant; two
-refinements of Y^-1 take away what it does elsewhere. H may be singular: with mu > 0 a direction that no goal
-and no constraint sees does not move. A step is taken if
+refinements of Y^-1 remove its effect elsewhere. H may be singular: with mu > 0 nothing moves in a direction
+that affects no goal and no constraint. A step is taken if
 
     c + rho |p|   falls by 1e-4 of what (2) predicts, or grows by rounding                                 (5)
 
-rho grows where it must for (2) to predict a fall. Then mu falls to a tenth, else it grows sixteenfold, to
-1e-3 at least. A frame ends when max |d| <= accuracy, or ten steps gain no more than rounding, and max |p| <=
-the tolerance. Limits: a coordinate that a step would take over its end stops there, and its speed is fixed
-(1); it is free again when d of (2) points inwards, for there d = (force against the end) / (1e12 s).
+rho grows where needed for (2) to predict a decrease. After an accepted step mu falls to a tenth; otherwise it
+grows sixteenfold, to 1e-3 at least. A frame ends when max |d| <= accuracy, or ten steps gain no more than
+rounding, and max |p| <= the tolerance. Limits: a coordinate that a step would take beyond its limit stops
+there, and its speed is fixed (1); it is free again when d of (2) points inwards, where d = (force against the
+limit) / (1e12 s).
 
-Where goals pull against constraints that cannot be met with them, the goals are left out until the
-constraints hold,
+Where goals keep the constraints from being met, the goals are left out until the constraints hold,
 
     H = 1, g = 0, c = 0 in (1)-(5) until max |p| <= the tolerance                                        (6)
 
-and tried again from there, once; after a second time the constraints alone decide.
+and included again from there, once; after a second failure the constraints alone decide.
 
-Where residuals or multipliers are large, curvature that H leaves out decides. After 8 iterations A gets a
-matrix S more, which is learned from what the gradient of c + lambda' p did over the last step: y = H s + S s
-for the step s, by the BFGS formula
+Where residuals or multipliers are large, the curvature that H omits matters. After 8 iterations a matrix S is
+added to A. It is updated from the change of the gradient of c + lambda' p over the last step s, y = H s + S
+s, by the BFGS formula
 
     S <- S + y y' / (s' y) - B s s' B / (s' B s),     B = H + S                                            (7)
 
-with Powell's damping of y, and S made smaller first where it says more than s' (y - H s). While the cost
-falls to three tenths or less in a step S is left out: Gauss-Newton is then on its way to a residual of zero,
-and better than anything learned.
+with Powell's damping of y, and S scaled down first where s' S s exceeds s' (y - H s). While the cost falls to
+three tenths or less in a step, S is left out: Gauss-Newton then converges to a residual of zero, faster than
+with S.
 
-A row says where its frame starts (cost.py): from the frame before, or from the pose that Q has there.
-H and P at the end of some frames are written to NORMAL and ROWS: they tell which coordinates the goals
-determine (observability.py).
+A row defines where its frame starts (layout.py): from the frame before, or from the pose in Q. H and P at the
+end of some frames are written to NORMAL and ROWS, to find the coordinates that the goals determine
+(observability.py).
 
 Ends of a frame: FOUND; VIOLATED, constraints cannot be met nearby: the next frame starts from the last good
 one; UNFINISHED, the constraints hold but goals were still improving. STATIONARY is found afterward, by
@@ -66,25 +66,25 @@ MU_FIRST = 1e-6
 MU_LEAST = (1e-9, 1e-6)
 """Its least value, without and with constraints."""
 MU_AGAIN = 1e-3
-"""Its least value after a step that was not taken."""
+"""Its least value after a rejected step."""
 MU_MOST = 1e4
-"""Where the method gives up."""
+"""The value at which the method gives up."""
 MU_SMALL = 1e-4
-"""Below this a short step means an end and not caution."""
+"""Below this a short step means convergence rather than damping."""
 FIXED = 1e12
 """The damping of speeds that do not move, over s (1)."""
 LARGEST_TURN = 1.0
-"""The largest rotation in a step [rad]: a longer step is shortened as a whole, so that angles do not wind
-up."""
+"""The largest rotation in a step [rad]: a longer step is scaled down, so that angles do not wind up."""
 REGULAR, LEAST_REGULAR = 1e-10, 1e-14
 """e over the largest diagonal element of Y, with goals and (6) without."""
 ROUNDING = 1e-14
-"""A gain below this part of the terms of the cost says nothing."""
+"""A gain below this fraction of the terms of the cost is rounding."""
 ITERATIONS, SLOW = 300, 8
-"""Iterations of a frame: at most; and after how many curvature is learned (7)."""
+"""Most iterations of a frame, and the number after which S is used (7)."""
 FALLS = 0.3
-"""Curvature is not used if the cost falls to this part or less in a step: Gauss-Newton is then on its way to
-a zero residual."""
+"""S is not used if the cost falls to this fraction or less in a step: Gauss-Newton then converges to a zero
+residual.
+"""
 
 _SCALARS = (
     "zero",
@@ -125,8 +125,8 @@ def copy(source: str, target: str) -> Put:
 class FitLoop:
     """The loop as `nodes`, and the `tables` that it needs with the streams ROW, Q, INFO, NORMAL, ROWS.
 
-    Slices to fill: q, tail, low, high (nq), accuracy, tolerance. It fills `frame`: how many are done. A slice
-    with _t belongs to the configuration that is tried. `held` is 1 for speeds that are locked or prescribed.
+    Input slices: q, tail, low, high (nq), accuracy, tolerance. Output: `frame`, the number of frames done. A
+    slice with _t belongs to the trial configuration. `held` is 1 for speeds that are locked or prescribed.
 
     Args:
         f: the kernels.
@@ -212,7 +212,7 @@ class FitLoop:
         return Call("dpotrs", (b"L", n, columns, factor, n, x, n, Ints("info")))
 
     def solve_rows(self, x: str) -> list[Node]:
-        """x <- Y^-1 x by (Y + e)^-1 and two refinements: e is there for redundant rows only."""
+        """x <- Y^-1 x by (Y + e)^-1 and two refinements: e serves redundant rows only."""
         out: list[Node] = [self.solve("Y", x), copy(x, "left")]
         for _ in range(2):
             out += [
@@ -223,7 +223,7 @@ class FitLoop:
         return out
 
     def free(self, d: SX, held: SX, active: SX) -> tuple[SX, SX]:
-        """d without fixed speeds, shortened if need be, and the part of it that this is."""
+        """d without fixed speeds, shortened if necessary, and the fraction of its length."""
         d = ca.if_else(any_of(held, active != 0), 0, d)
         turn = vertcat(d[j] if rate == 1 else rate * d[j] for j, rate in self.turning.items())
         part = ca.fmin(1, LARGEST_TURN / ca.fmax(_largest(turn), 1e-300)) if self.turning else ca.SX(1)
@@ -339,7 +339,7 @@ class FitLoop:
         refused: SX,
         flat: SX,
     ) -> tuple[SX, ...]:
-        """Whether the step is taken, and what comes next: the slices _CONTROLLED."""
+        """Whether the step is taken, and the next action: the slices _CONTROLLED."""
         c, c_t, h, h_t = goals * c, goals * c_t, _norm(p), _norm(p_t)
         slope = goals * ca.dot(g, d_free) / part
         # change of c over part of d, by (2)
@@ -434,7 +434,7 @@ class FitLoop:
 
         def begin(tail: SX, row: SX, q: SX, own: SX, active: SX, low: SX, high: SX) -> tuple[SX, ...]:
             t, scale, place, start = ca.vertsplit(row[:HEAD])
-            there = start > 0  # it starts from a pose of its own
+            there = start > 0  # the frame starts from its own pose
             q = ca.if_else(there, own, q)
             active = ca.if_else(there, self._at_end(q, low, high), active)
             return (

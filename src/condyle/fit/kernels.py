@@ -1,11 +1,11 @@
 """Kernels of the native loop: cost and constraints at a configuration, and the step from one to the next. How
 goals add up to the cost, its gradient and its Gauss-Newton matrix is in cost.py.
 
-The cost is a straight line, or in loops over bodies (condyle.model.looped), for trees whose straight
-line would take long to compile.
+The cost is straight-line code, or loops over bodies (condyle.model.looped) for trees whose straight-line code
+would take long to compile.
 
 Goals that pull at one body, stations and orientations, are rows that add their loads and inertias to it;
-goals on coordinates of one body are a straight line. Sums go inward. H is the composite-body algorithm
+goals on coordinates of one body are straight-line code. Sums run inward. H is the composite-body algorithm
 (mass_matrix.py): the force that a speed needs is carried to each ancestor in turn,
 
     F = C h_j,    H_ij = h_i' F   for the speeds i of the body and, with F shifted, of its ancestors       (1)
@@ -103,7 +103,7 @@ def errors_in_loops(model: Model) -> TableSweep:
 
 
 class _RowCost:
-    """The cost as a goal in a row sees it: its body is a link."""
+    """The cost for a goal in a row, whose body is a link."""
 
     def __init__(self, d: KernelDraft, model: Model, B: int) -> None:
         self.view, self.value, self.F = model, ca.SX(0), ZERO
@@ -136,7 +136,7 @@ class _RowCost:
 
 
 class _LineCost:
-    """The cost as goals on the coordinates of one body see it."""
+    """The cost for goals on the coordinates of one body."""
 
     def __init__(self, line: StraightLine) -> None:
         self.view, self.value = line.symbols.view(line.kin), ca.SX(0)
@@ -258,8 +258,8 @@ class FitExpressions:
             counts, p (m,), P by rows (m nu,).
         errors: q, tail -> p (m,).
         step: q, du, tail -> q + N du with unit quaternions.
-        prescribe: q, u, tail -> q with what motions prescribe at t, and 0/1 per speed (nu,): 1 where it is
-            locked or prescribed.
+        prescribe: q, u, tail -> q with the coordinates that motions prescribe at t, and 0/1 per speed (nu,):
+            1 where it is locked or prescribed.
         m: number of constraint equations of position level.
     """
 
@@ -271,8 +271,9 @@ class FitExpressions:
 
 
 def expressions(model: Model, layout: Layout) -> FitExpressions:
-    """The kernels of a system and a layout of goals. Each has symbols of its own: look-ups end with the
-    kernel they are in."""
+    """The kernels of a system and a layout of goals. Each has its own symbols, since look-ups are local to a
+    kernel.
+    """
     loops = has_loops(model, layout)
     evaluate = evaluate_in_loops(model, layout) if loops else straight_evaluate(model, layout)
     errors = errors_in_loops(model) if loops and model.equations("position") else straight_errors(model)

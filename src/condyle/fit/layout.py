@@ -1,11 +1,11 @@
-"""What a fit's machine code depends on: the layout of its goals, and words that the loop and its callers share.
-Those who load a program from the cache need no more than this.
+"""What a fit's machine code depends on: the layout of its goals, and constants shared by the loop and its
+callers. Loading a program from the cache needs no more than this module.
 
 Goals as numbers, `Layout`: one row per frame, which the native loop reads. A row has the time, the size of
-the cost, one more than the place to which its H and P are written (0: they are not written), where its frame
-starts (gauss_newton.py), and then one block per goal, or one per body for the stations that it carries.
-The numbers of a block are explained with each goal (fit/goals). Machine code depends on the texts of the
-goals, `Goal.code`, and not on their numbers.
+the cost, 1 + the index at which its H and P are written (0: they are not written), the start of its frame
+(gauss_newton.py), and then one block per goal, or one per body for its stations. The numbers of a block are
+explained with each goal (fit/goals). Machine code depends on the texts of the goals, `Goal.code`, and not on
+their numbers.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ from condyle.tree.tree import Tree
 FOUND, VIOLATED, UNFINISHED, STATIONARY = 0, 1, 2, 3
 """How a frame ended."""
 BEFORE, OWN, STAY = 0, 1, 2
-"""Where a frame starts: at the end of the one before, at a pose of its own, or there without any step."""
+"""Where a frame starts: at the end of the one before, at its own pose, or at its own pose without any step.
+"""
 INFO = ("code", "iterations", "cost", "worst", "flat")
-"""What is written of each frame: the end, iterations, cost, largest |p|, the last steps without gain."""
+"""Output for each frame: the end, iterations, cost, largest |p|, the number of last steps without gain."""
 FLAT = 10
-"""So many steps in a row without gain are an end."""
+"""This many steps in a row without gain end a frame."""
 HEAD = 4
 """Numbers before the blocks."""
 
@@ -91,7 +92,7 @@ class Layout:
 
 
 def has_loops(model: Model, layout: Layout) -> bool:
-    """Whether loops are written for these goals, and are preferred."""
+    """Whether these goals are written as loops, and loops are preferred."""
 
     def simple(goal: Goal) -> bool:
         if asks(goal) != "pose":
@@ -110,10 +111,10 @@ def has_loops(model: Model, layout: Layout) -> bool:
 
 
 def asks(goal: Goal) -> str:
-    """What its own class says that it asks for; a subclass may ask for more."""
+    """The requirements that its own class declares; a subclass may have more."""
     return vars(type(goal)).get("looped", "")
 
 
 def body_of(model: Model, goal: Goal) -> int:
-    """The body whose pose a goal asks for."""
+    """The body whose pose a goal uses."""
     return model.tree.body(str(vars(goal)["body"])).index

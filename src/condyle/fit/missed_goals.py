@@ -1,10 +1,9 @@
-"""Warnings after an assembly: goals that are missed by far where a lower cost is near, and stations or targets
-far beyond the size of the system.
+"""Warnings after an assembly: large errors of goals where a lower cost is near, and stations or targets far
+beyond the size of the system.
 
-At the end of a search the goals have no slope. That is so at a minimum, and also at places such as that of a
-pendulum that points straight away from its target. A start a little beside such a place leads to a lower
-cost. So, if the goals of the frame with the largest cost are missed by far, that frame is run again from
-there.
+A search ends at a stationary point of the cost: a minimum, or a point such as a pendulum that points straight
+away from its target. A start near the latter leads to a lower cost. So, if the frame with the largest cost
+has large errors, it is run again from a perturbed start.
 """
 
 from __future__ import annotations
@@ -24,12 +23,11 @@ from condyle.system.system import System
 from condyle.tree import scales
 
 FAR = 0.05
-"""Goals are missed by far if their error is more than this [sizes of the system, or rad]: measurements are
-not as bad."""
+"""Errors of goals are large above this [sizes of the system, or rad]; those of measurements are smaller."""
 ASIDE = 1e-3
-"""How far beside its end a frame is run again [rad, or sizes of the system]."""
+"""Perturbation of the end of a frame, from which it is run again [rad, or sizes of the system]."""
 GAIN = 0.98
-"""A better end has at most this part of the cost: what the accuracy leaves is far smaller."""
+"""A better end has at most this fraction of the cost; differences due to accuracy are far smaller."""
 BEYOND = 30.0
 """No marker is so far away [sizes of the system], unless it is in millimeters."""
 
@@ -37,11 +35,11 @@ Again = Callable[[State, tuple[Goal, ...], np.ndarray], Frames]
 
 
 def check_missed_goals(who: str, frames: Frames, again: Again) -> Frames:
-    """The same frames. One that ended where its goals are not at their least is marked; a warning tells of
-    sizes that cannot be.
+    """The same frames, with a mark on one that ended at a stationary point that is no minimum. Warns of
+    implausible sizes.
 
     Args:
-        who: the function that asks, for the warning.
+        who: the calling function, for the warning.
         frames: to check.
         again: runs a start, goals of one frame and its time, shape (1,).
     """
@@ -96,12 +94,12 @@ def check_missed_goals(who: str, frames: Frames, again: Again) -> Frames:
 
 
 def reach(system: System) -> float:
-    """How large a system is [m], found once."""
+    """Size of a system [m], computed once."""
     return float(system.compiled.remembered("reach", lambda: scales.reach(system.bodies)))
 
 
 def _missed_by_far(cost: float, weight: float, size: float) -> bool:
-    """Whether the goals of a frame are missed by more than FAR, in the mean of their squares."""
+    """Whether the root mean square error of a frame's goals is above FAR."""
     return cost > 0 and weight > 0 and math.sqrt(2 * cost / weight) > FAR * min(size or 1.0, 1.0)
 
 

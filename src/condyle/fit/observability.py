@@ -1,15 +1,15 @@
 """Which coordinates the goals of a frame determine, from the matrices of its normal equations.
 
-With H = J' w J of the goals and P of the constraints (loop.py), a direction d of the speeds that are free is
-not determined if neither sees it: H d = 0 and P d = 0. In units in which a speed moves markers by about as
-much as it counts, d = D^-1 e, and with the rows of P made as long as 1,
+With H = J' w J of the goals and P of the constraints (loop.py), a direction d of the free speeds is not
+determined if it affects neither: H d = 0 and P d = 0. In units in which a unit of each speed moves markers by
+about the same distance, d = D^-1 e, and with the rows of P normalized,
 
     K = D^-1 H D^-1 / w  +  D^-1 P' P D^-1                                                                (1)
 
 where w is the least weight of a marker or sensor: an eigenvalue of (1) is at least the square of a lever arm,
-in sizes of the system. Eigenvectors below `LEVER`^2 span the directions that are not determined, and a
-coordinate takes part in them by the length of its row. Where the largest diagonal element of the inverse of
-(1) is small, no eigenvalue is: only other frames are checked more closely.
+in sizes of the system. Eigenvectors below `LEVER`^2 span the undetermined directions, and a coordinate's
+share in them is the length of its row. Where the largest diagonal element of the inverse of (1) is small, no
+eigenvalue is: such frames need no closer check.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ from condyle.arrays import Array
 from condyle.records import dataclass
 
 LEVER = 1e-3
-"""A marker whose lever arm about an axis is shorter than this [sizes of the system] does not tell the angle:
-an error of one millimeter would turn a person by a radian."""
+"""A marker whose lever arm about an axis is shorter than this [sizes of the system] does not determine the
+angle: an error of one millimeter would turn a person by a radian.
+"""
 PART = 0.02
-"""A coordinate that takes less part in what is not determined is determined."""
+"""A coordinate with a smaller share in the undetermined directions is determined."""
 ALONE = 0.999
-"""One that takes so large a part moves alone: nothing that was measured depends on it."""
+"""A coordinate with a share this large moves alone: no measurement depends on it."""
 ROUNDING = 1e-13
-"""Added to the diagonal of (1): what is singular has a large inverse."""
+"""Added to the diagonal of (1), so that a singular matrix gets a large inverse."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class NormalMatrices:
     """H and P at the end of some frames.
 
     Attributes:
-        frames: which of those that run, shape (k,).
+        frames: indices among the frames that run, shape (k,).
         H: lower triangles, shape (k, nu, nu).
         P: shape (k, m, nu).
     """
@@ -48,8 +49,9 @@ class NormalMatrices:
     P: Array = field(init=False)
 
     def streams(self, n: int, m: int) -> dict[str, Array]:
-        """Arrays that the native loop writes to, for n speeds and m equations: frames that it does not reach
-        stay zero."""
+        """Arrays that the native loop writes to, for n speeds and m equations: zero for frames that it does
+        not reach.
+        """
         H, P = np.zeros((max(len(self.frames), 1), n * n)), np.zeros((max(len(self.frames), 1), m * n))
         k = len(self.frames)
         vars(self).update(H=H[:k].reshape(k, n, n).swapaxes(1, 2), P=P[:k].reshape(k, m, n))
@@ -59,12 +61,13 @@ class NormalMatrices:
 def undetermined(
     matrices: NormalMatrices, units: Array, least: Array, free: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Speeds that the goals of each frame do not determine, and those of them that nothing depends on: shapes
-    (k, nu).
+    """Speeds that the goals of each frame do not determine, and those among them on which no measurement
+    depends: shapes (k, nu).
 
     Args:
         matrices: of k frames.
-        units: D, how far a unit of each speed moves a marker, about [sizes of the system], shape (nu,).
+        units: D, the approximate distance by which a unit of each speed moves a marker [sizes of the system],
+            shape (nu,).
         least: w, the least positive weight of each frame, shape (k,).
         free: speeds that are neither locked nor prescribed, shape (nu,).
     """

@@ -65,7 +65,7 @@ def _at(traj: Trajectory, name: str, t: np.ndarray, i: np.ndarray | None = None)
     rows = traj.row(t) if i is None else i
     y = traj.at(t)
     if i is not None:
-        # of two rows with one time, the one that is asked for
+        # of two rows with one time, the requested one
         on = traj.t[i] == t
         y[on] = traj.y[i[on]]
     return scalars(traj.system)(t, y, traj.tails(rows))[:, traj.system.measures.index(name)]

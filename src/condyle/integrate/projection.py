@@ -168,7 +168,7 @@ def projection(
 ) -> Projection | None:
     """The projection of a system whose steps have so many estimates of their error; None where there is
     nothing to project.
-    lanes: of loops over bodies; 0 for straight lines. derived: somebody will differentiate its functions.
+    lanes: of loops over bodies; 0 for straight lines. derived: whether its functions will be differentiated.
     extra: numbers that p has at its end, and that nothing here depends on."""
     s, tree = Symbols(model), model.tree
     nq, nu, q, u = tree.nq, tree.nu, s["q"], s["u"]

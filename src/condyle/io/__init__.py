@@ -1,4 +1,4 @@
-"""Files of the field, read as they are."""
+"""Readers and writers of the file formats of biomechanics."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ _HOMES = {"Recording": "c3d", "read_c3d": "c3d", "read_table": "tables"}
 
 
 def __getattr__(name: str) -> object:
-    """Who reads one kind of file does not wait for the others."""
+    """Import a reader when it is first used."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"condyle.io.{_HOMES.get(name, 'markers')}"), name)

@@ -6,7 +6,7 @@ center of pressure p, in the surface, and a free torque:
 
     T = M_c - (p - c) x F,          T parallel to n                                             (1)
 
-With less force p is the noise of a quotient; there we take p = c and T = M_c, the same wrench.
+With less force p would be noise; there p = c and T = M_c, the same wrench.
 """
 
 from __future__ import annotations
@@ -34,28 +34,29 @@ from condyle.table import LENGTHS, Table, distinct
 
 _PROCESS = Path(__file__).with_name("c3d_process.py")
 SECONDS, PER_MEGABYTE = 30.0, 2.0
-"""So long a file may take to be read [s], and [s] for each megabyte."""
+"""Time limit for reading a file [s], and [s] for each megabyte."""
 TURNED = 1e-3
-"""How far a pose's rotation may be from one; single precision leaves 1e-6."""
+"""Tolerance of orthogonality of a pose's rotation; single precision leaves 1e-6."""
 _MOMENTS = {"nm": 1.0, "n m": 1.0, "n.m": 1.0, "ncm": 1e2, "n.cm": 1e2, "nmm": 1e3, "n.mm": 1e3}
 
 
 class Recording(ExplainsCalls, Display):
-    """What a .c3d file holds.
+    """Contents of a .c3d file.
 
     Attributes:
         markers: Markers, in meters; None without markers.
-        force_plates: a Table with columns f1_x, f1_y, f1_z [N], the force of plate 1; p1_x.. [m], where it
-            acts; m1_x.. [N m], its free torque; f2_x.. of plate 2. A load of it is
+        force_plates: a Table with columns f1_x, f1_y, f1_z [N], the force of plate 1; p1_x.. [m], its point
+            of application; m1_x.. [N m], its free torque; f2_x.. of plate 2. A load of it is
             `cd.ExternalLoad("calcn_r", recording.force_plates, force="f1_", point="p1_", torque="m1_")`.
         analog: a Table of all analog channels, in the units of the file.
         corners: of the plates [m], shape (plates, 4, 3).
-        platform: what the file says of its plates beside the corners, by the names of the format (TYPE,
-            ORIGIN, ...): how they are made of analog channels. Empty where a recording was not read.
-        events: foot strikes and toe-offs that the file has, {("right", "strike"): times [s], ...}, of the same clock
-            as the markers; `cd.gait_events(recording)` takes them.
-        segments: poses of segments that markerless systems (Theia) write, {name: matrices (T, 4, 4)}: rotation and place
-            [m] of the segment's frame in the laboratory, NaN where it was not seen.
+        platform: parameters of the plates in the file other than corners, by the names of the format (TYPE,
+            ORIGIN, ...), which define how plates use analog channels. Empty for a recording that was not read
+            from a file.
+        events: foot strikes and toe-offs in the file, {("right", "strike"): times [s], ...}, on the same
+            clock as the markers; `cd.gait_events(recording)` takes them.
+        segments: poses of segments, written by markerless systems (Theia), {name: matrices (T, 4, 4)}:
+            rotation and position [m] of the segment's frame in the laboratory, NaN where it was not seen.
         segment_time: their times [s], shape (T,).
     """
 
@@ -79,7 +80,7 @@ class Recording(ExplainsCalls, Display):
 
     def segment_markers(self, length: float = 0.1) -> Markers:
         """Points of the segments as markers, for `cd.inverse_kinematics`: NAME_o at the origin of each, NAME_x, NAME_y and
-        NAME_z along its axes. A model follows them that has such markers on its bodies.
+        NAME_z along its axes. A model with such markers on its bodies can follow them.
 
         Args:
             length: of the axes [m].
@@ -92,11 +93,12 @@ class Recording(ExplainsCalls, Display):
         return Markers(self.segment_time, names, np.concatenate(places, axis=1), units="m")
 
     def save(self, path: str | Path) -> None:
-        """Write a .c3d file: markers, analog channels, force plates. It appears whole or not at all.
+        """Write a .c3d file: markers, analog channels, force plates. It is written completely or not at all.
 
-        Numbers have single precision, as the format has. Plates of a file are written as they were, from the
-        same channels (so `opposite` is to be said again); those of a recording of your own as plates of type
-        2, whose six channels each come after the others. It needs ezc3d: pip install "condyle[c3d]".
+        Numbers have single precision, like the format. Plates from a file are written unchanged, from the
+        same channels (so `opposite` must be given again when they are read); plates of a new recording are
+        written as type 2, with six channels each after the other channels. It needs ezc3d: pip install
+        "condyle[c3d]".
 
         Args:
             path: where to write; it must end in .c3d.
@@ -129,17 +131,17 @@ def read_c3d(
 
     Args:
         path: the file.
-        units: "m", "cm" or "mm", of its places; by default what it says.
-        vertical: the file's axis that points up, "x", "y" or "z" (or "-z"): markers and forces are turned so
-            that it becomes y, OpenSim's vertical. By default nothing is turned.
-        rotate: a rotation matrix that turns everything instead.
+        units: "m", "cm" or "mm", of its positions; by default as stated in the file.
+        vertical: the file's axis that points up, "x", "y" or "z" (or "-z"): markers and forces are rotated so
+            that it becomes y, OpenSim's vertical. By default nothing is rotated.
+        rotate: a rotation matrix for everything instead.
         threshold: [N]; with less force through a plate's surface the force acts at the center of the plate,
             with its whole moment there, since a center of pressure would be noise.
-        opposite: numbers of plates, from 1, whose forces are turned round: those that give the force on the
-            plate, not the ground's reaction.
+        opposite: numbers of plates, from 1, whose forces are reversed: those that report the force on the
+            plate, not the ground reaction.
 
     Returns:
-        the recording, its times from 0.
+        the recording, with times from 0.
 
     Raises:
         DescriptionError: a file that cannot be read.
@@ -285,7 +287,7 @@ def _need_ezc3d(what: str) -> None:
 
 
 def _frames(head: bytes) -> int:
-    """How many frames a file says it has, in two numbers of 16 bits; 0 if there are too many for that."""
+    """The number of frames that a file states, in two numbers of 16 bits; 0 if there are too many for these."""
     at = (head[0] - 1) * 512 + 3
     order = "big" if head[at : at + 1] == b"\x56" else "little"  # 86: MIPS
     first, last = (int.from_bytes(head[k : k + 2], order) for k in (6, 8))  # type: ignore[arg-type]
@@ -312,7 +314,7 @@ def _markers(parts: dict[str, Any], file: str, units: str | None, R: Array) -> M
     labels += [f"marker{k + 1}" for k in range(len(labels), points.shape[1])]
     names = [n or f"marker{k + 1}" for k, n in enumerate(labels)]
     others = {str(n) for n in parts["others"]} - {""}
-    kept = [k for k, name in enumerate(names) if name not in others]  # angles and powers are no places
+    kept = [k for k, name in enumerate(names) if name not in others]  # angles and powers are not positions
     unit = units or unit_of(str(parts["units"][0]) if len(parts["units"]) else "", f"{file}: POINT:UNITS")
     if not unit:
         raise DescriptionError(f"{file}: it does not say its units; say units='mm', 'cm' or 'm'")
@@ -342,7 +344,9 @@ def _analog(parts: dict[str, Any], time: Array) -> Table:
 
 
 def _plate(parts: dict[str, Any], k: int, threshold: float, file: str) -> tuple[Array, Array, Array, Array]:
-    """Force [N], where it acts [m] and free torque [N m], shape (m, 3) each, and corners (4, 3) [m]."""
+    """Force [N], its point of application [m] and free torque [N m], shape (m, 3) each, and corners (4, 3)
+    [m].
+    """
     said = [str(u).strip() for u in parts[f"units{k}"]]
     length = LENGTHS[unit_of(said[2], f"{file}: plate {k + 1}") or "mm"]
     moment = _MOMENTS.get(said[1].lower().replace("*", "."))
@@ -390,11 +394,11 @@ def _check_direction(
 #     M = T + (p - c) x F.                                                                                   (1)
 
 MOST_NAMES = 255
-"""Of markers or channels, in one parameter of the format."""
+"""Markers or channels per parameter of the format."""
 LONGEST_NAME = 127
-"""In bytes."""
+"""Bytes."""
 UNEVEN = 0.01
-"""How far a time may be from the even one, in steps: files have times of few digits."""
+"""Tolerance of even times, in steps: times in files have few digits."""
 
 
 def write_c3d(
@@ -477,7 +481,7 @@ def _analogs(file: Any, channels: Table | None, rate: float, frames: int) -> Non
 
 
 def _single(values: Array, what: str) -> None:
-    """Refuse numbers that single precision does not hold."""
+    """Raise an error for numbers beyond single precision."""
     most = float(np.abs(values[~np.isnan(values)]).max(initial=0.0))
     if most > float(np.finfo(np.float32).max):
         raise DescriptionError(
@@ -492,7 +496,7 @@ def _channels(
     platform: dict[str, Array],
     unit: str,
 ) -> tuple[Table | None, dict[str, Any]]:
-    """All channels, and what is said of the plates."""
+    """All channels, and the parameters of the plates."""
     given = analog if analog is not None and analog.names else None
     count = 0 if corners is None else len(corners)
     if corners is None or force_plates is None or not count:

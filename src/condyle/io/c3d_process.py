@@ -15,9 +15,9 @@ import sys
 import numpy as np
 
 PLATFORM = ("TYPE", "ZERO", "CHANNEL", "ORIGIN", "CAL_MATRIX")
-"""What a file says of its plates, beside their corners."""
+"""Parameters of plates in a file, other than corners."""
 GROUPS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
-"""Points that are no places."""
+"""Kinds of points that are not positions."""
 
 
 def read(path: str) -> dict[str, np.ndarray]:
@@ -28,7 +28,7 @@ def read(path: str) -> dict[str, np.ndarray]:
     try:
         file = ezc3d.c3d(path, extract_forceplat_data=True)
         plates = file["data"]["platform"]
-    except Exception as error:  # plates that are not understood: the rest may be
+    except Exception as error:  # plates of unknown kinds: the rest may be readable
         note, file, plates = f"{type(error).__name__}: {error}", ezc3d.c3d(path), []
     points, analog = file["parameters"]["POINT"], file["parameters"]["ANALOG"]
     places, residuals = file["data"]["points"][:3], file["data"]["meta_points"]["residuals"][0]

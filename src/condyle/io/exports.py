@@ -30,7 +30,7 @@ UNITS = {"mm": "mm", "millimeters": "mm", "cm": "cm", "centimeters": "cm", "m": 
 
 @dataclass(frozen=True, eq=False)
 class Exported:
-    """What an export holds.
+    """Contents of an export.
 
     Attributes:
         time: [s], shape (T,).
@@ -48,10 +48,10 @@ class Exported:
 
 
 def read_export(path: Path) -> Exported | None:
-    """Markers of an export, or None if the file is not one of those known.
+    """Markers of an export, or None if the file is of no known kind.
 
     Raises:
-        DescriptionError: one of them, with a line that cannot be.
+        DescriptionError: a file of a known kind with an invalid line.
     """
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     head = text[:4000]
@@ -84,7 +84,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _places(rows: list[list[float]], first: int, n: int) -> Array:
-    """Columns from `first` on as places (T, n, 3); short rows end in lost markers."""
+    """Columns from `first` on as positions (T, n, 3); short rows end in lost markers."""
     width = first + 3 * n
     full = [(row + [np.nan] * width)[:width] for row in rows]
     return np.array(full, dtype=float).reshape(len(rows), width)[:, first:].reshape(len(rows), n, 3)

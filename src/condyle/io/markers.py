@@ -1,4 +1,4 @@
-"""Markers: places of named points over time, from files of motion capture."""
+"""Markers: positions of named points over time, from files of motion capture."""
 
 from __future__ import annotations
 
@@ -39,18 +39,19 @@ _UPWARDS = {
 }
 """Rotations that make an axis y, row by row."""
 FEW, NEAR = 3, 10.0
-"""So many markers, all nearer to the origin than so many cm or mm, are likely in meters."""
+"""This many markers, all nearer to the origin than this many cm or mm, are likely in meters."""
 
 
 class Markers(ExplainsCalls, Display):
-    """Places of markers over time. `markers["RASI"]` is one marker, shape (T, 3); `markers[["RASI", "LASI"]]`
-    are Markers of some, `markers[2:10]` of fewer frames, `markers[0.5:1.2]` of a time [s], by floats.
+    """Positions of markers over time. `markers["RASI"]` is one marker, shape (T, 3); `markers[["RASI",
+    "LASI"]]` are the Markers of some, `markers[2:10]` those of some frames, `markers[0.5:1.2]`, by floats,
+    those of a time range [s].
 
     Args:
         time: [s], shape (T,), increasing.
         names: of the markers, all different.
         positions: in `units`, shape (T, n, 3); NaN where a marker is missing.
-        units: of the positions given, "m", "cm" or "mm"; `save` writes .trc and .c3d files in it again.
+        units: of the given positions, "m", "cm" or "mm"; also of the .trc and .c3d files that `save` writes.
         rate: frames per second; from the times by default.
 
     Attributes:
@@ -150,7 +151,7 @@ class Markers(ExplainsCalls, Display):
 
     @property
     def missing(self) -> dict[str, int]:
-        """How many frames lack a marker, of those that some frames lack."""
+        """Number of missing frames of each marker that has any."""
         count = np.isnan(self.positions[:, :, 0]).sum(axis=0)
         return {name: int(n) for name, n in zip(self.names, count, strict=True) if n}
 
@@ -159,7 +160,7 @@ class Markers(ExplainsCalls, Display):
 
         Args:
             start: first time [s].
-            end: last time [s]; frames at both are in.
+            end: last time [s]; frames at both are included.
         """
         return self[float(start) : float(end)]
 
@@ -167,7 +168,7 @@ class Markers(ExplainsCalls, Display):
         """Markers under other names.
 
         Args:
-            names: new ones by old ones, `{"R.ASIS": "RASI"}`, others stay; or a function of a name.
+            names: `{old: new}`, such as `{"R.ASIS": "RASI"}`, for some; or a function of a name.
 
         Raises:
             UnknownNameError: a name that no marker has.
@@ -182,7 +183,7 @@ class Markers(ExplainsCalls, Display):
         """Markers in other axes.
 
         Args:
-            rotation: shape (3, 3); new places are `rotation @ old`.
+            rotation: shape (3, 3); new positions are `rotation @ old`.
         """
         return self._like(self.time, self.names, self.positions @ rotation_of(rotation, None).T)
 
@@ -197,8 +198,8 @@ class Markers(ExplainsCalls, Display):
 
         Args:
             table: three columns per marker, NAME_x, NAME_y, NAME_z (or _X.., _1.., .x..), with units m, cm or
-                mm; other columns are left out.
-            units: of the numbers in these columns; by default what they say.
+                mm; other columns are ignored.
+            units: of the numbers in these columns; by default their own.
 
         Raises:
             DescriptionError: no markers in it, or units that are not known.
@@ -242,7 +243,7 @@ class Markers(ExplainsCalls, Display):
         """Draw coordinates of markers over time.
 
         Args:
-            names: the markers to draw; all, if none is named.
+            names: the markers to draw; by default all.
             options: axes, width, path and degrees, as for `Table.plot`.
 
         Returns:
@@ -252,7 +253,7 @@ class Markers(ExplainsCalls, Display):
         return self.table().plot(*(f"{n}_{axis}" for n in chosen for axis in "xyz"), **options)
 
     def save(self, path: str | Path) -> None:
-        """Write a file, every number to its last digit. It appears whole or not at all.
+        """Write a file, every number to its last digit, completely or not at all.
 
         Args:
             path: where to write. Its ending says how: .trc in `markers.units`; .c3d too, in the single
@@ -321,8 +322,9 @@ def _in_meters(
 
 
 def scaled(positions: Array, scale: float) -> Array:
-    """Numbers that give positions [m] when they are divided by a scale, exactly where such numbers exist, as
-    for all that came from a file of that unit; short ones where there is a choice."""
+    """Numbers that give positions [m] when divided by a scale: exactly where such numbers exist, as for all
+    positions from a file of that unit; the shortest where there is a choice.
+    """
     rough = positions * scale
     out = rough.copy()
     for better in (
@@ -337,7 +339,7 @@ def scaled(positions: Array, scale: float) -> Array:
 
 
 def rotation_of(rotate: ArrayLike | None, vertical: str | None) -> Array:
-    """R that turns what a file has.
+    """R that rotates the contents of a file.
 
     Args:
         rotate: shape (3, 3), or None.
@@ -381,11 +383,11 @@ def read_markers(
         path: .trc, .c3d (with ezc3d: `pip install "condyle[c3d]"`), an export of Vicon Nexus (.csv), Qualisys
             (.tsv), OptiTrack Motive (.csv) or Visual3D (.txt, .tsv), or a table with columns NAME_x, NAME_y, NAME_z, or NAME:X, NAME:Y,
             NAME:Z (.csv, .npz, .sto, .mot) or cells of three numbers (.sto).
-        units: "m", "cm" or "mm", of the positions in the file; by default those that it states. A file that
-            does not say is refused.
-        vertical: the file's axis that points up, "x", "y" or "z" (or "-z"): everything is turned so that it
-            becomes y, OpenSim's vertical. By default nothing is turned.
-        rotate: a rotation matrix that turns everything instead.
+        units: "m", "cm" or "mm", of the positions in the file; by default those that it states. A file
+            without units is refused.
+        vertical: the file's axis that points up, "x", "y" or "z" (or "-z"): everything is rotated so that it
+            becomes y, OpenSim's vertical. By default nothing is rotated.
+        rotate: a rotation matrix for everything instead.
         zeros: markers at exactly (0, 0, 0), as some programs write lost ones: "warn" and keep them, "keep",
             or "missing".
 

@@ -1,4 +1,4 @@
-"""Tables of numbers in text, by machine code: exact, and only what is plain.
+"""Fast exact parser of plain tables of numbers in text, by machine code.
 
 A cell is [sign] digits [. digits] [e [sign] digits] = w 10^q with a w of at most 19 digits. Its double is
 rounded once, as Python's float(text) is:
@@ -6,9 +6,8 @@ rounded once, as Python's float(text) is:
     w < 2^53, |q| <= 22:   w 10^q or w / 10^-q, both exact (Clinger 1990)                                  (1)
     else                   the upper bits of w T_q, T_q the first 128 bits of 5^q (Lemire 2021)            (2)
 
-Where (2) cannot tell on which side of a double the number is, or anything is odd, such as NaN or a line with
-another number of cells, the result is None, and the caller parses it in another way. So it is with empty cells,
-unless gaps are allowed.
+Where (2) cannot decide the rounding, or the text is not plain (NaN, a line with another number of cells,
+empty cells unless gaps are allowed), the result is None, and the caller uses another parser.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ def plain_numbers(
     """Numbers (rows, columns) of the lines of a text.
 
     Args:
-        text: lines; those that are blank do not count.
+        text: lines; blank ones are skipped.
         start: place in the text where they begin.
         columns: numbers in each line.
         separator: the one character between cells; any white space by default.
         gaps: whether cells may be empty, which are NaN, and lines may end with more separators.
 
     Returns:
-        None where not all is plain.
+        None if the text is not plain.
     """
     if settings.evaluator() != "native":
         return None

@@ -1,8 +1,8 @@
 """Tables from files: OpenSim's .sto and .mot, comma-separated values, NumPy's .npz.
 
 Read leniently, since such files come from many programs: tabs or spaces, any order of header lines, Windows
-line ends, blank lines, rows or columns in other numbers than the header says (with a warning). What cannot be
-read is refused with its line.
+line ends, blank lines, rows or columns in other numbers than the header says (with a warning). Errors name
+the line that cannot be read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from condyle.table import (
 )
 
 LARGE, DENSEST = 1e9, 100
-"""An archive that unpacks to more bytes, and to more times its size, is made to fill the memory."""
+"""An archive that unpacks to more bytes than this, and more times its size, is refused as malicious."""
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _OTHERS = {
     ".trc": "; markers are read by cd.read_markers(path), and its .table() is a Table",
@@ -37,7 +37,7 @@ _OTHERS = {
     **dict.fromkeys((".xlsx", ".xls"), "; save the sheet as .csv"),
     ".txt": "; if it is a .sto or .csv inside, rename it",
 }
-"""What to do with files of other kinds."""
+"""Advice for files of other kinds."""
 
 
 def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
@@ -46,13 +46,13 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
     Args:
         path: .sto, .mot, .csv, .tsv or .npz (as `Table.save` writes them). The first column is the time [s],
             or "time [ms]". Two rows with one time are before and after an event.
-        degrees: whether angles are in degrees; by default what the file says. A .sto or .mot that does not
-            say is taken as OpenSim takes it (degrees in a .mot without a version, else radians), with a
+        degrees: whether angles are in degrees; by default as stated in the file. A .sto or .mot without a
+            statement is read as in OpenSim (degrees in a .mot without a version, else radians), with a
             warning.
 
     Returns:
-        the Table. `table.degrees` says whether its angles are in degrees: which columns are angles, only a
-        System knows, and studies convert them. Units are those in the titles, "knee [rad]" or "fy (kN)".
+        the Table. `table.degrees` states whether its angles are in degrees; only a System knows which columns
+        are angles, and studies convert them. Units are those in the titles, "knee [rad]" or "fy (kN)".
 
     Raises:
         DescriptionError: a file that cannot be read, with its line.
@@ -124,8 +124,9 @@ def _length(header: dict[str, str], names: list[str], path: Path) -> str:
 
 
 def _plain(path: Path, ending: str) -> tuple[dict[str, str], list[str], np.ndarray] | None:
-    """Header, titles and numbers (rows, columns) of a file in which all is plain; None of any other, which is
-    read line by line."""
+    """Header, titles and numbers (rows, columns) of a plain file; None for any other, which is read line by
+    line.
+    """
 
     from condyle.io.number_parser import plain_numbers
 
@@ -148,7 +149,7 @@ def _plain(path: Path, ending: str) -> tuple[dict[str, str], list[str], np.ndarr
     try:
         header, _ = _header(head.split("\n"), path) if start else ({}, 0)
         names, _, _ = _rows([line.rstrip("\r")], 0, DELIMITERS.get(ending), path)
-    except DescriptionError:  # it is said with the right line
+    except DescriptionError:  # reported later with the right line
         return None
     if header.get("datatype", "double").lower() != "double":
         return None
@@ -161,7 +162,7 @@ def _plain(path: Path, ending: str) -> tuple[dict[str, str], list[str], np.ndarr
 
 
 def lines_of(path: Path) -> tuple[list[str], list[str]]:
-    """Lines of a text file, and what is odd about it."""
+    """Lines of a text file, and remarks on what is unusual."""
     if path.is_dir():
         raise DescriptionError(f"{path}: a folder; give the name of a file")
     data = path.read_bytes()
@@ -242,8 +243,9 @@ class Rows:
         return line.split("\t") if self.by_tabs and "\t" in line.strip() else line.split()
 
     def plain(self, columns: int) -> np.ndarray | None:
-        """All numbers at once, shape (rows, columns), by NumPy's reader, which is exact too; None where a
-        cell is empty or odd, which is for eyes that name the line."""
+        """All numbers at once, shape (rows, columns), by NumPy's reader, which is exact too; None if a cell
+        is empty or unusual, which the slower reader reports with its line.
+        """
         if not self.lines:
             return None
         tabs = self.by_tabs and self.lines[0].count("\t") == columns - 1
@@ -292,7 +294,7 @@ def _flat(names: list[str], rows: Rows, places: list[int], kind: str, path: Path
 
 
 def _separated(names: list[str]) -> str:
-    """What to do where titles are separated by something else."""
+    """Advice where titles are separated by something else."""
     found = next((c for c in (";", "\t", ",") if names and c in names[0]), "")
     return (
         f"; this file separates columns by {found!r}: commas are for .csv, tabs for .tsv, and decimals "
@@ -371,7 +373,7 @@ def is_number(cell: str) -> bool:
 
 
 def no_number(cell: str) -> str:
-    """What is wrong with a cell."""
+    """Error message for a cell."""
     shown = repr(cell if len(cell) <= 40 else f"{cell[:40]}...")
     if re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", cell, re.IGNORECASE) and cell.count(".") <= 1:
         return f"{shown} is larger than any number here, 1.8e308"

@@ -9,8 +9,8 @@
     1  0.0  608.6  1072.7  157.4  ...
 
 Cells are separated by tabs. Read leniently, since many programs write such files: fewer keys, blank lines,
-one tab or three after a name, rows that end early, empty cells, decimal commas. What is odd is said; what
-cannot be read is refused with its line.
+one tab or three after a name, rows that end early, empty cells, decimal commas. Warnings report what is
+unusual; errors name the line that cannot be read.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SAID = {
 }
 Split: TypeAlias = Callable[[str], list[str]]
 HEAD = 1 << 16
-"""Bytes that titles may take in a file that is read at once."""
+"""Most bytes of titles in a file that is read at once."""
 _KEYS = (
     "DataRate",
     "CameraRate",
@@ -68,10 +68,10 @@ class Contents:
     Attributes:
         time: [s], shape (T,).
         names: of the markers.
-        values: places in the file's units, shape (T, n, 3), NaN where missing.
+        values: positions in the file's units, shape (T, n, 3), NaN where missing.
         units: "m", "cm" or "mm"; empty if the file does not say.
         rate: frames per second; None if the file does not say.
-        notes: what is odd about it.
+        notes: remarks on what is unusual.
     """
 
     time: Array
@@ -83,7 +83,7 @@ class Contents:
 
 
 def unit_of(said: str, where: str) -> str:
-    """m, cm or mm, of what a file says."""
+    """m, cm or mm, from the unit in a file."""
     text = said.strip().strip('"').lower()
     unit = _SAID.get(text, text)
     if unit and unit not in LENGTHS:
@@ -98,7 +98,7 @@ def read(path: Path, said: str = "") -> Contents:
 
     Args:
         path: the file.
-        said: units that hold whatever the file says of them.
+        said: units that override those in the file.
     """
     plain = _plain_rows(path, said)
     if plain is not None:
@@ -133,7 +133,7 @@ def _plain_rows(path: Path, said: str) -> Contents | None:
         lines = [line.decode().removesuffix("\r") for line in head]
         notes = list[str]()
         header, units, names, first, split = _titles(lines, path.name, said, notes)
-    except (UnicodeDecodeError, DescriptionError):  # it is said of the whole file
+    except (UnicodeDecodeError, DescriptionError):  # reported for the whole file
         return None
     if split is not _tabs or first >= len(lines) or any("\r" in line for line in lines):
         return None
@@ -296,7 +296,7 @@ def _plain(text: list[str], width: int) -> Array | None:
 
 
 def _check(places: Array, names: list[str], header: dict[str, str], file: str, notes: list[str]) -> None:
-    """Say what is odd about places (T, n, 3), and take half known ones for missing."""
+    """Report unusual positions (T, n, 3), and mark incomplete ones as missing."""
     if np.isinf(places).any():
         raise DescriptionError(
             f"{file}: marker {names[np.argwhere(np.isinf(places))[0][1]]!r} is infinitely far"

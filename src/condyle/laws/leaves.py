@@ -111,7 +111,7 @@ class Leaf:
 
 
 class _Closures(dict[str, Closure]):
-    """Closures by name, each made in the trace that began here when it is first asked for."""
+    """Closures by name, each created on first use in the trace that began here."""
 
     def __init__(self, make: Mapping[str, Callable[[], Closure]]) -> None:
         super().__init__()
@@ -165,7 +165,7 @@ class Composed(Leaf):
     @lookup_context()
     def _functions(self) -> Mapping[str, Closure]:
         """y -> rows; rows, y -> x; rows, y, ydot -> xdot; rows, y, ydot, yddot -> xddot; rows, y -> f_y by
-        part. Each is made when it is first asked for."""
+        part. Each is created on first use."""
         parts = self.parts
         y, ydot, yddot = (
             [ca.SX.sym(f"{n}{i}", p.size) for i, p in enumerate(parts)] for n in ("y", "dy", "ddy")

@@ -14,7 +14,7 @@ these laws have them, with errors of at most
     SmoothSphereHalfSpace     w = 0.1 in s^2:   2.5 % of friction where the slip is the transition's, s = 1
 
 and far less away from the kink, with the square of the distance. CoordinateLimitForce and Ligament have no kink.
-An ElasticFoundation has its own smooth=. What users write with `if` and `max` stays as it is.
+An ElasticFoundation has its own smooth=. User code with `if` and `max` is unchanged.
 """
 
 from __future__ import annotations

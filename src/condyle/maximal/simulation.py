@@ -46,7 +46,7 @@ SHARE = 0.1
 
 @dataclass(frozen=True)
 class MaximalTrajectory:
-    """A motion in maximal coordinates, at the steps or at the times asked for.
+    """A motion in maximal coordinates, at the steps or at requested times.
 
     Attributes:
         t: [s], shape (k,).
@@ -286,7 +286,7 @@ def simulate(
 
 
 def _checked(t_final: float, accuracy: float, times: ArrayLike | None, tail: Tail) -> list[float] | None:
-    """The times asked for."""
+    """The requested times."""
     if not np.isfinite(t_final) or t_final < tail.t:
         raise DescriptionError(
             f"maximal: simulate: t_final = {t_final} s must be finite and not before t = {tail.t:g} s"

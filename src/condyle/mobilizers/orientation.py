@@ -229,7 +229,7 @@ class LineOrientation(Mobilizer):
         H_w = [R x, R y],   Hdot u = w x w = 0,   N = first two columns of N for w in M      (30)
 
     Four coordinates with two speeds: the spin in q depends on the path (it is not integrable), and no speed
-        changes it directly. The body needs no inertia about z.
+    changes it directly. The body needs no inertia about z.
     """
 
     coordinate_names = Quaternion.names

@@ -186,7 +186,7 @@ class SplineSurface(Mobilizer):
     (body-fixed), so that p = (phi_1, phi_2, phi_3) and R = Rx(phi_4) Ry(phi_5) Rz(phi_6). u = qdot.
 
     Outside its domain the joint is extrapolated: each B-spline continues with its value, slope and curvature
-        at the end, so that H and bias are continuous. A closed direction repeats.
+    at the end, so that H and bias are continuous. A closed direction repeats.
 
     The control values may be, or depend on, Parameters, and may change in time by modes: c(t) = values +
     sum_m a_m(t) c_m, a deforming surface. The cost of equations grows with the number of modes

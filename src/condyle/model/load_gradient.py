@@ -8,7 +8,7 @@ pose, velocity, X and the load on it changes -psi by e . T_w, a small step by p_
   p_bar = -dpsi/dp,   v_bar = -dpsi/dv,   w_bar has -dpsi/dw,   F has -load                                (2)
 
 A law that uses the momentum M u depends on r and H too, which rotate with the parent: their part of (1) is
-    the parent's.
+the parent's.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ TRUNK = {
     "lumbar_extension": (0.03, (0.0045,), (0.0079,)),
 }
 """Mean, and cosines and sines of twice and four times the frequency of the cycle [rad, m]: fitted so that the
-ground pushes under the foot that stands, from heel to toe, and that the foot stays there, to 2 cm."""
+ground pushes under the stance foot, from heel to toe, and that the foot does not move, to 2 cm."""
 DOUBLE = 0.12
 """The share of a cycle over which load goes from one foot to the other."""
 

@@ -27,7 +27,7 @@ def first_order(a: SX, e: SX, rise: SX, fall: SX, least: SX) -> SX:
 
         adot = (e - a) / tau,    tau = rise (0.5 + 1.5 a) for e > a, else fall / (0.5 + 1.5 a)
 
-    tau is that of an activation from `least` to 1; a itself goes to e, however small that is.
+    tau is evaluated at an activation limited to [`least`, 1]; a itself converges to e, however small.
     """
     factor = 0.5 + 1.5 * ca.fmin(ca.fmax(a, least), 1)
     return (e - a) / ca.if_else(e > a, rise * factor, fall / factor)
@@ -46,7 +46,7 @@ def smooth(a: SX, e: SX, rise: SX, fall: SX, smoothing: Any = 0.1) -> SX:
 
 @dataclass(frozen=True, eq=False)
 class AskedExcitation:
-    """A user's function of `s` (condyle.laws.ask), traced; `given` is the function of time that it was."""
+    """A user's function of `s` (condyle.laws.ask), traced; `given` is the original function."""
 
     law: Traced
     asks: tuple[Leaf, ...]
@@ -70,7 +70,7 @@ class AskedExcitation:
 
 
 ExcitationLike: TypeAlias = SignalLike | Callable[[AskedState], object] | None
-"""What may be given for an excitation: a signal, a Python function of the state, or None: an Input."""
+"""Accepted as an excitation: a signal, a Python function of the state, or None: an Input."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _one(what: str) -> Any:
 
 
 def excitation_at(value: Any, s: View) -> SX:
-    """A kept excitation at a state."""
+    """A stored excitation at a state."""
     if isinstance(value, AskedExcitation):
         return value.at(s)
     return value(s.t) if isinstance(value, TimeSeries) else sx(value)

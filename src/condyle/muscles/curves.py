@@ -2,9 +2,9 @@
 
 x is a length over the optimal fiber length or the tendon's slack length, or a velocity over the greatest
 speed of shortening; y is a force over the greatest isometric force. `value`, `derivative`, `inverse` and
-`integral` take numbers, of any shape, and give numbers; over SX they give SX.
+`integral` map numbers of any shape to numbers, and SX to SX.
 
-A curve that rises and has no inverse in closed form has points (x(c), y(c)) along a number c. The balance of
+A curve that rises and has no inverse in closed form is parameterized as (x(c), y(c)). The balance of
 a fiber with its tendon
 
     g y + beta x = f,    g, beta >= 0                                                     docs/theory (8)
@@ -39,21 +39,24 @@ if TYPE_CHECKING:
     from condyle.table.plots import PlotOptions
 
 Kind = TypeVar("Kind", bound=Operand)
-"""Numbers, arrays, Symbols or expressions: what goes in comes out."""
+"""Numbers, arrays, Symbols or expressions; the result is of the same kind."""
 Positive = Annotated[Number, quantity("-", lowest=0.0, positive=True)]
 Seconds = Annotated[Number, quantity("s", lowest=0.0, positive=True)]
 TOL, LAST, LIMIT = 1e-10, 1e-5, 80
-"""Of a step of c; of one of Halley's, which leaves an error of its cube; and steps at most: halving alone
-takes 35."""
+"""Tolerance of a step of c; of one of Halley's, which leaves an error of its cube; and most steps: bisection
+alone takes 35.
+"""
 SHORTER = 1 / 30
-"""Times the step before: from there on Halley's steps are as short as LAST says. At a double root each is
-half as long as the one before."""
+"""Ratio to the previous step, below which Halley's steps end at LAST. At a double root each is half as long
+as the one before.
+"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curve(Described):
-    """A function of one number. Write `formula`, and `inverse_formula` and `integral_formula` where there are
-    closed forms."""
+    """A function of one number. Subclasses define `formula`, and `inverse_formula` and `integral_formula`
+    where they have closed forms.
+    """
 
     @property
     def between(self) -> tuple[float, float] | None:
@@ -81,15 +84,15 @@ class Curve(Described):
         return self._at("derivative", x)
 
     def inverse(self, y: Kind) -> Kind:
-        """x at which it is y."""
+        """x at which the curve is y."""
         return self._at("inverse", y)
 
     def integral(self, x: Kind) -> Kind:
-        """The area below it up to x, with any constant."""
+        """The area below the curve up to x, with any constant."""
         return self._at("integral", x)
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
-        """The curve at numbers, of the same shape."""
+        """Values of the curve, of the same shape."""
         return self._at("value", np.asarray(x, dtype=float))
 
     def plot(self, between: tuple[float, float], **options: Unpack[PlotOptions]) -> Axes:
@@ -134,11 +137,11 @@ class Curve(Described):
     # ---- balance -------------------------------------------------------------------------------------------
 
     def along(self, c: SX, own: SX) -> tuple[SX, SX]:
-        """x and y at c, with what `near` gave. Without look-ups."""
+        """x and y at c, with the numbers from `near`. Without look-ups."""
         return c, self.formula(c)
 
     def left(self, p: SX, c: SX, own: SX) -> SX:
-        """What is left of (8) at c, with what `near` gave, for p = (g, beta, f)."""
+        """The residual of (8) at c, with the numbers from `near`, for p = (g, beta, f)."""
         (g, beta, f), (x, y) = ca.vertsplit(p), self.along(c, own)
         return g * y + beta * x - f
 
@@ -147,7 +150,7 @@ class Curve(Described):
         return [(x, float(self.value(x))) for x in self.between or ()]
 
     def near(self, g: SX, beta: SX, f: SX) -> tuple[SX, SX]:
-        """Where to look for the c of (8): a first guess and bounds, (3,); and numbers that `along` takes."""
+        """A first guess and bounds for the c of (8), (3,); and numbers for `along`."""
         first, last = self.between or (0.0, 0.0)
         return ca.SX([(first + last) / 2, first, last]), ca.SX(0, 1)
 
@@ -155,7 +158,7 @@ class Curve(Described):
         """x and y of (8), with first and second derivatives."""
         x, y, slope, bend, _ = ca.vertsplit(look_up(self._balance, ca.vertcat(g, beta, f)))
         J, d = g * slope + beta, ca.SX(0)
-        for _ in range(2):  # native/solvers/implicit_function.py (1): values stay
+        for _ in range(2):  # native/solvers/implicit_function.py (1): values are unchanged
             r = g * (y + slope * d + bend * d * d / 2) + beta * (x + d) - f
             d = d - (r - stop_gradient(r)) / J
         d = ca.if_else(J > 0, d, 0)
@@ -198,7 +201,7 @@ class Curve(Described):
             r, J, bend = residual.call([p, c, ca.vertcat(ca.SX(0, 1), *own)], True, False)
             a, b = ca.if_else(r <= 0, c, a), ca.if_else(r <= 0, b, c)
             halley = c - r * J / (J * J - r * bend / 2)
-            # where two sections meet, its steps may go to and fro
+            # where two sections meet, its steps may alternate
             quick = ca.logic_and(ca.logic_and(halley >= a, halley <= b), ca.fabs(halley - c) <= before / 2)
             after = ca.if_else(r == 0, c, ca.if_else(quick, halley, (a + b) / 2))
             size = ca.fabs(after - c)
@@ -229,12 +232,12 @@ class Curve(Described):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PythonCurve(Curve):
-    """A curve of your own: a Python function of one number, or one of `cd.functions`.
+    """A user's curve: a Python function of one number, or one of `cd.functions`.
 
     Args:
         function: f(x) -> number.
-        between: bounds of x between which it rises; beyond them it goes on straight. Only then it has an
-            inverse, which a force-velocity curve needs with an elastic tendon.
+        between: bounds of x between which it rises; beyond them it is straight. Required for an inverse,
+            which a force-velocity curve needs with an elastic tendon.
     """
 
     function: Callable[[Symbol], object] | None
@@ -298,7 +301,7 @@ CurveLike: TypeAlias = Curve | Callable[..., object]
 
 
 def curve(given: CurveLike | None, between: tuple[float, float] | None = None) -> Curve:
-    """A Curve as it is, a function as a PythonCurve."""
+    """A Curve unchanged, a function as a PythonCurve."""
     if isinstance(given, Symbol):
         raise DescriptionError(f"a muscle's curve is a function of one number or a Curve, got {given!r}")
     return given if isinstance(given, Curve) else PythonCurve(given, between)

@@ -1,4 +1,4 @@
-"""The muscle of De Groote, Kinney, Rao, Fregly 2016, as OpenSim has it."""
+"""The muscle of De Groote, Kinney, Rao, Fregly 2016, as in OpenSim."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ class DeGrooteForceVelocity(Curve):
 
         f(v) = d1 asinh(d2 v + d3) + d4,    v(f) = (sinh((f - d4) / d1) - d3) / d2
 
-    Beyond FASTEST v(f) goes on in a straight line: there it is no muscle's velocity but an error in f, over
-    a f_L, that the exponential would turn into a rate for which no step is small enough.
+    Beyond FASTEST v(f) is extended linearly: such a velocity is not physiological but due to an error in f,
+    over a f_L, which the exponential would turn into a rate too fast for any step.
     """
 
     D = (-0.3211346127989808, -8.149, -0.374, 0.8825327733249912)
@@ -124,7 +124,7 @@ class DeGrooteForceVelocity(Curve):
         d1, d2, d3, d4 = self.D
         low, high = (np.arcsinh(d2 * v + d3) for v in (self.FASTEST, -self.FASTEST))  # d2 is negative
         x = (y - d4) / d1
-        near = ca.if_else(x < low, low, ca.if_else(x > high, high, x))  # NaN stays
+        near = ca.if_else(x < low, low, ca.if_else(x > high, high, x))  # keeps NaN
         return (ca.sinh(near) + ca.cosh(near) * (x - near) - d3) / d2
 
 
@@ -143,7 +143,7 @@ class DeGroote2016(Muscle):
     """A muscle with the curves of De Groote et al. 2016; names and defaults as in OpenSim.
 
     With an elastic tendon the tendon's normalized force is the state, with OpenSim's explicit dynamics. It is
-    between -0.2 and 0 where the tendon is slack; the muscle does not push then.
+    between -0.2 and 0 where the tendon is slack; the muscle does not push there.
 
     Args:
         active_force_width_scale: width of the active force-length curve, at least 1.
@@ -205,7 +205,7 @@ class DeGroote2016(Muscle):
 
     @property
     def _least(self) -> SX:
-        """Nor shorter than where the passive curve is zero: OpenSim's least length too."""
+        """Nor shorter than where the passive curve is zero, as in OpenSim."""
         return ca.fmax(super()._least, DeGrootePassiveForceLength.FOOT * sx(self.optimal_fiber_length))
 
     def activation_rate(self, s: View) -> SX:
@@ -229,7 +229,7 @@ class DeGroote2016(Muscle):
         along = ca.fmax(free, self._least_along)
         l_M = ca.sqrt(self._height**2 + along**2)
         cos = along / l_M
-        pull = ca.fmax(self.tendon_state(s), 0)  # below 0 the state only says how slack it is
+        pull = ca.fmax(self.tendon_state(s), 0)  # below 0 the state only measures the slack
         v_n, f_V = self.velocity_n(l_M / sx(self.optimal_fiber_length), pull / cos, self.activation(s))
         # to the digits that a slack tendon leaves of its length
         moves = ca.logic_or(free > self._least_along + 1e-6 * sx(self.tendon_slack_length), v_n > 0)

@@ -31,15 +31,15 @@ CURVES = {
     "tendon_force_length": None,
     "force_velocity": (-1.0, 1.0),
 }
-"""Where a Python function that is given for a curve rises."""
+"""The range in which a user's Python function rises."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Hill(Muscle):
     """The muscle of Ruggiero and Sicilia (2020), (20), (21): a rigid tendon, force linear in the activation.
 
-    The paper draws its curves; here they are Thelen's of full activation. Any other may be given: a Curve,
-    one of `cd.functions`, or a Python function of one number. With an elastic tendon force_velocity must rise
+    The paper only draws its curves; the defaults are Thelen's at full activation. Others can be a Curve, one
+    of `cd.functions`, or a Python function of one number. With an elastic tendon force_velocity must rise
     from -1 to 1, and is straight beyond.
 
     Args:
@@ -66,7 +66,7 @@ class Hill(Muscle):
         return [*super().parameters(), *(p for name in CURVES for p in getattr(self, name).parameters())]
 
     def velocity_n(self, l_n: SX, f: SX, a: SX) -> tuple[SX, SX]:
-        """NaN where a user's curve is, which the search for a velocity would hide."""
+        """NaN where a user's curve is NaN, which the search for a velocity would hide."""
         found = super().velocity_n(l_n, f, a)
         curves: Any = (self.active_force_length, self.passive_force_length)
         known = ca.logic_and(*(ca.fabs(c.value(l_n)) < np.inf for c in curves))
@@ -83,12 +83,12 @@ class RigidTendon(Muscle):
     """A muscle with a rigid tendon and SIMM's curves, without activation dynamics: OpenSim's
     RigidTendonMuscle.
 
-    As there, the velocity of the fiber is that of the whole path, not its part along the fiber: for muscles
-    with pennation, `Hill` and others with tendon="rigid" are nearer to the truth.
+    As there, the velocity of the fiber is that of the whole path, not its component along the fiber: for
+    muscles with pennation, `Hill` and others with tendon="rigid" are more accurate.
 
     Args:
         active_force_length_curve: f_L over l_M / l_0: a function of one number, or a Curve.
-        passive_force_length_curve: f_P over l_M / l_0; counts as at least 0 and at most 10.
+        passive_force_length_curve: f_P over l_M / l_0, clamped to [0, 10].
         force_velocity_curve: f_V over v / (v_max l_0).
     """
 
@@ -139,10 +139,10 @@ class RigidTendon(Muscle):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Clamped(Curve):
-    """A curve that counts as at least 0 and at most 10.
+    """A curve clamped to [0, 10].
 
     Args:
-        curve: which one.
+        curve: to clamp.
     """
 
     curve: Any

@@ -1,9 +1,9 @@
-"""What muscles consume: metabolic power from excitation, activation and the motion of the fiber.
+"""Metabolic power of muscles from excitation, activation and the motion of the fiber.
 
 Umberger (2010), Stance and swing phase costs in human walking, Journal of the Royal Society Interface 7,
 1329-1340, with the limits of Uchida et al. (2016); Bhargava, Pandy, Anderson (2004), A phenomenological model
 for estimating metabolic energy consumption in muscle contraction, Journal of Biomechanics 37, 81-88. Both as
-OpenSim's probes have them: docs/theory/muscles.md.
+in OpenSim's probes: docs/theory/muscles.md.
 
 Lengthening velocities are positive. m = F_0 l_0 density / specific_tension is a muscle's mass, r its share of
 slow fibers. Of a muscle
@@ -36,7 +36,7 @@ HEAT = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Working:
-    """A muscle at work: what its consumption depends on.
+    """The state of a muscle on which its metabolic power depends.
 
     Attributes:
         e: excitation.
@@ -45,7 +45,7 @@ class Working:
         v_M: its velocity [m/s].
         f_L: active force-length factor at l_n.
         active: force of the fiber [N].
-        passive: and what else it exerts [N].
+        passive: its passive force [N].
     """
 
     e: SX
@@ -58,7 +58,7 @@ class Working:
 
 
 def working(muscle: Muscle, s: View) -> Working:
-    """A muscle at a state."""
+    """The Working of a muscle at a state."""
     fiber, a, F_0 = muscle.fiber(s), muscle.activation(s), sx(muscle.max_isometric_force)
     active, passive = F_0 * a * fiber.f_L * fiber.f_V, F_0 * (fiber.f_P + fiber.damping)
     return Working(muscle.excitation_at(s), a, fiber.l_n, fiber.v_M, fiber.f_L, active, passive)
@@ -66,7 +66,7 @@ def working(muscle: Muscle, s: View) -> Working:
 
 @dataclass(frozen=True, kw_only=True)
 class Metabolics:
-    """What a model of metabolic power is made of. Names and defaults are those of OpenSim's probes.
+    """Base class of models of metabolic power. Names and defaults are those of OpenSim's probes.
 
     Args:
         ratio_slow_twitch_fibers: r, from 0 to 1; of all muscles, or {muscle: r}, 0.5 for others.
@@ -123,7 +123,7 @@ class Metabolics:
         return float(r.get(name, 0.5) if isinstance(r, Mapping) else r)
 
     def basal(self, mass: float) -> float:
-        """What a body of this mass [kg] consumes beside its muscles [W]."""
+        """Power that a body of this mass [kg] consumes beside its muscles [W]."""
         return float(self.basal_coefficient * mass**self.basal_exponent)
 
     def heat(self, name: str, muscle: Muscle, x: Working, smooth: bool) -> SX:
@@ -136,7 +136,7 @@ class Metabolics:
         Args:
             name: of the muscle.
             muscle: its law.
-            x: what it does.
+            x: its state.
             smooth: without kinks, for optimal control: velocities have a width of 0.01 l_0 / s, the least heat
                 one of 0.1 W/kg, and (2) one of 1 W/kg, half of which is the greatest error of each maximum.
         """
@@ -152,7 +152,7 @@ class Metabolics:
         return m * (h + W)  # (1)
 
     def work_force(self, x: Working) -> SX:
-        """The force of W."""
+        """The force in W."""
         return x.active
 
     @staticmethod
@@ -174,7 +174,7 @@ class Umberger2010(Metabolics):
 
     Args:
         aerobic_factor: S_a.
-        use_Bhargava_recruitment_model: (6); else r is as it is.
+        use_Bhargava_recruitment_model: use (6); else r is unchanged.
     """
 
     aerobic_factor: float = 1.5

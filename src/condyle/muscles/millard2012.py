@@ -1,4 +1,4 @@
-"""The muscle of Millard, Uchida, Seth, Delp 2013, as OpenSim has it. Its curves are quintic Bezier curves
+"""The muscle of Millard, Uchida, Seth, Delp 2013, as in OpenSim. Its curves are quintic Bezier curves
 between corners, straight beyond their ends.
 
 A section from (x0, y0) with slope d0 to (x1, y1) with slope d1 has its control points on the lines along
@@ -69,7 +69,7 @@ def derivatives(points: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bezier(Curve):
-    """Sections between corners. Write `corners` and `curvinesses`."""
+    """A curve of sections between corners. Subclasses define `corners` and `curvinesses`."""
 
     def corners(self) -> Sequence[Corner]:
         """x, y and slope where sections meet, from left to right."""
@@ -97,8 +97,9 @@ class Bezier(Curve):
         return [(x, y) for x, y, _ in (corners[0], corners[-1])]
 
     def near(self, g: SX, beta: SX, f: SX) -> tuple[SX, SX]:
-        """In which section c is, by what is left of (8) at the corners; its number, its polynomials and that
-        of what is left of (8)."""
+        """The section of c, from the residual of (8) at the corners: its number, its polynomials and that of
+        the residual.
+        """
         rows = [ca.SX(ca.DM(np.concatenate([[k], *monomials(p).T]))) for k, p in enumerate(self.sections)]
         left = [g * y + beta * x - f for x, y, _ in self.corners()]
         row, a, b = rows[0], left[0], left[1]
@@ -133,7 +134,7 @@ class Bezier(Curve):
 
     @cached_property
     def _by_y(self) -> Pieces | None:
-        """The inverse, where it rises steadily."""
+        """The inverse, where the curve rises monotonically."""
         x, y, slope, bend, first, last = self._knots
         if not ((np.diff(y) > 0).all() and (slope > 0).all()):
             return None
@@ -169,7 +170,7 @@ def _quintic(
     h = np.diff(x)
     c = np.zeros((len(h), 6))
     c[:, 0], c[:, 1], c[:, 2] = y[:-1], slope[:-1], bend[:-1] / 2
-    # what is missing at the next knot in value, slope and bend
+    # errors at the next knot in value, slope and bend
     r0 = y[1:] - (c[:, 0] + h * (c[:, 1] + h * c[:, 2]))
     r1 = (slope[1:] - (c[:, 1] + 2 * h * c[:, 2])) * h
     r2 = (bend[1:] - 2 * c[:, 2]) * h**2
@@ -330,7 +331,7 @@ class Millard2012(Muscle):
     """A muscle with the curves of Millard et al. 2013: OpenSim's Millard2012EquilibriumMuscle, names and
     defaults as there.
 
-    Without fiber damping and with an elastic tendon, curves are as OpenSim changes them then: the active
+    Without fiber damping and with an elastic tendon, curves are modified as in OpenSim: the active
     force-length curve is at least 0.1, and the force-velocity curve has half of its near slopes at its ends.
     Otherwise these are zero.
 
@@ -338,7 +339,8 @@ class Millard2012(Muscle):
         active_force_length_curve: with other numbers.
         force_velocity_curve: with other numbers.
         fiber_force_length_curve: with other numbers.
-        tendon_force_length_curve: with other numbers, cd.muscles.MillardTendonForceLength(strain=0.033).
+        tendon_force_length_curve: with other numbers, such as
+            cd.muscles.MillardTendonForceLength(strain=0.033).
     """
 
     other_names = ("Millard", "Millard2012Equilibrium", "Millard2012EquilibriumMuscle")

@@ -36,9 +36,9 @@ from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.tree import Tree
 
 SHORTEST, LONGEST = 0.5, 1.5
-"""Normalized lengths between which active fibers exert force: beyond them filaments do not overlap enough."""
+"""Normalized lengths between which active fibers exert force: beyond them filaments overlap too little."""
 FULL = 1e-6
-"""Activations this near to their greatest count as saturated."""
+"""Activations this close to their greatest count as saturated."""
 
 
 def saturation(names: Sequence[str], activations: Array, most: Array | float = 1.0) -> Iterator[Check]:
@@ -308,7 +308,7 @@ class Muscle(PathLaw):
     def excitation_at(self, s: View) -> SX:
         """e, from 0 to 1."""
         e = excitation_at(self.excitation, s)
-        return ca.if_else(e < 0, 0, ca.if_else(e > 1, 1, e))  # NaN stays, which fmax would hide
+        return ca.if_else(e < 0, 0, ca.if_else(e > 1, 1, e))  # keeps NaN, which fmax would hide
 
     def activation(self, s: View) -> SX:
         """a, from the least to 1."""

@@ -66,7 +66,7 @@ class Document:
 
     @cached_property
     def components(self) -> Components:
-        """All named elements of the object by their paths, found when they are first asked for."""
+        """All named elements of the object by their paths, cached."""
         return Components(self.object)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -184,7 +184,7 @@ def _is_own(path: Path, folder: Path) -> bool:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name stays beneath the folder that it is looked for in."""
+    """Whether a name is beneath the folder that is searched."""
     return bool(name) and not name.startswith("/") and ":" not in name and ".." not in name.split("/")
 
 

@@ -34,7 +34,7 @@ _held: dict[str, tuple[System, Callable[[], Document], Any]] = {}
 
 
 class Kept:
-    """A System that is free to change, and its document, which is made when it is asked for, once: nobody changes
+    """A System that is free to change, and its document, which is created once, on first use: nobody changes
     it."""
 
     def __init__(self, system: System, document: Callable[[], Document]) -> None:

@@ -451,7 +451,7 @@ class Reading:
         }
 
     def note_unasked(self) -> None:
-        """Note every property that no reader asked for."""
+        """Note every property that no reader used."""
         waiting = [self.model]
         while waiting:
             element = waiting.pop()

@@ -339,7 +339,7 @@ def connecting(*patterns: str, **names: str) -> Callable[[Element], None]:
 
 
 def rename(element: Element, before: str, after: str) -> None:
-    """Rename a property; a name that is there already stays."""
+    """Rename a property, unless the new name exists."""
     found = element.child(before)
     if found is not None and element.child(after) is None:
         found.tag = after
@@ -367,7 +367,7 @@ def offset_frame(owner: Element, body: str, place: Element | None, turn: Element
 
 
 def rounded(text: str) -> str:
-    """Numbers with the six significant digits that OpenSim leaves; what is no number stays as it is."""
+    """Numbers with the six significant digits that OpenSim keeps; other text is unchanged."""
     words = []
     for word in text.replace(",", " ").split():
         try:

@@ -10,7 +10,7 @@ with rho_i = |p_i|,
 
 Between ends that coincide, as at a point that is not active, a path is straight: it makes no full turn.
 
-Where all derivatives are asked for, and which way the path turns is known, with phi the angle from A to B
+Where all derivatives are needed, and which way the path turns is known, with phi the angle from A to B
 about the axis of turning
 
     theta = phi - atan(l1/r) - atan(l2/r)                                                                  (4)

@@ -276,7 +276,7 @@ def place_of(p: Sequence[Any], ranges: Sequence[tuple[float, float]] | None = No
         q
         if ranges is None
         else [
-            ca.if_else(x < a, a, ca.if_else(x > b, b, x))  # NaN stays
+            ca.if_else(x < a, a, ca.if_else(x > b, b, x))  # keeps NaN
             for x, (a, b) in zip(q, ranges, strict=True)
         ]
     )

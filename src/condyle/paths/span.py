@@ -21,7 +21,7 @@ between them. Each wrap is then between points and gap points, and L is stationa
     L(y) = L(y, 0) - r' W r / 2,    r = dL/dx (y, 0),    W = (d2L/dx2)^-1                                  (2)
 
 W and all rows are constants. The value of r is zero; its first derivative, and thus the second of L, is
-exact: the Schur complement. Where third derivatives are asked for, L(y, x) with the first derivative of x has
+exact: the Schur complement. Where third derivatives are needed, L(y, x) with the first derivative of x has
 them:
 
     L(y) = L(y, -W r)                                                                                      (3)

@@ -9,9 +9,9 @@ d how far it sits from there and y where it was seen, in the axes of its body,
     subject to   g(q_t, s) = 0   in each frame: loops and couplers                                        (3)
 
 c_t is the number of independent observations per frame: skin moves slowly and similarly in every step, so the
-    frames of a trial count as 6 at most. sd is estimated from residual errors, also for each marker
-    (`own_noise`); sd_m grows for clusters that are far away (`held`). With
-A = de/du, B = de/dtheta, de/dd = -1 and G u + G_theta theta + g = 0 the linear (3), steps of a frame are
+frames of a trial count as 6 at most. sd is estimated from residual errors, also for each marker
+(`own_noise`); sd_m grows for clusters that are far away (`held`). With A = de/du, B = de/dtheta, de/dd = -1
+and G u + G_theta theta + g = 0 the linear (3), steps of a frame are
 
     du = Z y - G+ (g + G_theta dtheta),   Z the null space of G                                           (4)
 

@@ -15,8 +15,8 @@ from a few values to maximize the likelihood of the recording,
     log p(y) = -min J - 1/2 (log det N + log det H + log det S)                                           (2)
 
 Skin motion repeats in every stride: a trial longer than STRIDES counts as one of that length, up to REPEATS.
-    In a static trial it is displaced from its mean in a walk by `standing` times c_m, one draw per marker and
-    axis.
+In a static trial it is displaced from its mean in a walk by `standing` times c_m, one draw per marker and
+axis.
 """
 
 from __future__ import annotations

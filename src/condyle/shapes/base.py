@@ -43,7 +43,7 @@ class Shape(ExplainsCalls):
         return np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
 
     def scaled(self, factors: Array) -> Shape:
-        """Itself on a body of another size; a shape that does not say how it scales stays as large as it was.
+        """The shape on a body of another size; unchanged for shapes that do not define scaling.
 
         Args:
             factors: along x, y, z of S, shape (3,).

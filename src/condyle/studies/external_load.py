@@ -180,7 +180,7 @@ class ExternalLoad(ExplainsCalls):
 
 @dataclass
 class _Recorded:
-    """Curves through the columns of a Table, for as long as its numbers stay as they were.
+    """Curves through the columns of a Table, for as long as its numbers do not change.
 
     Attributes:
         numbers: times and values of the Table, as they are in memory (NaN is like any other), and names.

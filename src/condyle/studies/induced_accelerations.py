@@ -61,7 +61,7 @@ class InducedAccelerations(Display, Judged):
     same columns as `total`; all causes add up to it.
 
     Attributes:
-        total: accelerations under all forces: a column per speed [rad/s^2, m/s^2], then those asked for of
+        total: accelerations under all forces: a column per speed [rad/s^2, m/s^2], then the requested ones of
             bodies and of the mass center.
         tables: contributions by cause: "velocity", then the forces.
         multipliers: contributions to the constraint equations' multipliers by cause, which add up too, and to the

@@ -83,7 +83,8 @@ def sample(
     Sampling).
 
     Dampers and friction without sticking do not change the distribution and take no part; all other forces
-    must have an energy. Speeds that are locked or prescribed stay. Ranges of coordinates do not limit them.
+    must have an energy. Locked or prescribed speeds keep their values. Ranges of coordinates do not limit
+    them.
 
     Args:
         system: whose states.

@@ -36,9 +36,9 @@ class MotionStudy:
     `cd.uncertainty`, or the work of `cd.sweep`.
 
     Columns of the members are names of Parameters of the system, or factors of its values: "mass" of all
-        bodies (with their inertias), "BODY mass", "MUSCLE strength", "MUSCLE slack" (length of the tendon),
-        "MUSCLE fiber"
-    (optimal length), and "strength", "slack", "fiber" of all muscles. All members share compiled code.
+    bodies (with their inertias), "BODY mass", "MUSCLE strength", "MUSCLE slack" (length of the tendon),
+    "MUSCLE fiber" (optimal length), and "strength", "slack", "fiber" of all muscles. All members share
+    compiled code.
 
     Args:
         system: the system.

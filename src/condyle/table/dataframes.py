@@ -1,4 +1,4 @@
-"""DataFrames of pandas, which need not be installed, and the units of their columns."""
+"""pandas DataFrames and the units of their columns; pandas is optional."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def is_frame(value: Any) -> bool:
-    """Whether a value is a pandas DataFrame, which need not be installed."""
+    """Whether a value is a pandas DataFrame, without importing pandas."""
     return all(hasattr(type(value), name) for name in ("iloc", "attrs", "columns"))
 
 
 class UnitsOf(dict[str, str]):
-    """{column: unit} of a Table, for the `attrs` of a DataFrame. pandas hands them on to what
-    it computes from the frame; the numbers that they are units of tell which columns have them still.
+    """{column: unit} of a Table, for the `attrs` of a DataFrame. pandas passes them on to whatever it
+    computes from the frame; the original numbers show for which columns the units still hold.
 
     Args:
         table: whose units.
@@ -42,8 +42,9 @@ class UnitsOf(dict[str, str]):
         return _units_of, (dict(self), self.degrees, self.values_of)
 
     def unit(self, name: str, values: Array) -> str | None:
-        """That of a column of a frame, shape (m,): of the one with these numbers in the Table, under any
-        name. None if the column of this name had others, or if it is not clear."""
+        """Unit of a column of a frame, shape (m,): that of the Table's column with the same numbers, under
+        any name. None if the column of this name had other numbers, or if several columns could be meant.
+        """
         same = [n for n in self if (np.isin(values, self.values_of[n]) | np.isnan(values)).all()]
         if name in same or (same and name not in self and len({self[n] for n in same}) == 1):
             return self[name if name in same else same[0]]
@@ -54,10 +55,10 @@ def with_kept_units(table: Table, kept: Any, named: Collection[str], degrees: bo
     """The Table of a frame with the units that `Table.to_pandas` gave it.
 
     Args:
-        table: with the units that are known otherwise.
-        kept: what `attrs["units"]` of the frame has.
+        table: with the units that are known from elsewhere.
+        kept: value of `attrs["units"]` of the frame.
         named: columns whose units a user has given.
-        degrees: what the user says of angles without a unit.
+        degrees: whether angles without a unit are in degrees, as given by the user.
 
     Raises:
         DescriptionError: columns whose numbers have changed since.
@@ -74,7 +75,7 @@ def with_kept_units(table: Table, kept: Any, named: Collection[str], degrees: bo
             f"shows whether these are still the same. {hint}{str(dict(kept))[1:-1]}}})"
         )
     found = {table.names[k]: kept.unit(table.names[k], table.values[:, k]) for k in open_}
-    said = degrees is not None or kept.degrees is None  # of those that had no unit
+    said = degrees is not None or kept.degrees is None  # columns that had no unit
     changed = [
         name
         for name, unit in found.items()

@@ -10,21 +10,24 @@ from condyle.arrays import Array, median
 from condyle.errors import warn
 
 EXACT, NEARLY = 1e-10, 1e-3
-"""Steps that differ by less than this part of them are even; times that are `NEARLY` at even places, in parts
-of a step, lost digits that accelerations do not need."""
+"""Steps that differ by less than this fraction are even; times within `NEARLY` (a fraction of a step) of even
+places lost digits that accelerations do not need.
+"""
 DIGITS = 9
-"""Most decimals that times may be rounded to, beyond which it does not matter."""
+"""Rounding to more decimals than this does not matter."""
 OFTEN = 0.1
-"""Where steps are rounded to half of their length or more the longer ones come at least so often. Rarer ones
-are rows that were lost."""
+"""Where steps are rounded to half of their length or more, the longer ones are at least this frequent. Rarer
+ones mean lost rows.
+"""
 GAP, REGULAR = 4.5, 0.9
-"""A step so many times as long as the others is a gap, where so many of these are alike."""
+"""A step this many times as long as the others is a gap, if this fraction of the others are alike."""
 SLOW, JUMP = math.pi / 20, math.pi / 2
 """[rad] An angle jumps if it changes by more than the second from one row to the next, and usually by less
 than the first."""
 LEAP, SUDDEN, AROUND = 0.3, 8.0, 3
-"""[rad, m, 1] So does any coordinate that changes by more than the first, and by so many times what is usual
-in the steps around, so many before and after."""
+"""[rad, m, 1] So does any coordinate that changes by more than the first, and by this many times the usual
+change in the steps around it (this many before and after).
+"""
 REPEATED = 1 / 8
 """How often a row may equal the one before it; with more, rows were repeated or rounded."""
 
@@ -38,12 +41,12 @@ def steps(t: Array) -> tuple[float, float]:
 
 
 def are_even(shortest: float, longest: float) -> bool:
-    """Whether steps from the shortest to the longest are the same but for rounding."""
+    """Whether the shortest and the longest step differ only by rounding."""
     return longest - shortest <= EXACT * longest
 
 
 def even_times(t: Array, known: tuple[float, float] | None = None) -> tuple[Array, float]:
-    """Times (m,) [s] as they were before rounding, and the rounding unit [s]; zero if they stay.
+    """Times (m,) [s] as they were before rounding, and the rounding unit [s]; zero if they are unchanged.
 
     Rounded times are multiples of a power of ten (or numbers of single precision), no two steps differ by
     more than that, and none is farther than rounding from the even times nearest to all of them. Rows may
@@ -85,7 +88,7 @@ def rounded_to(t: Array) -> float:
     """The power of ten [s] that all times are multiples of, or their spacing in single precision; else 0."""
     one = t.item(len(t) // 2)
     for d in range(1, DIGITS + 1):
-        if abs(one * 10.0**d - round(one * 10.0**d)) < 1e-3:  # one says no sooner than all
+        if abs(one * 10.0**d - round(one * 10.0**d)) < 1e-3:  # one element shows it as early as all do
             x = t * 10.0**d
             if np.abs(x - np.rint(x)).max() < 1e-3:
                 return 10.0**-d
@@ -113,8 +116,8 @@ def warn_of_gaps(what: str, t: Array, shortest: float, longest: float) -> None:
 def unwrapped(x: Array, turn: float = 2 * math.pi) -> tuple[Array, int]:
     """An angle (m,) without its jumps by whole turns, and how many there were.
 
-    A step of more than half a turn is one, unless most steps are longer than a quarter: such an angle turns
-    fast, and its turns cannot be counted. The first row stays.
+    A step of more than half a turn is a jump, unless most steps are longer than a quarter: such an angle
+    turns fast, and its turns cannot be counted. The first row is unchanged.
     """
     step = np.diff(x)
     size = np.abs(step)
@@ -127,8 +130,9 @@ def unwrapped(x: Array, turn: float = 2 * math.pi) -> tuple[Array, int]:
 
 
 def jump(x: Array) -> int:
-    """The row before which a coordinate (m,) [rad, m, 1] jumps most, as Euler angles do that flip, and what
-    is zero in a gap; 0 if it does not."""
+    """The row before which a coordinate (m,) [rad, m, 1] jumps most, as flipping Euler angles and zeros in
+    gaps do; 0 if it does not jump.
+    """
     size = np.abs(np.diff(x))
     if len(size) < 2 * AROUND + 1 or not median(size) < SLOW:
         return 0
@@ -143,15 +147,18 @@ def jump(x: Array) -> int:
 
 
 def repeats(x: Array) -> int:
-    """How many rows of x (m, n) begin to repeat the one before, if they are so many that somebody repeated or
-    rounded them: 50 rows per second that were made 100, or 33."""
+    """How many rows of x (m, n) begin to repeat the one before, if so many do that the recording was
+    upsampled or rounded: 50 rows per second turned into 100, or 33.
+    """
     same = (x[1:] == x[:-1]).all(axis=1)
     begin = int((same[1:] & ~same[:-1]).sum()) if len(same) else 0
     return begin if begin > REPEATED * len(x) else 0
 
 
 def same_signs(x: Array) -> int:
-    """Give quaternions (m, 4) signs that do not change from row to row, in place; how many times they did."""
+    """Give quaternions (m, 4) signs that do not change from row to row, in place; returns how many times they
+    did.
+    """
     change = (x[1:] * x[:-1]).sum(axis=1) < 0
     x[1:] *= np.where(np.cumsum(change) % 2, -1.0, 1.0)[:, None]
     return int(change.sum())

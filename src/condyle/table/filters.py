@@ -1,4 +1,4 @@
-"""`cd.low_pass` and the other filters of Tables; and the filters themselves."""
+"""`cd.low_pass` and the other filters of Tables, and the array functions behind them."""
 
 from __future__ import annotations
 
@@ -18,38 +18,40 @@ from condyle.table.defects import even_times, same_signs, steps, unwrapped, warn
 from condyle.table.table import Table, after_events
 
 ORDER = 3
-"""Of the filter, for each of its two passes."""
+"""Order of the filter, for each of its two passes."""
 EVEN = 0.01
-"""Steps of time count as equal if no frame is farther than this part of a step from its even place."""
+"""Time steps count as equal if every frame is within this fraction of a step of its even place."""
 UNEVEN = 100
-"""The filter takes frames to even times; not if that makes more than so many of one."""
+"""The filter resamples frames to even times, unless that multiplies their number by more than this."""
 CONTINUED, LEAST = 0.8, 10
-"""Rows at an end that the filter goes on from: so many periods of its cut-off frequency, or so many rows."""
+"""Rows at an end from which the filter extrapolates: this many periods of its cut-off frequency, or this many
+rows.
+"""
 SAME_LENGTH = 1e-2
-"""Four columns are a quaternion if their length changes by less than this part."""
+"""Four columns are a quaternion if their length changes by less than this fraction."""
 SMOOTH = 1.5
-"""A jump is one of a whole turn if what is left of it is at most so many times the largest other step."""
+"""A jump is one of a whole turn if its remainder is at most this many times the largest other step."""
 
 
 @with_call_hints()
 def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
-    """A Table of recorded numbers, filtered: Butterworth of order 3, forward and backward, so that nothing is
-    delayed. Each end goes on as the cubic nearest to its outermost rows (0.8 periods of the cut-off
-    frequency): rows that are nearer to an end than a period depend on it. Studies do the same to coordinates
-    with `lowpass=`.
+    """A Table of recorded numbers, filtered: Butterworth of order 3, forward and backward, without delay.
+    Each end is extrapolated by the cubic that fits its outermost rows best (0.8 periods of the cut-off
+    frequency), which affects rows within a period of an end. Studies filter coordinates in the same way with
+    `lowpass=`.
 
-    Before that, jumps by whole turns are taken out of angles: columns in degrees or radians, and those of
-    unknown unit that stay within a turn and are smooth but for jumps of about a whole one. So are changes of
-    sign of quaternions: four columns, one after the other, whose length stays the same. Times that were
-    rounded count as the even ones that they were.
+    First, jumps by whole turns are removed from angles: columns in degrees or radians, and those of unknown
+    unit that lie within a turn and are smooth except for jumps of about a whole one. Sign changes of
+    quaternions (four consecutive columns of constant length) are removed too. Rounded times are replaced by
+    the even times that they were.
 
     Args:
         table: columns over time, without gaps.
-        cutoff: frequency [Hz] above which movement is taken as noise.
-        as_opensim: reproduce what OpenSim's tools use, to the last digit: half of the rows is added at
-            each end by point reflection, and where steps of time differ in their last bit (rounded times do)
-            all is brought to the smallest step. Times are then not those of the table. By default they are.
-            A frequency of half of the frames per second or more is taken as 0.49 of them.
+        cutoff: frequency [Hz] above which movement counts as noise.
+        as_opensim: reproduce the filter of OpenSim's tools to the last digit: each end is extended by point
+            reflection of half of the rows, and where time steps differ in their last bit (rounded times do)
+            the table is resampled at the smallest step, so that its times change. A frequency of half the
+            frame rate or more is replaced by 0.49 of it.
 
     Returns:
         a Table with the same columns. Its status reports how much the filter changed them.
@@ -82,7 +84,7 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
 
 
 def _whole(who: str, table: Any) -> Table:
-    """A Table that a filter can take.
+    """Check that a filter can take a Table.
 
     Raises:
         DescriptionError: it is no Table.
@@ -109,12 +111,12 @@ def _whole(who: str, table: Any) -> Table:
 
 
 def butterworth(table: Table, kind: str, cutoff: float | tuple[float, float], order: int) -> Table:
-    """A Table through a Butterworth filter, forward and backward, so that nothing is delayed.
+    """A Table through a Butterworth filter, forward and backward, without delay.
 
     Args:
         table: columns over even times, without gaps.
         kind: "highpass", "bandpass" or "bandstop".
-        cutoff: frequency [Hz], or two, at which a pass takes 3 dB, both passes 6 dB.
+        cutoff: frequency [Hz], or two, at which one pass attenuates by 3 dB, both by 6 dB.
         order: of each pass.
     """
     from scipy import signal
@@ -137,8 +139,8 @@ def butterworth(table: Table, kind: str, cutoff: float | tuple[float, float], or
 
 
 def moving_mean(table: Table, window: float) -> Table:
-    """A Table whose rows are means of the rows at most half a window before or after them; at the ends of those
-    that exist. Angles that wrap go on.
+    """A Table whose rows are means over the rows at most half a window before or after them, fewer at the
+    ends. Angles that wrap are unwrapped first.
 
     Args:
         table: columns over even times, without gaps.
@@ -160,7 +162,7 @@ def moving_mean(table: Table, window: float) -> Table:
 
 
 def _even(who: str, time: Array) -> tuple[Array, float]:
-    """Times before rounding, and rows per second; steps that differ raise an error."""
+    """Times before rounding, and rows per second; raises an error if steps differ."""
     t = even_times(time)[0]
     step = np.diff(t)
     if len(t) < 4 or np.ptp(step) > EVEN * step.mean():
@@ -172,8 +174,9 @@ def _even(who: str, time: Array) -> tuple[Array, float]:
 
 
 quicker: list[Callable[[Array, Array], Any]] = []
-"""A spline that takes the place of natural_spline, the same but for rounding: the room of motions puts its own
-here, of machine code, where it is loaded. SciPy's interpolation alone takes as long to load as a study runs."""
+"""Replaces natural_spline, with the same results up to rounding: the room of motions puts its compiled spline
+here when it is loaded. Importing SciPy's interpolation alone takes as long as a study.
+"""
 
 
 def _spline(t: Array, x: Array) -> Any:
@@ -192,7 +195,9 @@ def natural_spline(t: Array, x: Array, degree: int = 5) -> Any:
 
 
 def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
-    """Values without jumps by whole turns and changes of sign, which no filter may see; what was done."""
+    """Values without jumps by whole turns and sign changes, which would disturb a filter; and a description
+    of what was done.
+    """
     x, notes = table.values.copy(), []
     for j, (name, unit) in enumerate(zip(table.names, table.units, strict=True)):
         turn = 360.0 if unit in ("deg", "degrees", "°") or (not unit and table.degrees) else 2 * math.pi
@@ -202,7 +207,7 @@ def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
                 notes.append(f"; {turns} jump{'s' * (turns > 1)} of a whole turn taken out of {name}")
     smoother = sorted((-gain, j) for j in range(len(table.names) - 3) if (gain := _gain(x[:, j : j + 4])) > 0)
     taken: set[int] = set()
-    for _, j in smoother:  # others share columns with it by chance
+    for _, j in smoother:  # overlaps with other columns by chance
         if taken.isdisjoint(range(j, j + 4)):
             taken.update(range(j, j + 4))
             changes = same_signs(x[:, j : j + 4])
@@ -214,7 +219,8 @@ def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
 
 def _wraps(x: np.ndarray) -> bool:
     """Whether numbers (m,) of unknown unit, in turns, can be an angle that wraps: within one turn, and smooth
-    but for jumps of about a whole one. A switch from 0 to 5 V is not."""
+    except for jumps of about a whole one. A switch from 0 to 5 V is not.
+    """
     size = np.abs(np.diff(x))
     jumps = size > 0.75
     usual = size[~jumps].max(initial=0.0)
@@ -222,7 +228,9 @@ def _wraps(x: np.ndarray) -> bool:
 
 
 def _gain(four: np.ndarray) -> float:
-    """By how much the steps of a quaternion (m, 4) shrink with its changes of sign; 0 of other columns."""
+    """Factor by which the steps of a quaternion (m, 4) shrink when its sign changes are undone; 0 for other
+    columns.
+    """
     size = np.linalg.norm(four, axis=1)
     several = (four != 0).any(axis=0).sum() > 1  # one alone is a switch between -1 and 1
     if not several or not np.ptp(size) < SAME_LENGTH * size.max():
@@ -233,7 +241,7 @@ def _gain(four: np.ndarray) -> float:
 
 
 def _change(table: Table, y: np.ndarray, cutoff: float) -> str:
-    """The column that changed most, in parts of what it spans."""
+    """The column that changed most relative to its range."""
     if not table.names:
         return ""
     change = abs(y - table.values).max(axis=0)
@@ -246,16 +254,16 @@ def _change(table: Table, y: np.ndarray, cutoff: float) -> str:
 
 
 def filtered(t: Array, x: Array, cutoff: float, *, reflected: bool = False) -> Array:
-    """x (m, n) without what is faster than a cut-off frequency [Hz]: Butterworth of order 3, forward and
-    backward, which leaves polynomials of degree 5 as they are. Each end goes on as the cubic nearest to its
-    outermost rows.
+    """x (m, n) without frequencies above a cut-off [Hz]: Butterworth of order 3, forward and backward, which
+    preserves polynomials of degree 5. Each end is extrapolated by the cubic that fits its outermost rows
+    best.
 
     Args:
-        reflected: it goes on by point reflection over half of the rows, as in OpenSim's tools. Accelerations
-            at the end are then zero, whatever they were.
+        reflected: extrapolate by point reflection of half of the rows, as OpenSim's tools do. Accelerations
+            at the ends are then zero, whatever they were.
 
     Raises:
-        DescriptionError: a frequency that the frames cannot show.
+        DescriptionError: a frequency that the frame rate cannot resolve.
     """
     m, step = len(t), np.diff(t)
     even = np.linspace(t[0], t[-1], m)
@@ -286,12 +294,12 @@ def filtered(t: Array, x: Array, cutoff: float, *, reflected: bool = False) -> A
 
 
 def rows_at_ends(rate: float, cutoff: float, periods: float = 1.0) -> int:
-    """Rows at each end whose filtered values depend on how it goes on beyond them."""
+    """Rows at each end whose filtered values depend on the extrapolation."""
     return max(LEAST, math.ceil(periods * rate / cutoff))
 
 
 def _continued(x: Array, pad: int, rows: int) -> Array:
-    """x (m, n) and `pad` more rows at each end, of the cubic nearest to its outermost rows."""
+    """x (m, n) with `pad` more rows at each end, from the cubic that fits its outermost rows best."""
     rows = min(rows, len(x))
     fit = np.linalg.pinv(np.vander(np.arange(rows) / rows, ORDER + 1, increasing=True))
     beyond = np.vander(-np.arange(1, pad + 1) / rows, ORDER + 1, increasing=True) @ fit
@@ -301,8 +309,8 @@ def _continued(x: Array, pad: int, rows: int) -> Array:
 def filtered_as_opensim(t: Array, x: Array, cutoff: float) -> tuple[Array, Array]:
     """Times and x (m, n) as OpenSim's tools filter them, to its last digits.
 
-    Half of the rows is added at each end by point reflection, times too. Where steps are not equal to the
-    last bit, all is brought to the smallest of them by a spline of degree 5. Nothing is cut off again.
+    Each end is extended by point reflection of half of the rows and times. Where steps are not equal to the
+    last bit, a spline of degree 5 resamples at the smallest. The extension is not removed.
     """
     pad = len(t) // 2
     time, y = _padded(t[:, None], pad)[:, 0], _padded(x, pad)
@@ -324,7 +332,9 @@ def _padded(x: Array, pad: int) -> Array:
 
 
 def _two_passes(y: Array, cutoff: float, rate: float) -> Array:
-    """Butterworth of order 3, forward and backward; the first three rows of a pass stay, as in OpenSim."""
+    """Butterworth of order 3, forward and backward; the first three rows of a pass are unchanged, as in
+    OpenSim.
+    """
     factors = _factors(cutoff / rate)
     for _ in range(2):
         out = y.copy()
@@ -336,13 +346,13 @@ def _two_passes(y: Array, cutoff: float, rate: float) -> Array:
 
 
 BLOCK = 64
-"""Rows that are filtered by one product."""
+"""Rows filtered by one matrix product."""
 
 
 @lru_cache
 def _factors(part: float) -> Array:
-    """What filtered rows are made of, (BLOCK, 3 + 3 + BLOCK): the three filtered rows before them, the three
-    rows before them, and these rows. The cut-off is a part of the rate.
+    """Weights of filtered rows, (BLOCK, 3 + 3 + BLOCK): on the three filtered rows before them, the three
+    rows before them, and these rows. `part` is the cut-off as a fraction of the rate.
 
     With poles p of 1 / ((s + 1) (s^2 + s + 1)) and K = tan(pi part), the bilinear transform has the poles
     (1 + K p) / (1 - K p), three zeros at -1, and the gain K^3 / prod(1 - K p).

@@ -1,4 +1,4 @@
-"""Panels of curves, by unit: what a picture shows of Tables, before anything is drawn.
+"""Panels of curves, by unit: the content of a picture of Tables, before it is drawn.
 
 A panel has the columns of one unit. Columns of the two sides of a body share a color: left is solid, right dashed.
 """
@@ -32,12 +32,13 @@ COLORS = (
     *("#5577fd", "#d06911", "#20b083", "#7e219f", "#cbb31f", "#e613bd"),
     *("#23768e", "#23bef8", "#c40752", "#265e04", "#fe80c3", "#2414fd"),
 )
-"""One per column, in turn. All differ from each other, from white and from a dark page, for color-blind eyes too:
-tests/table/test_plots.py says by how much."""
+"""One per column, in turn. All differ from each other, from white and from a dark page, for color-blind eyes
+too: tests/table/test_plots.py has the differences.
+"""
 TOGETHER, MANY = len(COLORS), 8
-"""Columns, or pairs of them, in one panel; in each, if one is not enough."""
+"""Most columns, or pairs of them, in one panel; and in each of several panels."""
 PALE: dict[str, Any] = {"linewidth": 4.5, "alpha": 0.35}
-"""How the curves of others look, behind those of the same color."""
+"""Style of the other Table's curves, behind those of the same color."""
 QUANTITIES = {
     "angle": ("deg", "rad", "m", "mm"),
     "velocity": ("deg/s", "rad/s", "m/s"),
@@ -46,7 +47,7 @@ QUANTITIES = {
     "power": ("W",),
     "work": ("J",),
 }
-"""Units of what a grid shows; those of moments and powers may be per kg."""
+"""Units of the quantities in a grid; moments and powers may be per kg."""
 _LABELS = {
     "angle": ("deg", "rad"),
     "angular velocity": ("deg/s", "rad/s"),
@@ -57,7 +58,7 @@ _LABELS = {
     "power": ("W",),
     "energy": ("J",),
 }
-"""What units are of."""
+"""The quantity of each unit."""
 _WORDS = {
     "force": "force",
     "torque|moment": "moment",
@@ -68,7 +69,7 @@ _WORDS = {
     "length": "length",
     "[/_]speed$": "velocity",
 }
-"""What names say of columns without units, by regular expressions."""
+"""The quantity of columns without units, by regular expressions for their names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +104,9 @@ class Panel:
         xlabel: with its unit.
         ylabel: with its unit.
         title: may be empty.
-        looks: what line styles mean, by words.
+        looks: meaning of line styles: {word: style}.
         marks: places on the x axis, drawn as dotted lines: [(x, color)].
-        guides: levels on the y axis, drawn as dashed lines, by words.
+        guides: levels on the y axis, drawn as dashed lines: {word: level}.
     """
 
     curves: Sequence[PlottedColumn]
@@ -118,7 +119,9 @@ class Panel:
 
     @property
     def entries(self) -> list[tuple[str, str, Mapping[str, Any]]]:
-        """Of the legend: word, color ("" is that of text) and look. One column needs none: its title says it."""
+        """Entries of the legend: word, color ("" is that of text) and look. A single column needs none: the
+        title names it.
+        """
         own = {c.label: (c.label, c.color, {"linewidth": 1.8}) for c in self.curves if c.label}
         colors = [] if {side(label)[0] for label in own} <= {side(self.title)[0]} else list(own.values())
         return colors + [(word, look.get("color", ""), look) for word, look in self.looks.items()]
@@ -152,9 +155,9 @@ class Source:
     Attributes:
         table: its columns.
         band: lower and upper edges of all of them.
-        word: what the legend calls it beside another.
+        word: its name in the legend beside another.
         marks: see Panel.
-        turned: beside another, its columns are those of the other side.
+        turned: beside another, its columns are shown as those of the other side.
     """
 
     table: Table
@@ -164,7 +167,7 @@ class Source:
     turned: bool = False
 
     def theirs(self, name: str) -> str:
-        """Its column that belongs beside one of another; "" if there is none."""
+        """Its column that corresponds to one of another Table; "" if there is none."""
         both = (mirrored(name), name) if self.turned else (name, mirrored(name))
         return next((n for n in both if n in self.table.names), "")
 
@@ -180,7 +183,7 @@ class Source:
 
 
 def paired(names: Sequence[str]) -> dict[str, list[str]]:
-    """Columns by what the legend calls them: both sides together if both are there, else each alone."""
+    """Columns by their names in the legend: both sides together if both exist, else each alone."""
     out: dict[str, list[str]] = {}
     for name in names:
         both = mirrored(name) != name and mirrored(name) in names
@@ -200,10 +203,10 @@ def panels_of(
 
     Args:
         source: what is drawn.
-        other: the same columns of another, pale or in a second color.
+        other: another Table with the same columns, drawn pale or in a second color.
         together: columns, or pairs of them, in a panel; as many as have colors by default.
         title: of the panels.
-        ylabel: of all; what units say by default.
+        ylabel: of all panels; from the units by default.
     """
     table = source.table
     units: dict[str, list[str]] = {}
@@ -226,12 +229,12 @@ def panels_of(
 
 
 def _kind(name: str, unit: str) -> str:
-    """What decides on the panel: the unit. Files of OpenSim have none: what the name says."""
+    """What assigns a column to a panel: its unit, or its name in OpenSim's files, which have no units."""
     return unit or next((word for text, word in _WORDS.items() if re.search(text, name)), "")
 
 
 RIGHT: dict[str, Any] = {"linestyle": (0, (3, 1.4))}
-"""How columns of the right side look beside those of the left."""
+"""Style of columns of the right side beside those of the left."""
 
 
 def panel(
@@ -242,7 +245,9 @@ def panel(
     ylabel: str = "",
     title: str = "",
 ) -> Panel:
-    """One panel of pairs of columns. Those of `other` are pale; of one pair they have the second color."""
+    """One panel of pairs of columns. Those of `other` are pale, or in the second color if there is only one
+    pair.
+    """
     alone = len(pairs) == 1
     curves, others = list[PlottedColumn](), list[PlottedColumn]()
     looks: dict[str, dict[str, Any]] = {}
@@ -287,7 +292,7 @@ def grid_of(
     """Rows of panels: joints x (angle, moment, power), or (angle, moment, power) x joints.
 
     Raises:
-        DescriptionError: a text that is none of these; a quantity that no Table has, if they are required.
+        DescriptionError: another text; a quantity that no Table has, if it is required.
     """
     words = [w for w in re.split(r"[\s,()]+", text.replace("×", " x ")) if w] if isinstance(text, str) else []
     quantities = [w for w in words if w not in ("joints", "x")]

@@ -1,4 +1,4 @@
-"""The house style of pictures, and panels (panels.py) drawn in it: what Tables, results and reports share."""
+"""The house style of pictures, and drawing of panels (panels.py), shared by Tables, results and reports."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ WIDTHS = {"column": 3.5, "page": 7.2}
 NARROW = 5.0
 """Below this width [in] legends are above their panels."""
 LONG = 36
-"""Legends of longer names are above their panels too, and one below the other if longer than half of it; of names
-that are longer still they are smaller."""
+"""Legends with longer names are above their panels too, with entries one below the other if longer than half
+of it; still longer names get a smaller font.
+"""
 HEIGHT = 1.9
 """Of a panel [in]."""
 STEADY = 1e-5
-"""What varies by less than this part of its size is drawn as a straight line."""
+"""A curve that varies by less than this fraction of its size is drawn as a straight line."""
 ENDINGS = (".pdf", ".svg", ".eps", ".png", ".jpg", ".tif")
 STYLE: dict[str, Any] = {
     "font.size": 8.5,
@@ -117,7 +118,7 @@ def draw(
         return _squeezed(paint(grid_of(shown, beside, grid, names), width=width, path=path, each=True))
     for name in names:
         if all(name not in source.table.names for source in shown):
-            shown[0].table[name]  # raises: what there is
+            shown[0].table[name]  # raises and lists the columns
     if names:
         picked = ([n for n in names if n in source.table.names] for source in shown)
         shown = [s.shown(own, False) for s, own in zip(shown, picked, strict=True) if own]
@@ -165,7 +166,7 @@ def paint(
         rows: of panels, as many in each.
         width: see `inches`.
         path: of a file.
-        each: panels have titles of their own, and the whole figure one legend.
+        each: each panel has its own title, and the whole figure one legend.
         height: of a panel [in].
 
     Returns:
@@ -210,7 +211,7 @@ def paint(
 
 
 def _squeezed(grid: NDArray[np.object_]) -> AxesLike:
-    """Without directions of length 1, as plt.subplots gives it."""
+    """Without axes of length 1, as plt.subplots returns it."""
     return grid[0, 0] if grid.size == 1 else grid if min(grid.shape) > 1 else grid.ravel()  # type: ignore[no-any-return]
 
 
@@ -246,7 +247,9 @@ def on(
     height: float = 2.8,
     **_: object,
 ) -> Iterator[Axes]:
-    """Axes to draw on in the house style, new ones if None; written to a file at the end, if there is a path."""
+    """Context with axes to draw on in the house style, new ones if None; writes a file at the end, if there
+    is a path.
+    """
     axes = checked(axes)
     with house_style():
         axes = new_figure((inches(width), height), path).subplots() if axes is None else axes
@@ -261,7 +264,7 @@ def fill(axes: Axes, panel: Panel, legend: str) -> None:
         axes.plot(curve.x, curve.y, label=curve.label, gid=f"curve {curve.name}", **look)
         known = np.isfinite(curve.y)
         lonely = known & ~np.append(known[1:], False) & ~np.append(False, known[:-1])
-        if lonely.any():  # no line goes through one point between gaps
+        if lonely.any():  # a single point between gaps has no line
             axes.plot(curve.x[lonely], curve.y[lonely], ".", color=curve.color)
         if curve.band is not None:
             axes.fill_between(curve.x, *curve.band, color=curve.color, alpha=0.2, linewidth=0)
@@ -304,7 +307,7 @@ def fill(axes: Axes, panel: Panel, legend: str) -> None:
 
 
 def _abreast(entries: Sequence[tuple[str, str, Mapping[str, Any]]]) -> int:
-    """How many of a legend above its panel are side by side."""
+    """How many entries of a legend above its panel are side by side."""
     return 2 if max((len(entry[0]) for entry in entries), default=0) <= LONG // 2 else 1
 
 

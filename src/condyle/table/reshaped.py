@@ -1,4 +1,4 @@
-"""What is made from Tables: parts, other times, other names, sums and products with their units, rates, filters."""
+"""Operations on Tables: parts, other times, other names, sums and products with their units, rates, filters."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class Reshaped:
-    """Methods of a Table that make another one."""
+    """Methods of a Table that return a new one."""
 
     __array_ufunc__ = None  # array * table is table * array
 
     # ---- rows and columns
 
     def between(self: Table, start: float, end: float) -> Table:  # type: ignore[misc]
-        """The rows from one time to another [s], both in."""
+        """The rows from one time to another [s], both included."""
         return self[float(start) : float(end)]
 
     def rename(self: Table, names: Mapping[str, str] | Callable[[str], str]) -> Table:  # type: ignore[misc]
@@ -48,7 +48,7 @@ class Reshaped:
         return self._with(names=[names(name) for name in self.names])
 
     def with_column(self: Table, name: str, values: ArrayLike, unit: str = "") -> Table:  # type: ignore[misc]
-        """A Table with one more column, or another one under its name.
+        """A Table with one more column, or with a column replaced.
 
         Args:
             name: of the column.
@@ -67,8 +67,9 @@ class Reshaped:
         return self._with(values=out, units=[*self.units[:k], unit, *self.units[k + 1 :]])
 
     def __setitem__(self: Table, name: str, values: ArrayLike) -> None:  # type: ignore[misc]
-        """`table["knee"] = values`: a column, new or in place of another, whose unit stays. Numbers of the whole
-        column, shape (m,), or one for all rows."""
+        """`table["knee"] = values`: set a column, new or existing, whose unit is kept. Values are the whole
+        column, shape (m,), or one number for all rows.
+        """
         if not isinstance(name, str):
             self._no(name)
         unit = self.units[self.names.index(name)] if name in self.names else ""
@@ -81,7 +82,7 @@ class Reshaped:
         self.__dict__.update(names=made.names, values=made.values, units=made.units, filled=made.filled)
 
     def join(self: Table, other: Table) -> Table:  # type: ignore[misc]
-        """The columns of both, which have the same times.
+        """The columns of two Tables with the same times.
 
         Raises:
             ShapeError: other times, or a name that both have.
@@ -98,8 +99,8 @@ class Reshaped:
         """The rows of several Tables with the same columns, one after the other.
 
         Args:
-            tables: in their order; columns go by name, and units are those of the first.
-            shift: each begins one step after the one before it, whatever its own times are.
+            tables: in order; columns are matched by name, and units are those of the first.
+            shift: shift each to begin one step after the one before it.
 
         Raises:
             ShapeError: other columns, or times that do not increase.
@@ -135,16 +136,17 @@ class Reshaped:
     # ---- other times
 
     def resample(self: Table, rate: float | None = None, *, times: ArrayLike | None = None) -> Table:  # type: ignore[misc]
-        """The Table at other times, by cubic splines through its rows; angles that wrap go on. Within gaps (NaN) it
-        stays NaN. Filter before you take fewer rows: what is faster than half of the new rate comes back slowed down.
+        """The Table at other times, by cubic splines through its rows; angles that wrap are unwrapped first.
+        Gaps (NaN) remain NaN. Filter before you reduce the rate: frequencies above half of the new rate alias
+        to lower ones.
 
         Args:
-            rate: rows per second, from the first time to the last.
+            rate: rows per second, between the first time and the last.
             times: [s] in place of a rate, none of them outside of the Table.
 
         Raises:
             DescriptionError: neither or both, or a rate that is not above 0.
-            ShapeError: times outside, or times of the Table that do not increase.
+            ShapeError: times outside of the Table, or times of the Table that do not increase.
         """
         from condyle.table.table import after_events
 
@@ -170,11 +172,11 @@ class Reshaped:
 
     def fill_gaps(self: Table, limit: float) -> Table:  # type: ignore[misc]
         """The Table with short gaps (NaN) filled by cubic curves through the numbers around them that do not
-        overshoot (PCHIP). Longer gaps, and those at an end, stay. `filled` marks what was filled, and the status
-        counts it.
+        overshoot (PCHIP). Longer gaps, and those at an end, remain. `filled` marks the filled numbers, and
+        the status counts them.
 
         Args:
-            limit: the longest gap that is filled, from the last number to the next [s].
+            limit: the longest gap to fill, from the last number to the next [s].
         """
         from scipy.interpolate import PchipInterpolator
 
@@ -202,8 +204,9 @@ class Reshaped:
     # ---- rates
 
     def differentiate(self: Table) -> Table:  # type: ignore[misc]
-        """Rates over time, of splines of degree 5 through the rows, per second; angles that wrap go on. Noise grows:
-        filter before."""
+        """Rates over time, of splines of degree 5 through the rows, per second; angles that wrap are
+        unwrapped first. Noise grows: filter before.
+        """
         self._regular("differentiate")
         return self._with(
             values=_splined(self.time, without_jumps(self), self.time, 1),
@@ -221,25 +224,29 @@ class Reshaped:
     # ---- filters
 
     def low_pass(self: Table, cutoff: float) -> Table:  # type: ignore[misc]
-        """As `cd.low_pass(table, cutoff)`: without what is faster than `cutoff` [Hz]."""
+        """Remove frequencies above `cutoff` [Hz], as `cd.low_pass(table, cutoff)` does."""
         from condyle.table.filters import low_pass
 
         return low_pass(self, cutoff)
 
     def high_pass(self: Table, cutoff: float, order: int = 4) -> Table:  # type: ignore[misc]
-        """Without what is slower than `cutoff` [Hz]: Butterworth, forward and backward."""
+        """Remove frequencies below `cutoff` [Hz]: Butterworth, forward and backward."""
         from condyle.table.filters import butterworth
 
         return butterworth(self, "highpass", cutoff, order)
 
     def band_pass(self: Table, low: float, high: float, order: int = 4) -> Table:  # type: ignore[misc]
-        """What is between two frequencies [Hz]: Butterworth, forward and backward; 20 to 400 Hz for EMG."""
+        """Keep what lies between two frequencies [Hz]: Butterworth, forward and backward; 20 to 400 Hz for
+        EMG.
+        """
         from condyle.table.filters import butterworth
 
         return butterworth(self, "bandpass", (low, high), order)
 
     def notch(self: Table, frequency: float, width: float = 2.0, order: int = 2) -> Table:  # type: ignore[misc]
-        """Without a frequency [Hz], such as that of the mains, 50 or 60 Hz, and what is within half of `width` of it."""
+        """Remove a frequency [Hz], such as that of the mains, 50 or 60 Hz, and those within half of `width`
+        of it.
+        """
         from condyle.table.filters import butterworth
 
         f, w = (
@@ -284,12 +291,13 @@ class Reshaped:
         return self._with(values=np.abs(self.values))
 
     def per(self: Table, value: float, unit: str) -> Table:  # type: ignore[misc]
-        """All columns over a quantity: `moments.per(72.6, "kg")` are N m/kg, `forces.per(712, "BW")` body weights.
+        """All columns divided by a quantity: `moments.per(72.6, "kg")` are N m/kg, `forces.per(712, "BW")`
+        body weights.
 
         Args:
             value: above 0.
-            unit: of the value; it is divided by in the units of the columns. "BW" and others that are no SI units
-                take the place of the columns' units.
+            unit: of the value; the columns' units are divided by it. "BW" and other units that are not SI
+                replace the columns' units.
         """
         divisor = number("Table.per: value", value, "a number above 0")
         if not 0 < divisor < np.inf:
@@ -324,7 +332,7 @@ class Reshaped:
             ]
             return self._with(values=combine(self.values, other._scaled(factors)))
         made = [_product(a, b, power) for a, b in zip(self.units, other.units, strict=True)]
-        with np.errstate(all="ignore"):  # where one divides by zero it is infinite or NaN
+        with np.errstate(all="ignore"):  # division by zero gives inf or NaN
             values = combine(self.values, other.values) * np.array([factor for factor, _ in made])
         return self._with(values=values, units=[unit for _, unit in made])
 
@@ -371,7 +379,7 @@ class Reshaped:
 
 
 def unit_factor(unit: str, into: str, who: str) -> float:
-    """What numbers of a unit are multiplied by to be in another one.
+    """Factor from one unit to another.
 
     Raises:
         ShapeError: a length and a force, say.
@@ -401,9 +409,7 @@ def _product(a: str, b: str, power: int) -> tuple[float, str]:
     (top, *below), (over, *under) = (a or "1").split("/"), b.split("/")
     if power < 0:
         over, under = " ".join(under), over.split()
-    joined = "/".join(
-        [f"{top} {over}".strip(), *below, *under]
-    )  # all that divides is behind all that multiplies
+    joined = "/".join([f"{top} {over}".strip(), *below, *under])  # divisors come last
     found = si(joined) if a else None
     if found is None:
         return 1.0, joined
@@ -411,7 +417,7 @@ def _product(a: str, b: str, power: int) -> tuple[float, str]:
 
 
 def without_jumps(table: Table) -> Array:
-    """Values (m, n) without jumps by whole turns and changes of sign, across gaps too, which stay."""
+    """Values (m, n) without jumps by whole turns and sign changes, also across gaps, which remain."""
     from condyle.table.filters import _continuous
 
     known = np.isfinite(table.values)
@@ -423,8 +429,9 @@ def without_jumps(table: Table) -> Array:
 
 
 def _splined(t: Array, x: Array, at: Array, rate: int) -> Array:
-    """x (m, n) at other times, its derivative (rate 1) or integral from the first time (-1), by splines; NaN where a
-    gap is."""
+    """x (m, n) at other times, its derivative (rate 1) or integral from the first time (-1), by splines; NaN
+    in gaps.
+    """
     from scipy.interpolate import make_interp_spline
 
     out = np.full((len(at), x.shape[1]), np.nan)

@@ -1,4 +1,4 @@
-"""Rows of tables: their times, and parts of them."""
+"""Rows of tables: their times, and slices."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ CYCLE = "cycle [%]"
 NUMBERED = ("frame", "trial", "member", CYCLE)
 """What rows may be over."""
 ROUNDED = 1e-6
-"""By this part of the mean step a time may be beyond the end of a slice."""
+"""A time may be beyond the end of a slice by this fraction of the mean step."""
 
 
 def disorder(time: Array, over: str = TIME) -> tuple[int, str] | None:
     """The first row whose time is out of order, and what is wrong; None if there is none. Times increase, or
-    decrease, as those of a run backward; two rows with one time are before and after an event. Numbers of
-    frames (`over`) have no order."""
+    decrease in runs backward in time; two rows with the same time are before and after an event. Numbers of
+    frames (`over`) have no order.
+    """
     if not np.isfinite(time).all():
         at = int(np.isfinite(time).argmin())
         return at, f"the time is {'missing' if np.isnan(time[at]) else 'infinite'}"
@@ -54,11 +55,11 @@ def seconds(who: str, time: Array, unit: str) -> Array:
 
 
 def rows_in(part: slice, time: Array) -> slice | NDArray[np.intp]:
-    """Which rows a slice means: by number, or by times [s] where one of its ends is a float. Rows at both
-    ends are in then, and so are those that rounding has put beyond: 0.1 + 0.2 is at 0.3.
+    """Rows of a slice: by number, or by times [s] if one of its ends is a float. Then rows at both ends are
+    included, also where rounding has put them beyond: 0.1 + 0.2 is at 0.3.
 
     Raises:
-        ShapeError: an end that is neither, or a step that is not a whole number.
+        ShapeError: an end that is neither a number nor a time, or a step that is not a whole number.
     """
     ends = [x for x in (part.start, part.stop) if x is not None]
     whole = [isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in ends]

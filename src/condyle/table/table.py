@@ -48,19 +48,19 @@ def save_all(who: str, tables: Mapping[str, Table], folder: str | Path, ending: 
 
 NONE = np.empty(0, dtype=np.intp)
 SAME = 1e-6
-"""What differs by less before and after an event, of its size or of 1, does not jump."""
+"""A column jumps if it differs by more before and after an event, relative to its size or 1."""
 
 
 def after_events(what: str, table: Table, steady: NDArray[np.intp] = NONE, *, curve: bool = True) -> Table:
-    """A Table with one row for each time: where an event left two, before and after it, the one after counts.
+    """A Table with one row per time: of the two rows at an event, before and after it, the second is kept.
 
     Args:
-        what: the table is, in messages.
-        steady: columns that may not jump there.
-        curve: warn that a curve will go through the rows.
+        what: name of the table in messages.
+        steady: columns that may not jump at events.
+        curve: warn that curves through the rows are wrong near events.
 
     Raises:
-        ShapeError: they jump.
+        ShapeError: a steady column jumps.
     """
     keep = last_rows(table.time)
     if len(keep) == len(table):
@@ -96,24 +96,24 @@ _OTHERS = {
 class Table(Reshaped, ExplainsCalls, Display):
     """Named columns over time. `table["knee"]` is a column, shape (m,); `table[["hip", "knee"]]` a Table of
     some columns; `table[2:10]` the rows 2 to 9; `table[0.2:0.5]`, by floats, the rows from 0.2 s to 0.5 s,
-    both in.
+    both included.
 
-    Where an event of a run changed its state there are two rows with one time, before and after.
+    Where an event of a run changed its state, two rows have the same time, before and after it.
 
     Args:
         time: [s], shape (m,).
         names: name of each column, all different.
         values: shape (m, columns).
-        units: of the values given, one per column; it may be empty.
-        status: how the computation ended that gave it.
-        degrees: whether angles are in degrees, where a file said so.
-        over: what `time` is, where rows are not over time: "frame", "trial" or "member" if they are numbered.
-        datatype: OpenSim's name of what stood in a cell of a file, such as "Vec3" or "Quaternion", whose
-            columns are NAME_1, NAME_2, ...; .sto files are written so again.
-        quality: how good the result is that it holds; nothing was checked by default.
+        units: of the values, one per column; may be empty.
+        status: how the computation that produced it ended.
+        degrees: whether angles are in degrees, if a file states it.
+        over: what `time` counts if rows are not over time: "frame", "trial" or "member".
+        datatype: OpenSim's name for the cells of a file, such as "Vec3" or "Quaternion", whose columns are
+            NAME_1, NAME_2, ...; .sto files are written with them again.
+        quality: quality of the result that it holds; empty by default.
 
     Attributes:
-        filled: which numbers `fill_gaps` made, shape (m, columns); None if it did not.
+        filled: which numbers `fill_gaps` filled, shape (m, columns); None if none.
 
     Raises:
         ShapeError: shapes that do not fit, or names that occur twice.
@@ -239,7 +239,7 @@ class Table(Reshaped, ExplainsCalls, Display):
         units: Any = None,
         degrees: bool | None = None,
     ) -> Table:
-        """The same Table but for some of its parts."""
+        """The same Table with some attributes replaced."""
         made = Table(
             self.time[rows] if time is None else time,
             self.names if names is None else names,
@@ -261,12 +261,12 @@ class Table(Reshaped, ExplainsCalls, Display):
     def with_units(
         self, units: Sequence[str] | Mapping[str, str] | None = None, *, degrees: bool | None = None
     ) -> Table:
-        """The same numbers under other units, where a file or a program said wrong ones; nothing is
-        converted, as `to_si` does.
+        """The same numbers with other units, to correct those of a file or program. Numbers are not
+        converted; `to_si` converts.
 
         Args:
-            units: one per column, or of some columns by name; as they are by default.
-            degrees: whether angles without a unit are in degrees; as it was by default.
+            units: one per column, or {column: unit} for some; unchanged by default.
+            degrees: whether angles without a unit are in degrees; unchanged by default.
 
         Raises:
             UnknownNameError: a name that no column has.
@@ -279,10 +279,11 @@ class Table(Reshaped, ExplainsCalls, Display):
 
     def to_si(self) -> Table:
         """The same Table in SI units and radians: mm become m, kN N, N mm N m, deg rad. Columns without a
-        unit, or with one that has no SI unit (%BW), stay as they are.
+        unit, or with one that has no SI equivalent (%BW), are unchanged.
 
         Raises:
-            DescriptionError: angles are in degrees (`degrees=True`), and no unit says which columns they are.
+            DescriptionError: angles are in degrees (`degrees=True`), and no unit shows which columns are
+                angles.
         """
         if self.degrees and not all(self.units):
             bare = [name for name, unit in zip(self.names, self.units, strict=True) if not unit]
@@ -312,15 +313,16 @@ class Table(Reshaped, ExplainsCalls, Display):
 
     @property
     def quality(self) -> Quality:
-        """How good the study's result is that it holds: what was checked, value, guideline and verdict. Of
-        a Table that no study made, and of parts of one, nothing was checked."""
+        """Quality of the study's result that it holds: what was checked, value, guideline and verdict. Empty
+        for parts of a result and for Tables that no study computed.
+        """
         return Quality() if self._quality is None else self._quality
 
     def check(self) -> Table:
-        """Itself, if no row of its `quality` fails.
+        """Return the Table itself if no row of its `quality` fails.
 
         Raises:
-            QualityError: the worst.
+            QualityError: a row fails; the message names the worst.
         """
         self.quality.check()
         return self
@@ -367,10 +369,11 @@ class Table(Reshaped, ExplainsCalls, Display):
         return titles(self.names, self.units)
 
     def to_pandas(self) -> DataFrame:
-        """A pandas DataFrame over time; `frame.attrs["units"]` has the units by name.
+        """A pandas DataFrame over time; `frame.attrs["units"]` has the units by column.
 
-        `from_pandas` takes these units again for columns whose numbers are still those of this Table, under
-        any name and in any rows; of others it asks for units, since `np.radians(frame)` has the attrs too.
+        `from_pandas` restores these units for columns whose numbers are still those of this Table, under any
+        name and in any rows. For other columns it requires `units`, since `np.radians(frame)` keeps the
+        attrs.
 
         Raises:
             ImportError: pandas is not installed.
@@ -404,14 +407,14 @@ class Table(Reshaped, ExplainsCalls, Display):
 
         Args:
             frame: a column per quantity, by name, perhaps with its unit: "knee [rad]". Times are in its
-                column "time" [s], or "time [ms]", or in its index. One that `to_pandas` made has its units.
+                column "time" [s], or "time [ms]", or in its index. A frame from `to_pandas` has its units.
             degrees: as for `Table`.
-            units: of the numbers in the frame, one per column (but time), or of some columns by name.
+            units: of the numbers in the frame, one per column (except time), or {column: unit} for some.
 
         Raises:
             ShapeError: no times, or columns that are not numbers.
-            DescriptionError: numbers that have changed since `to_pandas` gave them their unit, without
-                `units` that says what they are now.
+            DescriptionError: numbers that have changed since `to_pandas` recorded their unit, if `units` does
+                not give the new one.
         """
         names = [str(name) for name in frame.columns]
         times = [k for k, name in enumerate(names) if split_title(name)[0].lower() in ("time", "t")]
@@ -450,22 +453,21 @@ class Table(Reshaped, ExplainsCalls, Display):
         path: str | Path | None = None,
         degrees: bool = True,
     ) -> AxesLike:
-        """Draw columns over time, a panel per unit; of columns that both sides of a body have, left is solid and
-        right dashed.
+        """Draw columns over time, a panel per unit; left sides are solid and right sides dashed.
 
             angles.plot("knee_angle_r", "knee_angle_l", width="column", path="knee.pdf")
             angles.plot(moments, powers, grid="joints x (angle, moment, power)")
 
         Args:
-            names: the columns to draw, all if none is named; and other Tables whose columns are drawn too.
-            compare: another Table with the same columns (or those of the other side), behind these; several, if several
-                are drawn.
-            labels: what the legend calls the two.
+            names: the columns to draw, by default all; and other Tables whose columns are drawn too.
+            compare: another Table with the same columns (or those of the other side), drawn behind these;
+                several, if several are drawn.
+            labels: names of the two in the legend.
             grid: "joints x (angle, moment, power)" for a row of panels per joint and a column per quantity, or
                 "(angle, moment, power) x joints"; velocity, acceleration and work are quantities too.
-            axes: matplotlib's axes to draw all on; a new figure by default.
+            axes: matplotlib axes for the whole plot; a new figure by default.
             width: of the figure: "column" or "page" of a journal (89 and 183 mm), or inches.
-            path: write a file too: .pdf or .svg, whose text stays text, or .png.
+            path: also write a file: .pdf or .svg, with text as text, or .png.
             degrees: show radians as degrees.
 
         Returns:
@@ -499,14 +501,14 @@ class Table(Reshaped, ExplainsCalls, Display):
         )
 
     def save(self, path: str | Path) -> None:
-        """Write a file, every number to its last digit. It appears whole or not at all.
+        """Write a file, every number to its last digit, complete or not at all. `cd.read_table` reads it.
 
-        What a killed process left of the same table is removed. `cd.read_table` reads what is written.
+        Unfinished files of the same table that a killed process left are removed.
 
         Args:
-            path: where to write. Its ending says how: .csv, units in the titles; .npz, NumPy's; .sto or
-                .mot, OpenSim's, which have SI units only, and angles in degrees or in radians: mm, kN and
-                the like are converted, and a warning names units that cannot be (%BW, N/kg).
+            path: file to write, with a format by its ending: .csv with units in the titles; .npz, NumPy's;
+                .sto or .mot, OpenSim's, which have SI units only, and angles in degrees or radians: mm, kN
+                and the like are converted, and a warning lists units that cannot be (%BW, N/kg).
 
         Raises:
             DescriptionError: a name with another ending, or in a folder that does not exist; times that go

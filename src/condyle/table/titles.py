@@ -20,7 +20,7 @@ def split_title(title: str) -> tuple[str, str]:
 
 
 def split_label(label: str) -> tuple[str, str]:
-    """The same of a label in OpenSim's files, where no unit is usual: only known ones count."""
+    """The same for a label in OpenSim's files, which usually have no unit: only known units count."""
     name, unit = _known_unit(label, r"\[([^\[\]]*)\]")
     return (name, unit) if unit else _known_unit(label, r"\(([^()]*)\)")
 
@@ -37,7 +37,9 @@ _SIDE = re.compile(r"(?<![A-Za-z])(r|l|R|L|[Rr]ight|[Ll]eft)(?![A-Za-z])|^([RL])
 
 
 def mirrored(name: str) -> str:
-    """The same on the other side: knee_angle_r and knee_angle_l, r_force_y, R.Heel, RHEE and LHEE; others as they are."""
+    """The name on the other side: knee_angle_r and knee_angle_l, r_force_y, R.Heel, RHEE and LHEE; others
+    unchanged.
+    """
     return _SIDE.sub(lambda m: _OTHER[m[0]], name, count=1)
 
 

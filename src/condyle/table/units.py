@@ -40,18 +40,18 @@ _WORDS = {
         for prefix, scale in (("", 1.0), ("centi", 1e-2), ("milli", 1e-3))
     },
 }
-"""Others than a prefix and a symbol; in any case of letters. "g" is not here: a gram, or 9.8 m/s^2."""
+"""Units other than a prefix and a symbol; in any case of letters. "g" is omitted: a gram, or 9.8 m/s^2."""
 _JOINED = re.compile(r"([kmM]?N)((?:[mc]?m)?)(m?s)?")
 DEGREE = math.pi / 180
 LENGTHS = {"m": 1.0, "cm": 1e2, "mm": 1e3}
-"""Units of positions, as many as are in a meter."""
+"""Units of positions, with their number per meter."""
 ANGULAR = ("rad", "rad/s", "rad/s^2")
-"""What OpenSim's files may have in degrees instead."""
+"""Quantities that OpenSim's files may have in degrees."""
 
 
 @functools.lru_cache(maxsize=1024)
 def si(unit: str) -> tuple[float, str] | None:
-    """What one of a unit is in SI, and that SI unit; None for a unit that is not known here.
+    """Factor to SI and the SI unit; None for an unknown unit.
 
     Products are written "N m", "Nm", "N*m", "N.m" or "N·m", powers "s^2", "s2" or "s²".
     """

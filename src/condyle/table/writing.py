@@ -58,11 +58,11 @@ def _turning(table: Table) -> list[bool]:
 
 
 def _of_storage(table: Table, file: str, vectors: bool) -> tuple[Array, bool | None]:
-    """Values as OpenSim's files have them, and whether angles are in degrees; None if nothing says so.
+    """Values as in OpenSim's files, and whether angles are in degrees; None if unknown.
 
     Args:
         file: its name.
-        vectors: whether cells are vectors, of which none is an angle.
+        vectors: whether cells are vectors, which are no angles.
     """
     found = [si(unit) for unit in table.units]
     turning = _turning(table)
@@ -79,7 +79,7 @@ def _of_storage(table: Table, file: str, vectors: bool) -> tuple[Array, bool | N
             "degrees=True; which is right? table.with_units(..., degrees=False) says"
         )
     bare = [k for k, unit in enumerate(table.units) if not unit]
-    if degrees is None and any(turning):  # what has no unit is taken as radians
+    if degrees is None and any(turning):  # angles without a unit count as radians
         degrees = not radians and not bare and not vectors
     elif (
         degrees is None

@@ -2,12 +2,12 @@
 Function.
 
 A user writes `def f(q): return 0.1 * np.sin(q)`. `trace(f, ["knee"], what=...)` calls it with one `Symbol`
-per name, keeps what came out as a `Traced` record (serialized SX, so it pickles and can key a cache), and
-then calls f again with plain floats at random points to see that the two agree.
+per name, stores the result as a `Traced` record (serialized SX, so it pickles and can key a cache), and then
+calls f with plain floats at random points to check that the two agree.
 
-A Symbol is every value at once. Whatever needs one number now (float, int, if, min, max, the math module,
-SciPy's splines) is refused by a TraceError that shows the user's line and says what to write instead; a bare
-casadi.SX would silently become NaN there.
+A Symbol has no single value. Code that needs a number at once (float, int, if, min, max, the math module,
+SciPy's splines) raises a TraceError that shows the user's line and what to write instead; a bare casadi.SX
+would silently become NaN there.
 """
 
 from __future__ import annotations

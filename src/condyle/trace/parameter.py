@@ -1,8 +1,8 @@
 """Numbers that may change without compiling again: Parameter (describes the system), Input (drives it) and
 Discrete (its memory).
 
-All are symbols: whatever is computed from them, `0.4 * cd.Parameter("height", 1.8)`, may be given wherever a
-number may. Equal names are the same parameter.
+All are symbols: expressions such as `0.4 * cd.Parameter("height", 1.8)` are accepted wherever numbers are.
+Equal names are the same parameter.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from condyle.trace import DEFAULTED, Symbol, to_sx
 
 @dataclass(frozen=True)
 class Quantity:
-    """Numbers of one shape and unit, and which values they may have.
+    """Shape, unit and allowed values of numbers.
 
     Attributes:
         unit: such as "N/m".
         shape: () for one number.
         lowest: the smallest value.
-        positive: the smallest value itself is too small.
+        positive: values must be above the smallest value.
         infinite: ±inf is allowed.
         plain: Parameters are not allowed.
     """
@@ -47,9 +47,9 @@ class Quantity:
 
         Args:
             values: the numbers, those of Parameters at their defaults.
-            what: whose they are, for the message.
-            shown: what the user wrote.
-            at: what else the message says.
+            what: their owner, for the message.
+            shown: the user's input.
+            at: more text for the message.
         """
         if (
             type(values) is float
@@ -57,7 +57,7 @@ class Quantity:
             and -math.inf < values < math.inf
             and (values > self.lowest if self.positive else values >= self.lowest)
         ):
-            return  # as a rule, and without arrays
+            return  # the usual case, without arrays
         try:
             array = np.asarray(values)
         except ValueError:
@@ -68,7 +68,7 @@ class Quantity:
             raise DescriptionError(f"{what}: expected {self.allowed}, got {shown!r}{at}")
 
     def conditions(self, x: SX) -> list[SX]:
-        """The same for expressions: all not zero where `check` would pass."""
+        """The same for expressions: nonzero where `check` would pass."""
         entries = ca.vertsplit(ca.densify(ca.vec(x)))
         low = [v > self.lowest if self.positive else v >= self.lowest for v in entries]
         return low if self.infinite else low + [ca.fabs(v) < ca.inf for v in entries]
@@ -96,11 +96,11 @@ _NODES: dict[tuple[type, str, float], ca.SX] = {}
 
 
 class Parameter(ExplainsCalls, Symbol):
-    """A number that describes the system and has a value in every State.
+    """A number that describes the system, with a value in every State.
 
     Args:
         name: equal names mean the same parameter.
-        default: its value unless a state or an operator call says otherwise.
+        default: its value unless a state or an operator call gives another.
     """
 
     __slots__ = ("default", "name")
@@ -117,8 +117,7 @@ class Parameter(ExplainsCalls, Symbol):
             value = np.nan
         if not np.isfinite(value):
             raise DescriptionError(f"{self.kind} {name!r}: its default is one finite number, got {default!r}")
-        # One node per name and default: a symbol that is found in an expression then tells which parameter it
-        # is.
+        # One node per name and default: a symbol in an expression then identifies its parameter.
         sx = _NODES.setdefault((type(self), name, value), ca.SX.sym(name))
         super().__init__(sx)
         self.name, self.default = name, value
@@ -132,7 +131,7 @@ class Parameter(ExplainsCalls, Symbol):
 
 
 class Input(Parameter):
-    """A signal from outside: an excitation, a motor's torque, a measured force. Otherwise as a Parameter."""
+    """A signal from outside: an excitation, a motor's torque, a measured force. Otherwise like a Parameter."""
 
     __slots__ = ()
 
@@ -140,10 +139,10 @@ class Input(Parameter):
 
 
 class Discrete(Parameter):
-    """A discrete variable: a number that the system remembers, and that actions of events change. Otherwise
-    as a Parameter.
+    """A discrete variable: a number that the system remembers and that actions of events change. Otherwise
+    like a Parameter.
 
-    It is constant between events, `state.replace(discrete={"gear": 2})` changes it, and runs show it over
+    It is constant between events; `state.replace(discrete={"gear": 2})` changes it, and runs record it over
     time.
     """
 
@@ -153,7 +152,7 @@ class Discrete(Parameter):
 
 
 def parameters_in(sx: SX, what: str) -> list[Parameter]:
-    """The Parameters and Inputs that an expression is made of."""
+    """The Parameters and Inputs in an expression."""
     found = []
     for symbol in ca.symvar(sx):
         known = DEFAULTED.get(symbol.element_hash())
@@ -185,7 +184,7 @@ def _function(text: str) -> ca.Function:
 
 
 def numbers_at(kept: Any, values: Mapping[str, float] | None = None) -> Any:
-    """A kept number, or several, with Parameters at their defaults, or at the given values of some."""
+    """A stored number, or several, with Parameters at their defaults or at given values."""
     if not isinstance(kept, Expression):
         return kept
     value = kept.at(values)
@@ -196,7 +195,7 @@ class Expression:
     """A matrix computed from Parameters and Inputs. Pickles, and its text determines it exactly.
 
     Attributes:
-        parameters: what it is computed from.
+        parameters: Parameters and Inputs in it.
         sx: the expression.
         text: its serialized form; empty if it is a Parameter itself, as in the excitations of most muscles.
     """

@@ -1,4 +1,4 @@
-"""Refusals: what happened, on which line of the user's, and what to write instead."""
+"""Trace errors: what happened, on which line of the user's code, and what to write instead."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from condyle.records import dataclass
 
 @dataclass
 class UserCall:
-    """The call of a user function that is under way, as errors speak of it."""
+    """The user function being called, for error messages."""
 
     what: str
     function: str
@@ -65,8 +65,9 @@ REMEDIES = {
 
 
 def refuse(kind: str, did: str) -> NoReturn:
-    """Raise the TraceError for something a Symbol cannot do. It is kept too, in case NumPy or SciPy swallows
-    it."""
+    """Raise the TraceError for something a Symbol cannot do. It is also stored, in case NumPy or SciPy
+    swallows it.
+    """
     call = _current.get() or UserCall("user code", "it")
     inner: list[str] = []
     frame: FrameType | None = sys._getframe(2)
@@ -188,8 +189,9 @@ def _passes(traceback: TracebackType | None, library: str) -> bool:
 
 @contextlib.contextmanager
 def refusal_first(call: UserCall) -> Iterator[None]:
-    """What a Symbol refused is the cause of what fails later, even if NumPy, SciPy or the user's function
-    caught it."""
+    """Report the first refusal of a Symbol as the cause of later failures, even if NumPy, SciPy or the user's
+    function caught it.
+    """
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""One scalar value that is not known yet, and what NumPy's functions do with it."""
+"""A symbolic scalar, and NumPy's functions of it."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ TRUTHS = frozenset(
 
 
 class Symbol:
-    """One scalar value that is not known yet. It behaves like a float in arithmetic and in NumPy's functions.
+    """A symbolic scalar. It behaves like a float in arithmetic and in NumPy's functions.
 
     Comparisons give Symbols (1 or 0): combine them with & | ~ and use them in `np.where` or `cd.where`.
     NumPy arrays of Symbols have dtype object. Arithmetic, dot, cross, @, stack and sum work on them. np.sin
@@ -171,7 +171,7 @@ class Symbol:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What is computed from Parameters pickles: as its serialized expression."""
+        """Expressions of Parameters pickle in serialized form."""
         outside = defaulted_in(self.sx)
         if len(outside) != len(ca.symvar(self.sx)):
             raise TypeError(
@@ -230,7 +230,7 @@ class Symbol:
             return _ARRAY_FUNCTIONS[func](*args, **kwargs)
         return plain(func(*boxed(args), **{key: boxed(value) for key, value in kwargs.items()}))
 
-    # what _add_operators gives it, for editors and mypy
+    # from _add_operators, declared for editors and mypy
     if TYPE_CHECKING:
 
         def __add__(self, other: Any) -> Symbol: ...
@@ -269,23 +269,23 @@ class Symbol:
 
 
 Number: TypeAlias = float | Symbol
-"""A number, or a Parameter, an Input, or what is computed from them."""
+"""A number, a Parameter, an Input, or an expression of them."""
 Numbers: TypeAlias = ArrayLike | Sequence[Number]
 """Several of these, or an array."""
 Operand: TypeAlias = ArrayLike | Symbol | ca.SX
-"""What goes in elementwise: numbers, arrays, Symbols and expressions of CasADi."""
+"""Input of elementwise functions: numbers, arrays, Symbols and CasADi expressions."""
 Outcome: TypeAlias = float | NDArray[np.float64] | NDArray[np.object_] | Symbol | ca.SX
-"""What comes out of these: of the same kind."""
+"""Output of these, of the same kind."""
 
 
 class Truth(Symbol):
-    """What a comparison gives: 1 or 0. Any arithmetic with it gives a plain Symbol; no law may return it."""
+    """The result of a comparison: 1 or 0. Arithmetic with it gives a plain Symbol; laws must not return it."""
 
     __slots__ = ()
 
 
 DEFAULTED: dict[int, Symbol] = {}
-"""Symbols that have a value of their own, `default`, by the hash of their node: Parameters and Inputs."""
+"""Symbols with a value `default`, by the hash of their node: Parameters and Inputs."""
 
 
 def _add_operators() -> None:
@@ -388,8 +388,9 @@ def _apply(name: str, *inputs: Any) -> Any:
 
 
 def boxed(value: Any) -> Any:
-    """Symbols as 0-d object arrays, also inside lists and tuples, so that NumPy does not hand the call back
-    to them."""
+    """Symbols as 0-d object arrays, also inside lists and tuples, so that NumPy does not pass the call back
+    to them.
+    """
     if isinstance(value, Symbol):
         box = np.empty((), dtype=object)
         box[()] = value

@@ -1,4 +1,6 @@
-"""A user function is called once with symbols, kept as an expression, and compared with plain floats."""
+"""Tracing: a user function is called once with symbols, stored as an expression, and compared with plain
+floats.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,12 @@ class Traced:
     pickles.
 
     Attributes:
-        what: what it is for, as errors name it.
+        what: its purpose, for errors.
         names: names of its scalar inputs.
         shape: shape of its result, () for a scalar.
         serial: the serialized SX Function with canonical symbol names.
-        outside: the Parameters it uses.
-        tables: the tables it looks rows up in.
+        outside: Parameters that it uses.
+        tables: tables in which it looks up rows.
     """
 
     what: str
@@ -42,8 +44,9 @@ class Traced:
 
     @functools.cached_property
     def text(self) -> str:
-        """What it computes, with its Parameters and tables: the same in every process, fit for a cache
-        key."""
+        """Its expression, with Parameters and tables: the same in every process, so that it can be a cache
+        key.
+        """
         tables = [table.text for table in self.tables]
         return f"{self.serial}{list(self.outside) or ''}{tables or ''}"
 
@@ -126,13 +129,13 @@ def trace(
         function: f(*scalars) -> a scalar, a sequence or a (nested) array of scalars; a number, or None for
             zero.
         names: one name per argument, such as the coordinates.
-        what: what the function is for, as errors shall name it: "angle 1 of FunctionBased(knee)".
-        outputs: shape that the result must have, () for a scalar; None takes any.
-        flatten: turns the function's result into an array of scalars if it is something else, such as (R, p).
+        what: purpose of the function, for errors: "angle 1 of FunctionBased(knee)".
+        outputs: required shape of the result, () for a scalar; None allows any.
+        flatten: converts results that are not arrays, such as (R, p), into an array of scalars.
         ranges: (low, high) of each argument in the comparison with floats; (-1, 1) by default.
-        points: how many random points are compared.
-        seed: of those points.
-        source: the user's own function, where `function` only wraps it: errors name it.
+        points: number of random points to compare.
+        seed: of these points.
+        source: the user's own function, if `function` wraps it; for errors.
     """
     names = tuple(names)
     call = UserCall(what, "the constant")
@@ -226,7 +229,7 @@ def _without_sx(result: Any) -> Any:
 
 
 def _sample(ranges: Sequence[tuple[float, float]] | None, n: int, points: int, seed: int) -> Array:
-    """Points here and there, shape (points, n), without numpy.random, which takes 7 ms to load. An infinite end
+    """Scattered points, shape (points, n), without numpy.random, which takes 7 ms to import. An infinite end
     of a range becomes one two units from the other end."""
     low, high = np.array([(-1.0, 1.0)] * n if ranges is None else ranges, dtype=float).reshape(n, 2).T
     low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2, -1.0))

@@ -1,4 +1,4 @@
-"""What is fixed to bodies and moves nothing: markers, and geometry to draw."""
+"""Attachments of bodies without mechanical effect: markers, and geometry to draw."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from condyle.spatial import Transform
 
 @dataclass(frozen=True)
 class Marker:
-    """A named point of a body, which cameras see. Made by `System.add_marker`.
+    """A named point of a body, seen by cameras. Created by `System.add_marker`.
 
     Attributes:
         name: unique among markers.
         body: name of its body.
-        station: its place in the body's frame [m].
-        fixed: its place on the body is known well: what fits models to markers leaves it.
+        station: its position in the body's frame [m].
+        fixed: its position on the body is known well: fits of models to markers do not move it.
     """
 
     name: str
@@ -33,12 +33,12 @@ class Marker:
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """A shape drawn on a body. Made by `System.add_geometry`.
+    """A shape drawn on a body. Created by `System.add_geometry`.
 
     Attributes:
         name: unique among geometry.
         body: name of its body.
-        shape: what is drawn, in its frame S.
+        shape: to draw, in its frame S.
         X_BS: frame S on the body.
         color: as "#rrggbb"; None: that of its body.
         opacity: from 0, invisible, to 1.
@@ -52,7 +52,7 @@ class Geometry:
     opacity: float = 1.0
 
     def scaled(self, factors: Array) -> Geometry:
-        """Itself on a body that grows by factors along its axes, shape (3,)."""
+        """The geometry on a body scaled by factors along its axes, shape (3,)."""
         if (factors == 1).all():
             return self
         along = np.linalg.norm(factors[:, None] * self.X_BS.R, axis=0)
@@ -76,7 +76,7 @@ def marker(name: Any, body: str, station: Any, fixed: bool) -> Marker:
 
 
 def geometry(name: str, body: str, shape: Any, X_BS: Any, color: Any, opacity: Any) -> Geometry:
-    """Geometry from what a user gave, checked."""
+    """Geometry from a user's arguments, checked."""
     what = f"geometry {name!r}"
     if not isinstance(shape, shapes.Shape):
         hint = (
@@ -98,7 +98,7 @@ def geometry(name: str, body: str, shape: Any, X_BS: Any, color: Any, opacity: A
 
 
 def hex_color(what: str, color: Any) -> str:
-    """A color as "#rrggbb", from that, a name that matplotlib knows, or three numbers from 0 to 1."""
+    """A color as "#rrggbb", from the same, a matplotlib name, or three numbers from 0 to 1."""
     if isinstance(color, str):
         from matplotlib.colors import to_hex
 

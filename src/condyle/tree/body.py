@@ -1,4 +1,4 @@
-"""What a body is: its place in the tree, its frames, its mass and its coordinates."""
+"""Bodies: place in the tree, frames, mass and coordinates."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ from condyle.tree.prescribed import Driver
 
 @dataclass(frozen=True)
 class Coordinate(ExplainsCalls):
-    """A name for a coordinate, with its default value and the range it is meant for (both in the coordinate's
-    unit).
+    """A name for a coordinate, with its default value and its intended range (both in the coordinate's unit).
 
-    The range is information for users, plots and studies; nothing stops a motion at its ends. By default it
+    The range is information for users, plots and studies; it does not limit motions. By default it
     is the domain of the mobilizer, where that is finite.
 
     Args:
         name: unique among coordinates.
-        default: its value in default states; that of the mobilizer if left out.
+        default: its value in default states; that of the mobilizer if omitted.
         range: (low, high).
-        clamped: studies that look for configurations, such as inverse kinematics, stay within the range.
-        locked: it keeps its value: default states, and operators without locked=, have its speed
-            locked at position level. `system.state(locked=())` frees it.
-        speed: default value of the speed in its place: its own rate, where the mobilizer has u = qdot.
+        clamped: studies that search configurations, such as inverse kinematics, respect the range.
+        locked: keep its value: default states, and operators without locked=, lock its speed at position
+            level. `system.state(locked=())` frees it.
+        speed: default value of the corresponding speed: its own rate, where the mobilizer has u = qdot.
     """
 
     name: str
@@ -44,20 +43,20 @@ class Coordinate(ExplainsCalls):
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A rigid body and the mobilizer that carries it. Made by `System.add_body`.
+    """A rigid body and its mobilizer. Created by `System.add_body`.
 
     Attributes:
         index: place among the system's bodies, parents before children; -1 is ground.
         X_PF: frame F on the parent; Parameters in it have their defaults here.
         X_BM: frame M on the body; numbers or Parameters too.
         mass_properties: mass, mass center and inertia; likewise.
-        q: where its coordinates are in the system's q.
-        u: where its speeds are in the system's u.
+        q: slice of its coordinates in the system's q.
+        u: slice of its speeds in the system's u.
         follows: the body whose coordinates and speeds move this one too, which then has none of its own.
-        motion: what prescribes its coordinates, speeds or accelerations, if anything does.
-        joint: name of the joint that carries it: the body's own, unless `add_body` gave another.
-        any_inertia: whether its inertia was taken as it is.
-        symbolic: what depends on Parameters, by name: R_PF, p_PF, R_BM, p_BM, mass, com, inertia.
+        motion: prescribed motion of its coordinates, speeds or accelerations, if any.
+        joint: name of its joint: the body's own, unless `add_body` gave another.
+        any_inertia: whether its inertia was accepted unchecked.
+        symbolic: fields that depend on Parameters: R_PF, p_PF, R_BM, p_BM, mass, com, inertia.
     """
 
     name: str
@@ -83,7 +82,7 @@ class Body:
 
     @property
     def prescribed_speeds(self) -> tuple[int, ...]:
-        """Where the speeds that its motion prescribes are in the system's u."""
+        """Indices in the system's u of the speeds that its motion prescribes."""
         return () if self.motion is None else tuple(self.u.start + j for j in self.motion.speeds)
 
     @property

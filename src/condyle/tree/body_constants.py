@@ -1,13 +1,13 @@
-"""The tree as the recursions see it: every body described in its own frame M.
+"""The tree for the recursions: every body described in its own frame M.
 
 The recursions need only M: F is placed on the parent's M, mass properties are taken about M's origin in M's
 axes. For a pin or a ball the hinge axes then pass through the point of reference, and half of H is zero
-(counted in operations, a tenth of the articulated-body recursion). Body frames B return only where a user
-asks for them.
+(counted in operations, a tenth of the articulated-body recursion). Body frames B appear only in results for
+users.
 
-Numbers that depend on Parameters are not computed again for every state: `tabulated` gives each a place in a
-table, which an INSTANCE kernel fills once per set of parameters. Those of one body are side by side, in the
-order of `BodyConstants`, so that loops over bodies read them where they are.
+Numbers that depend on Parameters are not recomputed for every state: `tabulated` gives each a place in a
+table, which an INSTANCE kernel fills once per set of parameters. Those of one body are contiguous, in the
+order of `BodyConstants`, so that loops over bodies can read them in place.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
 ROUNDING = 4 * np.finfo(float).eps
-"""Entries of a product of rotations this near to 0 or ±1 are meant to be that: a structural zero costs
-nothing."""
+"""Entries of a product of rotations this close to 0 or ±1 are replaced by these: structural zeros cost
+nothing.
+"""
 
 
 @dataclass(frozen=True)
 class BodyConstants:
-    """Constants of one body: numbers, or SX where Parameters are in them.
+    """Constants of one body: numbers, or SX where they depend on Parameters.
 
     Attributes:
-        R_PF: turns F on the parent's M (or ground).
+        R_PF: rotation of F on the parent's M (or ground).
         p_PF: origin of F on the parent's M (or ground).
-        R_MB: turns the user's body frame on M.
+        R_MB: rotation of the user's body frame on M.
         p_MB: origin of the user's body frame on M.
         mass: mass of the body.
         com: mass center from M's origin, in M's axes.
-        I: inertia about M's origin, in M's axes: a 3 x 3 matrix where Parameters are in it, else as
-            `principal` gives it.
+        I: inertia about M's origin, in M's axes: a 3 x 3 matrix if it depends on Parameters, else in the form
+            of `principal`.
     """
 
     R_PF: Any
@@ -62,7 +63,7 @@ class ConstantsTable:
         symbols: the table as symbols, shape (n,). A field has all its entries there, column by column; an
             inertia has the lower half of its entries.
         meanings: the expression of each symbol, shape (n,).
-        starts: where each body's entries begin.
+        starts: first entry of each body.
     """
 
     placed: list[BodyConstants]
@@ -72,12 +73,12 @@ class ConstantsTable:
 
 
 LOWER = [(i, j) for j in range(3) for i in range(j, 3)]
-"""Entries of a symmetric matrix that are kept, as CasADi orders them."""
+"""Stored entries of a symmetric matrix, in CasADi's order."""
 
 
 def principal(I: Array) -> tuple[float, Array, Array]:
     """l, a, b with I = l 1 + a a' - b b': l the middle one of the principal moments, a and b along the axes
-    of the largest and of the smallest. What is within rounding of zero is zero."""
+    of the largest and of the smallest. Numbers within rounding of zero become zero."""
     (least, l, most), axes = np.linalg.eigh(I)
 
     def along(axis: Array, moment: float) -> Array:
@@ -142,7 +143,7 @@ def _symbolic(body: Body, on: BodyConstants | None) -> BodyConstants:
 
 
 def _number(value: SX) -> Any:
-    """The numbers of a constant expression, in the shapes of `_numeric`; any other as it is."""
+    """The numbers of a constant expression, in the shapes of `_numeric`; any other unchanged."""
     if not value.is_constant():
         return value
     number = np.array(ca.DM(value).full())

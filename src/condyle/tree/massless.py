@@ -1,9 +1,9 @@
-"""Does every mobility move some inertia? A massless tip has no acceleration: found when a system is first
-used.
+"""Check that every mobility moves some inertia, when a system is first used: a massless tip has no
+acceleration.
 
 The pivots D of the articulated-body algorithm (condyle.dynamics.aba (2)) are computed with plain numbers, at
-the default and at random coordinates and times. A pivot that is zero against its value before elimination
-cannot be divided by. A prescribed speed needs no inertia: it is not solved for.
+the default and at random coordinates and times. A pivot that is zero relative to its value before elimination
+is an error. A prescribed speed needs no inertia: it is not solved for.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from condyle.spatial import Transform, skew
 from condyle.tree.tree import Tree
 
 SMALLEST_PIVOT = 1e-12
-"""Relative to |h|^2 and the largest inertia that the mobility could move: below it only rounding is left."""
+"""Relative to |h|^2 and the largest inertia that the mobility could move: smaller pivots are rounding."""
 
 
 def check_inertia(tree: Tree, seed: int = 0) -> None:
@@ -28,7 +28,7 @@ def check_inertia(tree: Tree, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     at = [(0.0, tree.defaults()), *((rng.uniform(0.5, 2.0), _random_q(tree, rng)) for _ in range(2))]
     motions = [(t, q, _motions(tree, t, q)) for t, q in at]
-    # elsewhere an operator says which mobilizer has no numbers there
+    # elsewhere an operator names the mobilizer that has no numbers
     motions = [(t, q, found) for t, q, found in motions if all(map(_finite, found.values()))]
     if not motions:
         return
@@ -59,7 +59,7 @@ def check_inertia(tree: Tree, seed: int = 0) -> None:
 
 
 def _motions(tree: Tree, t: float, q: Array) -> dict[str, JointMotion[Array]]:
-    """Of the joints that users write, by body."""
+    """Functions of users' joints, by body."""
     return {
         b.name: motion_at(b.mobilizer, t, q[b.q], np.zeros(b.mobilizer.nu))
         for b in tree.bodies
@@ -68,13 +68,14 @@ def _motions(tree: Tree, t: float, q: Array) -> dict[str, JointMotion[Array]]:
 
 
 def _finite(motion: JointMotion[Array]) -> bool:
-    """Whether a joint has numbers and first derivatives there: the root of zero has none."""
+    """Whether a joint is finite with its first derivatives: the root of zero is not."""
     return all(np.isfinite(x).all() for x in motion[:4])
 
 
 def _independent(motions: list[JointMotion[Array]]) -> bool:
-    """Whether each speed moves the body in a way of its own somewhere. True of all joints but those that
-    users write, which are given."""
+    """Whether the speeds move the body independently somewhere. True for all joints except perhaps users'
+    joints, which are given.
+    """
     for motion in motions:
         sizes = np.linalg.svd(np.vstack(motion[2:4]), compute_uv=False)
         if sizes[-1] > 1e-6 * sizes[0]:

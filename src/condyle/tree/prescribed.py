@@ -1,4 +1,4 @@
-"""Prescribed motion of a mobilizer: coordinates, speeds or accelerations that are given as functions:
+"""Prescribed motion of a mobilizer, with coordinates, speeds or accelerations as functions:
 docs/theory/motion.md.
 
     position level        q = f(t),           u with N u = qdot,       udot = du/dt                        (1)
@@ -33,7 +33,7 @@ from condyle.trace.parameter import Input, Parameter
 
 LEVELS = ("position", "velocity", "acceleration")
 TOLERANCE = 1e-9
-"""How much of qdot may be what no speed gives, over the largest: rounding stays far below."""
+"""Largest part of qdot that no speed gives, relative to the largest; rounding is far below."""
 
 Driven: TypeAlias = Number | Callable[..., object] | tuple[ArrayLike, ArrayLike]
 """A prescribed value: a number, a function, or (times, values)."""
@@ -43,20 +43,20 @@ Driving: TypeAlias = Driven | Sequence[Driven | None]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prescribed(ExplainsCalls):
-    """How a mobilizer moves, whatever the forces are: `add_body(..., motion=cd.Prescribed(position=f))`. One
-    level is given.
+    """The motion of a mobilizer, independent of forces: `add_body(..., motion=cd.Prescribed(position=f))`, at
+    one level.
 
     Args:
         position: q = f(t) [rad, m], t in seconds. A quaternion is normalized.
         velocity: u = f(t), or f(t, *q) of the mobilizer's own coordinates [rad/s, m/s].
         acceleration: udot = f(t), or f(t, *q, *u) [rad/s^2, m/s^2].
 
-    f gives one value for each coordinate (or speed): a number if there is one, else a sequence. Or give a
-    sequence instead, one entry for each coordinate (or speed): functions, `cd.Spline`s, numbers and
-    Parameters; None leaves it free. Functions are traced once: use NumPy. Their derivatives with respect to
-    time are taken exactly: q = f(t) must be twice differentiable. Measured values may be given for a function
-    or an entry as a pair (times, values), shapes (n,) and (n,), or (n, coordinates) for all at once: the
-    natural cubic spline through them, `cd.Spline(times, values)`.
+    f returns one value for each coordinate (or speed): a number if there is one, else a sequence. A sequence
+    of functions, `cd.Spline`s, numbers and Parameters, one for each coordinate (or speed), also works; None
+    leaves one free. Functions are traced once: use NumPy. Their time derivatives are exact: q = f(t) must be
+    twice differentiable. Measured values can replace a function or an entry as a pair (times, values), shapes
+    (n,) and (n,), or (n, coordinates) for all at once: the natural cubic spline through them,
+    `cd.Spline(times, values)`.
     """
 
     position: Driving | None = None

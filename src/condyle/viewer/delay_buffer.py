@@ -75,7 +75,7 @@ class DelayBuffer:
         now: time of the clock [s].
         rate: frames per second.
         delay: [s]; the buffer has room for rate x delay frames.
-        speed: simulated seconds per second of the clock that are asked for.
+        speed: requested simulated seconds per second of the clock.
 
     Raises:
         DescriptionError: a rate, delay or speed that is not positive, or no room for a frame.
@@ -146,7 +146,7 @@ class DelayBuffer:
         return self._w0 + self._taken / self.rate + self.delay
 
     def take(self, now: float) -> tuple[float, Any] | None:
-        """The frame that is due, with its simulated time; None if it is late: then the last one stays."""
+        """The frame that is due, with its simulated time; None if it is late: then the last one is kept."""
         if not self._frames:
             self._miss(now)
             return None

@@ -89,7 +89,7 @@ def layers(what: Any, motion: Any = None, most: int = MOST, name: str = "") -> l
     Args:
         what: a System, a State, a Trajectory, Frames, a Motion or an Ensemble.
         motion: of a System: a Table of coordinates, or what has states of it.
-        most: frames; more are thinned, and a note says so.
+        most: frames; more are thinned, with a note.
         name: in lists.
     """
     if motion is not None:

@@ -133,7 +133,7 @@ class LiveView:
         return page_of(scene, play=False, live=live | session.controls()).encode()
 
     def _page(self, variant: str) -> bytes:
-        """Made when it is first asked for."""
+        """Created on first use."""
         with self._making:
             if variant not in self._pages:
                 self._pages[variant] = self._page_of(variant, self._new(variant))

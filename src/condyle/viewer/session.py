@@ -186,7 +186,7 @@ class Session:
         self._change(locked=locked | (dict.fromkeys(speeds, "position") if on else {}))
         self.loose = footing.loose(self.state)
 
-    # ---- a page that nobody sees costs nothing ------------------------------------------------------------
+    # ---- a hidden page costs nothing ----------------------------------------------------------------------
 
     def _do_hide(self, _: Mapping[str, Any]) -> None:
         if not self.hidden:

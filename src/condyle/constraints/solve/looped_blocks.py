@@ -454,7 +454,7 @@ class Writer:
 
 
 class Routines:
-    """Functions of a module for a block of m rows, each written when it is first asked for. Their first
+    """Functions of a module for a block of m rows, each written on first use. Their first
     argument is the memory of the block.
 
     Attributes:

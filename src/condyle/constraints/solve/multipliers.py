@@ -255,7 +255,7 @@ class ConstraintBlocks(Pseudoinverse):
         G: (m, nu).
         Z: M^-1 G', or W^-2 G', (nu, m).
         lock: 0, or infinity where a speed is held.
-        derived: whether somebody may differentiate what `meet` gives.
+        derived: whether results of `meet` may be differentiated.
     """
 
     def __init__(

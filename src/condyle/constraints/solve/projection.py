@@ -5,7 +5,7 @@
 
 P are the rows of G of position level, v holds pdot too. Steps come from corrections.py, as those of the step
 loop do: redundant constraints are allowed, locked speeds do not change. A Newton step that increases the
-    error is halved.
+error is halved.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Goals of `cd.assemble`: what a configuration should come near to, as weighted squares.
+"""Goals of `cd.assemble`: targets of a configuration, in a weighted sum of squares.
 
     cost = 1/2 sum over goals  weight |error|^2          error in m, rad or the coordinate's own unit      (1)
 
 Targets are those of one frame, or have a leading dimension of T frames. A NaN in a target means that nothing
-was measured: the goal has no weight in that frame. A goal of one's own is a subclass of `cd.goals.Goal` with
-a method `residual`.
+was measured: the goal has no weight in that frame. Users define goals as subclasses of `cd.goals.Goal` with a
+method `residual`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ELSEWHERE = {
     "Rotation": "Orientation",
     "Pose": "Station and Orientation",
 }
-"""What other libraries call it."""
+"""Names in other libraries."""
 
 
 def __getattr__(name: str) -> object:

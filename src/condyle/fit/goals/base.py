@@ -1,4 +1,4 @@
-"""What all goals share, and all that the rest of assembly asks of a goal.
+"""The base class of goals, and all that assembly requires of a goal.
 
 describe    fields, name, unit, target, weight; `check` refuses what a system does not have
 compute     `residual`, or for more speed `linearized` or `add`; `numbers` that the machine code reads;
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GoalResiduals(Holonomic):
-    """What a goal computes, as a law that is traced and differentiated as a constraint on positions is."""
+    """The residual of a goal, as a law that is traced and differentiated like a constraint on positions."""
 
     too_fast: ClassVar[str] = "goals are made of positions, s.t and parameters only"
 
@@ -52,7 +52,7 @@ class GoalResiduals(Holonomic):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Goal(ExplainsCalls):
-    """What all goals share. A goal of one's own is a subclass; one method is enough:
+    """Base class of goals. Users define goals as subclasses; one method is enough:
 
         @dataclass(frozen=True, eq=False, repr=False)
         class Level(cd.goals.Goal):
@@ -66,18 +66,18 @@ class Goal(ExplainsCalls):
 
     Args:
         weight: zero or more, for all frames or one per frame, shape (T,).
-        name: of the residual in results; by default made from what the goal is about.
+        name: of the residual in results; by default from the goal's fields.
 
     Attributes:
         unit: of the error.
         about: the field that holds the target; if empty, the target is zero.
-        pooled: goals of one `code` are summed up into one block of numbers.
-        looped: "pose" if `add` asks for the pose of its field `body` alone, "coordinate" if for coordinates
-            of one body alone: then it may run in loops over bodies (kernels.py).
-        data: fields that machine code reads as numbers only (`constants`): others may be part of it.
-        is_place: it is about the place of a point in ground: `Frames.rms` counts it.
-        weight_at: where the weight is in a block of numbers.
-        law: what `residual` computes, if the goal is made from it.
+        pooled: goals with equal `code` are summed into one block of numbers.
+        looped: "pose" if `add` uses only the pose of its field `body`, "coordinate" if only coordinates of
+            one body: then it may run in loops over bodies (kernels.py).
+        data: fields that machine code reads as numbers (`constants`); others may be compiled in.
+        is_place: its error is a distance of a point in ground: `Frames.rms` counts it.
+        weight_at: index of the weight in a block of numbers.
+        law: the traced `residual`, if the goal has one.
     """
 
     unit: ClassVar[str] = ""
@@ -107,11 +107,11 @@ class Goal(ExplainsCalls):
             object.__setattr__(self, attribute, value)
 
     def _written(self) -> tuple[Callable[[Any], Any], str]:
-        """The function that says what it computes, and how errors name it."""
+        """The function that defines the goal, and its name in errors."""
         return self.residual, f"goal {self.name!r}"
 
     def _trace(self) -> None:
-        """Keep what `residual` computes; one number as a target is for all of them."""
+        """Trace `residual` and store it; a single number as a target applies to all its values."""
         law = GoalResiduals(*self._written())
         self._set(law=law, shape=(law.size,))
         if self.about:
@@ -149,7 +149,7 @@ class Goal(ExplainsCalls):
         self._set(**{target: value})
 
     def __repr__(self) -> str:
-        """Values that are short; of targets in many frames their shape."""
+        """Short values, and the shape of targets in many frames."""
         names = [f.name for f in fields(self) if f.name not in ("weight", "name", "law")]
         names += ["name", *["weight"] * bool(np.any(np.asarray(self.weight) != 1))]
         texts = [f"{n}={brief(getattr(self, n))}" for n in names]
@@ -157,10 +157,10 @@ class Goal(ExplainsCalls):
         return f"{room}{type(self).__name__}({', '.join(texts)})"
 
     def check(self, tree: Tree) -> None:
-        """Refuse what the system does not have.
+        """Check against a system.
 
         Raises:
-            CondyleError: a name that the tree does not have, or a goal that nothing can move to.
+            CondyleError: an unknown name, or a goal that nothing can move to.
         """
         if self.law is None:
             return
@@ -178,8 +178,7 @@ class Goal(ExplainsCalls):
 
     @property
     def points(self) -> dict[str, Array]:
-        """Points of bodies that it names [m], by field: a warning says if one is far outside of the
-        system."""
+        """Points of bodies in its fields [m], by field: a warning names those far outside of the system."""
         return {}
 
     # ---- targets and weights of frames ---------------------------------------------------------------------
@@ -227,12 +226,12 @@ class Goal(ExplainsCalls):
     # ---- compute -------------------------------------------------------------------------------------------
 
     def residual(self, s: AskedState) -> object:
-        """What should be equal to the target, in the same shape, from positions.
+        """The quantity that should equal the target, in the same shape, from positions.
 
         Args:
             s: the configuration, with the accessors of force laws: s.q("knee"), s.station_position("foot",
-                p), s.body_pose("foot"), s.rotation, s.t, s.parameter. Traced once, as laws are; its Jacobian
-                is exact.
+                p), s.body_pose("foot"), s.rotation, s.t, s.parameter. Traced once, like laws; its Jacobian is
+                exact.
         """
         raise TypeError(
             f"{type(self).__name__} does not say what should be near its target: it needs a "
@@ -241,12 +240,13 @@ class Goal(ExplainsCalls):
 
     @property
     def constants(self) -> Array:
-        """Numbers that are the same in all frames and that machine code reads, shape (c,)."""
+        """Numbers for the machine code that are the same in all frames, shape (c,)."""
         return np.empty(0)
 
     def code(self, tree: Tree) -> str:
-        """Text that determines the expressions that it adds: goals of equal text share machine code, whatever
-        their numbers."""
+        """Text that determines its expressions: goals of equal text share machine code, whatever their
+        numbers.
+        """
         if self.law is not None:
             return f"{type(self).__name__} {self.law.description()}"
         left_out = (self.about, "weight", "name", "law", *self.data)
@@ -260,8 +260,8 @@ class Goal(ExplainsCalls):
 
     @classmethod
     def numbers(cls, goals: Sequence[Self], frames: int) -> tuple[Array, Array]:
-        """The numbers of a block in all frames, and about how large its cost can be: below 1e-14 of that it
-        is rounding.
+        """The numbers of a block in all frames, and the order of magnitude of its cost: below 1e-14 of that
+        it is rounding.
 
         Args:
             goals: those that share the block: one, unless goals are pooled.
@@ -282,7 +282,7 @@ class Goal(ExplainsCalls):
         yield slice(0, frames), [cls.numbers(goals, frames) for goals in blocks]
 
     def size(self, w: Array, x: Array) -> Array:
-        """About how large its cost can be, shape (T,), from weights (T,) and targets (T, k)."""
+        """The order of magnitude of its cost, shape (T,), from weights (T,) and targets (T, k)."""
         return w * (1 + (x * x).sum(axis=1))
 
     def linearized(self, view: TreeView, numbers: SX) -> tuple[SX, SX]:

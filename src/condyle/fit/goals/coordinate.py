@@ -1,4 +1,4 @@
-"""A coordinate with a value: its row of the Jacobian is its row of N."""
+"""A target value of a coordinate: its row of the Jacobian is its row of N."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Coordinate(Goal):
         value: in its own unit, one or shape (T,).
 
     Raises:
-        CondyleError: values that cannot be.
+        CondyleError: invalid values.
     """
 
     about: ClassVar[str] = "value"

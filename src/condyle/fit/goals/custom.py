@@ -14,20 +14,20 @@ from condyle.records import dataclass
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Custom(Goal):
-    """A function that a user writes in Python should be zero, or have a given value:
+    """A Python function that should be zero, or have a given value:
 
         cd.goals.Custom(lambda s: s.station_position("hand", p)[1] - s.station_position("foot", p)[1])
 
     Args:
         function: f(s) -> a number or several, in the user's units, of positions: s.q("knee"),
             s.station_position("foot", p), s.body_pose("foot"), s.rotation; also s.t and parameters of the
-            system. Traced once, as laws are; its Jacobian is exact.
-        value: what they should be: zero by default, shape (k,) or (T, k); for one number also (T,).
+            system. Traced once, like laws; its Jacobian is exact.
+        value: target of the function: zero by default, shape (k,) or (T, k); for one number also (T,).
 
     Raises:
         TraceError: the function cannot be traced.
-        DescriptionError: it asks for more than positions.
-        ShapeError: the values do not fit it.
+        DescriptionError: the function uses more than positions.
+        ShapeError: the values do not fit the function.
     """
 
     about: ClassVar[str] = "value"
@@ -47,5 +47,5 @@ class Custom(Goal):
         return self.function, f"goals.{self._called}"
 
     def __getstate__(self) -> dict[str, Any]:
-        """The function itself stays where it is; what it computes is kept."""
+        """The function itself is not pickled; its expressions are."""
         return vars(self) | {"function": None}

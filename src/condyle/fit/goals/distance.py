@@ -1,4 +1,4 @@
-"""Two points of bodies at a distance.
+"""A target distance between two points of bodies.
 
 The goal pulls along the line between its points: with e the direction from a to b, J = e' (J_b - J_a), zero
 where they coincide.
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Distance(Goal):
-    """Two points of bodies should have a distance.
+    """Two points of bodies should have a given distance.
 
     Args:
         a: a body or its name.
         p_a: a point in its frame [m], shape (3,).
         b: another body or its name.
         p_b: a point in its frame [m], shape (3,).
-        distance: [m], zero or more, one or shape (T,). At zero distance there is no gradient, and the goal
-            does nothing.
+        distance: [m], zero or more, one or shape (T,). Where the points coincide there is no gradient, and
+            the goal has no effect.
 
     Raises:
-        CondyleError: values that cannot be.
+        CondyleError: invalid values.
     """
 
     unit: ClassVar[str] = "m"

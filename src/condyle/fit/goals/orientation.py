@@ -1,6 +1,6 @@
-"""A body with a given orientation.
+"""A target orientation of a body.
 
-The error is phi = log(R_target R'), the rotation that is missing. It adds w phi to the moments and w 1 to the
+The error is phi = log(R_target R'), the remaining rotation. It adds w phi to the moments and w 1 to the
 inertias of the body; the gradient w phi is exact at any angle.
 """
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from condyle.fit.cost import GoalCost
 
 UNIT_TOLERANCE = 1e-4
-"""A rotation target that is not orthogonal to this is refused: files hold some five digits."""
+"""Rotation targets must be orthogonal to this tolerance: files hold some five digits."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Orientation(Goal):
-    """A body should have an orientation. The error is the angle [rad] of the rotation that is missing.
+    """A body should have a given orientation. The error is the angle [rad] of the remaining rotation.
 
     Args:
         body: a body or its name.
         R: R_GB, shape (3, 3) or (T, 3, 3), orthogonal with determinant 1.
 
     Raises:
-        CondyleError: values that cannot be.
+        CondyleError: invalid values.
     """
 
     unit: ClassVar[str] = "rad"

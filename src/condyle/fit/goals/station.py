@@ -1,4 +1,4 @@
-"""A point of a body at a place in ground, as a marker is.
+"""A target position in ground of a point of a body, such as a marker.
 
 The stations of one body enter the cost, its gradient and its Gauss-Newton matrix only through sums over them.
 With weights w, stations s in the body's frame and targets x,
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
     from condyle.fit.cost import GoalCost
 
 NUMBERS = (1, 3, 6, 3, 9, 1)
-"""Of W, m, S (xx yy zz xy xz yz), xm, C by rows, k."""
+"""Sizes of W, m, S (xx yy zz xy xz yz), xm, C by rows, k."""
 WIDTH = sum(NUMBERS)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Station(Goal):
-    """A point of a body should be at a place in ground, as a marker is.
+    """A point of a body, such as a marker, should be at a given position in ground.
 
     Args:
         body: a body or its name.
         station: the point in its frame [m], shape (3,).
-        position: where it should be, in ground [m], shape (3,) or (T, 3).
+        position: its target in ground [m], shape (3,) or (T, 3).
 
     Raises:
-        CondyleError: values that cannot be.
+        CondyleError: invalid values.
     """
 
     unit: ClassVar[str] = "m"
@@ -78,8 +78,9 @@ class Station(Goal):
         weight: Array,
         name: str,
     ) -> Self:
-        """A goal of arrays that are known to fit, station (3,), position (T, 3), weight (T,): quick where
-        there are many."""
+        """A goal from arrays of known shapes, station (3,), position (T, 3), weight (T,), without checks:
+        fast for many goals.
+        """
         out = object.__new__(cls)
         vars(out).update(body=body, station=station, position=position, weight=weight, name=name, law=None)
         return out
@@ -134,8 +135,9 @@ class Station(Goal):
 def _sums(
     blocks: Sequence[Sequence[Station]], frames: int
 ) -> Iterator[tuple[slice, list[tuple[Array, Array]]]]:
-    """(1) of each block, all bodies at once: a row per station and a column per body make sums a product. Some frames
-    at a time, for memory."""
+    """(1) of each block, all bodies at once: with a row per station and a column per body the sums are a
+    matrix product. Some frames at a time, to save memory.
+    """
     goals = [g for block in blocks for g in block]
     n, B = len(goals), len(blocks)
     weights = [np.broadcast_to(g.weight, (frames,)) for g in goals]

@@ -141,7 +141,7 @@ class EnsembleDerivatives:
         by_p: bool,
         seeds: Array | None = None,
     ) -> tuple[Array, Array]:
-        """Where some members have no step to go, they stay as they are."""
+        """Members without further steps are unchanged."""
         if (last > first).all():
             return self.carry(direction, first, last, d, dp, by_p, seeds)
         d, dp = d.copy(), dp.copy()

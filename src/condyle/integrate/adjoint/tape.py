@@ -11,7 +11,7 @@ values of a step exist side by side. Then, with x' a tangent and x^ a cotangent,
     x = B(x, y):         x' = B_x x' + B_y y',      v = x^ + B_x' v,  y^ += B_y' v                         (5)
 
 (4) needs no matrix: it is the derivative of f_y along one direction U, once for each solution. (5) are
-iterations too, as long as that of x. Times and steps are held. What nobody reads is left out.
+iterations too, as long as that of x. Times and steps are held. Unused results are omitted.
 """
 
 from __future__ import annotations
@@ -567,7 +567,7 @@ class Tape:
         return self._needed([(op.primal, []) for op in self.operations] + [([], b) for b in back], needed)
 
     def _needed(self, parts: Sequence[tuple[list[Node], list[Node]]], results: Sequence[str]) -> list[Node]:
-        """Those nodes whose results somebody reads."""
+        """Nodes whose results are used."""
         live, out = set(results), list[Node]()
         flat = [node for primal, derived in parts for node in (*_flat(primal), *_flat(derived))]
         for node in reversed(flat):

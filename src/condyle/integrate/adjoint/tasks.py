@@ -223,7 +223,7 @@ class Runner:
 
     Args:
         program, tables: what runs.
-        streams, values: streams and slices that stay the same.
+        streams, values: streams and slices that do not change.
     """
 
     def __init__(

@@ -5,7 +5,7 @@ h_try to y_next and its error. The loop that runs them exists once, in step_loop
 what is here.
 
 `estimate` is the power of h with which the error estimate of a step shrinks, so that a step grows as
-error^(-1/estimate). Where that is the order of the method, the global error follows the accuracy asked for in
+error^(-1/estimate). Where that is the order of the method, the global error follows the requested accuracy in
 proportion (sherman2011 section 3.3).
 
 Between steps, with x from 0 to 1 and Delta = y+ - y, every method gives

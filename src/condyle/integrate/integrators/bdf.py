@@ -374,7 +374,7 @@ def _row(D: SX, j: SX) -> SX:
 
 
 def _mix(r: SX, order: SX) -> SX:
-    """(4), by columns, for the differences up to the order; the others stay."""
+    """(4), by columns, for the differences up to the order; the others are unchanged."""
 
     def R(r: SX) -> SX:
         M = ca.SX.ones(6, 6)

@@ -197,7 +197,7 @@ def _jumps(
 
 
 def _apart(times: np.ndarray, least: float) -> np.ndarray:
-    """Without those that follow another too soon; the ends stay."""
+    """Without those that follow another too soon; the ends are kept."""
     close = np.diff(times) < least
     if not close.any():
         return times

@@ -350,7 +350,7 @@ class Branches:
         self, tails: np.ndarray, t: np.ndarray, y: np.ndarray, asked: np.ndarray | None = None
     ) -> SpanBranches:
         """At times t (m,), q, u, z side by side (m, n) and what else states have, (1, k) or (m, k); of the
-        spans asked for (m, spans), or of all: the others are zero."""
+        requested spans (m, spans), or of all: the others are zero."""
         m, (q, u, full) = len(t), unstacked(self.model, tails, t, y)
         poses = _evaluated(self._poses, q, u, full).reshape(m, -1, 12)
         L, code = np.zeros((m, len(self.spans))), np.zeros((m, len(self.where)))

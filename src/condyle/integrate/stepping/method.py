@@ -88,7 +88,7 @@ class TimeStepping(ExplainsCalls):
         sweeps: how many sweeps over the contacts a step takes at most.
         tolerance: change of a contact's velocity in a sweep below which they end [m/s].
         correction: share of an overlap that a step takes back, from 0 to 1.
-        slop: overlap that stays [m].
+        slop: remaining overlap [m].
         every: keep every n-th step in the Trajectory, and the last.
         stiffness: of soft contacts [N/m, N m/rad], all of them; None: contacts are hard.
         damping: of soft contacts [N s/m, N m s/rad]. Soft contacts have no restitution.

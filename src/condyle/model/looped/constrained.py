@@ -45,7 +45,7 @@ def _lock(d: Visit) -> list[SX]:
 
 
 def _start(looped: Looped, moving: bool = True, mass: bool = True, forces: bool = False) -> None:
-    """Kinematics, and if asked for P, and z with the accelerations A_0 of aba.py (1)."""
+    """Kinematics, and optionally P, and z with the accelerations A_0 of aba.py (1)."""
 
     def prepare(d: Draft) -> None:
         new = d.kinematics(moving, positions=True)
@@ -186,7 +186,7 @@ class LoopedEquations:
 
 
 def accelerations(looped: Looped, short: float = ROUNDING) -> None:
-    """udot or lambda_, the status, and if asked for whether the constraints are delicate."""
+    """udot or lambda_, the status, and optionally whether the constraints are delicate."""
     wanted = {name for name, _ in looped.results}
     _start(looped, forces=True)
     visits = Visits(looped)

@@ -517,7 +517,7 @@ def write_rates(line: StraightLine) -> None:
 
 
 def frame_velocity(looped: Looped, body: int) -> None:
-    """Spatial velocity of a frame on one body, at a station; its last three where no more are asked for."""
+    """Spatial velocity of a frame on one body, at a station; or only its last three."""
 
     def prepare(d: Draft) -> None:
         d.kinematics(True)

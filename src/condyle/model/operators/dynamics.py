@@ -111,7 +111,7 @@ def _power(s: Symbols) -> list[SX]:
 def _mobilizer_forces(
     s: Symbols, constraints: bool = False
 ) -> tuple[Kinematics, view.TreeLoads, dict[int, Pair]]:
-    """Kinematics, loads, those of constraints too if asked for, and F of every mobilizer."""
+    """Kinematics, loads, optionally those of constraints, and F of every mobilizer."""
     kin = s.kinematics()
     loads = s.loads(kin, s["udot"], lambda_=s["lambda_"] if constraints else None)
     if constraints:

@@ -6,7 +6,7 @@ one of the modules beside this one and its public line, a method with its signat
 condyle.system.operators.
 
 The kernel of an operator takes some of q, u, tau, udot, f, station and, last, the *tail*: the other variables
-    of a state in one vector
+of a state in one vector
 
     tail = [t, z, inputs, discrete, enabled (0/1 per force, then per constraint, then per motion), lock (0 or
     infinity per speed),

@@ -86,7 +86,7 @@ class FunctionParts(Instructions):
         self.stored = {k for k in used if self.scalar[k] and self.op[k] not in LEAVES} | set(self.folds)
 
     def _folds(self, operands: Sequence[Sequence[int]]) -> dict[int, list[int]]:
-        """Trees and chains of one operation whose values nobody else uses, by their last node."""
+        """Trees and chains of one operation whose values are not used elsewhere, by their last node."""
         op, a, b, n = self.op, self.a, self.b, len(self.op)
         uses, user = [0] * n, [-1] * n
         for k, each in enumerate(operands):
@@ -94,7 +94,7 @@ class FunctionParts(Instructions):
                 uses[x] += 1
                 user[x] = k
         for k, _, _ in self.outputs:
-            uses[k] += 2  # its value is asked for
+            uses[k] += 2  # its value is an output
         choice = ca.OP_IF_ELSE_ZERO
         same = [op[k] in _NEUTRAL and not op[a[k]] == choice == op[b[k]] for k in range(n)]
         inner = [same[k] and uses[k] == 1 and op[user[k]] == op[k] and same[user[k]] for k in range(n)]

@@ -9,9 +9,8 @@ Straight-line code grows with the model; here only tables do. A `TableSweep` def
   steps       the sequence of computations: `RowPass`, `StraightStep`
 
 and becomes one function with the interface of a kernel (condyle.native.straight.kernel_writer): element j of
-    lane l is
-at [j W + l], and rows live in `work`. Every kernel loads all inputs before it stores. Its `adds` are added to
-fields one after the other, so two links of a row may lead to the same row.
+lane l is at [j W + l], and rows live in `work`. Every kernel loads all inputs before it stores. Its `adds`
+are added to fields one after the other, so two links of a row may lead to the same row.
 """
 
 from __future__ import annotations

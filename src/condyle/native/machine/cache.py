@@ -11,8 +11,7 @@ removes them. Listing the directory takes time: a process does so when it first 
 reached, and once per sixteenth of the limit, so several processes exceed the limit by at most that each.
 
 Machine code is executed: a directory that belongs to another user, or that others (the group, everybody) may
-    write
-to, is not used, with a warning. An entry must be a plain file of the user that nobody else may write;
+write to, is not used, with a warning. An entry must be a plain file that only the user may write;
 anything else, such as a link or a pipe, is not read and is replaced. If the cache cannot be used or written
 (a full disk), everything works without it, with one warning, and `info` gives the reason.
 

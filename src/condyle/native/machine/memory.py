@@ -1,8 +1,7 @@
 """Memory available for LLVM, which ends the process if an allocation fails, and memory that it needs.
 
 If a limit is near, a separate process compiles (`apart`): it has its own address space, and if it is killed,
-    this
-process continues and raises an error.
+this process continues and raises an error.
 """
 
 from __future__ import annotations

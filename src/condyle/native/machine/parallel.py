@@ -77,7 +77,7 @@ def _complete(definitions: list[str], helpers: dict[str, str], declared: dict[st
 
 
 def join(objects: list[bytes]) -> bytes:
-    """Several object files as one string of bytes; one stays as it is."""
+    """Several object files as one string of bytes; a single one is unchanged."""
     if len(objects) == 1:
         return objects[0]
     return b"".join(

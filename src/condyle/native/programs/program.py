@@ -273,7 +273,7 @@ class Workspace:
         self._words = data.view(np.int64)
         self._header = (ctypes.c_int64 * HEADER).from_address(self.address)
         self._data = data
-        self._views: dict[str, np.ndarray] = {}  # made when they are asked for
+        self._views: dict[str, np.ndarray] = {}  # created on first use
         # kept alive: native code knows only their addresses
         self._streams: dict[str, np.ndarray] = {}
         self._busy = threading.Lock()

@@ -200,7 +200,7 @@ class ProgramWriter:
         return replace(place, mask=word)
 
     def _set_status(self, name: str, where: Value, code: LaneStatus) -> None:
-        """The first code stays."""
+        """The first code is kept."""
         b, address = self.b, self._at(self._slice[name])
         old = b.load(address)
         b.store(b.select(where & b.compare("oeq", old, 0.0), float(code), old), address)

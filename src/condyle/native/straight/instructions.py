@@ -99,7 +99,7 @@ class Graph(Instructions):
 
     Attributes beside those of Instructions, indexed by node:
         op: may be CHOICE too.
-        uses: how often the node is an operand or an output; 0 means that nobody needs it.
+        uses: how often the node is an operand or an output; 0 means unused.
     And
         choices: (c, x, y) of each CHOICE.
         selections: choices among many constants.

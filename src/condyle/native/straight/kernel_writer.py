@@ -67,8 +67,8 @@ def add_kernel(
 
     `places` say for each input and output which memory it is part of, and at which block it begins. The
     kernel then has one argument per memory, in the order of `memories`, and its `work` is aligned for its
-    lanes. Memories do not overlap. A result is stored as soon as nobody needs what it overwrites: it need not
-    be kept until the end.
+    lanes. Memories do not overlap. A result is stored as soon as the value that it overwrites is no longer
+    needed: it need not be kept until the end.
     """
     if not isinstance(f, ca.Function):
         options = {"masked": masked, "uniform": uniform}

@@ -114,7 +114,7 @@ def stop_gradient(x: SX) -> SX:
 
 
 def restore_gradient(outputs: Sequence[SX]) -> list[SX]:
-    """Expressions that nobody differentiates any more, with x in the place of stop_gradient(x): of
+    """Expressions that will not be differentiated, with x in the place of stop_gradient(x): of
     x - stop_gradient(x), and of all that it is a factor of, nothing is left."""
     outputs = list(outputs)
     stopped = [x for x in lookups_in(outputs) if isinstance(x.table, StopGradient)]

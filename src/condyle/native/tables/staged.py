@@ -1,9 +1,9 @@
 """Expressions with look-ups as stages of kernels: indices, rows, .., outputs.
 
 Rows of one source at several indices are computed one after the other or, for a solver and one state, side by
-    side in SIMD lanes: the fibers of eighteen muscles of one kind take three runs of the solver, not
-eighteen. Indices that are inputs as they are, if there are many, are copied by a loop over a table: as a
-straight line a matrix of twenty rows would be a thousand instructions, all loaded before the first is stored.
+side in SIMD lanes: the fibers of eighteen muscles of one kind take three runs of the solver, not eighteen.
+Indices that are inputs as they are, if there are many, are copied by a loop over a table: as a straight line
+a matrix of twenty rows would be a thousand instructions, all loaded before the first is stored.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Staged:
     plain Functions.
 
     Args:
-        derived: somebody will differentiate `main`: derivatives that are stopped stay so.
+        derived: whether `main` will be differentiated: stopped derivatives remain stopped.
     """
 
     def __init__(self, name: str, inputs: Sequence[SX], outputs: Sequence[SX], derived: bool = False) -> None:

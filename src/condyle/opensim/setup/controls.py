@@ -35,7 +35,7 @@ class PiecewiseControl:
     Args:
         time: [s], shape (n,).
         values: shape (n,).
-        lines: whether the lines go on; otherwise the end values stay.
+        lines: whether to extrapolate linearly; otherwise the end values are held.
     """
 
     def __init__(self, time: Array, values: Array, lines: bool = True) -> None:

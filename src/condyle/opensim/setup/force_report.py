@@ -55,7 +55,7 @@ Columns = list[tuple[str, Array]]
 
 
 class Exerted:
-    """What the forces of a trial exert in each frame, found when it is first asked for.
+    """The loads of a trial's forces in each frame, computed on first use.
 
     Args:
         trial: whose forces they are.

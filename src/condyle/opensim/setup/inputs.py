@@ -193,7 +193,7 @@ end."""
 
 def continued(load: ExternalLoad, start: float, end: float) -> ExternalLoad:
     """A load whose table reaches from start to end [s], continued at most BEYOND in a straight line: the
-    natural spline through its rows stays what it was."""
+    natural spline through its rows is unchanged."""
     table = load.table
     if len(table) < 4 or (table.time[0] <= start and table.time[-1] >= end):
         return load

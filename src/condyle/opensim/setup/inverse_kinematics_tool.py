@@ -30,7 +30,7 @@ LATE = 1e-3
 
 def run(setup: Setup) -> None:
     """Write `<output_motion_file>` in the setup's folder, and in `<results_directory>`
-    `NAME_ik_marker_errors.sto` and, if asked for, `NAME_ik_model_marker_locations.sto`."""
+    `NAME_ik_marker_errors.sto` and optionally `NAME_ik_model_marker_locations.sto`."""
     system = setup.system()
     path = setup.required_file("marker_file", "recorded markers (.trc)")
     recorded: Markers = setup.step(f"markers {path.name}", lambda: read_markers(path))

@@ -300,7 +300,7 @@ class Setup:
 
     @property
     def results(self) -> Path:
-        """The folder of results, which is made when it is first asked for."""
+        """The folder of results, created on first use."""
         folder = self.folder / (self.text("results_directory") or ".").replace("\\", "/")
         if os.path.exists(folder) and not os.path.isdir(folder):
             raise self.error(f"<results_directory>: {str(folder)!r} is a file, not a folder")

@@ -65,7 +65,7 @@ class AnalysisTrial:
         return self.with_muscle_states if self.loads_in_system else self.accelerated_by({})
 
     def _before(self, tensions: dict[str, Array]) -> Motion:
-        """The frames; nobody asks for the equilibrium of muscles whose forces are all given."""
+        """The frames, without the equilibrium of muscles if all their forces are given."""
         if all(name in tensions for name in self.system.muscles):
             return with_states(self.motion, *self.states(False))
         return self.with_muscle_states

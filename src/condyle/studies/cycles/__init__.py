@@ -1,1 +1,1 @@
-"""Cycles: motions that come back to where they began, and what becomes of small disturbances of them."""
+"""Limit cycles: periodic motions and their stability."""

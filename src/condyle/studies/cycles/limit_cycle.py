@@ -1,13 +1,13 @@
-"""`cd.limit_cycle`: a motion that comes back to where it began, and whether it is stable.
+"""`cd.limit_cycle`: a periodic motion and its stability.
 
-The return map R takes a state through the motion until an event happens, and through what that event does. On
-its fixed point x = R(x) the motion repeats itself. With D = dR/dx, exact (variation.py), and an orthonormal
-basis B of the changes that constraints leave (tangents.py (2)),
+The return map R takes a state through the motion until an event, and through the action of that event. At its
+fixed point x = R(x) the motion repeats itself. With D = dR/dx, exact (variation.py), and an orthonormal basis
+B of the changes that constraints allow (tangents.py (2)),
 
     (B' D B - 1) d = -B' (R(x) - x),     x <- x + B d, back to the constraints                             (1)
 
-is Newton's step; it is halved until |R(x) - x| falls. The eigenvalues of B' D B are the multipliers: after
-one cycle a small disturbance is so many times as large. The motion is stable if all are within the unit
+is Newton's step; it is halved until |R(x) - x| falls. The eigenvalues of B' D B are the multipliers, the
+factors by which small disturbances change in one cycle. The motion is stable if all are within the unit
 circle.
 """
 
@@ -42,16 +42,18 @@ HALVINGS = 12
 NEUTRAL = 1e-8
 """Directions that D changes by less than this fraction are not corrected."""
 NEAR = 1e-2
-"""A state is at its event if its witness is within what so much of all variables changes it by [rad, m,
-rad/s, m/s]."""
+"""A state is at its event if its witness is zero within the effect of this change of all variables [rad, m,
+rad/s, m/s].
+"""
 EARLY = 1e-2
-"""If the section's event happens before this part of the last return, it is that of the start, which a step
-of Newton's has put a little before it."""
+"""If the section's event happens before this fraction of the last return, it is that of the start, which a
+Newton step has moved slightly before it.
+"""
 ON_CIRCLE = 1e-6
 """Multipliers within this distance of the unit circle count as on it: the disturbance neither grows nor
 decays."""
 GRAZING = 1e-7
-"""A witness that changes slower than this part of its gradient times the rates only touches zero."""
+"""A witness that changes slower than this fraction of its gradient times the rates only touches zero."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,14 +61,14 @@ class LimitCycle(Judged):
     """A motion that repeats itself.
 
     Attributes:
-        state: where it begins and ends: just after the event.
-        period: how long it takes [s].
-        multipliers: complex, the largest first: how many times as large a small disturbance is after one
-            cycle, one for each direction that constraints leave. Zero for those that the event removes, such
-            as a shift along the cycle.
+        state: its beginning and end, just after the event.
+        period: its duration [s].
+        multipliers: complex, the largest first: factors by which small disturbances change in one cycle, one
+            for each direction that constraints allow. Zero for those that the event removes, such as a shift
+            along the cycle.
         derivative: of the return map, in x = (theta, u, z), shape (n, n), n = nu + nu + nz; q changes by N
             theta, as in `system.jacobian`.
-        residual: the largest difference between the state and where it comes back to [rad, m, rad/s, m/s].
+        residual: the largest difference between the state and its return [rad, m, rad/s, m/s].
         iterations: number of Newton steps.
         trajectory: one cycle.
     """
@@ -91,8 +93,9 @@ class LimitCycle(Judged):
 
     @property
     def stable(self) -> bool:
-        """Whether small disturbances die out: all multipliers are within the unit circle, clear of it by
-        1e-6. One on it is neutral: a pendulum without friction swings on in any cycle."""
+        """Whether small disturbances decay: all multipliers are inside the unit circle by more than 1e-6. A
+        multiplier on it is neutral: a pendulum without friction has a cycle at any amplitude.
+        """
         return bool(np.abs(self.multipliers).max(initial=0.0) < 1.0 - ON_CIRCLE)
 
     def __repr__(self) -> str:
@@ -117,30 +120,29 @@ def limit_cycle(
     integrator: str | Method = "dormand-prince-8",
     iterations: int = 30,
 ) -> LimitCycle:
-    """Find a motion that repeats itself, by Newton's method on the return map with exact derivatives.
+    """Find a periodic motion by Newton's method on the return map with exact derivatives.
 
     The map takes a state through the motion until the event `section` happens, and through its action. A
-    walker comes back to its own stance when its other foot lands and its legs exchange their names.
+    walker returns to its own stance when its other foot lands and its legs exchange names.
 
     Args:
-        system: what moves. It must not depend on time.
-        state: where the search begins: near the cycle, just after the event. One that is not at the event
-            goes to it first.
-        events: cd.Event with a witness each; what they do is None or a `cd.Reset`, whose derivatives are
-            known.
-        section: the name of the event at which a cycle ends; it may be left out if there is one event.
-        longest: how long one cycle may take [s].
+        system: must not depend on time.
+        state: start of the search: near the cycle, just after the event. A state that is not at the event is
+            first simulated until it.
+        events: each a cd.Event with a witness; actions are None or a `cd.Reset`, whose derivatives are known.
+        section: the name of the event at which a cycle ends; optional if there is one event.
+        longest: the longest duration of a cycle [s].
         accuracy: of the runs, as in `cd.simulate`.
-        tolerance: the largest difference that counts as coming back [rad, m, rad/s, m/s]; by default 1000
-            times the accuracy.
+        tolerance: the largest difference from the return [rad, m, rad/s, m/s]; by default 1000 times the
+            accuracy.
         integrator: as in `cd.simulate`.
         iterations: largest number of Newton steps.
 
     Returns:
-        The cycle, with its period and its multipliers; `cycle.stable` says whether disturbances die out.
+        The cycle, with its period and its multipliers; `cycle.stable` tells whether disturbances decay.
 
     Raises:
-        ConvergenceError: no cycle was found; `error.nearest` is the State that comes back nearest.
+        ConvergenceError: no cycle was found; `error.nearest` is the State with the nearest return.
         DescriptionError: the system depends on time, an action has no derivatives, or a rigid contact, a
             stop or a rope is enabled.
     """
@@ -166,7 +168,7 @@ def limit_cycle(
 
 
 def _checked(system: System, events: Sequence[Any], section: str | None) -> list[Event]:
-    """The events, that of the section first and terminal."""
+    """The events, with that of the section first and terminal."""
     for e in events:
         if not isinstance(e, Event):
             raise DescriptionError(
@@ -208,7 +210,7 @@ def _checked(system: System, events: Sequence[Any], section: str | None) -> list
 
 @dataclass
 class _ReturnRun:
-    """One return: where it began, the run, and where it came back to."""
+    """One return: its start, its run and its end."""
 
     start: State
     traj: Trajectory
@@ -243,7 +245,7 @@ class _Return:
         }
 
     def __call__(self, state: State) -> _ReturnRun:
-        """One return; ConvergenceError if it does not come back."""
+        """One return; ConvergenceError if there is none."""
         traj = self._run(state)
         if traj.status == Status.EVENT and traj.t[-1] - state.t < EARLY * self.lasted:
             traj = self._run(traj.events[-1].before)  # the event is that of the start
@@ -292,7 +294,7 @@ class _Return:
         return np.asarray(D)
 
     def _event(self, traj: Trajectory, t: float, after: State, ends: bool) -> Array:
-        """variation.py (3) or (4) for what happened at t."""
+        """variation.py (3) or (4) for the event at t."""
         by_name = {e.name: e for e in self.events}
         happened = [o for o in traj.events if o.t == t and (by_name[o.name].action is not None or ends)]
         if len(happened) != 1:
@@ -316,7 +318,7 @@ class _Return:
 
 
 def _newton(returns: _Return, state: State, tolerance: float, most: int) -> LimitCycle:
-    """(1) until the difference does not fall any more."""
+    """(1) until the difference stops falling."""
     run = returns.first(_on_constraints(state))
     for k in range(most + 1):
         x = run.start
@@ -329,7 +331,7 @@ def _newton(returns: _Return, state: State, tolerance: float, most: int) -> Limi
         for _ in range(HALVINGS if run.size > tolerance else 1):
             try:
                 trial = returns(_on_constraints(moved(x, part * (B @ d))))
-            except CondyleError:  # it falls: a shorter step
+            except CondyleError:  # a fall: a shorter step
                 trial = None
             if trial is not None and trial.size < (1.0 if run.size > tolerance else 0.5) * run.size:
                 better = trial
@@ -354,7 +356,7 @@ def _newton(returns: _Return, state: State, tolerance: float, most: int) -> Limi
 
 
 def _on_constraints(state: State) -> State:
-    """With unit quaternions, on the constraints."""
+    """The state with unit quaternions, projected to the constraints."""
     state = state.replace(q=state.system.compiled.normalized(state.q))
     if not state.system.constraints:
         return state

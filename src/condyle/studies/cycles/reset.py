@@ -1,7 +1,7 @@
-"""What happens at an instant, with exact derivatives: speeds that constraints catch, values that change.
+"""Actions of events with exact derivatives: constraints catch speeds, and values change.
 
 Caught speeds change as by an impulse without rebound. With the rows G of the caught constraints and of all
-that stay enabled, and the velocity errors v(q, u) of these,
+that remain enabled, and the velocity errors v(q, u) of these,
 
     M du + G' lambda = 0,     v(q, u + du) = 0                                                             (1)
 
@@ -36,21 +36,20 @@ PARTS = ("q", "u", "z")
 
 @dataclass(frozen=True, eq=False)
 class Reset(ExplainsCalls):
-    """An event action that runs as machine code and has exact derivatives, so that `cd.limit_cycle` can
-    differentiate through it: constraints catch the speeds, then values change.
+    """An event action in machine code with exact derivatives, for `cd.limit_cycle`: constraints catch the
+    speeds, then values change.
 
         strike = cd.Reset(caught="swing foot", released="stance foot", values=exchange_legs, keep=True)
         cd.Event(height_of_swing_foot, action=strike)
 
     Args:
         values: values(s) -> {"q": {"hip": ..., ...}, "u": {...}, "z": {...}}: new values, computed with the
-            accessors of force laws; s is the state after the catch. Names that are left out keep their
-            values.
+            accessors of force laws; s is the state after the catch. Omitted names keep their values.
         caught: names of constraints that catch the speeds, by an impulse without rebound; they need not be
-            enabled before. Where the caught point is does not matter to the impulse.
-        released: names of enabled constraints that give no impulse.
-        keep: the constraints that were enabled before are those enabled after: `values` exchanges their
-            sides. If not, the caught ones are enabled afterward, and the released ones disabled.
+            enabled before. The impulse does not depend on the position of the caught point.
+        released: names of enabled constraints without impulse.
+        keep: enable the same constraints after as before, when `values` exchanges their sides. Otherwise the
+            caught ones are enabled afterward, and the released ones disabled.
     """
 
     call_hints: ClassVar = {"catch": "it is caught=", "release": "it is released="}
@@ -84,7 +83,7 @@ class Reset(ExplainsCalls):
         assign(self, law=("Reset: values", law, asks), names=found[0])
 
     def __call__(self, state: State) -> State:
-        """The State to go on from."""
+        """The State after the action."""
         state, _ = self._caught(state)
         return self._set(state)[0]
 
@@ -132,7 +131,7 @@ class Reset(ExplainsCalls):
         return self._flagged(state, state.replace(u=u + du)), J
 
     def _flagged(self, before: State, after: State) -> State:
-        """With the constraints enabled that hold from now on."""
+        """The state with the constraints enabled that hold afterward."""
         disabled = set(before.disabled)
         return after.replace(
             disabled=disabled if self.keep else (disabled - set(self.caught)) | set(self.released)

@@ -6,7 +6,7 @@ On constraints p(t, q) = 0, v(t, q, u) = 0 a change dx is one of
 
     p_q N dtheta = 0,   v_q N dtheta + v_u du = 0                                                          (2)
 
-that is zero in what is locked and in integrals that measures keep.
+that is zero in locked variables and in integrals of measures.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from condyle.system.system import System
 from condyle.trace import Traced
 
 Law = tuple[str, Traced, tuple[Leaf, ...]]
-"""How errors call a function, the function, and what it asks of the state."""
+"""The name of a function in errors, the function, and its requests to the state."""
 SMALL = 1e-9
-"""Singular values below this part of the largest count as zero."""
+"""Singular values below this fraction of the largest count as zero."""
 
 
 class Differentiated(StateFunctions):
@@ -70,7 +70,7 @@ class Differentiated(StateFunctions):
 
 
 def options_of(state: State) -> dict[str, Any]:
-    """What operators take beside q and u."""
+    """Options of operators beside q and u."""
     return {
         name: getattr(state, name)
         for name in ("t", "z", "inputs", "discrete", "parameters", "disabled", "locked")
@@ -84,7 +84,7 @@ def N_of(state: State) -> Array:
 
 
 def moved(state: State, dx: Array) -> State:
-    """The state changed by dx of (1); not taken back to constraints."""
+    """The state changed by dx of (1); not projected to constraints."""
     system = state.system
     nu, q = system.nu, state.q + N_of(state) @ dx[: system.nu]
     return state.replace(
@@ -99,7 +99,7 @@ def change(a: State, b: State) -> Array:
 
 
 def measured(system: System) -> NDArray[np.bool_]:
-    """Which of z are integrals that measures keep: nothing depends on them, shape (nz,)."""
+    """Which of z are integrals of measures, on which nothing depends, shape (nz,)."""
     names = [name.partition(".")[0] for name in system.state_variables]
     return np.array([name in system.measures for name in names], dtype=bool)
 

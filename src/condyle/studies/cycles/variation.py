@@ -1,5 +1,5 @@
-"""What becomes of small changes along a run: the derivative of its steps (condyle.integrate.adjoint), or, of a method
-whose steps have none, the variational equation on the run's own polynomials.
+"""Propagation of small changes along a run: the derivative of its steps (condyle.integrate.adjoint) or, for
+methods whose steps have none, the variational equation on the run's own polynomials.
 
 With x = (theta, u, z) of tangents.py, qdot = N u and udot, zdot of the system, a change obeys dxdot = A dx,
 
@@ -12,11 +12,11 @@ weights b gives, order 6,
 
     K_i = A(t + c_i h) (1 + h sum_j a_ij K_j),     P = 1 + h sum_i b_i K_i                                 (2)
 
-All A are one call of machine code, all (2) one call of LAPACK; steps are divided in twice as many parts until
-the product of all P changes by no more than what is asked for.
+All A are one call of machine code, all (2) one call of LAPACK; the number of parts is doubled until the
+product of all P changes by no more than the tolerance.
 
 At an event that a witness g finds, where f- and f+ are the rates before and after and J is the derivative of
-what its action does, changes pass as by the saltation matrix
+its action, changes are multiplied by the saltation matrix
 
     J + (f+ - J f-) g_x / (g_x f-)                                                                         (3)
 
@@ -50,16 +50,16 @@ MATRIX = np.array(
 )
 """Gauss's method of order 6: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.7."""
 MOST = 64
-"""Parts that a step is divided in at most."""
+"""Most parts of a step."""
 
 
 def transition(traj: Trajectory, like: State, first: int, last: int, tolerance: float) -> Array:
-    """The derivative of the state at row `last` by that at row `first`, shape (n, n), between which no event
-    changed the state.
+    """The derivative of the state at row `last` by that at row `first`, shape (n, n), with no event between
+    them.
 
     Args:
         traj: the run.
-        like: what else holds there: inputs, parameters, locks, disabled forces and constraints.
+        like: a state with the inputs, parameters, locks, disabled forces and constraints.
         first: row of the start.
         last: row of the end.
         tolerance: relative to the largest entry of the result.

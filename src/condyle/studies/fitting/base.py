@@ -1,4 +1,4 @@
-"""A residual of `cd.fit_parameters`: what is compared, with derivatives."""
+"""Base classes of the residuals of `cd.fit_parameters`, with derivatives."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Evaluated:
         r: (model - measured) / sigma, shape (m,).
         by_parameters: dr/dp for all Parameters of the system, shape (m, p).
         by_unknowns: by the residual's own unknowns, shape (m, k).
-        joints: whether each r is no measurement but a joint of two pieces of a run, shape (m,).
+        joints: whether each r is a joint of two pieces of a run rather than a measurement, shape (m,).
     """
 
     r: Array
@@ -40,7 +40,7 @@ class Evaluated:
 
 
 class Residuals(ABC):
-    """What is compared with measurements."""
+    """A comparison of a model with measurements."""
 
     what = ""
 
@@ -53,11 +53,11 @@ class Prepared(ABC):
     """A residual of one system.
 
     Attributes:
-        label: how messages call it.
-        unknowns: names of what else is sought, such as states at the start of a run.
+        label: its name in messages.
+        unknowns: names of further unknowns, such as states at the start of a run.
         guess: of these, shape (k,).
         absolute: whether the noise of the measurements is known.
-        titles: what its numbers are, in order, once each.
+        titles: the meaning of its numbers, in order, each once.
     """
 
     label: str
@@ -124,7 +124,7 @@ class StateJacobians(StateFunctions):
 
 
 def values_of(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """Measurements in the shape of what the model says; NaN is a gap."""
+    """Measurements in the shape of the model's values; NaN is a gap."""
     array = real(f"{what}: values", values, "measured numbers, NaN where there are none")
     try:
         array = np.broadcast_to(array, shape)
@@ -140,7 +140,7 @@ def values_of(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
 def pack(
     model: Array, measured: Array, sigma: Array, J: Array, by: Array | None = None, joints: Any = None
 ) -> Evaluated:
-    """Residuals of what is measured; gaps (NaN) are left out."""
+    """Residuals of the measurements, without gaps (NaN)."""
     there = ~np.isnan(measured)
     r = ((model - measured) / sigma)[there]
     by_p = (J / sigma[..., None])[there]

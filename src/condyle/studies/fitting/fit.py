@@ -18,7 +18,7 @@ from condyle.system.checked_arguments import check_system
 from condyle.system.system import System
 
 WEIGHTS = (1.0, 1e3, 1e6, 1e8)
-"""How much joints of pieces of runs count, one fit after the other."""
+"""Weights of the joints of pieces of runs, in successive fits."""
 OwnFunction = Callable[[dict[str, float]], ArrayLike | tuple[ArrayLike, ArrayLike]]
 """A user's residuals, or these and their Jacobian, from values by name."""
 LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
@@ -37,24 +37,24 @@ def fit_parameters(
     iterations: int = 200,
 ) -> ParameterFit:
     """Masses, lengths, attachment points, stiffness, slack lengths from measured forces, motions or markers:
-    the Parameters for which the sum of squares of all residuals is least.
+    the Parameters that minimize the sum of squares of all residuals.
 
         swing = cd.residuals.Run(recording, state, sigma=0.01)
         fit = cd.fit_parameters(system, swing, ["mass", "stiffness"], bounds={"mass": (0, None)})
         fit.values, fit.standard_errors, fit.covariance, fit.directions
 
     Args:
-        system: with Parameters: of your own (`cd.Parameter`), or numbers that became such
+        system: with Parameters: `cd.Parameter`s, or numbers turned into them
             (`system.copy(parameters=["*.mass"])`).
         residuals: one or several of `cd.residuals`; or functions of {name: value} that return residuals, or
-            residuals and their Jacobian (m, parameters). Without a Jacobian differences are taken.
-        parameters: names of those that are sought; the others keep their defaults.
+            residuals and their Jacobian (m, parameters). Without a Jacobian, finite differences are used.
+        parameters: names of those to fit; the others keep their defaults.
         bounds: (low, high) by name; None where there is no bound.
-        start: values to start with, by name; the defaults of the Parameters, if left out.
+        start: initial values, by name; by default those of the Parameters.
         loss: "linear" for least squares; "soft_l1", "huber", "cauchy" or "arctan" for measurements with
             outliers (scipy.optimize.least_squares).
-        tolerance: the fit ends when cost or values change by less than this part.
-        iterations: at most.
+        tolerance: the fit ends when cost or values change by less than this fraction.
+        iterations: most iterations.
 
     Raises:
         UnknownNameError: a Parameter that the system does not have.
@@ -108,7 +108,7 @@ def _prepared(system: System, residual: Any, names: list[str]) -> Prepared:
 
 
 class _Own(Prepared):
-    """A user's function of the Parameters that are sought."""
+    """A user's function of the fitted Parameters."""
 
     absolute = False
 

@@ -1,4 +1,4 @@
-"""What `cd.fit_parameters` makes small: measured values beside those of a model, with exact derivatives by its
+"""Residuals of `cd.fit_parameters`: measured values minus those of a model, with exact derivatives by its
 Parameters.
 
     cd.residuals.Operator("moment_arms", q, values=measured)         an operator at known states
@@ -7,8 +7,8 @@ Parameters.
     cd.residuals.Markers(markers)                                    markers, with poses found for each frame
     cd.residuals.Run(recording, start)                               a run from a state
 
-Each gives r = (model - measured) / sigma and dr/dp. Where the poses q of frames are unknown too they are
-eliminated: with J_q = dr/dq at the poses that fit best,
+Each gives r = (model - measured) / sigma and dr/dp. Unknown poses q of frames are eliminated: with J_q =
+dr/dq at the poses that fit best,
 
     dr/dp = P (partial dr/dp),   P = I - J_q J_q^+                                                         (1)
 
@@ -46,7 +46,7 @@ from condyle.table import Table
 __all__ = ["Forces", "Markers", "Operator", "Run", "States"]
 
 CLOSE, ITERATIONS = 1e-12, 50
-"""Poses are found when they change by less [rad, m], after so many iterations at most."""
+"""Poses have converged when they change by less than this [rad, m]; most iterations."""
 
 
 class _Function(Prepared):
@@ -66,16 +66,16 @@ class _Function(Prepared):
 
 
 class Operator(Residuals):
-    """An operator of the system at known states, beside measured values.
+    """Measured values of an operator of the system at known states.
 
         cd.residuals.Operator("path_lengths", q, values=lengths, sigma=1e-3)
 
     Args:
         name: of an operator with derivatives: "inverse_dynamics", "moment_arms", "body_pose", ...
         arguments: its arguments in order, arrays (..., n); without the body.
-        values: what was measured, in the shape of the result (results of several parts are one vector: a pose
-            is R row by row, then p); NaN where nothing was.
-        body: of which body, where the operator asks for one.
+        values: measured values, in the shape of the result (results of several parts are one vector: a pose
+            is R row by row, then p); NaN for gaps.
+        body: the body, if the operator needs one.
         sigma: standard deviation of the measurements, a number or an array; unknown and equal by default.
         options: t, z, inputs, discrete, locked, disabled, as for operators.
     """
@@ -112,7 +112,7 @@ class Operator(Residuals):
 
 
 class States(Residuals):
-    """A function of the state at known states, beside measured values.
+    """Measured values of a function of the state at known states.
 
         cd.residuals.States(lambda s: s.station_position("hand", (0, -0.3, 0)), q, values=points)
 
@@ -121,7 +121,7 @@ class States(Residuals):
             s.station_position(body, p), s.parameter("c", 2.0), ...; traced once.
         q: coordinates, shape (m, nq).
         u: speeds, shape (m, nu); zero by default.
-        values: what was measured, (m, k), or (k,) for all; NaN where nothing was.
+        values: measured values, (m, k), or (k,) for all; NaN for gaps.
         sigma: standard deviation of the measurements; unknown and equal by default.
         options: t, z, inputs, discrete, locked, disabled, as for operators.
     """
@@ -154,14 +154,14 @@ class States(Residuals):
 
 
 class Forces(Residuals):
-    """Generalized forces of a known motion, beside measured ones: joint moments of a dynamometer, say.
+    """Measured generalized forces of a known motion, such as joint moments of a dynamometer.
 
     Args:
         motion: coordinates over time, as `cd.inverse_dynamics` takes them.
-        forces: what has to be added to the enabled forces of the system, a Table with columns by speed
-            [N m, N], at the times of the motion; speeds that it has not are not compared.
+        forces: forces required in addition to the enabled forces of the system, a Table with columns by speed
+            [N m, N], at the times of the motion; only its speeds are compared.
         sigma: standard deviation, a number, or by column.
-        disabled: forces that do not act, such as muscles.
+        disabled: forces to disable, such as muscles.
     """
 
     def __init__(
@@ -201,14 +201,14 @@ class Forces(Residuals):
 
 
 class Markers(Residuals):
-    """Markers seen by cameras, while the system's Parameters (lengths, places of joints) are sought. The
-    poses of the frames are found with them, or known; coordinates that are locked or prescribed stay.
+    """Markers seen by cameras, to fit the system's Parameters (lengths, positions of joints). The poses of
+    the frames are fitted too, or known; locked or prescribed coordinates keep their values.
 
     Args:
-        markers: by the names of the system's markers; others are left out.
+        markers: by the names of the system's markers; others are ignored.
         motion: coordinates of every frame, if they are known, shape (m, nq).
         sigma: standard deviation of a coordinate of a marker [m]; unknown and equal by default.
-        start: a pose to begin the search for the first frame with, shape (nq,); the default one if left out.
+        start: initial pose of the first frame, shape (nq,); the default pose if omitted.
     """
 
     def __init__(
@@ -289,7 +289,7 @@ class _MarkerFrames(Prepared):
         return r.reshape(m, -1), [x.reshape(m, -1, x.shape[-1]) for x in J]
 
     def _seek(self, p: Array) -> None:
-        """Poses that fit best, from those of before: damped Gauss-Newton steps, all frames at once."""
+        """Poses that fit best, from the previous ones: damped Gauss-Newton steps, all frames at once."""
         system, q = self.system, self.q
         mu = np.full(self.frames, 1e-6)
         r, (J,) = self._at(q, p, ("q",))

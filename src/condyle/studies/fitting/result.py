@@ -1,12 +1,12 @@
-"""What a fit found, how well the measurements say it, and what they do not say.
+"""The result of a fit, its accuracy, and combinations of values that the measurements do not determine.
 
 With r and J = dr/dx at the solution, noise variance s^2 = |r|^2 / (m - n), or 1 where sigma was given,
 
     covariance = s^2 (J'J)^-1                                                                              (1)
     J D = U S V',  D = diag(sizes of the values)                                                           (2)
 
-Column k of V is a combination of relative changes of the values that the measurements see with the strength
-S_k: along it they leave s / S_k of the values' size open. Where S_k is zero nothing is said at all.
+Column k of V is a combination of relative changes of the values to which the measurements respond with the
+strength S_k: its standard deviation is s / S_k of the values' size. Where S_k is zero it is undetermined.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from condyle.status import Outcome
 from condyle.studies.fitting.base import Evaluated
 
 BLIND = 1e-9
-"""Strengths below this part of the largest are zero: what is left of rounding."""
+"""Strengths below this fraction of the largest are rounding, and count as zero."""
 OPEN = 0.5
-"""Directions that are left open by more than this part of the values are weak."""
+"""Directions with a standard deviation above this fraction of the values are weak."""
 ALIKE = 1e-6
 """Relative changes that differ by less are the same: a singular vector is no more accurate."""
 PART = 0.1
@@ -40,9 +40,8 @@ class Direction:
     """A combination of relative changes of the values.
 
     Attributes:
-        parts: how much each value changes, relative to its size, the largest by 1.
-        open: by how much of their size the measurements leave the values open along it, one standard
-            deviation; infinite if they say nothing.
+        parts: change of each value relative to its size; the largest is 1.
+        open: standard deviation along it, relative to the values' size; infinite if undetermined.
     """
 
     parts: dict[str, float]
@@ -71,12 +70,10 @@ class ParameterFit(Judged, ShowsBlocks):
 
     Attributes:
         values: by name; as `parameters=fit.values` they go into states and operators.
-        standard_errors: by name; infinite where the measurements do not say a value, NaN where it is at a
-            bound.
+        standard_errors: by name; infinite for undetermined values, NaN for values at a bound.
         covariance: of the values, in their order, shape (n, n).
-        directions: combinations of relative changes, the one that is said least first: `print(d)` says it in
-            words.
-        unknowns: what else was sought, by name, such as states at the start of runs.
+        directions: combinations of relative changes, the least determined first: `print(d)` describes one.
+        unknowns: further unknowns, by name, such as states at the start of runs.
         residuals: (model - measured) / sigma at the solution, shape (m,).
         noise: estimated standard deviation of the residuals; about 1 if sigma was right.
         at_bound: names of values that lie at a bound.
@@ -102,14 +99,14 @@ class ParameterFit(Judged, ShowsBlocks):
 
     @property
     def correlation(self) -> NDArray[np.float64]:
-        """Of the values, in their order, shape (n, n)."""
+        """Correlation of the values, in their order, shape (n, n)."""
         s = np.sqrt(np.diagonal(self.covariance))
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.covariance / np.outer(s, s)
 
     @property
     def undetermined(self) -> tuple[Direction, ...]:
-        """Directions that the measurements do not say, or hardly."""
+        """Directions that the measurements do not determine, or hardly."""
         return tuple(d for d in self.directions if d.open > OPEN)
 
     def __repr__(self) -> str:
@@ -178,7 +175,7 @@ def judge(
     free = np.flatnonzero(~fixed)
     size = np.where(x == 0, 1.0, np.abs(x))
     A = J[:, free] * size[free]
-    # what else is sought is taken out of the columns of the Parameters: their covariance is the same
+    # other unknowns are projected out of the columns of the Parameters: their covariance is the same
     mine, other = free < n, free >= n
     B = A[:, mine]
     if other.any():

@@ -1,7 +1,7 @@
-"""Runs beside recordings of them, in one shot or in several.
+"""Comparison of runs with recordings, by single or multiple shooting.
 
-A recording is cut into pieces of which each is a run of its own from a state that is sought too; that the
-pieces join is one more residual, which counts ever more,
+A recording is cut into pieces, each a run of its own from an unknown state. Another residual, with increasing
+weight, requires that the pieces join,
 
     r = (y(end of piece i) - y_0(piece i + 1)) / scale * weight                                            (1)
 
@@ -33,7 +33,7 @@ from condyle.table import Table
 
 
 class Run(Residuals):
-    """A run from a state beside a recording of it.
+    """A recording of a run from a state.
 
         cd.residuals.Run(recording, start, free=["hip", "hip_speed"], sigma=0.01)
 
@@ -41,11 +41,11 @@ class Run(Residuals):
         measured: a Table whose columns are variables of `traj.table()` (coordinates, speeds NAME_speed,
             auxiliary states), or of `function`; or Markers. NaN is a gap.
         start: the state at the first time of the recording, or earlier.
-        function: what the columns are, if they are no variables: f(s) -> as many numbers as there are
-            columns, over the accessors of force laws; traced once.
-        free: variables of the start that are not known, and are sought with the Parameters.
+        function: model of the columns, if they are not variables: f(s) -> one number per column, over the
+            accessors of force laws; traced once.
+        free: unknown variables of the start, fitted with the Parameters.
         sigma: standard deviation of the measurements: a number, or by column.
-        shots: in so many pieces; more than one for runs that are long or chaotic.
+        shots: number of pieces; more than one for runs that are long or chaotic.
         accuracy: of the runs.
         options: of `cd.simulate`, such as integrator.
     """
@@ -165,7 +165,7 @@ class _Pieces(Prepared):
         self, state: State, first: int, last: int, from_start: bool, free: bool
     ) -> tuple[Array, Array, Array, Array, Array]:
         """Model values (m, c) of the rows of a piece with derivatives by Parameters and by y at its start,
-        and the same of y at its end."""
+        and the same for y at its end."""
         run = self._simulate(state, float(self.t[last]))
         if not run.finished:
             raise DescriptionError(f"residuals.Run: {run.status}")

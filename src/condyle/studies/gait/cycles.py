@@ -40,8 +40,8 @@ class GaitCycles(Display, ExplainsCalls):
         names: of the columns.
         units: of the columns.
         values: shape (strides, points, columns).
-        strides: their times, in the clocks of their trials.
-        trials: which of the Tables given each stride is of, shape (strides,).
+        strides: their times, on the clocks of their trials.
+        trials: index of the Table of each stride, shape (strides,).
     """
 
     percent: Array
@@ -73,7 +73,7 @@ class GaitCycles(Display, ExplainsCalls):
 
     @property
     def mean(self) -> Table:
-        """Over the strides, in percent of the cycle."""
+        """Mean over the strides at each percent of the cycle."""
         return self._over(np.nanmean(self.values, axis=0))
 
     @property
@@ -86,10 +86,10 @@ class GaitCycles(Display, ExplainsCalls):
         """Lower and upper edge of a band around the mean.
 
         Args:
-            kind: "sd", one standard deviation to each side; "bootstrap", in which the mean of other strides of the
-                same subject lies with a probability, at each percent; "range", all strides.
-            level: the probability of "bootstrap".
-            seed: of its random strides.
+            kind: "sd", one standard deviation to each side; "bootstrap", a pointwise confidence interval of
+                the subject's mean; "range", all strides.
+            level: confidence level of "bootstrap".
+            seed: of its random samples.
         """
         mean = self.mean.values
         if kind == "sd":
@@ -115,13 +115,13 @@ class GaitCycles(Display, ExplainsCalls):
 
     @property
     def toe_off(self) -> float:
-        """When the foot leaves the ground, mean over the strides [%]; NaN if that was never seen."""
+        """Time at which the foot leaves the ground, mean over the strides [%]; NaN if never seen."""
         shares = [100 * (s.off - s.start) / (s.end - s.start) for s in self.strides]
         known = [x for x in shares if x == x]
         return float(np.mean(known)) if known else float("nan")
 
     def joined(self, *others: GaitCycles) -> GaitCycles:
-        """The strides of several, which have the same columns: trials, or subjects."""
+        """The strides of several GaitCycles with the same columns: trials, or subjects."""
         every = (self, *others)
         for other in others:
             if other.names != self.names or len(other.percent) != len(self.percent):
@@ -138,7 +138,7 @@ class GaitCycles(Display, ExplainsCalls):
         )
 
     def per(self, value: float, unit: str) -> GaitCycles:
-        """All columns over a quantity, as `Table.per`."""
+        """All columns divided by a quantity, as `Table.per`."""
         made = self.mean.per(value, unit)
         return replace(self, values=self.values / value, units=made.units)
 
@@ -182,12 +182,13 @@ class GaitCycles(Display, ExplainsCalls):
         Args:
             names: of the columns, all by default; with a grid, other GaitCycles too, such as those of moments.
             band: as for `band`, or None.
-            compare: others in the same panels, in a second color; of cycles of the other foot, the columns of that side.
-            labels: of the two; the sides by default.
+            compare: other GaitCycles in the same panels, in a second color; if their cycles are of the other
+                foot, the columns of that side.
+            labels: of the two in the legend; the sides by default.
             grid: "joints x (angle, moment, power)", as for `Table.plot`.
-            axes: matplotlib's, as many as columns; new ones by default.
+            axes: matplotlib axes, one per column; new ones by default.
             width: of the figure: "column" or "page" of a journal (89 and 183 mm), or inches.
-            path: write a file too: .pdf or .svg, whose text stays text, or .png.
+            path: also write a file: .pdf or .svg, with text as text, or .png.
             degrees: show radians as degrees.
         """
         import condyle.table.plots as plots
@@ -249,24 +250,24 @@ def gait_cycles(
     body_weight: float | None = None,
     leg_length: float | None = None,
 ) -> GaitCycles:
-    """Strides of a Table over 0 to 100 % of the cycle, from a strike of one foot to its next.
+    """Strides of a Table over 0 to 100 % of the gait cycle, from one strike of a foot to the next.
 
     Args:
         table: columns over time; or several trials with the same columns.
-        events: of the same clock; one for each trial.
-        side: whose strikes begin the cycles.
-        points: numbers in a cycle, the first at 0 and the last at 100 %.
-        mass: [kg] that moments [N m], powers [W], work [J] and forces [N] are divided by.
-        body_weight: in place of it, [N] that forces are divided by, "BW"; moments too, [BW m].
-        leg_length: [m] that lengths are divided by, and with body_weight moments too.
+        events: on the same clock; one GaitEvents for each trial.
+        side: foot whose strikes begin the cycles.
+        points: number of points in a cycle, the first at 0 and the last at 100 %.
+        mass: [kg] by which moments [N m], powers [W], work [J] and forces [N] are divided.
+        body_weight: instead of mass, [N] by which forces are divided, "BW"; moments too, [BW m].
+        leg_length: [m] by which lengths are divided, and with body_weight moments too.
 
     Returns:
-        a GaitCycles: `.mean`, `.sd`, `.band(...)`, `.plot(band="sd", compare=other)`, `.to_pandas()`. Angles stay in
-        the units of the Table.
+        a GaitCycles: `.mean`, `.sd`, `.band(...)`, `.plot(band="sd", compare=other)`, `.to_pandas()`. Angles
+            keep the units of the Table.
 
     Raises:
-        DescriptionError: no whole stride in any Table.
-        ShapeError: other columns in some trials.
+        DescriptionError: no complete stride in any Table.
+        ShapeError: trials with different columns.
     """
     tables = list(table) if isinstance(table, Sequence) else [table]
     several = list(events) if isinstance(events, Sequence) else [events]
@@ -314,14 +315,14 @@ def gait_cycles(
 
 
 def _factors(who: str, units: Sequence[str], into: Sequence[str]) -> Array:
-    """What columns are multiplied by to be in the units of others."""
+    """Factors from the units of columns to those of others."""
     return np.array([unit_factor(a, b, who) for a, b in zip(units, into, strict=True)])
 
 
 def _normalized(
     units: Sequence[str], mass: float | None, weight: float | None, leg: float | None
 ) -> tuple[Array, list[str]]:
-    """What each column is multiplied by, and its unit then."""
+    """Factor of each column, and its normalized unit."""
     if mass is not None and weight is not None:
         raise DescriptionError("gait_cycles: give mass= [kg] or body_weight= [N], not both")
     given = {"mass": mass, "body_weight": weight, "leg_length": leg}

@@ -1,7 +1,7 @@
 """`cd.gait_events`: foot strikes and toe-offs, from force plates, markers or a .c3d file.
 
 Force plates: a foot is on the ground while the vertical force of all its plates is above a threshold; times are
-where straight lines between the frames cross it. What is shorter than `shortest`, on the ground or off, is noise.
+where straight lines between the frames cross it. Contacts and flights shorter than `shortest` are noise.
 
 Markers, two published methods:
 
@@ -41,13 +41,13 @@ SIDES = ("right", "left")
 KINDS = ("strike", "off")
 METHODS = ("zeni2008", "oconnor2007")
 SMOOTH = 7.0
-"""Cut-off frequency [Hz] for markers before their velocities are taken, as O'Connor has it."""
+"""Cut-off frequency [Hz] for markers before differentiation, as in O'Connor et al."""
 LOW = 0.35
 """Share of the range of heights below which a foot may strike."""
 STANDS = 0.2
-"""[s] after a strike the foot is at rest, up and down."""
+"""The foot is vertically at rest this long after a strike [s]."""
 APART = 0.4
-"""Share of the shortest usual stride [s] in which a foot has one event of a kind."""
+"""Fraction of the shortest usual stride [s] within which a foot has one event of each kind."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Stride:
     Attributes:
         side: "right" or "left".
         start: [s].
-        off: when the foot leaves the ground [s]; NaN where that was not seen.
+        off: when the foot leaves the ground [s]; NaN if not seen.
         end: [s].
     """
 
@@ -69,11 +69,11 @@ class Stride:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GaitEvents(Display, ExplainsCalls):
-    """Foot strikes and toe-offs [s]. They never change: `added`, `removed` and `shifted` give others.
+    """Foot strikes and toe-offs [s]. Immutable: `added`, `removed` and `shifted` return new ones.
 
     Attributes:
-        times: {("right", "strike"): times, ...} for both sides and kinds, each rising.
-        source: where they come from, as text.
+        times: {("right", "strike"): times, ...} for both sides and kinds, each increasing.
+        source: their origin, as text.
     """
 
     times: Mapping[tuple[str, str], Array]
@@ -90,15 +90,15 @@ class GaitEvents(Display, ExplainsCalls):
         assign(self, times=times)
 
     def strikes(self, side: str = "right") -> Array:
-        """When a foot strikes the ground [s]."""
+        """Times at which a foot strikes the ground [s]."""
         return self.times[_side(side), "strike"]
 
     def offs(self, side: str = "right") -> Array:
-        """When it leaves the ground [s]."""
+        """Times at which it leaves the ground [s]."""
         return self.times[_side(side), "off"]
 
     def strides(self, side: str = "right") -> list[Stride]:
-        """Whole strides of a foot, from strike to strike; those with two toe-offs or none have NaN for it."""
+        """Complete strides of a foot, from strike to strike; `off` is NaN in those with no or two toe-offs."""
         strikes, offs = self.strikes(side), self.offs(side)
         out = []
         for a, b in itertools.pairwise(strikes):
@@ -107,14 +107,14 @@ class GaitEvents(Display, ExplainsCalls):
         return out
 
     def added(self, side: str, kind: str, time: float) -> GaitEvents:
-        """With one more event. kind: "strike" or "off"."""
+        """Events with one more. kind: "strike" or "off"."""
         key = _key(side, kind)
         return self._with(
             key, np.append(self.times[key], number("GaitEvents.added: time", time, "a time [s]"))
         )
 
     def removed(self, side: str, kind: str, time: float, within: float = 0.05) -> GaitEvents:
-        """Without the event nearest to a time, which must be within some seconds of it."""
+        """Events without the one nearest to a time, which must be within some seconds of it."""
         key = _key(side, kind)
         times = self.times[key]
         if not times.size or abs(times - time).min() > within:
@@ -132,7 +132,7 @@ class GaitEvents(Display, ExplainsCalls):
         return GaitEvents({**self.times, key: times}, f"{self.source}, edited")
 
     def table(self) -> Any:
-        """A pandas DataFrame: time, side, kind, in the order of time."""
+        """A pandas DataFrame with columns time, side and kind, in order of time."""
         import pandas  # type: ignore[import-untyped]
 
         rows = sorted((float(t), side, kind) for (side, kind), times in self.times.items() for t in times)
@@ -148,14 +148,14 @@ class GaitEvents(Display, ExplainsCalls):
         return f"<p>{self!r}</p>"
 
     def parameters(self, markers: Markers | None = None, **names: Any) -> Table:
-        """Spatio-temporal parameters, a row per stride of either foot, in the order of time.
+        """Spatio-temporal parameters, a row per stride of either foot, in order of time.
 
         Columns: side (0 right, 1 left), stride_time, step_time (from the other foot's strike) [s], cadence [1/min],
         stance, swing, double_support [% of the stride]; with markers stride_length, step_length, step_width [m] and
         speed [m/s], of the heels; NaN, and a warning, on a treadmill.
 
         Args:
-            markers: of the same clock, in which both heels are.
+            markers: on the same clock, including both heels.
             names: as for `cd.gait_events`: heel=, up=.
         """
         strides = sorted((s for side in SIDES for s in self.strides(side)), key=lambda s: s.start)
@@ -236,24 +236,24 @@ def gait_events(
     pelvis: Sequence[str] | None = None,
     up: str | None = None,
 ) -> GaitEvents:
-    """When feet strike the ground and leave it.
+    """Times at which feet strike the ground and leave it.
 
     Args:
         data: loads of force plates (`cd.read_external_loads`, one or more for each foot), a Table of forces, a
-            Markers, or a recording (`cd.read_c3d`), whose own events count if it has some.
+            Markers, or a recording (`cd.read_c3d`), whose own events are used if it has any.
         threshold: vertical force [N] above which a foot is on the ground.
-        shortest: contact or flight that is shorter [s] is noise.
+        shortest: shorter contacts or flights [s] are noise.
         method: for markers, "zeni2008" or "oconnor2007": see the head of the module.
-        sides: of loads {"right": names of bodies, "left": ...}, of a Table its columns of vertical force; by the
-            names' _r, _l, R, L by default.
-        heel: {"right": marker, "left": marker}; by their names by default.
+        sides: for loads {"right": names of bodies, "left": ...}, for a Table its columns of vertical force;
+            by default from _r, _l, R, L in names.
+        heel: {"right": marker, "left": marker}; by default from their names.
         toe: the same.
-        pelvis: markers whose middle is the pelvis; by their names by default.
-        up: "x", "y" or "z", the vertical axis, "-y" if it points down; by default the axis with the largest mean
-            force, or along which markers spread most.
+        pelvis: markers whose center is the pelvis; by default from their names.
+        up: "x", "y" or "z", the vertical axis, "-y" if it points down; by default the axis with the largest
+            mean force, or with the largest extent of the markers.
 
     Raises:
-        DescriptionError: sides, markers or methods that are not known.
+        DescriptionError: unknown sides, markers or methods.
     """
     if method not in METHODS:
         raise DescriptionError(f"gait_events: method: expected {' or '.join(METHODS)}, got {method!r}")
@@ -288,7 +288,9 @@ def _side(side: str) -> str:
 
 
 def side_of(name: str) -> str | None:
-    """ "right" or "left", from how a name begins or ends: calcn_r, R.Heel, RHEE, right_foot, foot_l, l_force_y."""
+    """ "right" or "left", from the beginning or end of a name: calcn_r, R.Heel, RHEE, right_foot, foot_l,
+    l_force_y.
+    """
     word = name.strip()
     for side, letter in (("right", "r"), ("left", "l")):
         if re.search(rf"(^|[^a-z]){side}([^a-z]|$)", word, re.IGNORECASE):
@@ -458,7 +460,7 @@ class _WalkAxes:
             sign = 1 if not hips or apart[len(hips) :, axis].mean() < 0 else -1
         flat = [k for k in range(3) if k != axis]
         way = middle[-1, flat] - middle[0, flat]
-        if np.linalg.norm(way) < 0.3 and "toe" in feet:  # a treadmill: the way that the toes point to
+        if np.linalg.norm(way) < 0.3 and "toe" in feet:  # a treadmill: the direction of the toes
             lines = [places[feet["toe"][s]] - places[feet["heel"][s]] for s in SIDES]
             way = np.mean(lines, axis=(0, 1))[flat]
         way = way / max(float(np.linalg.norm(way)), 1e-12)
@@ -476,7 +478,7 @@ class _WalkAxes:
         return np.stack([np.interp(times, self.t, p[:, k]) for k in range(3)], axis=1)
 
     def reach(self, stride: Stride) -> float:
-        """How far apart the places of a heel are in a stride [m]."""
+        """Range of a heel's positions in a stride [m]."""
         seen = self.heel[stride.side][(self.t >= stride.start) & (self.t <= stride.end), :2]
         return float(np.linalg.norm(np.ptp(seen, axis=0))) if len(seen) else 0.0
 
@@ -509,7 +511,7 @@ class _WalkAxes:
         return filtered(self.t, p, min(SMOOTH, 0.45 * rate))
 
     def _peaks(self, x: Array, prominence: float = 0.35, apart: float = APART) -> Array:
-        """Times of the maxima that stand out, between frames where a parabola puts them."""
+        """Times of prominent maxima, interpolated between frames by a parabola."""
         from scipy.signal import find_peaks
 
         rate = (len(x) - 1) / (self.t[-1] - self.t[0])
@@ -530,7 +532,7 @@ def _feet(markers: Markers, what: str) -> Iterator[tuple[str, str]]:
 
 
 def _filled(t: Array, p: Array, name: str) -> Array:
-    """Places without gaps, straight across them; a marker that is never seen raises an error."""
+    """Positions with gaps filled linearly; a marker that is never seen raises an error."""
     known = np.isfinite(p).all(axis=1)
     if known.sum() < 2:
         raise DescriptionError(f"gait_events: marker {name!r} is missing in all frames")

@@ -1,4 +1,4 @@
-"""`cd.joint_powers`: moments times speeds."""
+"""`cd.joint_powers`: products of moments and speeds."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from condyle.tree import scales
 def joint_powers(
     system: System, motion: Table | Motion, moments: Table, *, lowpass: float | None = None
 ) -> Table:
-    """Power at each speed [W]: what acts there times how fast it goes. Positive power puts energy into the body. Work
-    is `powers.integrate()`, generated work that of `powers.values.clip(0)`.
+    """Power at each speed [W]: generalized force times speed. Positive power adds energy to the body. Work is
+    `powers.integrate()`; for generated work, integrate `powers.values.clip(0)`.
 
     Args:
-        system: whose motion it is.
+        system: of the motion.
         motion: a Table of coordinates or a `cd.Motion`, as for `cd.inverse_dynamics`.
-        moments: what `cd.inverse_dynamics` gave for it: columns by speeds [N m, N], the same times.
-        lowpass: cut-off frequency [Hz] for the coordinates, the one that the moments were found with.
+        moments: result of `cd.inverse_dynamics` for it: columns by speed [N m, N], at the same times.
+        lowpass: cut-off frequency [Hz] for the coordinates, the same as for the moments.
 
     Raises:
-        ShapeError: other times.
-        DescriptionError: columns that are no speeds of the system.
+        ShapeError: moments at other times.
+        DescriptionError: columns that are not speeds of the system.
     """
     check_system("joint_powers", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass)

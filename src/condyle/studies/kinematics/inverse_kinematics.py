@@ -80,9 +80,9 @@ def inverse_kinematics(
 
     The objective function is that of OpenSim's tool: the weighted mean of squared distances of the markers
     seen in a frame, plus weighted squares of coordinates from their values, halved. Constraints hold;
-    locked coordinates stay, prescribed ones follow their functions. All frames are one native run, each from
-    the one before; the first from the state, or, if it ends far from the markers, from that pose moved to
-    them as a whole.
+    locked coordinates keep their values, prescribed ones follow their functions. All frames are one native
+    run, each from the one before; the first from the state, or, if it ends far from the markers, from that
+    pose moved to them as a whole.
 
     Args:
         system: with markers: `system.add_marker(name, body, station)`.

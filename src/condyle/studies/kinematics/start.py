@@ -160,7 +160,7 @@ def _others(state: State, tasks: Tasks, i: int) -> Iterator[State]:
 
 def aligned(state: State, tasks: Tasks, i: int, turn: Array | None = None) -> State:
     """The pose moved as a whole so that its markers and sensors come nearest to those of a frame; trees with
-    fewer than three seen markers and no sensor stay.
+    fewer than three seen markers and no sensor are unchanged.
 
     Args:
         turn: a rotation about the centroid that follows.

@@ -1,4 +1,4 @@
-"""Which columns of a Table are the coordinates of a system, in which units."""
+"""The columns of a Table that are coordinates of a system, and their units."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from condyle.table import Table, si
 from condyle.tree import scales
 
 CONTRADICTED = 0.02
-"""[rad, m] Constraints that move a coordinate further contradict it; measured ones are less wrong."""
+"""[rad, m] Constraints that move a coordinate further than this contradict it; measurement errors are
+smaller.
+"""
 LARGEST = float(np.finfo(float).max)
 MANY = 3
-"""So many angles, and half of all, are more than a turn away from zero in degrees, but not in radians."""
+"""Angles are in degrees if this many, and half of all, are more than a turn away from zero."""
 SMALL = 0.5
 """Angles that move by more than this, and stay within pi, look like radians."""
 FAR = 200.0
@@ -26,11 +28,11 @@ FAR = 200.0
 LOOKS = 20
 """Frames at which columns of followers are compared."""
 FOLLOWS = 1e-3
-"""By how much these may differ [rad, m]: files are rounded, and constraints hold to an accuracy."""
+"""Their tolerance [rad, m]: files are rounded, and constraints hold to an accuracy."""
 
 
 class CoordinateColumns:
-    """The coordinates in a Table. For Tables with the same names and units it is made once: `find`.
+    """The coordinates in a Table. `find` makes it once for Tables with the same names and units.
 
     Attributes:
         known: names, units and `degrees` of the Table.
@@ -40,15 +42,15 @@ class CoordinateColumns:
         coordinates: their own names.
         units: of the coordinates.
         factors: from the units of the columns to those, shape (n,).
-        ranges: what angles may be, a turn added at both ends; up to `FAR` of lengths without a unit; any
-            number for others; shape (2, n).
+        ranges: plausible ranges: of angles with a turn added at both ends; up to `FAR` for lengths without a
+            unit; unlimited for others; shape (2, n).
         rotating: places, among these columns, of angles.
         angles: their places in q.
         turned: places, among these columns, of angles in degrees.
-        unsaid: the same for angles without a unit, which are taken as radians.
+        unsaid: the same for angles without a unit, which count as radians.
         bare: names of angles without any unit.
         missing: places of coordinates that the Table does not have.
-        ignored: names of columns that are no coordinates.
+        ignored: names of columns that are not coordinates.
         followers: bodies that follow others, of which the Table has columns of their own.
     """
 
@@ -98,7 +100,7 @@ class CoordinateColumns:
         """The coordinates of a system in a table.
 
         Raises:
-            DescriptionError: a unit that a coordinate cannot have.
+            DescriptionError: an invalid unit for a coordinate.
         """
         programs = system.compiled.programs
         last: CoordinateColumns | None = programs.get("columns")

@@ -1,11 +1,12 @@
-"""Motion: coordinates over time with their speeds and accelerations, where studies of recorded motions begin.
+"""Motion: coordinates over time with their speeds and accelerations, the input of studies of recorded
+motions.
 
 From a Table of coordinates, in this order:
 
-    1. times that were rounded are taken as the even ones that they were;
+    1. rounded times are replaced by the even ones that they were;
     2. angles in degrees become radians, jumps by whole turns and changes of sign of quaternions are taken
        out; coordinates that are not in it are found, or named in an error;
-    3. a low-pass filter, if one is asked for: Butterworth of order 3, forward and backward;
+    3. optionally a low-pass filter: Butterworth of order 3, forward and backward;
     4. configurations that satisfy the position constraints, if there are any;
     5. qdot and qddot by the spline of degree 5 through all frames, whose ends follow the outermost frames,
        then u = N^-1 qdot and udot = N^-1 (qddot - Ndot u), as the constraints allow.
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Change:
-    """By how much filter and constraints changed one coordinate of a Table.
+    """Change of one coordinate of a Table by filter and constraints.
 
     Attributes:
         rms: root of the mean square over all frames, in the coordinate's unit.
@@ -83,29 +84,28 @@ class Change:
 
 
 class Motion(ExplainsCalls, States[State]):
-    """A motion: q, u and udot at times t. Studies take one, or a Table, and make one of it by `Motion.of`.
+    """A motion: q, u and udot at times t. Studies accept one, or a Table, which `Motion.of` converts.
 
     `motion["knee"]` is a coordinate (or speed) over time, `motion[10:20]` fewer frames. Every operator of the
     System is a method, for all frames at once: `motion.station_position("hand", p)`.
 
     Args:
-        system: whose motion it is.
-        t: times [s], shape (m,), increasing.
+        system: of the motion. t: times [s], shape (m,), increasing.
         q: coordinates [rad, m], shape (m, nq).
         u: speeds, shape (m, nu); those of the spline through q by default, of which jumps by whole turns are
             taken out.
         udot: accelerations, shape (m, nu); likewise.
-        state: its parameters, inputs, auxiliary states, locks and what is disabled hold in all frames;
+        state: its parameters, inputs, auxiliary states, locks and disabled elements hold in all frames;
             `system.state()` by default.
 
     Attributes:
-        steady: whether all but the time is as in one state.
-        changes: what filter and constraints changed, a `Change` by coordinate; empty if there was neither.
-        ignored: columns of the Table that are no coordinates.
-        filled: coordinates that the Table did not have: constraints, motions or locks determine them.
-        notes: sentences on what was changed: rounded times, angles that wrap.
-        end_rows: which frames are so near to an end of the recording that their speeds and accelerations
-            depend on what a spline, and a filter, take to be beyond it; shape (m,).
+        steady: whether everything except time is as in one state.
+        changes: changes by filter and constraints, a `Change` by coordinate; empty without these.
+        ignored: columns of the Table that are not coordinates.
+        filled: coordinates missing in the Table, which constraints, motions or locks determine.
+        notes: sentences on further changes: rounded times, angles that wrap.
+        end_rows: frames so close to an end of the recording that their speeds and accelerations depend on the
+            extrapolation by spline and filter; shape (m,).
 
     Raises:
         ShapeError: shapes that do not fit, times that do not increase, numbers that are not finite.
@@ -187,25 +187,25 @@ class Motion(ExplainsCalls, States[State]):
         state: State | None = None,
         as_opensim: bool = False,
     ) -> Motion:
-        """The motion that a Table of coordinates, a run or assembled frames have.
+        """The motion of a Table of coordinates, a run or assembled frames.
 
         Args:
             system: whose motion it is.
             motion: a Table with a column named after each coordinate, or a pandas DataFrame with times in its
                 column "time" or its index; OpenSim's names of states (.../knee_angle/value) are known too.
-                Angles are in the unit of their column, or as `table.degrees` says. What is no coordinate is
-                left out. Coordinates may be missing where constraints, motions or locks determine them. Or
-                a Trajectory or Frames, with their own speeds and accelerations.
+                Angles are in the unit of their column, or of `table.degrees`. Other columns are ignored.
+                Coordinates may be missing where constraints, motions or locks determine them. Or a Trajectory
+                or Frames, with their own speeds and accelerations.
             lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table; none by default.
             state: as for `Motion`.
-            as_opensim: differentiate a Table as OpenSim's tools do, which is less exact: natural splines, so
-                that accelerations near both ends are wrong, point reflection at the ends of the filter, and
-                times as they stand even if they were rounded.
+            as_opensim: differentiate a Table as OpenSim's tools do, which is less accurate: natural splines,
+                so that accelerations near both ends are wrong, point reflection at the ends of the filter,
+                and times unchanged even if rounded.
 
         Raises:
             UnknownNameError: a coordinate that is missing.
-            ShapeError: times that do not increase, numbers that are missing.
-            ConstraintError: coordinates that no configuration has.
+            ShapeError: times that do not increase, or missing numbers.
+            ConstraintError: coordinates that contradict the constraints.
         """
         check_system("Motion.of", system, "motion")
         if is_frame(motion):
@@ -275,7 +275,7 @@ class Motion(ExplainsCalls, States[State]):
 
     @property
     def tail(self) -> Array:
-        """What kernels take after q and u, shape (m, k); made when it is first asked for."""
+        """Inputs of kernels after q and u, shape (m, k); computed on first use."""
         if self._tail is None:
             self._tail = Batch.tails(self.system, self.start.tail, self.t)
         return self._tail
@@ -303,8 +303,9 @@ class Motion(ExplainsCalls, States[State]):
         )
 
     def plot(self, *names: str | Table, grid: str | None = None, **options: Unpack[PlotOptions]) -> AxesLike:
-        """Draw coordinates (all, if none is named) or speeds over time. Tables, grid, options and what is
-        returned are those of `Table.plot`."""
+        """Draw coordinates (by default all) or speeds over time. Tables, grid, options and return value are
+        those of `Table.plot`.
+        """
         named = any(isinstance(name, str) for name in names)
         table = self.table() if named else self.table()[list(self.system.coordinates)]
         return table.plot(*names, grid=grid, **options)
@@ -344,7 +345,7 @@ class Motion(ExplainsCalls, States[State]):
 
 
 def _others() -> tuple[type, ...]:
-    """Other classes of motions, as far as they are loaded."""
+    """Other classes of motions that are loaded."""
     found = (
         if_loaded("condyle.integrate.trajectory", "Trajectory"),
         if_loaded("condyle.fit.frames", "Frames"),
@@ -373,13 +374,13 @@ def _check_motion(motion: Any) -> None:
 
 
 def _default(system: System) -> State:
-    """`system.state()`, made once."""
+    """`system.state()`, cached."""
     found = system.compiled.remembered("default state", system.state)
     return found if found.system is system else system.state()  # of a copy that shares its code
 
 
 def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array | None) -> Motion:
-    """A Motion of arrays that are known to fit; without tails all but the time is as in the state."""
+    """A Motion from arrays of known shapes; without tails everything except time is as in the state."""
     out = object.__new__(Motion)
     out.start, out.t, out.q, out.u, out.udot, out._tail = start, t, q, u, udot, tail
     out.steady = tail is None
@@ -388,8 +389,9 @@ def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array |
 
 
 def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Array | None = None) -> Motion:
-    """A motion with auxiliary states (m, nz), inputs (m, k) and accelerations (m, nu) of its own in every
-    frame; inputs and accelerations are as they were by default."""
+    """A motion with other auxiliary states (m, nz), inputs (m, k) and accelerations (m, nu) in every frame;
+    inputs and accelerations are unchanged by default.
+    """
     where, tail = motion.system.compiled.model.tail, motion.tail.copy()
     tail[:, where["z"]] = z
     if inputs is not None:
@@ -465,7 +467,7 @@ def _filled(
     given: list[int],
     missing: list[int],
 ) -> Array:
-    """q with the coordinates that the table does not have, and on the constraints."""
+    """q with the coordinates missing in the table, projected to the constraints."""
     compiled = system.compiled
     q = compiled.prescribed(q, np.zeros((len(t), system.nu)), tail)[0]
     if not missing:

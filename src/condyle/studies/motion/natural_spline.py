@@ -59,7 +59,7 @@ class NaturalSpline:
         degree: 3 or 5.
 
     Attributes:
-        finite: whether x is: else there is no spline.
+        finite: whether x is finite; else there is no spline.
     """
 
     def __init__(self, t: Array, x: Array, degree: int = 5) -> None:
@@ -75,7 +75,9 @@ class NaturalSpline:
         self.finite = bool(_fitting(p)(*at, m, n, self._step))
 
     def __call__(self, times: Array, nu: int = 0) -> Array:
-        """The derivative of order nu, 0 to 2, at times (k,) [s], shape (k, n). Beyond the ends it goes on."""
+        """The derivative of order nu, 0 to 2, at times (k,) [s], shape (k, n). It extrapolates beyond the
+        ends.
+        """
         return self.derivatives(times, (nu,))[0]
 
     def derivatives(self, times: Array, orders: tuple[int, ...]) -> Array:
@@ -89,7 +91,7 @@ class NaturalSpline:
 
 
 def usable(count: int, shortest: float, longest: float) -> bool:
-    """Whether so many times with steps so long are many and even enough, and anything is to be compiled."""
+    """Whether there are enough times, with steps even enough, and compilation is possible."""
     return count >= FEWEST and longest <= UNEVEN * shortest and settings.evaluator() == "native"
 
 
@@ -114,7 +116,7 @@ def _evaluating(degree: int, orders: tuple[int, ...]) -> Any:
 
 
 def _compiled(name: str, types: list[str], write: Callable[[Builder], None], result: str = VOID) -> Any:
-    """A kernel that can be called, from the cache if it is there."""
+    """A callable kernel, from the cache if available."""
     key = f"natural_spline {name} {jit.lane_width()}"
     library = kept.loaded(key, lambda code, _: Library(code))
     if library is None:

@@ -1,4 +1,6 @@
-"""What recorded coordinates lack, found and mended: times that double, whole turns, changes of sign; and their rates."""
+"""Defects of recorded coordinates and their repair: double times, whole turns, changes of sign; and rates of
+coordinates.
+"""
 
 from __future__ import annotations
 
@@ -35,20 +37,21 @@ NO_FRAMES = "there are no frames; was a time cut out that was not recorded?"
 FEWEST = 4
 """Frames that the spline of degree 5 needs."""
 TOO_NEAR = 1e-7
-"""Times that are nearer, over the mean step, are one time with rounding."""
+"""Times closer than this, relative to the mean step, are one time with rounding."""
 TWICE = 0.05
-"""Where more of the times occur twice they were rounded."""
+"""If more than this fraction of times occur twice, they were rounded."""
 TOLD = 1e-4
-"""Rounding of times that is a larger part of a step is noted."""
+"""Rounding of times by more than this fraction of a step is noted."""
 UNIT_LENGTH = 0.1
-"""By how much the length of a quaternion may differ from one: measured ones are rounded."""
+"""Tolerance of the length of a quaternion: measured ones are rounded."""
 ASSEMBLED, CLOSED = 1e-10, 1e-11
-"""What constraints hold to, in their units: found from coordinates alone; with speeds."""
+"""Accuracy of constraints, in their units: from coordinates alone; with speeds."""
 
 
 def rounded_together(t: Array) -> bool:
-    """Whether so many times are equal to the next ones because they are rounded: steps are then none, one or
-    two units of the last digit. Events leave few such times, among other steps."""
+    """Whether times equal the next ones because of rounding: steps are then zero, one or two units of the
+    last digit. Events leave few such times, among other steps.
+    """
     same = t[1:] == t[:-1]
     return bool(
         same.sum() > 1
@@ -103,7 +106,7 @@ def refuse_doubles(t: Array, shortest: float) -> None:
 
 
 def mended(system: System, t: Array, q: Array, angles: NDArray[np.intp]) -> tuple[str, ...]:
-    """Take jumps by whole turns out of some angles, and changes of sign out of quaternions of q (m, nq), in
+    """Remove jumps by whole turns from some angles, and changes of sign from quaternions of q (m, nq), in
     place; returns sentences on what was done.
 
     Warns of quaternions whose length is far from one.
@@ -165,11 +168,11 @@ def _turns_away(system: System, name: str, x: Array) -> float:
 def motion_rates(
     motion: Motion, known: tuple[float, float] | None = None, as_opensim: bool = False
 ) -> tuple[Array, Array]:
-    """u and udot of a motion that has q; q is taken to the constraints where it is a little off.
+    """u and udot of a motion from q, which is projected to the constraints.
 
     Args:
         known: steps of its times.
-        as_opensim: by natural splines at times as they stand.
+        as_opensim: by natural splines at unchanged times.
     """
     system, t = motion.system, motion.t
     if len(t) < FEWEST:
@@ -215,7 +218,7 @@ def motion_rates(
 
 
 def projection_options(system: System, tail: Array) -> dict[str, Any]:
-    """The keyword options that a tail (..., n) was made of."""
+    """The keyword options encoded in a tail (..., n)."""
     model = system.compiled.model
     out = {name: tail[..., model.tail[name]] for name in ("z", "inputs", "discrete", "parameters")}
     on = np.atleast_2d(tail[..., model.tail["enabled"]])[0]

@@ -2,7 +2,7 @@
 
 A spline of degree 5 needs its third and fourth derivatives at both ends, s''' = D3 and s'''' = D4. Natural
 splines, OpenSim's, take zeros: accelerations of the first row are then wrong by 4 to 30 %. Here they are
-those of the polynomial of degree 5 nearest to the outermost rows, so that polynomials of degree 5 come back.
+those of the polynomial of degree 5 fitted to the outermost rows, so that polynomials of degree 5 are exact.
 With u the distance from the end, u_1 and u_2 those of the next two rows,
 
     s = P + natural spline through x - P,    P = a (u_1 - u)_+^5 + b (u_2 - u)_+^5,                        (1)
@@ -26,7 +26,7 @@ from condyle.table.defects import are_even, steps
 from condyle.table.filters import natural_spline
 
 FITTED, DEGREE = 8, 5
-"""Rows at an end that its polynomial is nearest to, and its degree. In accelerations of the first row white
+"""Rows at an end to which its polynomial is fitted, and its degree. In accelerations of the first row white
 noise is then twice as large as elsewhere (6 times with 6 rows, 9 times with not-a-knot ends), and a sine of
 30 rows is off by 0.4 % (14 % with natural ends)."""
 END_ROWS = 4

@@ -55,7 +55,7 @@ def changes(
 
 
 def _mass(value: Any) -> Any:
-    """A mass as a number; those that are scaled by Parameters stay symbols."""
+    """A mass as a number; those scaled by Parameters remain symbols."""
     return value if isinstance(value, Symbol) else _number(value)
 
 

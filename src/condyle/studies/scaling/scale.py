@@ -121,7 +121,7 @@ def scale(
     if mass is not None and not (isinstance(mass, (int, float, np.number)) and 0 < mass < np.inf):
         raise DescriptionError(f"scale: mass: expected a number above 0 [kg], got {mass!r}")
     old = system.copy()
-    start = cache(lambda: Posture(old))  # nobody asks where nothing is measured and nothing grows
+    start = cache(lambda: Posture(old))  # not needed if nothing is measured or scaled
     s, measured = _factors(
         old, start, markers, list(measurements), {} if factors is None else factors, order, time
     )

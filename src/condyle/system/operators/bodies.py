@@ -30,8 +30,7 @@ class BodyOperators(Operators):
     momentum.
 
     Spatial vectors are angular first, in ground unless `relative_to` names a body: then they are measured and
-        expressed in its frame. `body` is a Body or its name, `station` a point in its
-    frame [m], shape (..., 3).
+    expressed in its frame. `body` is a Body or its name, `station` a point in its frame [m], shape (..., 3).
     """
 
     @operator
