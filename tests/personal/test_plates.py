@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.personal.plates import beside, covered, gravity_of, wrench
+from condyle.personal.plates import NotCarriedError, beside, covered, free_torques, gravity_of, wrench
 
 
 @pytest.fixture(scope="module")
@@ -134,3 +134,79 @@ def test_a_model_without_gravity():
     system.add_body("trunk", mobilizer=cd.Free(), mass=70.0, inertia=(1, 1, 1))
     with pytest.raises(cd.errors.DescriptionError, match="no gravity"):
         gravity_of(system)
+
+
+def test_torques_about_an_origin(subject):
+    """Moments about ground's origin beside points of application would count twice; free torques, and sensors that
+    do not move, stay."""
+    table, up = subject.ground_reactions, EARTH[1]
+    F, p = (table[[f"r_{k}_{a}" for a in "xyz"]].values for k in ("force", "point"))
+    p = np.nan_to_num(p) + 0.01 * np.sin(3 * table.time)[:, None]  # the point moves
+
+    def load(T, p=p):
+        values = np.concatenate([F, p, T], axis=1)
+        names = [k + a for k in ("F", "p", "T") for a in "xyz"]
+        return cd.ExternalLoad(
+            "foot_r", cd.Table(table.time, names, values), force="F", point="p", torque="T"
+        )
+
+    about_origin, free = load(np.cross(p + [0.0, 0.3, 0.0], F)), load(np.outer(F[:, 1], 0.02 * up))
+    with pytest.warns(RuntimeWarning, match=r"x: torques .* about horizontal axes: Tx .*count twice"):
+        out = free_torques([about_origin, free], up, "x")
+    assert out[0].torque is None and out[0].force == about_origin.force and out[1] is free
+    sensor = load(np.cross(p, F), 0 * p + 0.2)
+    with warnings.catch_warnings(action="error"):
+        assert free_torques([sensor], up, "x") == [sensor]
+
+
+def test_flesh_of_runners():
+    """Mass centers that accelerate an eighth more than forces say: the trial counts."""
+    t, center, W, _ = jumping()
+    center[:, 1] = center[:, 1].mean() + 1.125 * (center[:, 1] - center[:, 1].mean())
+    windows, mass = covered(t, center, W, np.zeros(len(t)), EARTH, 70.0, True, "x")
+    assert sum(map(len, windows)) > 0.8 * len(t) and mass == pytest.approx(70.0, rel=0.04)
+    with pytest.raises(NotCarriedError):
+        covered(t, center, 0.4 * W, np.zeros(len(t)), EARTH, 70.0, True, "x")
+
+
+def test_one_trial_of_two_is_not_carried(subject):
+    """It is left out with a warning, and is an error where no other is left."""
+    table = subject.ground_reactions
+    lame = plates(subject, lambda n, x: x * (table.time % 0.3 < 0.15) if "force" in n else x)
+    call = lambda *loads: cd.personalize(
+        subject.generic, [subject.walk] * len(loads), subject.static, loads, 68.0
+    )
+    with pytest.warns(RuntimeWarning, match="trial 2: in no quarter of a second.*They are left out"):
+        found = call(plates(subject), lame)
+    assert found.residuals[1] is None and found.dynamics.total == pytest.approx(subject.mass, rel=0.01)
+    with pytest.raises(NotCarriedError, match="in no quarter"):
+        call(lame)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda n, x: -x if "force_x" in n else x, lambda n, x: x + 0.2 * ("point_x" in n)]
+)
+def test_forces_that_contradict_the_motion(subject, change):
+    """A reversed sign, points 20 cm off: nothing follows from them, and it is said."""
+    with pytest.warns(RuntimeWarning) as said:
+        found = cd.personalize(subject.generic, subject.walk, subject.static, plates(subject, change))
+    assert any("motion and forces contradict each other" in str(w.message) for w in said)
+    plain = cd.personalize(subject.generic, subject.walk, subject.static)
+    share = plain.masses.values / plain.masses.values.sum()
+    np.testing.assert_allclose(found.masses.values, share * found.dynamics.total, rtol=1e-9)
+    assert found.dynamics.total == pytest.approx(subject.mass, rel=0.02)
+    assert found.dynamics.trials[0].changed == (0.0, 0.0) and found.quality.verdict == "fail"
+    np.testing.assert_array_equal(found.motions[0].values, plain.motions[0].values)
+
+
+def test_wrong_height_and_mass(subject):
+    """2.1 m for 1.78 m, and grams or pounds for kilograms, without forces and with them."""
+    call = lambda **options: cd.personalize(subject.generic, subject.walk, subject.static, **options)
+    with pytest.warns(
+        RuntimeWarning, match=r"legs are those of someone 1\.\d+ m tall, and height= says 2\.10 m"
+    ):
+        call(height=2.1)
+    with pytest.warns(RuntimeWarning, match=r"has about \d+ kg, and mass= says 6\.8 kg; is it in kg"):
+        call(mass=6.8)
+    with pytest.raises(NotCarriedError, match=r"carry about 6\d kg, and mass= says 150 kg"):
+        call(loads=plates(subject), mass=150.0)

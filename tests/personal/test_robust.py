@@ -1,6 +1,7 @@
 """What users of other programs complain of, each as a test (AddBiomechanics' issues are named where there is one)."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -305,3 +306,9 @@ def test_sizes_as_colors():
     assert not {"#dc0000", "#0000dc"} & {p.color for p in drawn if names[p.body - 1] not in colors}
     before = [p for p in parts(subject)[0] if p.kind == "bodies"]
     assert len(before) == len(drawn) and [g.color for g in subject.geometry] == ["#00ff00"]
+
+
+def test_one_wheel_for_all_machines():
+    """SMPL2AddBiomechanics #13: wheels of old versions are gone. Condyle is pure Python, so that one file fits all."""
+    source = Path(cd.__file__).parent
+    assert not [x for x in source.rglob("*") if x.suffix in (".so", ".pyd", ".dylib", ".pyx", ".c", ".cpp")]

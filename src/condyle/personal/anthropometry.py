@@ -146,9 +146,9 @@ def directions(system: System) -> dict[str, tuple[str, str, str]]:
     return out  # type: ignore[return-value]
 
 
-def generic_stature(system: System) -> float | None:
-    """Stature of the person represented by a model, from the length of its legs [m]; None without legs."""
-    X = system.body_poses(system.defaults()[0])
+def generic_stature(system: System, parameters: Any = None) -> float | None:
+    """Stature of the person that a model stands for, from the length of its legs [m]; None without legs."""
+    X = system.body_poses(system.defaults()[0], parameters=parameters)
     lengths = []
     for stem in ("thigh", "shank"):
         found = [

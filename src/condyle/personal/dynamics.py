@@ -9,8 +9,8 @@ from markers,
     J = 1/2 sum_i [sum_m |e_im|^2 / sd^2 + |r_i / sd_r|^2 + |udot_i / sd_a|^2 + |(q_i - q_i^0) / sd_q|^2]
         + 1/2 |pi - pi_0|^2_P + 1/2 ((sum_b m_b - M) / (sd_M M))^2                                        (1)
 
-M is the mass that the plates carry. Each Gauss-Newton step is banded in c with a border of pi. Directions of
-pi that the recording determines less well than the prior remain at the prior:
+M is the mass that the plates carry. Angles x = q_i - q_i^0 cost 1/2 (x / STEEP)^8, too. Each Gauss-Newton step is banded in c with a border of pi. A direction of pi
+that the recording shows less well than the prior does stays at the prior:
 
     pi = pi_0 + P^1/2 V y,    V eigenvectors of P^1/2 I P^1/2 with eigenvalues above 1                    (2)
 
@@ -26,22 +26,45 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import warn
+from condyle.personal.followed import Followed
 from condyle.personal.loaded_system import WRENCH, LoadedSystem, loaded
 from condyle.personal.marker_fit import Fit, MarkerFit
-from condyle.personal.plates import LIKELY, beside, covered, gravity_of, wrench
+from condyle.personal.plates import (
+    LIKELY,
+    NotCarriedError,
+    beside,
+    covered,
+    free_torques,
+    gravity_of,
+    wrench,
+)
 from condyle.personal.sized_system import SizedSystem
+from condyle.presentation import cut
 from condyle.records import dataclass
+from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree import scales
 
 TOTAL = 0.0015
 """Standard deviation of the logarithm of the total mass."""
 FORCE, MOMENT, ACCELERATION, COARSE = 5.0, 0.46, 300.0, 3.0
-"""[N, N m, rad/s^2]: residual forces at the root and typical accelerations; and the factor of the forces
-while masses are estimated, so that they do not explain errors of motion and plates.
-"""
-ANGLE, LENGTH = np.radians(1.2), 0.03
-"""Standard deviation of the motion from that of the markers [rad, m]."""
+"""[N, N m, rad/s^2]: forces that may be left at the root, and accelerations that are usual. Masses are sought with
+this many times the forces: what a few percent of motion and plates get wrong is not theirs to explain."""
+FLESH, DEEP = 0.05, 0.1
+"""The part of the force that accelerates the subject, which flesh that moves against its bone takes, and how far from
+the root [m]: masses are sought with that much more, so that impacts do not tell of them."""
+ANGLE, LENGTH, LOOSE = np.radians(1.2), 0.03, np.radians(10.0)
+"""How far the motion goes from that of the markers: standard deviations [rad, m]; angles of a trunk that no marker
+shows."""
+STEEP, BOUND, TIGHTER, ROUNDS = np.radians(2.5), np.radians(4.0), 0.9, 8
+"""Changes of angles x cost (x / STEEP)^8, too, and none goes beyond BOUND [rad]: where one still does, its own STEEP
+becomes smaller, as if it should go TIGHTER of that, so many times."""
+CONTRARY, TURNS = 0.05, 15.0
+"""Part of the peak force, and moment [N m]: where more is left, forces and motion contradict each other."""
+HEAVY = 0.2
+"""The part of the mass beyond which bodies whose pose no marker shows let forces say nothing of masses."""
+NEAR = 2.5
+"""Parameters z standard deviations from the prior cost (z / NEAR)^16, too: three are far, whatever forces say."""
 WALK, RUN, FAST = 1 / 30, 1 / 50, 1.6
 """Knot distances [s], and the peak force over weight from which a trial counts as running."""
 NOISE, SMOOTH = 0.005, 60.0
@@ -49,8 +72,8 @@ NOISE, SMOOTH = 0.005, 60.0
 APART = 0.05
 """Errors count once in this time [s]."""
 BESIDE, HELD = 0.15, 0.1
-"""Time beside the covered frames in which the motion changes too [s], and the reduction at its ends."""
-DEGREE, STEPS = 5, 8
+"""Time beside what plates carry in which the motion changes, too [s], and how much less it may at the ends."""
+DEGREE, STEPS = 5, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +99,13 @@ class TrialResiduals:
     peak: float
     marker_rms: float
 
+    @property
+    def left(self) -> tuple[float, float]:
+        """Root of the mean square of force [N] and moment [N m] that are left."""
+        force = np.array([u == "N" for u in self.after.units])
+        size = lambda x: float(np.sqrt((x**2).sum(axis=1).mean())) if x.shape[1] else 0.0
+        return size(self.after.values[:, force]), size(self.after.values[:, ~force])
+
 
 @dataclass(frozen=True, eq=False)
 class Masses:
@@ -87,8 +117,9 @@ class Masses:
         prior: of the same.
         covariance: shape (m, m).
         total: mass that the forces carry [kg].
-        weak: directions that remain at the prior, as text.
-        trials: result of each trial; None for those without loads.
+        likely: mass that the sizes tell [kg].
+        weak: directions that stay at the prior, as text.
+        trials: what was found of each trial; None for those without loads.
     """
 
     loaded: LoadedSystem
@@ -96,6 +127,7 @@ class Masses:
     prior: Array
     covariance: Array
     total: float
+    likely: float
     weak: tuple[str, ...]
     trials: list[TrialResiduals | None]
 
@@ -115,6 +147,7 @@ class _Stretch:
         carried: Array,
         rows: Array,
         step: float,
+        hidden: list[str],
     ) -> None:
         self.made, self.fit, self.sizes, self.rows = made, fit, sizes, rows
         self.sd, self.counts = fit.sd, np.isin(rows, carried)
@@ -126,9 +159,13 @@ class _Stretch:
         away = np.abs(rows[:, None] - carried[[0, -1]]).min(axis=1) * ~self.counts
         held = 1 - (1 - HELD) * away / max(
             away.max(), 1
-        )  # blend the ends of the spline into the neighboring motion
-        self.sd_q = held[:, None] * np.where(self.angles, ANGLE, LENGTH)
-        self.sd_r = COARSE * np.where(made.is_force, FORCE, MOMENT)
+        )  # ends of the spline go over into what is beside them
+        loose = np.zeros(len(self.angles), dtype=bool)
+        for name in hidden:
+            loose[made.system.body(name).q] = True
+        self.angles &= ~loose
+        self.sd_q = held[:, None] * np.where(self.angles, ANGLE, np.where(loose, LOOSE, LENGTH))
+        self.fine = np.tile(np.where(made.is_force, FORCE, MOMENT), (len(rows), 1))
         self.free = problem.free
         order = list(made.system.inputs)
         self.inputs = np.zeros((len(rows), len(order)))
@@ -136,10 +173,24 @@ class _Stretch:
         self.columns = [list(made.system.parameters).index(x) for x in made.names]
         self.masses = sum(n.startswith("mass of") for n in made.names)
         self.worth = min(1.0, (self.t[1] - self.t[0]) / APART)
+        self.begin(np.zeros(3))
+
+    def begin(self, weight: Array) -> None:
+        """The motion of the markers, and forces at the root that may be left while masses are sought, with a subject
+        of this weight [N], (3,)."""
+        self.c, self.steep = self.c0, np.where(self.angles, STEEP, np.inf) * np.ones_like(self.q0)
+        order = list(self.made.system.inputs)
+        F = self.inputs[:, [order.index(n) for n in WRENCH[3:]]] + weight
+        flesh = FLESH * np.linalg.norm(F, axis=1, keepdims=True) * np.where(self.made.is_force, 1.0, DEEP)
+        self.sd_r = np.hypot(COARSE * self.fine, flesh)
 
     def parameters(self, pi: Array) -> dict[str, float]:
         values = np.r_[np.exp(pi[: self.masses]), pi[self.masses :]]
         return self.sizes | dict(zip(self.made.names, map(float, values), strict=True))
+
+    def change(self, c: Array) -> Array:
+        """q - q^0, shape (T, nq)."""
+        return self.spline(c)[0] - self.spline(self.c0)[0]  # type: ignore[no-any-return]
 
     def residual(self, c: Array, pi: Array) -> Array:
         """r, shape (T, 6)."""
@@ -152,7 +203,8 @@ class _Stretch:
         e = self.problem.errors(q, self.fit.theta, self.fit.d)[0]
         total = (e**2).sum() / self.sd**2 + ((self.residual(c, pi) / self.sd_r) ** 2).sum()
         total += ((a * self.free / ACCELERATION) ** 2).sum()
-        total += (((q - self.spline(self.c0)[0]) / self.sd_q) ** 2).sum()
+        x = self.change(c)
+        total += ((x / self.sd_q) ** 2).sum() + ((x / self.steep) ** 8).sum()
         return 0.5 * float(total)
 
     def normal(self, c: Array, pi: Array) -> tuple[Array, Array, Array, Array, Array]:
@@ -172,7 +224,7 @@ class _Stretch:
             parameters=self.parameters(pi),
         )
         J = {
-            name: x[:, self.made.rows] * self.counts[:, None, None] / self.sd_r[:, None]
+            name: x[:, self.made.rows] * self.counts[:, None, None] / self.sd_r[..., None]
             for name, x in J.items()
         }
         Jp = J["parameters"][..., self.columns]
@@ -182,7 +234,9 @@ class _Stretch:
         gm = (np.swapaxes(A, 1, 2) @ e[..., None])[..., 0] / self.sd**2
         i = np.arange(n)
         Hm[:, i, i] += 1 / self.sd_q**2
-        gm += (q - self.spline(self.c0)[0]) / self.sd_q**2
+        off = self.change(c)
+        gm += off / self.sd_q**2 + 4 * (off / self.steep) ** 7 / self.steep
+        Hm[:, i, i] += 16 * (off / self.steep) ** 6 / self.steep**2
         smooth = self.free / ACCELERATION**2
         H, g, C = np.zeros((K, w, n, n)), np.zeros((K, n)), np.zeros((K, n, len(pi)))
         for lo, rows in self.spline.pieces():
@@ -271,7 +325,7 @@ def find_masses(
     fit: Fit,
     names: list[str],
     times: list[Array],
-    poses: list[Array],
+    followed: list[Followed],
     loads: list[Any],
     mass: float | None,
     symmetric: bool,
@@ -284,20 +338,33 @@ def find_masses(
     expected, (g, up) = mass or grown, gravity_of(one.system)
     trials: list[list[_Stretch]] = []
     impulse = np.zeros(2)
-    for problem, name, time, q, given in zip(problems, names, times, poses, loads, strict=True):
+    refused: list[NotCarriedError] = []
+    hidden: dict[str, None] = {}
+    for problem, name, time, of, given in zip(problems, names, times, followed, loads, strict=True):
         trials.append([])
         if given is None:
             continue
-        W = wrench(one.system, time, q, given, name)
+        q, alone = of.q, {n for n, k in of.untold.items() if k == len(of.q)}
+        loose = _hidden(one.generic, alone)
+        hidden |= dict.fromkeys(loose)
+        W = wrench(one.system, time, q, free_torques(given, up, name), name)
         away = beside(one.system, one.parameters(s), q, W)
         center = made.system.mass_center(q, parameters=sizes)
-        windows, carried = covered(time, center, W, away, (g, up), expected, mass is not None, name)
+        try:
+            windows, carried = covered(time, center, W, away, (g, up), expected, mass is not None, name)
+        except NotCarriedError as error:
+            refused.append(error)
+            continue
         impulse += np.array([carried, 1.0]) * sum(map(len, windows)) * (time[1] - time[0])
         step = RUN if (W[:, 3:] @ up).max() > FAST * g * carried else WALK
         trials[-1] = [
-            _Stretch(made, problem, fit, sizes, time, q, W, rows, more, step)
+            _Stretch(made, problem, fit, sizes, time, q, W, rows, more, step, loose)
             for rows, more in zip(windows, _beside(windows, time), strict=True)
         ]
+    for why in refused:
+        if not any(trials):
+            raise why
+        warn(f"{why}. They are left out", RuntimeWarning)
     carried = float(impulse[0] / impulse[1])
     if mass is not None and abs(carried / mass - 1) > 0.05:
         warn(
@@ -310,11 +377,53 @@ def find_masses(
             "is a foot off the plates, or a factor in the loads? mass= says what is right",
             RuntimeWarning,
         )
-    used = [x for trial in trials for x in trial]
+    if hidden:
+        warn(
+            f"personalize: no marker shows how {cut(hidden)} moves, which is much of the mass: it moves as forces ask, "
+            "near its default pose, and masses and mass centers stay at shares of the model",
+            RuntimeWarning,
+        )
+    contrary: dict[int, TrialResiduals] = {}
+    while True:
+        used = [x for k, trial in enumerate(trials) if k not in contrary for x in trial]
+        for t in used:
+            t.begin(-carried * g * up)
+        pi, prior, covariance, weak, start, cs = _sought(made, one, used, carried, bool(hidden))
+        at = iter(zip(used, start, cs, strict=True))
+        found = [
+            contrary.get(k) or (_report([next(at) for _ in trial], pi) if trial else None)
+            for k, trial in enumerate(trials)
+        ]
+        left = {k: max(*np.divide(r.left, (CONTRARY * r.peak, TURNS))) for k, r in enumerate(found) if r}
+        worst = max(left.keys() - contrary.keys(), key=lambda k: left[k], default=None)
+        if worst is None or left[worst] <= 1:
+            return Masses(made, pi, prior, covariance, carried, grown, weak, found)
+        force, moment = found[worst].left  # type: ignore[union-attr]
+        warn(
+            f"personalize: {names[worst]}: motion and forces contradict each other, {force:.0f} N and {moment:.1f} N m "
+            "are left. The motion stays that of the markers, and nothing of masses follows from this trial; are plates, "
+            "signs, points of application and times right?",
+            RuntimeWarning,
+        )
+        contrary[worst] = _report([(t, t.residual(t.c0, prior), None) for t in trials[worst]], prior)
+
+
+def _sought(
+    made: LoadedSystem, one: SizedSystem, used: list[_Stretch], carried: float, trusted: bool
+) -> tuple[Array, Array, Array, tuple[str, ...], list[Array], list[Array]]:
+    """pi, its prior and covariance, what stays at the prior, forces at the root before, and the splines of (1).
+
+    Args:
+        made: the loaded system.
+        one: the sized one.
+        used: stretches of time; there may be none.
+        carried: the total mass [kg].
+        trusted: masses stay at the prior.
+    """
     m0 = np.zeros(len(made.names))
     for b in one.generic.bodies:
         m0[made.mass_of[b.name]] += float(b.mass)
-    k = used[0].masses
+    k = sum(n.startswith("mass of") for n in made.names)
     prior = np.zeros(len(made.names))
     prior[:k] = np.log(carried / m0[:k].sum())
     P = np.diag(made.prior_sd**2)
@@ -329,19 +438,41 @@ def find_masses(
         H, _, C, D, _ = t.normal(t.c, prior)
         told += t.worth * (D - C.T @ _solve_banded(H, C))
     values, vectors = np.linalg.eigh(root.T @ told @ root)
-    kept = values > 1.0
-    U = root @ vectors[:, kept]  # (2)
-    cs, y = _steps(used, [t.c for t in used], prior, U)
-    pi = prior + U @ y
+    kept = (values > 1.0) & (not trusted)
+    V, W = vectors[:, kept], vectors[:, ~kept]
+    cs, y = _steps(used, [t.c for t in used], prior, root @ V, made.prior_sd)  # (2)
+    pi = prior + root @ V @ y
+    pi[:k] += np.log(carried / (m0 * np.exp(pi))[:k].sum())
     for t in used:
-        t.sd_r = t.sd_r / COARSE
-    cs, _ = _steps(used, cs, pi, np.zeros((len(pi), 0)))
-    V = vectors[:, kept]
-    W = vectors[:, ~kept]
+        t.sd_r = t.fine
+    cs = [_bounded(t, c, pi) for t, c in zip(used, cs, strict=True)]
     covariance = root @ (W @ W.T + V @ np.diag(1 / (1 + values[kept])) @ V.T) @ root.T
-    at = iter(zip(used, start, cs, strict=True))
-    found = [_report([next(at) for _ in trial], pi) if trial else None for trial in trials]
-    return Masses(made, pi, prior, covariance, carried, _weak(made, root @ W), found)
+    return pi, prior, covariance, _weak(made, root @ W), start, cs
+
+
+def _hidden(system: System, untold: set[str]) -> list[str]:
+    """Bodies whose coordinates are all untold, if they and what hangs on them are HEAVY."""
+    weight = {b.name: float(b.mass) for b in system.bodies}
+    total = sum(weight.values())
+    for b in reversed(system.bodies):
+        if b.parent is not None and not b.parent.is_ground:
+            weight[b.parent.name] += weight[b.name]
+    untold_bodies = [
+        b for b in system.bodies if b.coordinates and untold.issuperset(c.name for c in b.coordinates)
+    ]
+    return [b.name for b in untold_bodies if weight[b.name] > HEAVY * total]
+
+
+def _bounded(t: _Stretch, c: Array, pi: Array) -> Array:
+    """The motion that forces ask for, from c on, with which no angle goes farther than BOUND from that of the markers."""
+    none, sd = np.zeros((len(pi), 0)), np.ones(len(pi))
+    for _ in range(ROUNDS):
+        c = _steps([t], [c], pi, none, sd)[0][0]
+        off = np.abs(t.change(c)) * t.angles
+        if off.max() <= BOUND:
+            break
+        t.steep = t.steep * np.where(off > BOUND, TIGHTER * BOUND / np.maximum(off, BOUND), 1.0)
+    return c
 
 
 def _beside(windows: list[Array], time: Array) -> list[Array]:
@@ -354,15 +485,19 @@ def _beside(windows: list[Array], time: Array) -> list[Array]:
     ]
 
 
-def _steps(used: list[_Stretch], cs: list[Array], pi_0: Array, U: Array) -> tuple[list[Array], Array]:
-    """Gauss-Newton steps of the splines and of y: pi = pi_0 + U y."""
-    y = np.zeros(U.shape[1])
+def _steps(
+    used: list[_Stretch], cs: list[Array], pi_0: Array, U: Array, sd: Array
+) -> tuple[list[Array], Array]:
+    """Gauss-Newton steps of the splines and of y: pi = pi_0 + U y, with prior standard deviations sd."""
+    y, V = np.zeros(U.shape[1]), U / (NEAR * sd)[:, None]
     cost = lambda cs, y: (
-        sum(t.worth * t.cost(c, pi_0 + U @ y) for t, c in zip(used, cs, strict=True)) + 0.5 * y @ y
+        sum(t.worth * t.cost(c, pi_0 + U @ y) for t, c in zip(used, cs, strict=True))
+        + 0.5 * (y @ y + ((V @ y) ** 16).sum())
     )
     now = cost(cs, y)
     for _ in range(STEPS):
-        S, right, parts = np.eye(len(y)), y.copy(), []
+        z = V @ y
+        S, right, parts = np.eye(len(y)) + 64 * (V.T * z**14) @ V, y + 8 * V.T @ z**15, []
         for t, c in zip(used, cs, strict=True):
             H, g, C, D, gp = t.normal(c, pi_0 + U @ y)
             CU = C @ U
@@ -385,8 +520,9 @@ def _steps(used: list[_Stretch], cs: list[Array], pi_0: Array, U: Array) -> tupl
     return cs, y
 
 
-def _report(stretches: list[tuple[_Stretch, Array, Array]], pi: Array) -> TrialResiduals:
-    """Result of a trial from its intervals."""
+def _report(stretches: list[tuple[_Stretch, Array, Array | None]], pi: Array) -> TrialResiduals:
+    """What was found of a trial: its stretches of time one after the other; with coefficients None the motion is that
+    of the markers."""
     made = stretches[0][0].made
     names = [made.system.speeds[j] for j in made.rows]
     units = ["N" if f else "N m" for f in made.is_force]
@@ -396,9 +532,9 @@ def _report(stretches: list[tuple[_Stretch, Array, Array]], pi: Array) -> TrialR
         rows.append(t.rows)
         time.append(t.t[t.counts])
         before.append(r[t.counts])
-        after.append(t.residual(c, pi)[t.counts])
-        q.append(t.spline(c)[0])
-        change.append((q[-1] - t.spline(t.c0)[0])[:, t.angles & t.free])
+        after.append((r if c is None else t.residual(c, pi))[t.counts])
+        q.append(t.q0 if c is None else t.spline(c)[0])
+        change.append(t.change(t.c0 if c is None else c)[:, t.angles & t.free])
         square += float((t.problem.errors(q[-1], t.fit.theta, t.fit.d)[0] ** 2).sum())
         seen += int(t.problem.seen.sum())
     all_of = np.concatenate

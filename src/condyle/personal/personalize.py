@@ -14,7 +14,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
 from condyle.io.markers import Markers
 from condyle.opensim import read_external_loads, read_osim
-from condyle.personal.anthropometry import role
+from condyle.personal.anthropometry import generic_stature, role
 from condyle.personal.dynamics import find_masses
 from condyle.personal.followed import exchanged, follow, strays
 from condyle.personal.landmarks import MarkerKinds, marker_kinds, who_is_who
@@ -46,7 +46,9 @@ STRANGER = 0.04
 NEAR = 0.01
 """Marker positions with a smaller standard deviation [m] count alike in the first search for poses."""
 DOUBTFUL = 0.03
-"""A marker this far from its landmark [m], four standard deviations, is not on it."""
+"""A marker that sits so far from its landmark [m], four standard deviations, is not on it."""
+TALL, HEAVY = 0.1, 0.5
+"""Logarithms of stature and mass: what is told may differ from what the sizes say by these."""
 WIDE, FAR = 4.0, 0.4
 """Standard deviations of angles and lengths of coordinates without a range [rad, m]; for those with one it is
 twice the range, just enough to hold coordinates that no marker determines.
@@ -240,6 +242,7 @@ def personalize(
             f"personalize: sizes were still changing after {result.iterations} steps; see .quality",
             RuntimeWarning,
         )
+    _plausible(one, np.exp(result.theta), height, None if any(forces) else mass)
     say("motions")
     followed, wholes = [], []
     for k, r in enumerate(found):
@@ -257,15 +260,29 @@ def personalize(
         say("masses")
         times = [r.markers.time for r in found if not r.static]
         titles = [r.name for r in found if not r.static]
-        masses = find_masses(
-            one, wholes, result, titles, times, [f.q for f in followed], forces, mass, symmetric
-        )
+        masses = find_masses(one, wholes, result, titles, times, followed, forces, mass, symmetric)
         for k, dynamic in enumerate(masses.trials):
             if dynamic is not None:
                 followed[k] = followed[k].changed(wholes[k], result, dynamic.rows, dynamic.q)
     return Person(
         one, prior, kinds, who, found, picks, fit, result, followed, mass, renamed, lost, strange, masses
     )
+
+
+def _plausible(one: SizedSystem, s: Array, height: float | None, mass: float | None) -> None:
+    """Warn where markers contradict what the user says of the subject."""
+    tall = generic_stature(one.system, one.parameters(s))
+    if height is not None and tall is not None and abs(np.log(tall / height)) > TALL:
+        warn(
+            f"personalize: the legs are those of someone {tall:.2f} m tall, and height= says {height:.2f} m",
+            RuntimeWarning,
+        )
+    grown = sum(float(b.mass) * float(np.prod(s[one.which[b.name]])) for b in one.generic.bodies)
+    if mass is not None and abs(np.log(mass / grown)) > HEAVY:
+        warn(
+            f"personalize: a subject of this size has about {grown:.0f} kg, and mass= says {mass:.1f} kg; is it in kg?",
+            RuntimeWarning,
+        )
 
 
 def _doubtful(fit: Fit, used: list[str], kinds: MarkerKinds, given: Any) -> dict[str, float]:

@@ -29,9 +29,11 @@ from condyle.tree import scales
 WINDOW = 0.2
 """Time in which forces and accelerations are averaged when they are compared [s]."""
 MISSING = 0.12
-"""In frames whose vertical force is off by this fraction of the expected force, or of the weight if that is
-more, a foot is off the plates.
-"""
+"""A frame whose vertical force is off by this part of what it should be, at least of the weight, has a foot off the
+plates."""
+SOFT = 0.15
+"""Of the acceleration, what bones and skin do more or less than the flesh between them: a runner's frames are off by
+that, too."""
 SHORTEST, EDGE = 0.25, 0.1
 """The shortest time that is used, and what is left out at its ends, where accelerations are not known [s]."""
 LIKELY, GIVEN, NEAR = 0.35, 0.1, 0.04
@@ -42,6 +44,12 @@ FAR = 0.3
 """Maximum distance of a force from the nearest joint [m]."""
 SURE = 0.02
 """Horizontal forces below this part of the weight do not show their sign."""
+LEVER, STILL = 0.03, 0.005
+"""Torque about horizontal axes over force [m] beyond which it is no free torque, unless the point moves less [m]."""
+
+
+class NotCarriedError(DescriptionError):
+    """Plates that never carry the subject."""
 
 
 def gravity_of(system: System) -> tuple[float, Array]:
@@ -54,6 +62,43 @@ def gravity_of(system: System) -> tuple[float, Array]:
             "cd.System(gravity=(0, -9.81, 0)), or leave loads out"
         )
     return g, -acceleration / g
+
+
+def free_torques(loads: list[ExternalLoad], up: Array, name: str) -> list[ExternalLoad]:
+    """The loads, without torques that are moments about the origin of a plate or of ground: with the point of a force
+    given these would count twice. About the center of pressure a foot cannot turn a plate but about the vertical.
+
+    Args:
+        loads: of a trial.
+        up: the direction against gravity.
+        name: of the trial, for messages.
+    """
+    out, told = [], []
+    for load in loads:
+        out.append(load)
+        if load.force is None or load.point is None or load.torque is None:
+            continue
+        F, p, T = (load.table[list(x)].values for x in (load.force, load.point, load.torque))
+        acts = np.linalg.norm(F, axis=1) > LEAST
+        if load.frame != "ground" or not acts.any():
+            continue
+        across, force = (
+            float(np.sqrt((x[acts] ** 2).sum(axis=1).mean())) for x in (T - np.outer(T @ up, up), F)
+        )
+        if across < LEVER * force or np.nanstd(p[acts], axis=0).max() < STILL:
+            continue
+        told.append(f"{load.torque[0]} .. ({across:.0f} N m)")
+        out[-1] = ExternalLoad(
+            load.body, load.table, force=load.force, point=load.point, point_frame=load.point_frame
+        )
+    if told:
+        warn(
+            f"personalize: {name}: torques of loads turn about horizontal axes: {cut(told)}. They look like moments "
+            "about the origin of plates or ground, which count twice beside points of application; these columns are "
+            "left out. Free torques belong there, or no torque_identifier",
+            RuntimeWarning,
+        )
+    return out
 
 
 def wrench(system: System, time: Array, q: Array, loads: list[ExternalLoad], name: str) -> Array:
@@ -149,7 +194,8 @@ def covered(
     likely = np.exp(-0.5 * ((tried - np.log(expected)) / (GIVEN if sure else LIKELY)) ** 2)
     found = np.exp(-0.5 * ((tried - told[:, None]) / NEAR) ** 2).sum(axis=0)
     mass = float(np.exp(tried[np.argmax((found + 1e-3) * likely)]))
-    good = np.abs(vertical - mass * fall) < MISSING * mass * np.maximum(g, fall)
+    off = MISSING * np.maximum(g, fall) + SOFT * np.abs(fall - g)
+    good = np.abs(vertical - mass * fall) < mass * off
     good &= away < FAR
     edge = max(2, round(EDGE / step))
     ends = np.flatnonzero(np.diff(np.r_[0, good.astype(int), 0]))
@@ -159,10 +205,12 @@ def covered(
         if hi - lo >= max(8, SHORTEST / step) and force[lo:hi].mean() > 0.3 * mass * g:
             windows.append(np.arange(lo, hi))
     if not windows:
-        raise DescriptionError(
+        raise NotCarriedError(
             f"personalize: {name}: in no quarter of a second do the plates carry the subject's weight; are the "
             "loads of this trial, and do times agree? Leave the loads of a trial out, None, in which a foot is "
             "always off the plates"
+            + f". They carry about {np.exp(np.median(told)):.0f} kg, and mass= says {expected:.0f} kg"
+            * bool(sure and len(told))
         )
     rows = np.concatenate(windows)
     mass = float(vertical[rows].sum() / fall[rows].sum())  # (2)

@@ -14,12 +14,13 @@ from condyle.errors import DescriptionError
 from condyle.io.markers import Markers
 from condyle.opensim import write_osim
 from condyle.personal.anthropometry import SizePrior
-from condyle.personal.dynamics import Masses, TrialResiduals
+from condyle.personal.dynamics import Masses
 from condyle.personal.estimates import Estimates
 from condyle.personal.followed import Followed
 from condyle.personal.landmarks import MarkerKinds, WhoIsWho
 from condyle.personal.loaded_system import SHARE
 from condyle.personal.marker_fit import Fit, MarkerFit
+from condyle.personal.plates import LIKELY
 from condyle.personal.recordings import SubjectRecording
 from condyle.personal.sized_system import SizedSystem
 from condyle.presentation import Block, Display, cut, page
@@ -257,7 +258,8 @@ class Person(Display, Judged):
             markers=table,
             arrows=arrows,
             plots=[followed.errors],
-            title=f"The subject of {r.name}",
+            title=f"The subject of {r.name}: red bodies are a tenth larger than the generic model's, blue ones smaller; "
+            "arrows lead from where the model has a marker to where it sits",
         )
 
     @property
@@ -300,7 +302,7 @@ class Person(Display, Judged):
         for name, r in zip(names, self.dynamics.trials if self.dynamics else (), strict=False):
             if r is None:
                 continue
-            force, moment = _left(r)
+            force, moment = r.left
             yield Check(
                 f"residual force RMS, {name}", 100 * force / r.peak, "% of peak", 1.0, 5.0, "", FORCES
             )
@@ -313,6 +315,16 @@ class Person(Display, Judged):
             off = 100 * abs(total / self.dynamics.total - 1)
             yield Check("total mass against the vertical force", off, "%", 1.0, 3.0, f"{total:.1f} kg")
             found = self.dynamics
+            if self.mass is None:
+                off = abs(float(np.log(found.total / found.likely))) / LIKELY
+                yield Check(
+                    "mass of the forces against sizes", off, "sd", 2.0, 4.0, f"{found.likely:.0f} kg", FORCES
+                )
+            else:
+                off = 100 * abs(found.total / self.mass - 1)
+                yield Check(
+                    "mass of the forces against mass=", off, "%", 5.0, 15.0, f"{self.mass:.1f} kg", FORCES
+                )
             away = np.abs(found.pi - found.prior) / found.loaded.prior_sd
             k = int(np.argmax(away))
             yield Check(
@@ -397,10 +409,3 @@ def _color(size: float) -> str:
     x = float(np.clip((size - 1) / 0.1, -1, 1))
     pale = round(200 * (1 - abs(x)))
     return f"#{220 if x > 0 else pale:02x}{pale:02x}{220 if x < 0 else pale:02x}"
-
-
-def _left(r: TrialResiduals) -> tuple[float, float]:
-    """Root mean square of residual force [N] and moment [N m]."""
-    is_force = np.array([u == "N" for u in r.after.units])
-    size = lambda x: float(np.sqrt((x**2).sum(axis=1).mean())) if x.shape[1] else 0.0
-    return size(r.after.values[:, is_force]), size(r.after.values[:, ~is_force])

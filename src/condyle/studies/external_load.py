@@ -172,7 +172,8 @@ class ExternalLoad(ExplainsCalls):
             if not np.isfinite(own).all():
                 i, j = np.argwhere(~np.isfinite(own))[0]
                 raise ShapeError(
-                    f"ExternalLoad on {self.body!r}: {columns[j]!r} is {own[i, j]} at t = {time[i]:g} s"
+                    f"ExternalLoad on {self.body!r}: {columns[j]!r} is {own[i, j]} at t = {time[i]:g} s: "
+                    "fill the gap, or write 0 forces where nothing acts"
                 )
             x[:, 3 * k : 3 * k + 3] = own
         return x
