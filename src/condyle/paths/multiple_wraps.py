@@ -4,7 +4,8 @@ Which and in which order: OpenSim's rule. The surfaces are visited in the order 
 again. A visit takes the surface out of the path and tries all straight parts of what is left: between points,
 or from where another surface is left to where the next is touched. The first part that must go over the
 surface has it; else the one that may and grows least. Sweeps end when one changes nothing. What the rules say
-of pieces without a surface is asked once, at the start; if they say no to all, that is the end.
+of pieces without a surface is asked once, at the start. Mostly that is the end too: they say no to all, or what
+they say leaves nothing for the sweeps (`Chain.idle`).
 
 Where: between two surfaces i, i + 1 there is a gap. Its point X is free in the plane across the gap, and
 there the path has no corner:
@@ -40,7 +41,7 @@ import numpy as np
 from condyle.arrays import SX
 from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import look_up
-from condyle.paths.cylinder_sphere import MANDATORY, WRAPPED
+from condyle.paths.cylinder_sphere import MANDATORY, NONE, WRAPPED
 from condyle.paths.ellipsoid_length import CONVERGED as ENOUGH
 from condyle.paths.segment import Columns, Segment, across_to, cross, dot, norm, unit
 from condyle.paths.wrap_surfaces import WIDTH, Surface
@@ -209,14 +210,60 @@ class Chain:
     # ---- the loop ------------------------------------------------------------------------------------------
 
     def idle(self, p: SX) -> tuple[SX, SX]:
-        """What `finish` gives of a path that goes over no surface, and whether it may go over some."""
-        usable, places = ca.vertsplit(self.usable(p)), [(k, i) for k in range(self.m) for i in self.pieces[k]]
-        may, surfaces = [], self.surfaces(p)
-        for flag, (k, i) in zip(usable, places, strict=True):
-            if i not in self.never[k]:
-                ends = self.ends(p, k, self.point(p, i), self.point(p, i + 1))
-                may.append(all_of(flag, surfaces[k].near(*ends)))
-        return self.finish(p, self.nothing(ca.SX.zeros(len(places)))), any_of(*may)
+        """Most poses: each surface has at most one piece that comes near it, and no two meet. Then the first visits
+        find all, and the second ones change nothing: what `finish` gives of that, and whether it is not so."""
+        usable, first, surfaces = ca.vertsplit(self.usable(p)), 0, self.surfaces(p)
+        near: list[ca.SX] = []
+        piece: list[ca.SX] = []
+        ends: list[tuple[ca.SX, ca.SX]] = []
+        busy: list[ca.SX] = []
+        yields: list[tuple[int, ca.SX]] = []
+        for k, (surface, pieces) in enumerate(zip(surfaces, self.pieces, strict=True)):
+            at, any_, A, B = ca.SX(pieces[0]), ca.SX(0), ca.SX.zeros(3), ca.SX.zeros(3)
+            for flag, i in zip(usable[first : first + len(pieces)], pieces, strict=True):
+                if i in self.never[k]:
+                    continue
+                given = self.ends(p, k, self.point(p, i), self.point(p, i + 1))
+                here = all_of(flag, surface.near(*given))
+                at, A, B = (
+                    ca.if_else(here, new, old) for new, old in zip((i, *given), (at, A, B), strict=True)
+                )
+                busy.append(all_of(any_, here))
+                any_ = any_of(any_, here)
+            first += len(pieces)
+            for j in range(k):
+                both = all_of(any_, near[j], piece[j] == at)
+                if surface.closed and surfaces[j].closed:
+                    any_ = all_of(any_, ca.logic_not(both))  # the first has the piece,
+                    yields.append((j, both))  # if it is on the path
+                else:
+                    busy.append(both)  # it is rarely enough to look at one, and takes long
+            near.append(any_)
+            piece.append(at)
+            ends.append((A, B))
+        meet = any_of(*busy)
+        on: list[ca.SX] = []
+        rows: list[ca.SX] = []
+        for k, surface in enumerate(surfaces):
+            A, B = ends[k]
+            row = surface.row(A, ca.if_else(all_of(near[k], ca.logic_not(meet)), B, A))
+            on.append(all_of(near[k], row[0] != NONE))
+            busy.append(all_of(on[k], ca.logic_not(row[0] >= 0)))
+            rows.append(ca.if_else(on[k], row, 0))
+        piece = [ca.if_else(here, i, at[0]) for here, i, at in zip(on, piece, self.pieces, strict=True)]
+        busy += [all_of(both, ca.logic_not(on[j])) for j, both in yields]
+        for j in range(self.m):
+            P, Q = self.touches(p, j, rows[j])
+            begin, end = self.point(p, piece[j]), self.point(p, piece[j] + 1)
+            for k, surface in enumerate(surfaces):
+                if k == j or not set(self.pieces[j]) & set(self.pieces[k]):
+                    continue
+                may = all_of(on[j], self.of_piece(k, piece[j], self.usable(p)))
+                for A, B in ((begin, P), (Q, end)):
+                    busy.append(all_of(may, surface.near(*self.ends(p, k, A, B))))
+        alone = {"on": on, "piece": piece, "rows": rows}
+        whole = self.state.split(self.nothing(ca.SX.zeros(len(usable)))) | alone
+        return self.finish(p, self.state.join(whole)), any_of(*busy)
 
     def start(self, p: SX) -> tuple[SX, SX]:
         plain: list[ca.SX] = []

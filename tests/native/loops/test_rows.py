@@ -320,7 +320,17 @@ def test_refusals():
 # ---- Links -------------------------------------------------------------------------------------------------
 
 
-def linked(case: Case, springs: int, seed: int) -> tuple[TableSweep, np.ndarray, np.ndarray, np.ndarray]:
+def pulled(stretch, stiff, terms: int):
+    """What a spring pulls with: a line, or a series of so many terms."""
+    pull = stiff * stretch + 1
+    for _ in range(terms):
+        pull = 0.1 * pull * stretch + 1
+    return pull
+
+
+def linked(
+    case: Case, springs: int, seed: int, terms: int = 0
+) -> tuple[TableSweep, np.ndarray, np.ndarray, np.ndarray]:
     """Rows of a fourth type, each with links a and b to rows of the tree; both may lead to one row."""
     rng = np.random.default_rng(seed)
     a, b = rng.integers(0, case.n, (2, springs))
@@ -331,7 +341,7 @@ def linked(case: Case, springs: int, seed: int) -> tuple[TableSweep, np.ndarray,
         np.concatenate([case.parents, np.zeros(springs, int)]),
     )
     x_a, x_b, stiff = sym("x_a"), sym("x_b"), sym("k")
-    pull = stiff * (x_b - x_a) + 1
+    pull = pulled(x_b - x_a, stiff, terms)
     spring = RowKernel({"a.a": x_a, "b.a": x_b, "constant.k": stiff}, {}, {"a.s": pull, "b.s": 2 * pull})
     steps = [RowPass([*p.kernels, None], p.backwards) for p in (case.zero(), case.outward())]
     steps += [RowPass([None, None, None, spring]), RowPass([*case.inward().kernels, None], True)]
@@ -354,13 +364,14 @@ def linked(case: Case, springs: int, seed: int) -> tuple[TableSweep, np.ndarray,
 
 
 @HOW
-def test_links_lead_to_any_rows_and_sums_lose_nothing(how):
+@pytest.mark.parametrize("terms", [0, 9])  # with nine, rows of one state run side by side
+def test_links_lead_to_any_rows_and_sums_lose_nothing(how, terms):
     """Each spring adds to the rows a and b, also where these are one."""
     case = Case(5)
-    rows, a, b, k = linked(case, 17, 6)
+    rows, a, b, k = linked(case, 17, 6, terms)
     value, extra = case_a(case), {i: np.zeros(STATES) for i in range(case.n)}
     for i, j, stiff in zip(a.tolist(), b.tolist(), k):
-        pull = stiff * (value[j] - value[i]) + 1
+        pull = pulled(value[j] - value[i], stiff, terms)
         extra[i] = extra[i] + pull
         extra[j] = extra[j] + 2 * pull
     y, _ = run(rows, (case.x, case.bias), how)

@@ -3,7 +3,7 @@
 Rows of one type, of one state, may run side by side in the lanes of a register, if the rows of a pass do not
 need each other: 54 muscles take fourteen runs of their law, not 54. Numbers of the rows are gathered lane by
 lane, a kernel for lanes runs, and its results go back to the rows: equal to the last bit to one row after the
-other.
+other. What rows add is added lane by lane.
 """
 
 from __future__ import annotations
@@ -117,16 +117,16 @@ class SweepWriter:
         rows, numbers = step.order(self.sweep.types)
         mine = np.isin(numbers, list(calls))
         order = np.stack([rows[mine], numbers[mine]], axis=1)
-        together = self._in_lanes(step, calls, order) if self.W == 1 and not self.masked else ()
-        apart = ~np.isin(order[:, 1], together)
-        for number in together:
-            self._side_by_side(f"{tag}.t{number}", calls[number], order[order[:, 1] == number, 0])
-        self._one_by_one(tag, {k: call for k, call in calls.items() if k not in together}, order[apart])
+        together = self._in_lanes(step, calls, order) if self.W == 1 and not self.masked else []
+        for k, run in enumerate(_runs(order, together)):
+            if (number := int(run[0, 1])) in together:
+                self._side_by_side(f"{tag}.t{number}", calls[number], run[:, 0])
+            else:
+                self._one_by_one(f"{tag}.r{k}" if together else tag, calls, run)
 
     def _one_by_one(self, tag: str, calls: dict[int, RowCall], order: np.ndarray) -> None:
         """Rows and the numbers of their kernels, one after the other."""
-        if not len(order):
-            return
+        calls = {number: call for number, call in calls.items() if number in order[:, 1]}
         b, table = self.b, self.module.table(f"{tag}.order", order.astype(np.int32))
         with b.loop(len(order)) as k:
             i = b.entry(table, k * 2)
@@ -243,7 +243,10 @@ class SweepWriter:
         return [
             k
             for k, call in calls.items()
-            if not call.adds and _worth(call) and (order[:, 1] == k).sum() >= jit.register_width()
+            if _worth(call)
+            and (order[:, 1] == k).sum() >= jit.register_width()
+            # what rows add is added in their order
+            and (not call.adds or np.ptp(np.flatnonzero(order[:, 1] == k)) + 1 == (order[:, 1] == k).sum())
         ]
 
     def _side_by_side(self, symbol: str, call: RowCall, rows: np.ndarray) -> None:
@@ -261,7 +264,7 @@ class SweepWriter:
         starts = np.cumsum([0, *ins, *outs]).tolist()
         self.work = max(self.work, W * (starts[-1] + blocks) + _LINE // 8)
         places = [b.at(b.aligned(self.scratch, _LINE), start * W) for start in starts]
-        bases = {base for base, _ in (*call.ins, *call.outs)}
+        bases = {*(base for base, _ in (*call.ins, *call.outs)), *(base for base, _, _ in call.adds)}
         with b.loop(len(filled), W) as first:
             at = [self._pointers(b.entry(order, first + lane), bases) for lane in range(W)]
             given = list(places)
@@ -279,6 +282,28 @@ class SweepWriter:
                 for lane, pointers in enumerate(at):
                     for j in range(n):
                         b.store(b.load(b.at(place, j * W + lane)), b.at(pointers[base], offset + j))
+            sums = places[len(ins) + len(call.outs) :]
+            for lane, pointers in enumerate(at if sums else ()):
+                with b.when(
+                    b.compare("slt", first + lane, len(rows))
+                ):  # those that fill the lanes are there already
+                    for (base, offset, n), place in zip(call.adds, sums, strict=False):
+                        for j in range(n):
+                            total = b.at(pointers[base], offset + j)
+                            b.store(b.load(b.at(place, j * W + lane)) + b.load(total), total)
+
+
+def _runs(order: np.ndarray, together: Collection[int]) -> list[np.ndarray]:
+    """Rows, and the numbers of their kernels, that run at a time: all of a number in `together`, others until the next
+    of these comes."""
+    first = {number: np.flatnonzero(order[:, 1] == number)[0] for number in together}
+    place = np.array(
+        [first.get(number, row) for row, number in enumerate(order[:, 1].tolist())], dtype=np.int64
+    )
+    place = np.argsort(place, kind="stable")
+    sorted_, apart = order[place], ~np.isin(order[place, 1], list(together))
+    new = (sorted_[1:, 1] != sorted_[:-1, 1]) & ~(apart[1:] & apart[:-1])
+    return [run for run in np.split(sorted_, np.flatnonzero(new) + 1) if len(run)]
 
 
 def _independent(sweep: TableSweep, step: RowPass) -> bool:
@@ -299,12 +324,16 @@ def _independent(sweep: TableSweep, step: RowPass) -> bool:
 
 
 def _worth(call: RowCall) -> bool:
+    found = [table for _, tables, _ in getattr(call.function, "stages", ()) for table in tables if table.name]
+    if not all(getattr(table, "side_by_side", True) for table in found):
+        return False
     moved = sum(
         len(elements)
         for (base, _), elements in zip(call.ins, _used(call.function), strict=True)
         if base not in ("constant", "root")
     ) + sum(sizes(call.function)[1])
-    return sum(op not in LEAVES for code in _codes(call.function) for op in code.op) >= WORTH * moved
+    own = sum(op not in LEAVES for code in _codes(call.function) for op in code.op)
+    return own + sum(table.n_instructions() for table in found) >= WORTH * moved
 
 
 def _codes(f: ca.Function | Staged) -> list[Instructions]:

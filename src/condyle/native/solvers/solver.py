@@ -8,9 +8,11 @@ compiled once. A state whose `busy` is zero leaves the loop: in lanes it is comp
 it equals the scalar loop to the last bit. One whose `busy` is NaN leaves at once. If the loop does not
 converge the status is LIMIT or NAN, and the rest of the row is NaN.
 
+If idle(p) finds that a state has nothing to solve, its results are the row: (1) runs for the other lanes only,
+or not at all.
+
 A step may need a sum over the rows c of a table, of which one term is compiled: total = sum term(p, x, c),
-and then x, busy = step(p, x, total). If idle(p) finds that no lane has anything to solve, its results are the
-row.
+and then x, busy = step(p, x, total).
 
 Solvers may be nested: start, step and finish may contain rows of tables and of solvers.
 
@@ -62,7 +64,7 @@ class Solver(LinkedSource):
         limit: steps at most.
         term: p, x, c -> a term of the sum that a step needs.
         table: the rows c, shape (terms, numbers).
-        idle: p -> results, busy; where that is zero, the results are those of finish.
+        idle: p -> results, busy; where that is zero, these are the results.
         noted: the last of the results, where it is not zero, sets the word of notes.py.
     """
 
@@ -200,10 +202,15 @@ class Solver(LinkedSource):
 
         L, n, last = module.lanes, sizes(self.start)[1][0], self.width - 1
         masked = L.W > 1
+        apart = masked and self.idle is not None  # lanes with nothing to solve keep their rows
         sums = self.term.numel_out(0) if self.term else 0
         works = [
-            add_kernel(module, f, f"{symbol}.{part}", masked=masked and part == "step")
-            for part, f in (("start", self.start), ("step", self.step), ("finish", self.finish))
+            add_kernel(module, f, f"{symbol}.{part}", masked=there)
+            for part, f, there in (
+                ("start", self.start, False),
+                ("step", self.step, masked),
+                ("finish", self.finish, apart),
+            )
         ]
         if self.idle is not None:
             works.append(add_kernel(module, self.idle, f"{symbol}.idle"))
@@ -212,15 +219,19 @@ class Solver(LinkedSource):
         with module.function(symbol, [POINTER] * 3, internal=False) as b:
             p, row, x = b.arguments
             busy, total, rest = (b.at(x, k * L.W) for k in (n, n + 1, n + 1 + sums))
+            asked: list[Value] = []
             if self.idle is not None:
                 solve = b.label("solve")
                 b.call(f"{symbol}.idle", p, row, busy, rest)
                 b.store(float(OK), b.at(row, last * L.W))
-                b.branch(b.any(b.compare("une", b.load(busy), 0.0)), solve, idle := b.label("idle"))
+                asked = [b.compare("une", b.load(busy), 0.0)]
+                b.branch(b.any(asked[0]), solve, idle := b.label("idle"))
                 b.place(idle)
                 b.give()
                 b.place(solve)
             b.call(f"{symbol}.start", p, x, busy, rest)
+            if apart:
+                b.store(b.select(asked[0], b.load(busy), 0.0), busy)
             with b.repeat() as k:
                 flag = b.load(busy)
                 # not of a lane that has left: its flag is 0 or NaN for good
@@ -229,7 +240,7 @@ class Solver(LinkedSource):
                 if self.term:
                     b.call(f"{symbol}.sum", p, x, total, rest)
                 b.call(f"{symbol}.step", p, x, *[total] * bool(self.term), x, busy, rest, *[live] * masked)
-            b.call(f"{symbol}.finish", p, x, row, rest)
+            b.call(f"{symbol}.finish", p, x, row, rest, *asked * apart)
             status = b.select(
                 b.compare("uno", flag, 0.0), float(NAN), b.select(live, float(LIMIT), float(OK))
             )
@@ -299,11 +310,14 @@ class Solver(LinkedSource):
 
     def evaluate(self, p: np.ndarray) -> np.ndarray:
         """Rows (width, states) at p (needs, states), by CasADi's evaluator."""
+        idle, asked = np.zeros((self.width - 1, p.shape[1])), np.ones(p.shape[1], bool)
         if self.idle is not None:
-            results, busy = evaluate(self.idle, p)
-            if not busy.any():
-                return np.vstack([results, np.full(busy.shape, float(OK))])
+            idle, busy = evaluate(self.idle, p)
+            asked = busy[0] != 0
+            if not asked.any():
+                return np.vstack([idle, np.full(busy.shape, float(OK))])
         x, busy = evaluate(self.start, p)
+        busy[:, ~asked] = 0.0
         for _ in range(self.limit):
             live = ~np.isnan(busy[0]) & (busy[0] != 0)
             if not live.any():
@@ -316,7 +330,7 @@ class Solver(LinkedSource):
             after = evaluate(self.step, p, x, *[np.sum(terms, axis=0)] * bool(self.term))
             x[: len(after[0]), live], busy[:, live] = after[0][:, live], after[1][:, live]
         status = np.where(np.isnan(busy[0]), NAN, np.where(busy[0] != 0, LIMIT, OK)).astype(float)
-        results = evaluate(self.finish, p, x)[0]
+        results = np.where(asked, evaluate(self.finish, p, x)[0], idle)
         if self.noted and np.any(results[-1] > 0):
             notes.put()
         return np.vstack([np.where(status == OK, results, np.nan), status])
