@@ -35,6 +35,8 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
+        if name.startswith("__"):  # each import asks for __path__
+            raise AttributeError(name)
         near = difflib.get_close_matches(name, __all__, n=3, cutoff=0.6)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise AttributeError(f"cd.errors has no {name!r}{hint}")

@@ -3,11 +3,14 @@ speeds, interrupts."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import condyle as cd
 from condyle.fit.frames import Frames
+from condyle.studies.assemble import follow
 from tests.fit.test_assemble import arm
 from tests.verification import mechanisms
 
@@ -269,3 +272,43 @@ def test_frames_without_times_of_what_depends_on_time():
     frames = cd.assemble_frames(still, still.state(), G.Coordinate("elbow", np.zeros(4)))
     with pytest.raises(cd.errors.CondyleError, match="these have none: give assemble_frames t=times"):
         frames.inverse_dynamics()
+
+
+def turned_walker():
+    system, q, stations = walker()
+    goals = markers(system, q[1:2], stations)
+    return system, [*goals, G.Orientation("shank", system.body_pose(q[1:2], "shank").R, weight=0.1)]
+
+
+def pulled_linkage():
+    """Constraints, and a target off the way."""
+    system = mechanisms.four_bars(1)
+    body, place = system.bodies[1].name, (0.1, 0.0, 0.0)
+    at = system.station_position(system.defaults()[0], body, place)
+    return system, [G.Station(body, place, at[None] + (0.05, 0.1, 0))]
+
+
+def bead_on_a_curve():
+    """Rows of tables are looked up."""
+    s = np.linspace(0.0, 1.0, 8)
+    frames = np.tile(np.eye(3), (8, 1, 1)), np.stack([s, s**2, 0 * s], axis=1)
+    system = cd.System()
+    system.add_body("bead", mobilizer=cd.SplineCurve(frames, 4), mass=1.0, inertia=(1, 1, 1))
+    return system, [G.Station("bead", (0, 0, 0), np.array([[0.4, 0.3, 0.0]]))]
+
+
+@pytest.mark.parametrize("make", [turned_walker, pulled_linkage, bead_on_a_curve])
+def test_a_single_frame_needs_no_machine_code(make, monkeypatch):
+    """Python runs the loop of one frame, and finds what the machine code of two finds."""
+    system, goals = make()
+    twice = [replace(g, **{g.about: np.repeat(getattr(g, g.about), 2, axis=0)}) for g in goals]
+    options = {"t": [0.0, 1.0], "accuracy": 1e-10}
+    compiled = cd.assemble_frames(system, system.state(), twice, **options)
+    other = system.copy()
+    state = other.state()
+    monkeypatch.setenv("CONDYLE_CACHE", "off")
+    monkeypatch.setattr("condyle.native.machine.jit.compile_ir", None)
+    frames = follow("test", state, tuple(goals), np.zeros(1), {}, False, 1e-10, False)
+    assert str(frames.status) == "finished" == str(compiled.status)
+    np.testing.assert_allclose(frames.q[0], compiled.q[0], atol=1e-9)  # ten times the accuracy
+    np.testing.assert_allclose(frames.info[0, :4], compiled.info[0, :4], atol=1e-9)  # steps and costs too

@@ -130,7 +130,17 @@ run = cd.simulate(system, system.equilibrate_muscles(system.state(q=[0.3, -0.4])
 table = cd.Table(run.t, system.coordinates, run.q, degrees=False)
 found = cd.inverse_dynamics(system, cd.Motion.of(system, run))
 lengths = system.path_lengths(np.repeat(run.q[:1], 40, axis=0))
-print(repr(float(run.q[-1] @ [1.0, 2.0])), repr(float(np.abs(found.values).sum())), repr(float(lengths.sum())))
+leg = cd.read_osim(sys.argv[1])
+for k, place in enumerate(((0.1, 0.2, 0.05), (0.1, -0.2, 0.05), (0.1, 0, -0.05))):
+    leg.add_marker(f"thigh{k}", "thigh", place)
+    leg.add_marker(f"shank{k}", "shank", place)
+ends, roll = [("ground", (0.05, 0.1, 0)), ("shank", (0.03, -0.05, 0))], cd.paths.Cylinder(0.02, 0.1)
+path = cd.paths.Path(ends, [cd.paths.Wrap(roll, "thigh", (0, -0.2, 0))])
+leg.add_force("over", cd.muscles.Thelen2003(path, 1000.0, 0.1, 0.25))
+still = np.array([[np.ravel(leg.copy().station_position([0.1, -0.3], m.body, m.station)) for m in map(leg.marker, leg.markers)]])
+scaled = cd.scale(leg, cd.Markers([0.0], leg.markers, 1.02 * still), factors={"thigh": 1.1, "shank": 1.05})
+numbers = [run.q[-1] @ [1.0, 2.0], np.abs(found.values).sum(), lengths.sum(), scaled.system.force("over").optimal_fiber_length]
+print(*(repr(float(x)) for x in [*numbers, *scaled.system.marker("shank0").station]))
 print(system.compiled.function("forward_dynamics").report.cached)
 """
 
@@ -141,7 +151,8 @@ def test_bytes_flipped_in_entries_of_every_kind(folder):
     expected, cached = run()
     assert run() == [expected, "True"] and cached == "False"
     paths = sorted((folder / "cache").glob("*.code"))
-    assert len(paths) >= 5  # a parsed model, kernels, a program, notes, what models share
+    # a parsed model, kernels, a program, notes, what models share, expressions and nodes that Python runs
+    assert len(paths) >= 12
     rng = random.Random(5)
     for harm in ("flip", "cut", "swap"):
         paths = [path for path in paths if path.exists()]  # notes are kept again only if they took a while

@@ -41,12 +41,12 @@ def test_truth(person, recording):
     """Sizes of a spatial subject with 4 mm of skin motion and markers 5 mm off, and its joint centers (#285)."""
     true, _, _, q = recording
     for name, size in (("thigh y", 1.08), ("shank y", 1.04)):
-        sd = person.sizes.sd[name]
-        assert sd < 0.02 and person.sizes[name] == pytest.approx(size, abs=3 * sd)  # 8 mm of 0.4 m
+        assert person.sizes.sd[name] < 0.02
+        assert person.sizes[name] == pytest.approx(size, abs=0.02)  # 8 mm of 0.4 m
     A, B = person.system.body_poses(person.motions[0].values), true.body_poses(q)
     at = [true.body(f"{b}_r").index for b in ("femur", "tibia", "foot")]
     off = np.linalg.norm(A.p[:, at] - B.p[:, at], axis=-1).mean(axis=0)
-    assert (off < (0.015, 0.01, 0.01)).all(), off  # markers are off by 5 mm along each axis
+    assert (off < (0.01, 0.01, 0.005)).all(), off  # markers are off by 5 mm along each axis
 
 
 def test_a_trial_that_does_not_exist(person):
@@ -118,8 +118,9 @@ def test_z_up(model, recording):
     turn = lambda m: cd.Markers(m.time, m.names, m.positions[..., [0, 2, 1]] * (1, -1, 1))
     with pytest.raises(cd.errors.DescriptionError, match="vertical='z'"):
         cd.personalize(model, turn(walk), turn(static))
-    with pytest.warns(RuntimeWarning, match="vertical='z'"):
+    with pytest.warns(RuntimeWarning) as told:  # lying, angles of the pelvis may be singular: another warning
         cd.personalize(model, turn(walk))
+    assert any("vertical='z'" in str(w.message) for w in told)
 
 
 def test_gaps_and_zeros(model, recording, person):
@@ -147,7 +148,7 @@ def test_a_trial_of_another_subject(model, recording):
     other = rig.recording({k: 1.12 * v for k, v in rig.SIZES.items()}, seed=5)[2][0]
     with pytest.warns(RuntimeWarning, match=r"trial 3 \(\+"):
         found = cd.personalize(model, [*trials[:2], other], static)
-    assert list(found.strange) == ["trial 3"] and femur(found) == pytest.approx(1.08, abs=0.03)
+    assert list(found.strange) == ["trial 3"] and femur(found) == pytest.approx(1.08, abs=0.02)
 
 
 def test_asymmetric(model):

@@ -5,6 +5,7 @@ import pytest
 
 import condyle as cd
 import condyle.personal.skin as skin
+from tests.personal import rig
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def test_a_step_is_that_of_the_dense_problem(person, few):
     rng = np.random.default_rng(0)
     q = fit.q[few.chosen] + 0.01 * rng.normal(size=(len(few.chosen), p.system.nq))
     p.seen[2, 1] = False  # a marker that was not seen
-    W, logdet = few.weights(0.004, 0.2, 0.001, 0.005)
+    W, logdet = few.weights(0.004, 3.0, 0.2, 0.001, 0.005)
     du, dtheta, dd, S, _ = few.step(q, fit.theta, fit.d, W)
     e, A, B = p.linear(q, fit.theta, fit.d)
     T, M, _, n = A.shape
@@ -38,7 +39,7 @@ def test_a_step_is_that_of_the_dense_problem(person, few):
         K = 0.004**2 * (1 + r + r**2 / 3) * np.exp(-r) if k else np.full((len(t), len(t)), 0.005**2)
         for i in range(M):
             for j in range(M):
-                same = p.own[i] ** 2 * (i == j) + (skin.TOGETHER if k and p.body[i] == p.body[j] else 0.0)
+                same = p.own[i] ** 2 * (i == j) + (3.0 if k and p.body[i] == p.body[j] else 0.0)
                 for axis in range(3):
                     N[rows[:, None], i, axis, rows, j, axis] = same * K
     N = N.reshape(3 * T * M, -1) + 0.001**2 * np.eye(3 * T * M)
@@ -63,8 +64,48 @@ def test_a_step_is_that_of_the_dense_problem(person, few):
 
 def test_the_recording_says_how_cameras_and_skin_err(person):
     """The subject's markers err by white noise of 1 mm and by nothing else."""
-    smooth, white, standing = person.fit.skin
-    assert white == 0.001 and smooth in skin.TRIED[0] and standing in skin.TRIED[2]
+    assert person.fit.skin[2] == 0.001
+    assert all(x in tried for x, tried in zip(person.fit.skin, skin.TRIED, strict=True))
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_the_recording_says_whether_markers_move_together(shared):
+    """Markers of a segment that move as one, or each by itself."""
+    model, (true, static, _, q) = rig.generic(), rig.recording(skin=0.0)
+    t, rng = np.arange(len(q)) / 60, np.random.default_rng(4)
+    wave = lambda: np.sin(2 * np.pi * t / 0.7 + rng.uniform(0, 6))[:, None] * rng.normal(scale=0.004, size=3)
+    motion, walk = {b.name: wave() for b in true.bodies}, rig.seen(true, t, q, rng, skin=0.0)
+    R, p = true.body_poses(q).R, walk.positions.copy()
+    for k, n in enumerate(walk.names):
+        b = true.body(true.marker(n).body)
+        p[:, k] += np.einsum("tij,tj->ti", R[:, b.index], motion[b.name] if shared else wave())
+    person = cd.personalize(model, cd.Markers(t, walk.names, p), static)
+    assert (person.fit.skin[0] > 0) == shared
+
+
+def test_steps_of_frames_whose_markers_move_together(person):
+    """Normal matrix and gradient against the dense covariance, one marker not seen; costs against gradients."""
+    fit, p, rng = person.fit, person.problem.frames(slice(0, 5)), np.random.default_rng(0)
+    p.together, p.sd, p.seen = 3.0, 0.003, p.seen.copy()
+    p.seen[1, 2] = False
+    q = fit.q[:5] + 0.02 * rng.normal(size=(5, p.system.nq))
+    H, g, *_ = p.pose_blocks(q, fit.theta, fit.d, 0.0)
+    e, A, _ = p.linear(q, fit.theta, fit.d)
+    N = p.sd**2 * (np.diag(p.own**2) + p.together * (p.body[:, None] == p.body))
+    for k, seen in enumerate(p.seen):
+        W = np.zeros_like(N)
+        W[np.ix_(seen, seen)] = p.share[k] * np.linalg.inv(N[np.ix_(seen, seen)])
+        dq, Q, held = (x[k] for x in p.pose_weights(q, 0.0))
+        np.testing.assert_allclose(
+            np.einsum("mai,mn,naj->ij", A[k], W, A[k]) + np.diag(held), H[k], rtol=1e-9, atol=1e-12 * H.max()
+        )
+        np.testing.assert_allclose(
+            np.einsum("mai,mn,na->i", A[k], W, e[k]) + Q * dq, g[k], rtol=1e-9, atol=1e-9 * np.abs(g).max()
+        )
+    for j in np.flatnonzero(p.free):
+        h = 1e-6 * (np.arange(len(p.free)) == j)
+        slope = (p.frame_costs(q + h, fit.theta, fit.d) - p.frame_costs(q - h, fit.theta, fit.d)) / 2e-6
+        np.testing.assert_allclose(slope, g[:, j], atol=1e-6 * np.abs(g).max())  # differences
 
 
 def test_a_marker_that_moves_more_counts_less(person):

@@ -151,7 +151,7 @@ def said(show: bool) -> Iterator[None]:
         )
         sys.stderr.flush()
 
-    stop = notice.listen(say) if show else lambda: None
+    stop = notice.listen(say) if show and notice.looked_at() else lambda: None
     try:
         yield
     finally:
@@ -189,7 +189,10 @@ class _Watch:
         elif settings.progress:
             line = f"{self.count:4d}  objective {step.objective / self.nlp.r:.6g}  violation {step.violation:.1e}  "
             line += f"optimality {step.optimality:.1e}  {time.monotonic() - self.begin:.1f} s"
-            sys.stderr.write(f"\r{line:<{WIDTH}}")
+            if notice.looked_at():
+                sys.stderr.write(f"\r{line:<{WIDTH}}")
+            elif not self.count & (self.count - 1):  # a file: lines 1, 2, 4, 8, ...
+                sys.stderr.write(f"{line}\n")
             sys.stderr.flush()
         if settings.checkpoint is not None and time.monotonic() - self.saved > EVERY:
             self.save(iterate(), self.mu)
@@ -206,7 +209,7 @@ class _Watch:
         self.saved = time.monotonic()
 
     def done(self, s: NonlinearSolution) -> None:
-        if self.settings.progress is True:
+        if self.settings.progress is True and notice.looked_at():
             sys.stderr.write("\n")
         if self.settings.checkpoint is not None:
             self.save(Iterate(s.x, s.lambda_, s.lower, s.upper), 1e-9 if s.status == "solved" else self.mu)

@@ -24,6 +24,7 @@ from condyle.control.transcription import ControlProgram
 from condyle.errors import DescriptionError
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
+from condyle.native.machine import notice
 from condyle.nlp import Iterate, Iteration, ipopt
 from condyle.studies.motion.motion import Motion
 from condyle.studies.static_optimization import StaticOptimization
@@ -188,13 +189,14 @@ def _on_meshes(
 ) -> Answer | PhasesAnswer:
     begin = time.process_time()
     problems = problem.problems if isinstance(problem, Phases) else [problem]
-    parts = [
-        ControlProgram(one, mesh, settings.exact, interpolated)
-        for one, mesh in zip(problems, meshes, strict=True)
-    ]
-    starts = [start(program, guess) for program, guess in zip(parts, guesses, strict=True)]
-    for program, z in zip(parts, starts, strict=True):
-        diagnose(program, z)
+    with notice.working("describing the control problem"):
+        parts = [
+            ControlProgram(one, mesh, settings.exact, interpolated)
+            for one, mesh in zip(problems, meshes, strict=True)
+        ]
+        starts = [start(program, guess) for program, guess in zip(parts, guesses, strict=True)]
+        for program, z in zip(parts, starts, strict=True):
+            diagnose(program, z)
     whole = JoinedProgram(problem, parts) if isinstance(problem, Phases) else parts[0]
     nlp = whole.program
     warm = _warm(whole, parts, guesses)

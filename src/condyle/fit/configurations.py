@@ -48,8 +48,10 @@ class Configurations:
         return self._poses_in(slice(None))
 
     def _poses_in(self, frames: slice) -> Array:
-        q = self.q[frames]
-        return self.system.compiled.function("body_pose")(q, self.tail[frames]).reshape(len(q), -1, 12)
+        q, tail, compiled = self.q[frames], self.tail[frames], self.system.compiled
+        one = len(self.q) == 1
+        X = compiled.seldom("body_pose")(q[0], tail[0]) if one else compiled.function("body_pose")(q, tail)
+        return X.reshape(len(q), -1, 12)
 
     def rotation(self, body: str) -> Array:
         """R_GB of a body, shape (T, 3, 3)."""

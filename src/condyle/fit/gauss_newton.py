@@ -55,6 +55,7 @@ import numpy as np
 from condyle.arrays import SX, vertcat
 from condyle.fit.kernels import FitExpressions
 from condyle.fit.layout import FLAT, FOUND, HEAD, INFO, STAY, UNFINISHED, VIOLATED
+from condyle.native.programs.interpreted import Interpreted
 from condyle.native.programs.nodes import Call, If, Ints, Node, Put, Scan, Stream, While, kernel
 from condyle.native.programs.program import Program
 from condyle.native.programs.slice_function import SliceFunction
@@ -122,7 +123,7 @@ def copy(source: str, target: str) -> Put:
 
 
 class FitLoop:
-    """The program, and the `tables` that it needs with the streams ROW, Q, INFO, NORMAL, ROWS.
+    """The loop as `nodes`, and the `tables` that it needs with the streams ROW, Q, INFO, NORMAL, ROWS.
 
     Input slices: q, tail, low, high (nq), accuracy, tolerance. Output: `frame`, the number of frames done. A
     slice with _t belongs to the trial configuration. `held` is 1 for speeds that are locked or prescribed.
@@ -178,9 +179,15 @@ class FitLoop:
             If("asked", keep),
             self._end(),
         ]
-        self.program = Program(
-            Scan("frames", frame, ["ROW", "Q", "INFO"]), self.sizes, streams=self.streams, counts=("frames",)
-        )
+        self.nodes = Scan("frames", frame, ["ROW", "Q", "INFO"])
+
+    def program(self) -> Program:
+        """As machine code."""
+        return Program(self.nodes, self.sizes, streams=self.streams, counts=("frames",))
+
+    def interpreted(self) -> Interpreted:
+        """Without: for a frame or two."""
+        return Interpreted(self.nodes, self.sizes, self.streams)
 
     # ---- pieces --------------------------------------------------------------------------------------------
 

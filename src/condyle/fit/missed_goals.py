@@ -82,7 +82,8 @@ def check_missed_goals(who: str, frames: Frames, again: Again) -> Frames:
         / scales.weights(system.bodies)[1]
         * scales.TIME_SCALE
     )
-    beside = system.compiled.normalized(at.q + at.replace(u=aside).qdot)
+    moved = at.replace(u=aside)
+    beside = system.compiled.normalized(at.q + system.compiled.seldom("qdot")(at.q, moved.u, moved.tail))
     better = again(at.replace(q=beside), goals, here.t).info[0]
     if better[0] == FOUND and better[INFO.index("cost")] < GAIN * cost[i]:
         info = frames.info.copy()

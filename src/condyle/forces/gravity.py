@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError
 from condyle.forces.base import Law
 from condyle.laws.described import body_name, known_body, quantity, sx
@@ -17,7 +17,7 @@ from condyle.laws.view import Loads, View
 from condyle.plausible import of_gravity
 from condyle.records import assign, dataclass
 from condyle.trace import Number, Numbers
-from condyle.trace.parameter import Expression
+from condyle.trace.parameter import Expression, numbers_at
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
@@ -120,3 +120,10 @@ class Gravity(Law):
             return V
         masses = (s.mass_center(b.name)[0] * (1 - taken.get(b.name, 0)) for b in s.tree.bodies)
         return V - sum(masses, ca.SX(0)) * ca.norm_2(self.g) * sx(self.zero_height)
+
+
+def free_fall(forces: Mapping[str, Any]) -> Array:
+    """The acceleration of free fall [m/s^2], shape (3,), of a system's forces by name; zero without gravity,
+    Parameters at their defaults."""
+    given = getattr(forces.get("gravity"), "acceleration", (0.0, 0.0, 0.0))
+    return np.asarray(numbers_at(given), dtype=float).reshape(3)

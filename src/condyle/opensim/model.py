@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
 from condyle.loading import collector_paused
 from condyle.muscles import Muscle
+from condyle.native.machine import notice
 from condyle.opensim import (
     geometry_folders,
     model_cache,
@@ -94,9 +96,10 @@ def read_osim(
     files: Any = add if isinstance(add, (list, tuple)) else [add]
 
     def make() -> tuple[System, Document]:
-        document = read_document(path)
-        add_sets(document, [read_set(file) for file in files])
-        return system_of(document, couplers), document
+        with notice.working(f"reading {Path(path).name}"):
+            document = read_document(path)
+            add_sets(document, [read_set(file) for file in files])
+            return system_of(document, couplers), document
 
     with geometry_folders.named(geometry):
         system = model_cache.read(path, files, couplers, make).system
@@ -184,11 +187,14 @@ def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, flo
     for name in parameters or {}:
         if name not in system.parameters:
             raise UnknownNameError("parameter", name, system.parameters, "write_osim: parameters")
-    from condyle.opensim.contact import as_obj  # its rows register themselves
+    if any(module.startswith("condyle.contact.") for module in sys.modules):  # else nothing touches
+        from condyle.opensim import contact  # noqa: F401  # its rows register themselves
 
     to = Writing(system, parameters, path)
     model = as_model(to)
     for name, triangles in to.meshes.items():
+        from condyle.opensim.contact import as_obj
+
         with files.atomic_write(path.parent / name, "wb") as file:
             file.write(as_obj(triangles))
     write_document(model, path)

@@ -9,6 +9,7 @@ drawing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -229,7 +230,7 @@ def split(points: Sequence[Point], wraps: Sequence[Wrap]) -> tuple[SX, list[Span
         tied = any(set(mine) & set(range(i)) and set(mine) & set(range(i, len(points))) for mine in pieces)
         if not points[i].coordinates and not tied:
             cuts.append(i)
-    constant, spans = ca.SX(0), []
+    constant, known, spans = ca.SX(0), 0.0, []
     for first, last in pairwise(cuts):
         mine = [
             (w, tuple(i - first for i in at), tuple(i - first for i in at if _never(w, *points[i : i + 2])))
@@ -238,11 +239,15 @@ def split(points: Sequence[Point], wraps: Sequence[Wrap]) -> tuple[SX, list[Span
         ]
         ends = points[first : last + 1]
         if last == first + 1 and not mine and all(p.fixed for p in ends) and ends[0].body == ends[1].body:
-            constant += length(sx(ends[1].p) - sx(ends[0].p))
+            a, b = ends[0].p, ends[1].p
+            if isinstance(a, tuple) and isinstance(b, tuple):
+                known += math.dist(a, b)
+            else:
+                constant += length(sx(b) - sx(a))
         else:
             mine_wraps, at, never = zip(*mine, strict=True) if mine else ((), (), ())
             spans.append(Span(tuple(ends), mine_wraps, at, first, never))
-    return constant, spans
+    return constant + known if constant.nnz() else ca.SX(known), spans
 
 
 def _pieces(points: Sequence[Point], wraps: Sequence[Wrap]) -> list[tuple[int, ...]]:
@@ -257,11 +262,14 @@ def _pieces(points: Sequence[Point], wraps: Sequence[Wrap]) -> list[tuple[int, .
     return [tuple(sorted(at)) for at in where]
 
 
-@lookup_context()
 def _never(w: Wrap, a: Point, b: Point) -> bool:
     """Whether a surface is on the body of two points that never go over it."""
-    if not (a.fixed and b.fixed and a.body == b.body == w.body):
-        return False
+    return a.fixed and b.fixed and a.body == b.body == w.body and _keeps_away(w, a, b)
+
+
+@lookup_context()
+def _keeps_away(w: Wrap, a: Point, b: Point) -> bool:
+    """The same of points on its body."""
     R, p = placed(w.X_BS)
     A, B = (R.T @ (sx(end.p) - p) for end in (a, b))
     if (near := w.surface.near(A, B)).is_constant() and not float(near):

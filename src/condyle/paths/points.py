@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX
+from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError
 from condyle.functions import Function, Scaled
 from condyle.functions.base import exact
@@ -245,6 +245,12 @@ class MovingStation(Composed):
     def of(self, *y: SX) -> SX:
         o, R, *q = y
         return o + R @ place_of(self.p, self.range)(*q)
+
+    def place(self, q: Sequence[float]) -> Array:
+        """p(q) in the body's frame [m] at numbers, shape (3,)."""
+        ends = self.range or [(-np.inf, np.inf)] * 3
+        x = [min(max(v, low), high) for v, (low, high) in zip(q, ends, strict=True)]
+        return np.array([f if isinstance(f, float) else float(f(v)) for f, v in zip(self.p, x, strict=True)])
 
 
 def _ranges(given: Any) -> tuple[tuple[float, float], ...] | None:

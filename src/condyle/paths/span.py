@@ -38,7 +38,7 @@ where its link i goes, `span.coordinates[i]` its coordinate i, and `span.numbers
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from itertools import combinations, islice, pairwise
@@ -101,10 +101,14 @@ class Twinned(Composed):
     @cached_property
     def signature(self) -> Hashable:
         """Spans with equal ones differ in numbers, bodies and coordinates alone."""
+        return self.signature_of(lambda p: p.signature)
+
+    def signature_of(self, of_point: Callable[[Point], Hashable]) -> tuple[Hashable, ...]:
+        """The same with what is asked of each point."""
         body = {name: i for i, name in enumerate(self.bodies)}
         name = {name: i for i, name in enumerate(self.coordinates)}
         return (
-            tuple((p.signature, body[p.body], tuple(name[q] for q in p.names)) for p in self.points),
+            tuple((of_point(p), body[p.body], tuple(name[q] for q in p.names)) for p in self.points),
             tuple((w.surface.signature, body[w.body]) for w in self.wraps),
             self.pieces,
             self.never,
@@ -448,9 +452,13 @@ class Span(Twinned):
         """Whether no taut way over all surfaces was found, so that some are left out; then of each whether the
         path goes over it."""
         rows = self.found(s)
-        on = [w.on for w in self._wrapped(iter(ca.vertsplit(rows)))]
-        less = rows[rows.numel() - 1 - sum(1 for p in self.points if p.coordinates)] if self.meet else 0
-        return ca.vertcat(less, *on)
+        return ca.vertcat(self.left_out_of(rows), *(w.on for w in self._wrapped(iter(ca.vertsplit(rows)))))
+
+    def left_out_of(self, rows: SX) -> SX:
+        """The first of these, from the rows."""
+        return (
+            rows[rows.numel() - 1 - sum(1 for p in self.points if p.coordinates)] if self.meet else ca.SX(0)
+        )
 
     def touched(self, s: View) -> list[SX]:
         """Of each wrap, a column (TOUCHED,): whether the path goes over it; where along the span it comes

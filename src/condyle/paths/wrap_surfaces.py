@@ -9,7 +9,7 @@ by its class.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import field, replace
 from functools import cache
 from typing import Annotated, Any, ClassVar
@@ -182,7 +182,10 @@ class _Round(Surface):
         return row[0], row[1] - ca.sqrt(ca.fmax(dot(B - A, B - A), 0))
 
     def near(self, A: SX, B: SX) -> SX:
-        return getattr(cylinder_sphere, f"{type(self).__name__.lower()}_near")(self.solver_input(A, B))
+        p = self.solver_input(A, B)
+        near = getattr(cylinder_sphere, f"{type(self).__name__.lower()}_near")
+        # of numbers, of which models have many, by a function: four milliseconds less
+        return ca.SX(_function(near, p.numel())(ca.DM(p))) if p.is_constant() else near(p)
 
     def row(self, A: SX, B: SX) -> SX:
         p = self.solver_input(A, B)
@@ -196,6 +199,12 @@ class _Round(Surface):
             return super().over(A, B, row)
         # a row has no derivatives by sizes
         return getattr(cylinder_sphere, type(self).__name__.lower())(self.solver_input(A, B))[1].L
+
+
+@cache
+def _function(law: Callable[[SX], SX], needs: int) -> ca.Function:
+    p = ca.SX.sym("p", needs)
+    return ca.Function("law", [p], [law(p)])
 
 
 @cache

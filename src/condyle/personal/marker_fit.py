@@ -10,8 +10,9 @@ d how far it sits from there and y where it was seen, in the axes of its body,
 
 c_t is the number of independent observations per frame: skin moves slowly and similarly in every step, so the
 frames of a trial count as 6 at most. sd is estimated from residual errors, also for each marker
-(`own_noise`); sd_m grows for clusters that are far away (`held`). With A = de/du, B = de/dtheta, de/dd = -1
-and G u + G_theta theta + g = 0 the linear (3), steps of a frame are
+(`own_noise`); when all frames are solved, markers of a body have a common error too (`together`, its variance
+relative to that of each marker); sd_m grows for clusters that are far away (`held`). With A = de/du, B = de/dtheta,
+de/dd = -1 and G u + G_theta theta + g = 0 the linear (3), steps of a frame are
 
     du = Z y - G+ (g + G_theta dtheta),   Z the null space of G                                           (4)
 
@@ -79,7 +80,8 @@ class Fit:
         sd: skin motion along an axis [m].
         iterations: number of steps.
         converged: whether the last step was small.
-        skin: correlation time of skin motion [s], camera noise [m], displacement in a static trial [m].
+        skin: variance of the common motion of a segment's markers relative to that of each marker, correlation time of
+            skin motion [s], camera noise [m], displacement in a static trial [m]; () before `SkinFit`.
     """
 
     q: Array
@@ -90,7 +92,7 @@ class Fit:
     sd: float
     iterations: int
     converged: bool
-    skin: tuple[float, ...] | None = None
+    skin: tuple[float, ...] = ()
 
 
 class MarkerFit:
@@ -126,7 +128,7 @@ class MarkerFit:
         self.share, self.mean, self.precision = share, theta[0], np.linalg.inv(theta[1])
         self.offsets, self.d_precision = offsets, np.repeat(1 / offsets**2, 3)
         self.q_mean, self.q_precision = q[0], np.where(np.isfinite(q[1]), 1 / q[1] ** 2, 0.0)
-        self.free, self.sd, self.own = free, NOISE, np.ones(len(markers))
+        self.free, self.sd, self.own, self.together = free, NOISE, np.ones(len(markers)), 0.0
         self.bodies, self.at = np.unique(self.body, return_inverse=True)
         self.used = [k for k, n in enumerate(sized.sizes) if n in self.system.parameters]
         order = list(self.system.parameters)
@@ -222,6 +224,11 @@ class MarkerFit:
         """Contribution of each frame to (2), shape (T,)."""
         e = self.errors(q, theta, d)[0]
         square = (e**2).sum(axis=2) @ (1 / self.own**2)
+        if self.together:  # (D + k 1 1')^-1 = D^-1 - k D^-1 1 1' D^-1 / (1 + k 1' D^-1 1)
+            of_body = self.of_body()
+            mass = (self.seen / self.own**2) @ of_body.T
+            first = np.einsum("bm,tmi->tbi", of_body / self.own**2, e)
+            square -= ((first**2).sum(axis=2) * self.together / (1 + self.together * mass)).sum(axis=1)
         return 0.5 * self.share * square / self.sd**2 + self.pose_costs(q, theta)
 
     # ---- steps ---------------------------------------------------------------------------------------------
@@ -274,6 +281,10 @@ class MarkerFit:
         H, grad, E = self.pose_prior(q, damping, Z, shift, slope)
         return w, e, AW, B, H + AW @ A, grad + (AW @ e[..., None])[..., 0], E + AW @ B, Z, shift, slope
 
+    def of_body(self) -> Array:
+        """1 where a marker is on a body, shape (bodies, M)."""
+        return (self.at == np.arange(len(self.bodies))[:, None]).astype(float)
+
     def pose_blocks(self, q: Array, theta: Array, d: Array, damping: Any) -> tuple[Any, ...]:
         """H (T, k, k) and its gradient (T, k) of `blocks`, and Z, shift of `reduced`: all that known sizes ask for.
 
@@ -286,14 +297,18 @@ class MarkerFit:
         x, f = np.einsum("tmij,tmj->tmi", R, station + e), w * np.einsum("tmij,tmj->tmi", R, e)
         square = (w * x)[..., :, None] * x[..., None, :]
         each = np.concatenate([w, w * x, square.reshape(*x.shape[:2], 9), np.cross(x, f), f], axis=-1)
-        of_body = self.at == np.arange(len(self.bodies))[:, None]
-        mass, first, second, moment = np.split(of_body.astype(float) @ each, (1, 4, 13), axis=-1)
+        mass, first, second, moment = np.split(self.of_body() @ each, (1, 4, 13), axis=-1)
         second, eye = second.reshape(T, -1, 3, 3), np.eye(3)
         K = np.empty((*mass.shape[:2], 6, 6))
         K[..., :3, :3] = np.trace(second, axis1=-2, axis2=-1)[..., None, None] * eye - second
         K[..., :3, 3:] = cross(first)
         K[..., 3:, :3] = -K[..., :3, 3:]
         K[..., 3:, 3:] = mass[..., None] * eye
+        if self.together:
+            c = self.together * self.sd**2 / self.share[:, None, None]
+            c, P = c / (1 + c * mass), K[..., 3:, :]  # P: momentum of the points, 1' D^-1 A
+            Pt = c[..., None] * np.swapaxes(P, -1, -2)
+            K, moment = K - Pt @ P, moment - (Pt @ moment[..., 3:, None])[..., 0]
         J = self.system.kinematics.system_jacobian(q, parameters=self.given(theta))[:, self.bodies]
         J[..., ~self.free] = 0.0
         flat = np.swapaxes(J.reshape(T, -1, n), 1, 2)

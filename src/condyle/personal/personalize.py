@@ -251,7 +251,7 @@ def personalize(
         seen = _with_names(r.positions(used, who.called, slice(None)), used, renamed.get(r.name, {}))
         seen[:, [used.index(n) for n in lost.get(r.name, [])]] = np.nan
         whole = problem([seen], [False], [float(len(seen))])
-        whole.sd, whole.own = result.sd / UNSEEN, fit.own
+        whole.sd, whole.own, whole.together = result.sd / UNSEEN, fit.own, result.skin[0]
         t = r.markers.time
         wholes.append(whole)
         followed.append(follow(whole, result, t, t[picks[k]], result.q[parts[k]], r.name))

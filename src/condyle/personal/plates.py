@@ -18,10 +18,10 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
+from condyle.forces.gravity import free_fall
 from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad, loads_on
 from condyle.studies.motion.motion import Motion
-from condyle.studies.residual_forces import gravity
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree import scales
@@ -54,7 +54,7 @@ class NotCarriedError(DescriptionError):
 
 def gravity_of(system: System) -> tuple[float, Array]:
     """g [m/s^2], and the direction against it, shape (3,)."""
-    acceleration = gravity(system)
+    acceleration = free_fall(system._forces)
     g = float(np.linalg.norm(acceleration))
     if not g > 0:
         raise DescriptionError(

@@ -10,6 +10,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
+from condyle.forces.gravity import free_fall
 from condyle.io.markers import Markers, read_markers
 from condyle.personal.sized_system import SizedSystem
 from condyle.presentation import cut
@@ -102,8 +103,7 @@ def check_recordings(
     model = np.array(
         [X.R[b] @ np.array(m.station) + X.p[b] for m in on for b in (one.system.body(m.body).index,)]
     )
-    gravity: Any = one.system.force("gravity")
-    up = int(np.argmax(np.abs(np.ravel(np.asarray(gravity.acceleration, dtype=float)))))
+    up = int(np.argmax(np.abs(free_fall(one.system._forces))))
     for r in found:
         y = r.positions(used, called, slice(None))
         seen = np.isfinite(y).all(axis=-1).any(axis=0)

@@ -3,14 +3,14 @@
 Marker errors are not independent between frames. With w_m(t) the motion of the skin under marker m along an
 axis of its body, and eps the camera noise, the errors (1) of `marker_fit` are e = -(w + eps), where
 
-    cov(w_m(t), w_n(t')) = sd^2 (c_m^2 delta_mn + TOGETHER [m, n on one body]) k(|t - t'| / l),
+    cov(w_m(t), w_n(t')) = sd^2 (c_m^2 delta_mn + together [m, n on one body]) k(|t - t'| / l),
     k(r) = (1 + x + x^2/3) exp(-x),   x = sqrt(5) r                                                       (1)
     cov(eps) = white^2
 
 so that the cost of a trial is 1/2 e' N^-1 e with a matrix N over all its frames. c_m is the relative skin
 motion of each marker, `MarkerFit.own_noise`. Poses of a trial are eliminated together: blocks (s, t) of their
-normal matrix are A_s' N^-1_st A_t, and (5) of `marker_fit` holds with them. l, white and standing are chosen
-from a few values to maximize the likelihood of the recording,
+normal matrix are A_s' N^-1_st A_t, and (5) of `marker_fit` holds with them. together, l, white and standing are
+chosen from a few values to maximize the likelihood of the recording,
 
     log p(y) = -min J - 1/2 (log det N + log det H + log det S)                                           (2)
 
@@ -31,14 +31,13 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.personal.marker_fit import KNOWN, LEAST, MOST, TOLERANCE, UNSEEN, Fit, MarkerFit
 
-TOGETHER = UNSEEN**2 - 1
-"""Variance of the common motion of a segment's markers relative to that of each marker."""
-TRIED = ((0.2, 0.1, 0.4), (0.001, 0.0005, 0.002), (0.005, 0.0025, 0.01))
-"""Candidates of l [s], white [m] and standing [m], the most common first."""
+BROAD = {UNSEEN**2 - 1: 1.1, 1.0: 1.7, 0.0: 1.7}
+"""Candidates of together, the variance of the common motion of a segment's markers relative to that of each marker, the
+most common first; and the factor of errors with each, because skin motion is not a random process."""
+TRIED = (tuple(BROAD), (0.2, 0.1, 0.4), (0.001, 0.0005, 0.002), (0.005, 0.0025, 0.01))
+"""Candidates of together, l [s], white [m] and standing [m], the most common first."""
 STRIDES, REPEATS = 2.5, 2.0
 """Period of skin motion [s], and the number of repeats after which further frames count."""
-BROAD = 1.1
-"""Factor of errors, because skin motion is not a random process."""
 LARGEST = 1400
 """Maximum number of unknowns of the poses of a trial: further frames are left out."""
 
@@ -80,7 +79,7 @@ class SkinFit:
         return float(max(np.sqrt((left + KNOWN * (MOST / UNSEEN) ** 2) / (count + KNOWN)), LEAST / UNSEEN))
 
     def weights(
-        self, sd: float, smooth: float, white: float, standing: float
+        self, sd: float, together: float, smooth: float, white: float, standing: float
     ) -> tuple[list[list[Array]], float]:
         """N^-1 of each trial and body, shapes (m, T, m, T), and log det N."""
         out, logdet = [], 0.0
@@ -91,7 +90,7 @@ class SkinFit:
             longer = 1.0 if still else np.clip((t[-1] - t[0]) / STRIDES, 1.0, REPEATS)
             for m in self.markers:
                 n = len(m)
-                S = np.diag(self.problem.own[m] ** 2) + (0.0 if still else TOGETHER)  # (1)
+                S = np.diag(self.problem.own[m] ** 2) + (0.0 if still else together)  # (1)
                 N = np.kron(S * standing**2, np.ones((T, T))) if still else np.kron(S * sd**2, k)
                 N = longer * (N + white**2 * np.eye(n * T))
                 seen = np.flatnonzero(self.problem.seen[rows][:, m].T)
@@ -188,10 +187,11 @@ class SkinFit:
         linear = coarse.problem.reduced(found.q, found.theta, found.d)
         skin = [options[0] for options in TRIED]
         probability = cache(lambda *skin: coarse.probability(found, linear, sd, skin))
-        for k, options in enumerate(TRIED if any(self.static) else TRIED[:2]):
+        for k, options in enumerate(TRIED if any(self.static) else TRIED[:3]):
             told = [probability(*skin[:k], x, *skin[k + 1 :]) for x in options]
             skin[k] = options[int(np.argmax(told))]
-        W, _ = few.weights(BROAD * sd, skin[0], BROAD * skin[1], skin[2])
+        broad = BROAD[skin[0]]
+        W, _ = few.weights(broad * sd, skin[0], skin[1], broad * skin[2], skin[3])
         p, (q, theta, d) = few.problem, (near(few).q, fit.theta, fit.d)
         cost, done, k = few.cost(q, theta, d, W), False, 0
         while k < steps and not done:

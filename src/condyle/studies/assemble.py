@@ -4,9 +4,10 @@ to goals."""
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,12 +25,17 @@ from condyle.loading import if_loaded
 from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import description
 from condyle.native.machine import lapack
-from condyle.native.programs.program import ProgramAndTables, cached_program
+from condyle.native.programs.program import Program, ProgramAndTables, cached_program
+from condyle.native.tables.kept import kept
 from condyle.studies.motion.coordinate_rates import coordinates_of_speeds
 from condyle.system.checked_arguments import check_state, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.tree import scales
+
+if TYPE_CHECKING:
+    from condyle.fit.gauss_newton import FitLoop
+    from condyle.native.programs.interpreted import Interpreted
 
 TIGHTER = 1e-2
 """Constraints hold to this part of the accuracy."""
@@ -38,6 +44,9 @@ TIGHTEST = 1e-12
 
 VIOLATED = 1e-6
 """Share of the system's length by which a pose may violate what acts one way."""
+
+SINGLE = 16
+"""So many single frames are solved without machine code."""
 
 PLACES = 8
 """Random poses at which the Jacobian of a joint is evaluated."""
@@ -269,7 +278,8 @@ def _stands(state: State, limits: Limits, locked: dict[str, Any], tolerance: flo
     rate_of = coordinates_of_speeds(system)
     low, high = _stopped(state, *_limits(system, limits, rate_of), rate_of)
     inside = (low <= state.q) & (state.q <= high)
-    return bool(inside.all() and (np.abs(state.constraints.errors()[0]) <= tolerance).all())
+    errors = system.compiled.seldom("constraints.errors")
+    return bool(inside.all() and (np.abs(errors(state.q, state.u, state.tail)[0]) <= tolerance).all())
 
 
 def _stay(state: State) -> tuple[Goal, ...]:
@@ -311,16 +321,18 @@ def _run(
     layout = Layout.from_goals(tree, goals)
     rate_of = coordinates_of_speeds(system)
     low, high = _stopped(state, *_limits(system, limits, rate_of), rate_of)
-    program, tables = _program(system, layout, rate_of)
-    ws, T = program.workspace(), len(t)
+    T = len(t)
+    program, tables = _program(system, layout, rate_of, T)
+    ws: Any = program.workspace()
     of, held = np.array(rate_of), system.compiled.tails.held(start.tail)
     # outside of its limits too
     low[of[held & (of >= 0)]], high[of[held & (of >= 0)]] = -np.inf, np.inf
     q0 = np.clip(start.q, low, high)
     at_end = (q0 >= high).astype(float) - (q0 <= low)
-    ws["q"], ws["tail"], ws["low"], ws["high"] = q0, start.tail, low, high
-    ws["active"] = np.where(of >= 0, at_end[of], 0.0)
-    ws["accuracy"], ws["tolerance"] = accuracy, tolerance
+    given: dict[str, Any] = {"q": q0, "tail": start.tail, "low": low, "high": high}
+    given |= {"active": np.where(of >= 0, at_end[of], 0.0), "accuracy": accuracy, "tolerance": tolerance}
+    for name, value in given.items():
+        ws[name][:] = value
     q, info = np.zeros((T, system.nq)) if starts is None else np.array(starts), np.empty((T, len(INFO)))
     rows, normal = layout.rows(t), normal or NormalMatrices(np.zeros(0, dtype=np.intp))
     rows[normal.frames, 2] = np.arange(1, len(normal.frames) + 1)
@@ -449,23 +461,36 @@ def _turning(system: System) -> dict[int, float]:
     return out
 
 
-def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> ProgramAndTables:
-    """The native program of a system and a layout of goals, kept with the system and on disk."""
-    model = system.compiled.model
+def _program(
+    system: System, layout: Layout, rate_of: tuple[int, ...], frames: int
+) -> tuple[Program | Interpreted, dict[str, Array]]:
+    """What solves so many frames of a system with a layout of goals, kept with the system and on disk: machine
+    code, or for the first single frames, which would wait for it, the loop as Python runs it."""
+    compiled, key = system.compiled, ("assemble", layout)
+    model, turning = compiled.model, compiled.remembered("turning", lambda: _turning(system))
+    text = f"{layout} {turning} {has_loops(model, layout)}\n{description(model)}"
 
-    def find() -> ProgramAndTables:
-        turning = _turning(system)
+    def loop() -> FitLoop:
+        from condyle.fit.gauss_newton import FitLoop
+        from condyle.fit.kernels import expressions
 
-        def make() -> ProgramAndTables:
-            from condyle.fit.gauss_newton import FitLoop
-            from condyle.fit.kernels import expressions
+        f = expressions(model, layout)
+        return FitLoop(f, system.nq, model.tail_size, layout.size, rate_of, turning)
 
-            f, tail = expressions(model, layout), model.tail_size
-            loop = FitLoop(f, system.nq, tail, layout.size, rate_of, turning)
-            return loop.program, loop.tables
+    def make() -> ProgramAndTables:
+        made = loop()
+        return made.program(), made.tables
 
-        return cached_program(
-            f"assemble {layout} {turning} {has_loops(model, layout)}\n{description(model)}", make
-        )
+    def make_interpreted() -> tuple[Interpreted, dict[str, Array]]:
+        made = loop()
+        return made.interpreted(), made.tables
 
-    return system.compiled.remembered(("assemble", layout), find)
+    single = compiled.remembered(("single", layout), lambda: itertools.count())
+    if (
+        frames == 1
+        and key not in compiled.programs
+        and not has_loops(model, layout)
+        and next(single) < SINGLE
+    ):
+        return compiled.remembered(("few", layout), lambda: kept(f"assemble {text}", make_interpreted))
+    return compiled.remembered(key, lambda: cached_program(f"assemble {text}", make))

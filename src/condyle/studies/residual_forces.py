@@ -22,12 +22,12 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.constraints.coordinates import CoordinateCoupler
 from condyle.forces.actuators import Actuator
+from condyle.forces.gravity import free_fall
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad, LoadWrenches
 from condyle.studies.motion.motion import Motion
 from condyle.system.system import System
-from condyle.trace.parameter import Expression
 from condyle.tree.body import Body
 
 FORCE, MOMENT = 0.05, 0.01
@@ -75,12 +75,6 @@ class FloatingBase:
         return replace(self, forces=forces, moments=moments)
 
 
-def gravity(system: System) -> Array:
-    """The acceleration of free fall [m/s^2], shape (3,); Parameters have their defaults."""
-    given = getattr(system._forces.get("gravity"), "acceleration", (0.0, 0.0, 0.0))
-    return np.asarray(given.at() if isinstance(given, Expression) else given, dtype=float).reshape(3)
-
-
 def floating_bases(system: System) -> list[FloatingBase]:
     """The bodies that float, found once: none, where constraints or rigid contacts may carry them, or where
     the actuators of a machine without muscles do."""
@@ -94,7 +88,7 @@ def _floating_bases(system: System) -> Iterator[FloatingBase]:
         return
     if not system.muscles and any(isinstance(force, Actuator) for force in system._forces.values()):
         return
-    g = gravity(system)
+    g = free_fall(system._forces)
     for body in system.bodies:
         forces, moments = (
             [

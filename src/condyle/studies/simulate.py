@@ -12,6 +12,7 @@ from condyle.arguments import with_call_hints
 from condyle.arrays import Array, Vector, real
 from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError, UnknownNameError, warn
+from condyle.forces.gravity import free_fall
 from condyle.integrate.ensemble import Ensemble, Members
 from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.integrators import METHODS, Method
@@ -27,7 +28,6 @@ from condyle.native.machine import notes
 from condyle.native.machine.threads import thread_count
 from condyle.plausible import ACROSS, ask, of_excitation
 from condyle.presentation import cut, numbers
-from condyle.studies.residual_forces import gravity
 from condyle.system.checked_arguments import (
     BYTES_PER_EVENT,
     check_state,
@@ -380,7 +380,7 @@ def _ask_about_floors(system: System) -> None:
     system.compiled.programs["floors"] = True
     from condyle.contact import HalfSpace
 
-    g = gravity(system)
+    g = free_fall(system._forces)
     planes = [
         x
         for law in system.compiled.model.contacts.values()

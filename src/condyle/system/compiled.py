@@ -26,6 +26,8 @@ from condyle.model.operators.record import OperatorRecord
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.fastcall.builtin import DirectCall
 from condyle.native.machine import notes
+from condyle.native.straight.kernel_function import KernelFunction, evaluate
+from condyle.native.tables.kept import kept
 from condyle.system.tails import Tails, resting
 from condyle.tree import scales
 from condyle.tree.tree import Tree
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 else:  # loaded where an answer fails
     failures = Deferred("condyle.system.failures")
 
+FEW = 200
+"""So many times CasADi evaluates what is asked seldom."""
 SMALL = 1000
 """Array size up to which a dot product with itself is the fastest check for NaN. For many, BLAS would wake
 other threads, which then keep a core busy."""
@@ -79,6 +83,7 @@ class Compiled:
         self.direct: dict[Any, Callable[..., Any]] = {}
         self.programs: dict[Any, Any] = {}
         self.evaluations: Counter[str] = Counter()
+        self._asked: Counter[str] = Counter()
         self.no_tau = np.zeros(tree.nu)
         self.no_tau.flags.writeable = False
         self.entries = _entries(model)
@@ -155,6 +160,26 @@ class Compiled:
                 entries=self.entries if operator.watched else {},
             )
         return self.functions[key]
+
+    def seldom(self, name: str) -> Callable[..., Any]:
+        """An operator, flat, for jobs that ask a few times: CasADi evaluates it at one state. Machine code answers for many
+        states, after `FEW` questions, where it is there already, and where the status is not zero."""
+        function, operator = self.function(name), OPERATORS[name]
+
+        def make() -> KernelFunction:
+            return operator.build(self.model, name)
+
+        def call(*arrays: Array) -> Any:
+            self._asked[name] += 1
+            one = all(np.ndim(a) == 1 for a in arrays)
+            if one and not function.report.kernels and self._asked[name] <= FEW:
+                f = self.remembered(("expressions", name), lambda: kept(f"{name}\n{self.key}", make))
+                found = [x[:, 0] for x in evaluate(f, *(np.asarray(a, dtype=float)[:, None] for a in arrays))]
+                if not (operator.status and found.pop().any()):
+                    return found[0] if len(found) == 1 else tuple(found)
+            return function(*arrays)
+
+        return call
 
     def shaped(self, name: str, result: Any) -> Any:
         """Results of an operator's native function, reshaped from (..., n) to (..., *shape)."""
@@ -287,7 +312,7 @@ class Compiled:
     def projection(self, tail: Array, weights: Array) -> ProjectionProblem:
         """Functions for projection of states with a tail (..., n)."""
         names = "constraints.errors", "position_change", "velocity_change", "qdot"
-        errors, nearer, slower, rates = (self.function(name) for name in names)
+        errors, nearer, slower, rates = map(self.seldom, names)
         rows, undefined = self._equations
         from condyle.constraints.solve.projection import ProjectionProblem
 

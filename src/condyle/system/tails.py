@@ -157,7 +157,8 @@ def _quick(default: np.ndarray, model: Model, instance: NativeFunction) -> Calla
             elif name == "parameters":  # the INSTANCE kernel checks for finite values
                 if type(value) is not np.ndarray or value.shape != shape or value.dtype != np.float64:
                     return None
-                tail[derived] = instance.fast(value)
+                if value.size:
+                    tail[derived] = instance.fast(value)
             elif name in places:
                 part, check = places[name]
                 if not check(value):

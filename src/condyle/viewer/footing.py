@@ -9,13 +9,13 @@ import numpy as np
 import condyle.contact as contact
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
+from condyle.forces.gravity import free_fall
 from condyle.shapes import Link
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.tree import scales
 from condyle.tree.body import Body
 from condyle.viewer.bodies import parts
-from condyle.viewer.scene import gravity_of
 
 FLOOR = "floor"
 SOLES, OTHERS = 8, 10
@@ -37,14 +37,14 @@ def loose(state: State) -> list[str]:
     """Names of bodies that nothing holds: the system's mass center falls freely."""
     system = state.system
     free = [b.name for b in bases(system) if not {*system.speeds[b.u]} & {*state.locked}]
-    if not free or not gravity_of(system).any() or list(system.contacts) or _tied(system):
+    if not free or not free_fall(system._forces).any() or list(system.contacts) or _tied(system):
         return []
     return free
 
 
 def falls(state: State) -> bool:
     """Whether the mass center has the acceleration of free fall."""
-    g = gravity_of(state.system)
+    g = free_fall(state.system._forces)
     a = np.asarray(state.mass_center_acceleration(), dtype=float)
     return bool(np.linalg.norm(a - g) <= FALLS * np.linalg.norm(g))
 
@@ -75,7 +75,7 @@ def with_floor(system: System, state: State) -> System:
         state: the pose.
     """
     out = system.copy()
-    g = gravity_of(system)
+    g = free_fall(system._forces)
     up = -g / np.linalg.norm(g)
     radius = 0.015 * (scales.reach(system.bodies) or 1.0)
     bodies, at = _points(system, state, up)

@@ -9,13 +9,12 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.forces.gravity import Gravity
+from condyle.forces.gravity import free_fall
 from condyle.records import dataclass
 from condyle.shapes import Mesh
 from condyle.spatial import quaternion_from_rotation
 from condyle.system.system import System
 from condyle.table import Table, distinct, is_frame
-from condyle.trace.parameter import Expression
 from condyle.tree import scales
 from condyle.viewer import contacts, marks, paths
 from condyle.viewer.bodies import parts
@@ -383,19 +382,9 @@ def _outermost(points: Array) -> Array:
     return points[np.unique(np.argmax(points @ n.T, axis=0))]
 
 
-def gravity_of(system: System) -> Array:
-    """The acceleration of free fall [m/s^2], shape (3,); zero without gravity."""
-    law: Any = system.force("gravity") if "gravity" in system.forces else None
-    g = np.zeros(3)
-    if isinstance(law, Gravity):
-        given: Any = law.acceleration
-        g = np.ravel(given.at() if isinstance(given, Expression) else given).astype(float)
-    return g if np.isfinite(g).all() else np.zeros(3)
-
-
 def up_of(system: System) -> Array:
     """The axis nearest to where free fall does not go; y without gravity."""
-    g = gravity_of(system)
+    g = free_fall(system._forces)
     if not g.any():
         return np.array([0.0, 1.0, 0.0])
     out = np.zeros(3)

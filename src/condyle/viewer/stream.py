@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.forces.gravity import free_fall
 from condyle.paths import Ellipsoid, Surface
 from condyle.paths.path import Path, numbers
 from condyle.paths.span import TOUCHED
 from condyle.system.state import State
 from condyle.viewer.layer import Layer, layers, of_state
 from condyle.viewer.paths import ALONG
-from condyle.viewer.scene import LONGEST, Drawn, Scene, draw, gravity_of, moving, reach, scene
+from condyle.viewer.scene import LONGEST, Drawn, Scene, draw, moving, reach, scene
 
 ALONG_ARC = np.linspace(0.0, 1.0, ALONG)
 
@@ -47,7 +48,9 @@ class StateStream:
     def scene(self, title: str) -> Scene:
         """The first picture."""
         out = scene([self.drawn], title, self.paint, self.system)
-        weight = sum(b.mass for b in self.system.bodies) * float(np.linalg.norm(gravity_of(self.system)))
+        weight = sum(b.mass for b in self.system.bodies) * float(
+            np.linalg.norm(free_fall(self.system._forces))
+        )
         if self.drawn.arrows and weight > 0:  # forces of the first state say little
             out.arrow_scale = LONGEST * min(out.size, reach(self.drawn)) / weight
         return out

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import condyle as cd
 from condyle.native.machine import notice
 
 
@@ -55,3 +56,75 @@ def test_a_bar_is_not_disturbed(said):
     stop()
     assert heard == ["part 0", ""]
     assert text == ""
+
+
+class Clock:
+    """Timers that go off when a test says so."""
+
+    def __init__(self, seconds, call):
+        self.seconds, self.call, self.ended = seconds, call, False
+        timers.append(self)
+
+    def start(self):
+        self.started = True
+
+    def cancel(self):
+        self.ended = True
+
+    def join(self):
+        assert self.ended
+
+    def goes_off(self):
+        if not self.ended:
+            self.ended = True
+            self.call()
+
+
+timers: list[Clock] = []
+
+
+@pytest.fixture
+def clock(monkeypatch, caplog):
+    timers.clear()
+    monkeypatch.setattr(notice.threading, "Timer", Clock)
+    monkeypatch.setattr(notice, "_waited", 0.0)
+    monkeypatch.setattr(notice, "looked_at", lambda: True)
+    caplog.set_level(logging.INFO, "condyle")
+    return timers
+
+
+def test_long_work_is_told_again_and_again(clock, capsys, caplog):
+    with notice.working("reading gait.osim"):
+        for _ in range(4):
+            clock[-1].goes_off()
+    assert [t.seconds for t in clock] == [1, 10, 20, 40, 80]
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        f"condyle: reading gait.osim{after}"
+        for after in ("", " (10 s until now)", " (20 s until now)", " (40 s until now)")
+    ]
+    assert [f"condyle: {record.getMessage()}" for record in caplog.records] == lines
+    assert clock[-1].ended  # nobody waits for the next
+
+
+def test_work_that_ends_says_nothing_more(clock, capsys):
+    with notice.working("reading gait.osim"):
+        pass
+    late = clock[0]
+    late.ended = False
+    late.goes_off()  # as it ended
+    assert len(clock) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_models_are_read_under_a_notice(monkeypatch, tmp_path):
+    said = []
+    working = notice.working
+    monkeypatch.setattr(notice, "working", lambda what: said.append(what) or working(what))
+    monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path / "cache"))
+    system = cd.System()
+    system.add_body("rod", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
+    cd.write_osim(system, tmp_path / "rod.osim")
+    for _ in range(2):  # the second time it is known
+        cd.read_osim(tmp_path / "rod.osim")
+    assert said == ["reading rod.osim"]

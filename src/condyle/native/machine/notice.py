@@ -1,7 +1,8 @@
-"""Notices that machine code is being compiled, which may take seconds.
+"""Notices of work that takes more than a second: machine code that is compiled, files that are read.
 
-Without a progress bar, a line on stderr reports it after a second, in a terminal or a notebook; the log,
-`logging.getLogger("condyle")`, always has it as INFO. Several short compilations count together.
+Without a progress bar, a line on stderr reports it after a second, in a terminal or a notebook, and again ten,
+twenty, forty, ... seconds later; the log, `logging.getLogger("condyle")`, always has it as INFO. Several short
+compilations count together.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ Listener = Callable[[str], object]
 
 PATIENCE = 1.0
 """Time of compiling after which a line is printed without a progress bar [s]."""
+AGAIN = 10.0
+"""Time after which the same is said again, with how long it takes; then twice as long each time [s]."""
 _listeners: list[Listener] = []
 _waited = 0.0  # [s] of compiling since the last word
 
@@ -29,32 +32,71 @@ def compiling(what: str) -> Iterator[None]:
     for listener in [*_listeners]:
         listener(what)
     begun = time.perf_counter()
-    timer = threading.Timer(max(PATIENCE - _waited, 0.0), _say, [what])
-    timer.daemon = True
-    timer.start()
     try:
-        yield
+        with SlowWork(f"compiling {what}, once for this model: the code is kept", PATIENCE - _waited):
+            yield
     except NativeError as error:
         raise NativeError(f"{what}: {error}") from error
     finally:
-        timer.cancel()
-        timer.join()  # who forks next, or counts threads, does not see it
         _waited += time.perf_counter() - begun
         for listener in [*_listeners]:
             listener("")
 
 
-def _say(what: str) -> None:
-    global _waited
-    _waited = 0.0
-    text = f"compiling {what}, once for this model: the code is kept"
+def working(what: str) -> SlowWork:
+    """Say what is going on, such as "reading gait.osim", if it takes a while."""
+    return SlowWork(what, PATIENCE)
+
+
+class SlowWork:
+    """Inside a `with`: says a text after some seconds, and again at ever longer intervals."""
+
+    def __init__(self, text: str, patience: float) -> None:
+        self._text, self._next, self._later = text, max(patience, 0.0), AGAIN
+        self._begun, self._lock = time.perf_counter(), threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def __enter__(self) -> None:
+        self._wait()
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+            timer.join()  # who forks next, or counts threads, does not see it
+
+    def _wait(self) -> None:
+        self._timer = timer = threading.Timer(self._next, self._say)
+        timer.daemon = True
+        timer.start()
+
+    def _say(self) -> None:
+        global _waited
+        _waited = 0.0
+        told(self._text)
+        spent = time.perf_counter() - self._begun
+        self._next, self._later = self._later, 2 * self._later
+        self._text = f"{self._text.partition(' (')[0]} ({spent + self._next:.0f} s until now)"
+        with self._lock:
+            if self._timer is not None:  # else the work has ended
+                self._wait()
+
+
+def told(text: str) -> None:
+    """Put a line into the log, and where somebody looks, if no bar is there."""
     import logging
 
     logging.getLogger("condyle").info(text)
-    seen = sys.stderr is not None and sys.stderr.isatty()
-    if (seen or in_notebook()) and not _listeners:
+    if looked_at() and not _listeners:
         sys.stderr.write(f"condyle: {text}\n")
         sys.stderr.flush()
+
+
+def looked_at() -> bool:
+    """Whether somebody sees stderr as it comes, in a terminal or a notebook: else it is a file, in which nothing is
+    rewritten."""
+    return (sys.stderr is not None and sys.stderr.isatty()) or in_notebook()
 
 
 def in_notebook() -> bool:

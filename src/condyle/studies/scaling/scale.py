@@ -19,12 +19,12 @@ from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.kinematics.result import InverseKinematics
 from condyle.studies.scaling.bodies import changes
 from condyle.studies.scaling.measurements import Measured, Measurement, frames, manual, measure
-from condyle.studies.scaling.result import LENGTH_OF, Scaling, default_pose
+from condyle.studies.scaling.posture import Posture, without_forces
+from condyle.studies.scaling.result import LENGTH_OF, Scaling
 from condyle.system.checked_arguments import check_system
-from condyle.system.state import State
 from condyle.system.system import System
 from condyle.trace import to_sx
-from condyle.trace.parameter import Expression, Parameter, numbers_at
+from condyle.trace.parameter import Expression, Parameter
 
 ORDER = ("measurements", "manual")
 BEYOND, HEAVY = 3.0, 20.0
@@ -121,7 +121,7 @@ def scale(
     if mass is not None and not (isinstance(mass, (int, float, np.number)) and 0 < mass < np.inf):
         raise DescriptionError(f"scale: mass: expected a number above 0 [kg], got {mass!r}")
     old = system.copy()
-    start = cache(lambda: default_pose(old))  # not needed if nothing is measured or scaled
+    start = cache(lambda: Posture(old))  # not needed if nothing is measured or scaled
     s, measured = _factors(
         old, start, markers, list(measurements), {} if factors is None else factors, order, time
     )
@@ -177,7 +177,7 @@ def _order(order: Any) -> tuple[str, ...]:
 
 def _factors(
     system: System,
-    start: Callable[[], State],
+    start: Callable[[], Posture],
     markers: Markers | None,
     measurements: list[Measurement],
     given: Mapping[str, Any],
@@ -187,7 +187,7 @@ def _factors(
     """Factors of all bodies, and what was measured."""
     s = {name: np.ones(3) for name in ("ground", *(b.name for b in system.bodies))}
     by_hand, measured = manual(system, given), []
-    places = model_places(system, start()) if measurements else {}
+    places = start().markers() if measurements else {}
     for step in order:
         if step == "manual":
             s |= by_hand
@@ -223,15 +223,8 @@ def _known(system: System, m: Measurement) -> dict[str, str]:
     return {name: axes for name, axes in given.items() if name in names}
 
 
-def model_places(system: System, state: State) -> dict[str, Array]:
-    """Where the markers of a model are in ground [m]."""
-    found = {name: system.marker(name) for name in system.markers}
-    poses = {body: state.body_pose(body) for body in {m.body for m in found.values()}}
-    return {name: poses[m.body].R @ np.array(m.station) + poses[m.body].p for name, m in found.items()}
-
-
 def _resized(
-    old: System, start: Callable[[], State], s: Mapping[str, Array], mass: float | None, keep: bool
+    old: System, start: Callable[[], Posture], s: Mapping[str, Array], mass: float | None, keep: bool
 ) -> tuple[System, list[str]]:
     """The scaled system, and notes for the user."""
     if not any(grows(x) for x in s.values()):
@@ -310,12 +303,12 @@ def _follows(law: Any) -> bool:
     return bool(getattr(law, "proportional", ()))
 
 
-def _proportioned(old: System, start: State, new: System) -> System:
+def _proportioned(old: System, start: Posture, new: System) -> System:
     """Lengths of fibers, tendons, ligaments and springs in proportion to those of their paths, whichever of
     the bodies on their way was scaled. Rods, which hold the pose, are in proportion before it is found."""
     rods = [n for n in old.constraints if _follows(old.constraint(n))]
     if rods:
-        free = new.copy().state().replace(q=start.q)  # not assembled
+        free = Posture(new.copy(), start.q)  # not assembled
         new = new.copy(
             constraints={
                 n: new.constraint(n).in_proportion(_ratio(start, old.constraint(n), free, new.constraint(n)))
@@ -325,31 +318,33 @@ def _proportioned(old: System, start: State, new: System) -> System:
     laws: dict[str, Any] = {n: new.force(n) for n in old.forces if _follows(new.force(n))}
     if not laws:
         return new
-    new = new.copy()
-    now = default_pose(new)
-    before, after = start.path_lengths(), now.path_lengths()
-    lengths = np.divide(after, before, out=np.ones_like(after), where=before > 0)
-    ratio = dict(zip(old.paths, lengths, strict=True))
-    forces = {
-        n: law.in_proportion(float(ratio[n] if n in ratio else _ratio(start, old.force(n), now, law)))
-        for n, law in laws.items()
-    }
+    now, paths = Posture(new), set(old.paths) & set(laws)
+    before, after = (
+        pose.lengths({n: system.force(n) for n in laws if n in paths})  # type: ignore[misc]
+        for pose, system in ((start, old), (now, new))
+    )
+    forces = {}
+    for n, law in laws.items():
+        ratio = (
+            (after[n] / before[n] if before[n] > 0 else 1.0)
+            if n in after
+            else _ratio(start, old.force(n), now, law)
+        )
+        forces[n] = law.in_proportion(float(ratio))
     out = new.copy()
     out._tree.fitting |= {id(law): law for law in forces.values()}
     return out.copy(forces=forces)
 
 
-def _ratio(start: State, old: Any, now: State, new: Any) -> float:
+def _ratio(start: Posture, old: Any, now: Posture, new: Any) -> float:
     """How far apart a law's two points are now, over how far they were."""
     before = _apart(start, old)
     return _apart(now, new) / before if before > 0 else 1.0
 
 
-def _apart(state: State, law: Any) -> float:
+def _apart(pose: Posture, law: Any) -> float:
     """Distance of a law's two points [m]."""
-    ends = ((law.a, law.p_a), (law.b, law.p_b))
-    a, b = (state.station_position(body, np.ravel(numbers_at(p))) for body, p in ends)
-    return float(np.linalg.norm(np.subtract(a, b)))
+    return float(np.linalg.norm(pose.point(law.a, law.p_a) - pose.point(law.b, law.p_b)))
 
 
 def _placed(
@@ -366,7 +361,7 @@ def _placed(
     rows = frames(markers, pose_time)
     mean = _mean(markers, _within(markers, pose_time))
     seen = [name for name in markers.names if name in system.markers]
-    bare = system.copy(forces={name: None for name in system.forces if name != "gravity"})
+    bare = without_forces(system)
     pose = inverse_kinematics(
         bare,
         {name: mean[name][None] for name in seen if np.isfinite(mean[name]).all()},
@@ -376,16 +371,13 @@ def _placed(
         t=[float(markers.time[rows.start])],
         accuracy=1e-10,
     )
-    state = pose.frames[0]
-    stations, notes = {}, []
-    poses = {body: state.body_pose(body) for body in {system.marker(name).body for name in seen}}
+    at, stations, notes = Posture(bare, pose.frames.q[0]), {}, list[str]()
     average = _average(markers, rows)
     for name in seen:
         m = system.marker(name)
         if m.fixed or not np.isfinite(average[name]).all():
             continue
-        R, p = poses[m.body]
-        stations[name] = R.T @ (average[name] - p)
+        stations[name] = at.station(m.body, average[name])
     left = [name for name in system.markers if name not in markers.names]
     if left:
         notes.append(

@@ -1,0 +1,160 @@
+"""A system in its default pose as numbers: where bodies and points are, and how long paths are, without machine
+code: a scaling asks for one pose of the model and one of the subject, whose sizes are new each time.
+
+Spans of paths with equal equations (paths/span.py) are evaluated side by side. These equations know neither the
+model nor its numbers, so that they are traced once and kept for all models.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.forces.path import PathLaw
+from condyle.laws.leaves import CoordinateValue, Leaf, Rotation, StationPosition
+from condyle.native.machine.cache import Notes
+from condyle.native.straight.kernel_function import KernelFunction, evaluate
+from condyle.native.tables.kept import kept
+from condyle.native.tables.staged import build_function
+from condyle.paths.path import PathLength
+from condyle.paths.points import MovingStation
+from condyle.paths.span import Span
+from condyle.studies.assemble import assemble
+from condyle.system.system import System
+from condyle.trace.parameter import numbers_at
+
+
+class Posture:
+    """Bodies, points and paths in the default pose, whose constraints are met.
+
+    Args:
+        system: forces but gravity are left out where the pose is computed.
+        q: coordinates, if they are known.
+
+    Attributes:
+        q: coordinates, shape (nq,).
+    """
+
+    def __init__(self, system: System, q: Array | None = None) -> None:
+        self.system, bare = system, without_forces(system) if len(system.forces) > 1 else system
+        self._key = bare.compiled.key
+
+        def find() -> list[list[float]]:
+            state = bare.state() if q is None else bare.state().replace(q=q)
+            if q is None and bare.constraints:
+                state = assemble(bare, state)
+            X = bare.compiled.seldom("body_pose")(state.q, state.tail)
+            return [state.q.tolist(), X.tolist()]
+
+        found = find() if q is not None else bare.compiled.model.notes.get("default pose", find)
+        self.q, X = np.array(found[0]), np.reshape(found[1], (-1, 12))
+        self._poses = {b.name: (x[:9].reshape(3, 3), x[9:]) for b, x in zip(bare.bodies, X, strict=True)} | {
+            "ground": (np.eye(3), np.zeros(3))
+        }
+
+    def point(self, body: str, station: Any) -> Array:
+        """A point of a body in ground [m], shape (3,)."""
+        R, p = self._poses[body]
+        return R @ np.ravel(numbers_at(station)) + p
+
+    def station(self, body: str, place: Array) -> Array:
+        """Where a point of ground is on a body [m], shape (3,)."""
+        R, p = self._poses[body]
+        return R.T @ (place - p)
+
+    def markers(self) -> dict[str, Array]:
+        """Where the markers are in ground [m]."""
+        return {
+            n: self.point(m.body, m.station) for n in self.system.markers for m in (self.system.marker(n),)
+        }
+
+    def lengths(self, laws: Mapping[str, PathLaw]) -> dict[str, float]:
+        """Lengths [m] of the paths of some forces of this system by their names."""
+        paths = {name: law.path.length for name, law in laws.items()}
+        text = "\n".join([self._key, str(self.q.tolist()), *(path.text for path in paths.values())])
+        found: list[float] = Notes(f"lengths {text}").get("lengths", lambda: self._found(paths))
+        return dict(zip(paths, found, strict=True))
+
+    def _found(self, paths: Mapping[str, PathLength]) -> list[float]:
+        if all(isinstance(x, PathLength) and has_numbers(x) for x in paths.values()):
+            each = self._lengths([span for x in paths.values() for span in x.spans])
+            if np.isfinite(each).all():
+                parts = iter(each.tolist())
+                return [sum(islice(parts, len(x.spans)), float(x.constant)) for x in paths.values()]
+        # the operator says what is wrong with a path; it takes all of them
+        state = self.system.copy().state().replace(q=self.q)
+        known = dict(zip(self.system.paths, state.path_lengths().tolist(), strict=True))
+        return [known[name] for name in paths]
+
+    def _lengths(self, spans: Sequence[Span]) -> Array:
+        """Lengths of spans [m]; NaN of those that are not found as they should be."""
+        out, kinds = np.zeros(len(spans)), dict[Any, list[int]]()
+        for i, span in enumerate(spans):
+            if span.wraps or len(span.points) > 2:
+                kinds.setdefault(_kind(span), []).append(i)
+            else:
+                a, b = (self._part(part) for part in span.parts)
+                out[i] = math.dist(a, b)
+        kept_kinds = sorted(kinds, key=repr)
+        samples = [spans[kinds[kind][0]] for kind in kept_kinds]
+        functions = (
+            kept(f"lengths of spans {kept_kinds}", lambda: list(map(_length, samples))) if kinds else []
+        )
+        for f, kind in zip(functions, kept_kinds, strict=True):
+            some = [spans[i] for i in kinds[kind]]
+            numbers = np.array([span.numbers for span in some]).T
+            parts = np.array([np.concatenate([self._part(p) for p in span.parts]) for span in some]).T
+            L, left_out = evaluate(f, numbers, parts)
+            out[kinds[kind]] = np.where(left_out[0] == 0, L[0], np.nan)
+        return out
+
+    def _part(self, leaf: Leaf) -> Array:
+        """What a span asks for, as numbers, shape (size,)."""
+        match leaf:
+            case StationPosition():
+                return self.point(leaf.body, leaf.station)
+            case Rotation():
+                return self._poses[leaf.body][0].ravel()
+            case CoordinateValue():
+                return self.q[[self.system.coordinates.index(leaf.name)]]
+        assert isinstance(leaf, MovingStation)
+        return self.point(
+            leaf.body, leaf.place([self.q[self.system.coordinates.index(n)] for n in leaf.names])
+        )
+
+
+def without_forces(system: System) -> System:
+    """A copy without forces, but for gravity."""
+    return system.copy(forces={name: None for name in system.forces if name != "gravity"})
+
+
+def has_numbers(length: PathLength) -> bool:
+    """Whether a path has plain numbers, and asks for poses and coordinates alone."""
+    known = StationPosition, Rotation, CoordinateValue, MovingStation
+    return not ca.symvar(length.constant) and all(
+        span.numbers is not None and all(isinstance(part, known) for part in span.parts)
+        for span in length.spans
+    )
+
+
+def _kind(span: Span) -> Any:
+    """Spans with equal ones have the same equations of numbers and parts: as their signature, but for how points
+    move."""
+    return span.signature_of(lambda p: p.signature if p.stays else type(p).__qualname__)
+
+
+def _length(span: Span) -> KernelFunction:
+    """numbers, parts -> length, whether surfaces are left out; for all spans with these equations."""
+    numbers = ca.SX.sym("numbers", len(span.numbers or ()))
+    twin = span.twin(numbers, span.bodies, span.coordinates)
+    y = [ca.SX.sym("y", part.size) for part in span.parts]
+    shaped = [part.shaped(x) for part, x in zip(span.parts, y, strict=True)]
+    rows = ca.densify(twin.rows(*shaped))
+    L = twin.of(*([rows] if rows.numel() else []), *shaped)
+    return build_function("length", [numbers, ca.vertcat(*y)], [L, twin.left_out_of(rows)])
