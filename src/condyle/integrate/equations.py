@@ -93,8 +93,8 @@ def equations(
     system: System, derivatives: bool = False, W: int = 1, newton: str = "", offsets: bool = False
 ) -> EquationsOfMotion:
     """The equations of a system, for W lanes. The looped layout has no derivatives, but where `newton` is
-    enough, along the "tree", by "fronts" or as a "matrix": newton_layout says which. offsets: p goes on with the offsets of all sampled series
-    (forces/external.py), zeros that derivatives are taken by."""
+    enough, along the "tree", by "fronts" or as a "matrix": newton_layout says which. offsets: p goes on with the
+    offsets of all sampled series (forces/external.py), zeros that derivatives are taken by."""
     model = system.compiled.model
     nq, nu, branches = system.nq, system.nu, Branches.of_system(system)
     f: ca.Function | Staged | Loops
@@ -108,9 +108,11 @@ def equations(
         solver = compiled(factors, "newton_factors", W), compiled(solution, "newton_solution", W)
     elif newton == "fronts":
         fronts = build_newton_fronts(model)
-        kernels = fronts.build(), FrontFactors(fronts.plan, 2), FrontSolution(fronts.plan, 2)
-        names = "newton_fronts", "newton_factors", "newton_solution"
-        solver = tuple(compiled(f, name, W) for f, name in zip(kernels, names, strict=True))
+        solver = (
+            compiled(fronts.build(), "newton_fronts", W),
+            compiled(FrontFactors(fronts.plan, 2), "newton_factors", W),
+            compiled(FrontSolution(fronts.plan, 2), "newton_solution", W),
+        )
     elif newton:
         solver = (compiled(build_newton_matrix(model), "newton_matrix", W),)
     if newton == "tree" or (loops and prefers_loops(model, lanes=True)):

@@ -225,9 +225,8 @@ class Chain:
                     continue
                 given = self.ends(p, k, self.point(p, i), self.point(p, i + 1))
                 here = all_of(flag, surface.near(*given))
-                at, A, B = (
-                    ca.if_else(here, new, old) for new, old in zip((i, *given), (at, A, B), strict=True)
-                )
+                news = ca.SX(i), *given
+                at, A, B = (ca.if_else(here, new, old) for new, old in zip(news, (at, A, B), strict=True))
                 busy.append(all_of(any_, here))
                 any_ = any_of(any_, here)
             first += len(pieces)

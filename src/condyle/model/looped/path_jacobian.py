@@ -142,10 +142,10 @@ class PathColumns:
         touched |= {(row, j): ends_of[row] for row, _, j in pulls}
         if self.local:
             touching = {B for ends in ends_of.values() for B in ends}
-            beyond = {B: frozenset(tree.path(B)) if B >= 0 else frozenset() for B in touching}
+            above = {B: frozenset(tree.path(B)) if B >= 0 else frozenset() for B in touching}
             between: dict[int, set[int]] = {}
             for row, ends in ends_of.items():
-                reach = [beyond[B] for B in ends]
+                reach = [above[B] for B in ends]
                 between.setdefault(int(law[row]), set()).update(
                     frozenset.union(*reach) - frozenset.intersection(*reach)
                 )
@@ -158,7 +158,8 @@ class PathColumns:
         depth_first = {B: n for n, B in enumerate(tree.tip_to_base)}
         cells = sorted(wanted, key=lambda key: (depth_first[key[0]], key[1]))
         nothing = rows.add("cell", 0)
-        where = defaultdict(lambda: nothing, {key: nothing + 1 + n for n, key in enumerate(cells)})
+        where: defaultdict[tuple[int | None, int], int] = defaultdict(lambda: nothing)
+        where.update((key, nothing + 1 + n) for n, key in enumerate(cells))
         owner = [b.index for b in tree.bodies for _ in tree.speeds_of(b.index)]
         rows.link("up", {nothing: nothing})
         for B, j in cells:
@@ -173,17 +174,17 @@ class PathColumns:
         }
         turns: dict[int, dict[int, Any]] = {}  # spans and sides, by kind and row
         for row, j, sides in crossed:
-            ends = {f"end{i}": B + 1 for i, B in enumerate(touched[row, j])}
-            ends |= {f"cell{i}": where[B, j] for i, B in enumerate(touched[row, j])}
+            links = {f"end{i}": B + 1 for i, B in enumerate(touched[row, j])}
+            links |= {f"cell{i}": where[B, j] for i, B in enumerate(touched[row, j])}
             r, kind = int(law[row]), int(looped.types[row]) - first_span
             if self.local:
-                ends["above"] = where[tree.parent(owner[j]), j]
-            turn = rows.add("turn", kind, span=row, law=r, arm=arm[r, j], speed=self.speeds + j, **ends)
+                links["above"] = where[tree.parent(owner[j]), j]
+            turn = rows.add("turn", kind, span=row, law=r, arm=arm[r, j], speed=self.speeds + j, **links)
             turns.setdefault(kind, {})[turn] = row, sides
         for row, r, j in pulls:
-            ends = {f"end{i}": B + 1 for i, B in enumerate(touched[row, j])}
-            ends |= {f"cell{i}": where[B, j] for i, B in enumerate(touched[row, j])}
-            rows.add("pull", int(looped.types[row]) - first_span, span=row, arm=arm[r, j], **ends)
+            links = {f"end{i}": B + 1 for i, B in enumerate(touched[row, j])}
+            links |= {f"cell{i}": where[B, j] for i, B in enumerate(touched[row, j])}
+            rows.add("pull", int(looped.types[row]) - first_span, span=row, arm=arm[r, j], **links)
         rows.finish()
         self.types = rows.types
         for kind, known in turns.items():
