@@ -189,6 +189,27 @@ def test_a_place_that_two_inputs_share_is_not_overwritten_early(monkeypatch) -> 
         np.testing.assert_allclose([*n, *m], [np.sin(0.3), np.sin(0.9) * 0.3, 0.9], rtol=1e-15)
 
 
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_what_a_mask_keeps_is_read_before_it_is_overwritten(lanes: int, monkeypatch) -> None:
+    """The first output lies where x does, which a mask keeps just before and the difference takes just after."""
+    monkeypatch.setattr(line_code, "LEAST", 1)
+    if not line_code.available(True, lanes):
+        pytest.skip("another processor")
+    x, w = ca.SX.sym("x"), ca.SX.sym("w", 3)
+    f = ca.Function("f", [x, w], [w[1] + w[2], w[1] - ca.if_else(w[0] < 0, x, 0)])
+    module = Module(lanes)
+    work = add_kernel(module, f, "k", places=[("m", 0), ("w", 0), ("m", 0), ("n", 0)])
+    assert "define" not in module.text()
+    library = jit.Library(module.compile())
+    given = np.random.default_rng(0).normal(size=(3, lanes))
+    x0 = np.arange(1.0, lanes + 1)
+    m, n, rest = x0.copy(), np.zeros(lanes), np.zeros(work * lanes + 1)
+    call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(library.address("k"))
+    call(*(a.ctypes.data for a in (m, given, n, rest)))
+    np.testing.assert_array_equal(m, given[1] + given[2])
+    np.testing.assert_array_equal(n, given[1] - np.where(given[0] < 0, x0, 0))
+
+
 def test_a_name_is_linked_once() -> None:
     """Two functions of one name would be called by chance."""
     x = ca.SX.sym("x", 300)

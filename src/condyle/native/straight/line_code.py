@@ -693,15 +693,24 @@ class _WithMasks(_Allocator):
 
     def _join_masks(self) -> None:
         """An instruction leaves zero, or what was there, in lanes that are not in a mask: a number that is kept by
-        a mask, or taken from another where the mask says so, needs none of its own."""
+        a mask, or taken from another where the mask says so, needs none of its own. What is read later for that
+        must not have been overwritten by then."""
         steps: list[Step | None] = [*self.steps]
+        stored = {more[:2]: at for at, (word, _, _, more) in enumerate(self.steps) if word == "store"}  # type: ignore[index]
+
+        def waits(operands: tuple[int, ...], first: int, last: int) -> bool:
+            """Whether operands of one step can be read at a later one."""
+            return not any(first < stored.get(self.homes.get(x), -1) < last for x in operands)
+
         uses = collections.Counter(x for _, _, operands, _ in self.steps for x in operands)
         made = {to: at for at, (_, to, _, _) in enumerate(self.steps)}
         kept = {to: at for at, (word, to, _, _) in enumerate(self.steps) if word == "kept" and uses[to] == 1}
         for at, (word, to, operands, _) in enumerate(self.steps):
-            if word == "sub" and operands[1] in kept:
-                source = kept.pop(operands[1])
+            if word == "sub" and (source := kept.get(operands[1], at)) < at:
                 mask, y = self.steps[source][2]
+                if not waits((y,), source, at):
+                    continue
+                del kept[operands[1]]
                 steps[source], steps[at] = None, ("less", to, (operands[0], y, mask), None)
         for to, at in kept.items():
             mask, x = self.steps[at][2]
@@ -709,6 +718,8 @@ class _WithMasks(_Allocator):
             step = steps[source] if uses[x] == 1 and source >= 0 else None
             if step is not None and step[0] in _MASKED:
                 word, _, operands, _ = step
+                if made[mask] > source and not waits(operands, source, at):
+                    continue
                 steps[source] = None
                 steps[max(source, at if made[mask] > source else 0)] = ("masked", to, (*operands, mask), word)
                 if made[mask] < source:
