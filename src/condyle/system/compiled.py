@@ -129,7 +129,7 @@ class Compiled:
         body's."""
         key = (name, body)
         if key not in self.functions:
-            operator, model = OPERATORS[name], self.model
+            operator, model = OPERATORS[name], self.model.code
             static = {} if body is None else {"body": model.tree.body(body).index}
             looped = [prefers_loops(model, name, lanes=lanes, **static) for lanes in (False, True)]
             one, many = (
@@ -141,7 +141,8 @@ class Compiled:
                 operator.label,
                 one,
                 wide=one if looped[0] == looped[1] else many,
-                key=f"{name} {static} looped: {looped}\n{self.key}",
+                key=f"{name} {static} looped: {looped}\n{model.description}",
+                data=model.data,
                 inputs=operator.inputs(model),
                 outputs=operator.outputs(model),
                 direct=DirectCall(

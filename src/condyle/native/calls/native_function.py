@@ -32,6 +32,8 @@ from condyle.native.fastcall import structures
 from condyle.native.fastcall.builtin import DirectCall, add_call, make_builtin
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache, jit, notice, threads
+from condyle.native.machine.data import NONE
+from condyle.native.straight.data import function
 from condyle.native.straight.kernel_function import KernelFunction, evaluate_mapped
 from condyle.native.tables.lookup import lookup_context
 from condyle.records import dataclass
@@ -120,6 +122,7 @@ class NativeFunction:
             quicker there.
         entries: what some of the inputs contain, by their names. These take labels and must be finite: a
             ShapeError names the first entry that is not, and holds the results of the other states.
+        data: numbers that the expressions hold as data (straight/data.py); the key does not know them.
     """
 
     def __init__(
@@ -135,11 +138,12 @@ class NativeFunction:
         direct: DirectCall | None = None,
         wide: Callable[[], KernelFunction] | None = None,
         entries: Mapping[str, Entries] = MappingProxyType({}),
+        data: np.ndarray = NONE,
     ) -> None:
         self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
         self.optional = direct is not None and direct.optional
         self._evaluator = _Evaluator(
-            name, build, wide or build, key, self.inputs, self.outputs, contract, refuse, direct, entries
+            name, build, wide or build, key, self.inputs, self.outputs, contract, refuse, direct, entries, data
         )
 
     def __repr__(self) -> str:
@@ -204,6 +208,7 @@ class _Evaluator:
     refuse: Refusal | None
     direct: DirectCall | None
     entries: Mapping[str, Entries]
+    data: np.ndarray
 
     def __post_init__(self) -> None:
         self._entries = [self.entries.get(name) for name, _ in self.inputs]
@@ -375,7 +380,7 @@ class _Evaluator:
             start = time.perf_counter()
 
             def load(code: bytes, facts: Mapping[str, Any]) -> tuple[InnerLoop, int]:
-                return InnerLoop(jit.Library(code), "loop", self.name, ins, outs), int(facts["operations"])
+                return InnerLoop(jit.Library(code, numbers=self.data), "loop", self.name, ins, outs), int(facts["operations"])
 
             found = cache.loaded(key, load)
             if found is None:
@@ -460,7 +465,7 @@ class _Evaluator:
         sparsities = [*map(f.sparsity_in, range(f.n_in())), *map(f.sparsity_out, range(f.n_out()))]
         if not all(sparsity.is_dense() for sparsity in sparsities):
             arguments = [ca.SX.sym(f"i{k}", *f.size_in(k)) for k in range(f.n_in())]
-            f = ca.Function(f.name(), arguments, [ca.densify(y) for y in f.call(arguments)])
+            f = function(f.name(), arguments, [ca.densify(y) for y in f.call(arguments)])
         return f
 
     # -- CasADi's evaluator

@@ -13,6 +13,7 @@ from condyle.errors import NativeError
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.values import VOID, Lanes
 from condyle.native.machine import elf, jit, notes
+from condyle.native.machine.data import SYMBOL as DATA
 
 _LINE = 64  # bytes that memory moves at once
 _LONG = 4096
@@ -80,6 +81,11 @@ class Module:
         """Tell of the word of notes.py; returns its name."""
         self._declared[notes.SYMBOL] = f"@{notes.SYMBOL} = external global i64"
         return notes.SYMBOL
+
+    def data(self) -> str:
+        """Tell of the numbers outside of the code (machine/data.py); returns their name."""
+        self._declared[DATA] = f"@{DATA} = external constant [0 x double], align 8"
+        return DATA
 
     def define(self, name: str, write: Callable[[str], int | None]) -> str:
         """Let write(name) add a definition, once in this module; returns the name. `work` then gives what it

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 import condyle.settings as settings
 from condyle.errors import NativeError
-from condyle.native.machine import elf, linking, memory, notes, parallel
+from condyle.native.machine import data, elf, linking, memory, notes, parallel
 from condyle.native.machine.threads import thread_count
 
 if TYPE_CHECKING:
+    import numpy as np
     import llvmlite.binding as llvm
 
 
@@ -170,28 +171,33 @@ class Library:
         objects: object files, linked together.
         symbols: addresses of outside functions by name (LAPACK, NumPy); libm and libc are found by
             themselves.
+        numbers: what the code reads from outside: data.py.
     """
 
-    def __init__(self, *objects: bytes, symbols: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, *objects: bytes, symbols: Mapping[str, int] | None = None, numbers: np.ndarray = data.NONE
+    ) -> None:
         single = _separate(objects)
-        tables = _check(single, symbols or {})
+        self._numbers = numbers  # kept alive
+        symbols = {**(symbols or {}), **data.symbols(numbers)}
+        tables = _check(single, symbols)
         memory.check_room(single)
         self._image: linking.Image | None = None
         if elf_machine() and len(tables) == len(single):
             try:
-                self._image = linking.Image(tables, symbols or {})
+                self._image = linking.Image(tables, symbols)
                 return
             except linking.Unknown:  # LLVM may know it
                 pass
         import llvmlite.binding as llvm
 
         host()
-        for name, address in {**(symbols or {}), notes.SYMBOL: notes.address()}.items():
+        for name, address in {**symbols, notes.SYMBOL: notes.address()}.items():
             llvm.add_symbol(name, address)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine(1))
         try:
-            for data in single:
-                self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+            for each in single:
+                self._engine.add_object_file(llvm.ObjectFileRef.from_data(each))
             self._engine.finalize_object()
         except RuntimeError as error:
             raise NativeError(f"an object file cannot be loaded: {error}") from error

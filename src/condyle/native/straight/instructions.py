@@ -13,10 +13,11 @@ import casadi as ca
 
 from condyle.arrays import SX
 from condyle.errors import NativeError
+from condyle.native.straight.data import places_of
 from condyle.native.straight.selection import Selections
 
 CHOICE = -1  # our own operation: c ? x : y
-LEAVES = (ca.OP_INPUT, ca.OP_CONST)
+LEAVES = (ca.OP_INPUT, ca.OP_CONST, ca.OP_PARAMETER)
 _PRODUCTS = (ca.OP_MUL, ca.OP_SQ)
 _NAMES = {getattr(ca, n): n[3:] for n in dir(ca) if n.startswith("OP_")}
 
@@ -35,7 +36,8 @@ class Instructions:
 
     Attributes, indexed by node:
         op: operation, one of casadi.OP_*.
-        a, b: operands; for OP_INPUT argument and element, -1 for none.
+        a, b: operands; for OP_INPUT argument and element, for OP_PARAMETER the place of the datum
+            (data.py); -1 for none.
     And
         constants: value of each OP_CONST node.
         outputs: (node, argument, element) of each output.
@@ -51,6 +53,7 @@ class Instructions:
         self.results = f.n_out()
         op_of, input_of, output_of = f.instruction_id, f.instruction_input, f.instruction_output
         newest: dict[int, int] = {}
+        free = iter(places_of(f))
         for k in range(f.n_instructions()):
             op, i, o = op_of(k), input_of(k), output_of(k)
             if op == ca.OP_OUTPUT:
@@ -65,7 +68,7 @@ class Instructions:
                 a = b = -1
                 self.constants[len(self.op)] = f.instruction_constant(k)
             elif op == ca.OP_PARAMETER:
-                raise NativeError(f"function {f.name()!r} has free symbols {f.free_sx()}; make them inputs")
+                a, b = next(free), -1
             elif op == ca.OP_CALL:
                 raise NativeError(
                     f"function {f.name()!r} calls a function that was made with never_inline; "

@@ -158,6 +158,9 @@ class _KernelWriter:
         op = graph.op[k] if k < len(graph.op) else None
         if op == ca.OP_CONST:
             value = body.number(graph.constants[k])
+        elif op == ca.OP_PARAMETER:
+            value = body.load(body.at(body.symbol(self.module.data()), graph.a[k]), DOUBLE)
+            value = body.spread(value) if L.W > 1 else value
         elif op == ca.OP_INPUT and graph.a[k] in self.uniform and L.W > 1:
             value = body.spread(body.load(self._place(graph.a[k], graph.b[k], 1), DOUBLE))
         elif op == ca.OP_INPUT:

@@ -20,6 +20,7 @@ import casadi as ca
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import POINTER, bits
 from condyle.native.machine import elf, jit
+from condyle.native.machine.data import SYMBOL
 from condyle.native.straight import libm, x86
 from condyle.native.straight.instructions import CHOICE, LEAVES, Graph
 from condyle.native.straight.selection import LEAF
@@ -88,6 +89,10 @@ def _functions() -> bytes:
     return jit.compile_ir(module.text().replace("define internal ", "define "), 1)
 
 
+DATA = -1
+"""The memory of machine/data.py, whose address is no argument."""
+
+
 class _Lowered:
     """The steps of a graph.
 
@@ -125,6 +130,8 @@ class _Lowered:
                 continue
             if op == ca.OP_CONST:
                 self.constants[k] = bits(graph.constants[k]) & _ALL
+            elif op == ca.OP_PARAMETER:
+                self.homes[k] = DATA, 8 * graph.a[k]
             elif op == ca.OP_INPUT:
                 memory, offset = places[graph.a[k]]
                 self.homes[k] = memory, 8 * (offset + graph.b[k])
@@ -320,6 +327,7 @@ class _Allocator:
         self.steps = self._without_names(lowered)
         self.constants, self.homes = lowered.constants, lowered.homes
         self.work = memories
+        self.data = any(memory == DATA for memory, _ in self.homes.values())
         self.code: list[bytes] = []
         self.size = 0
         self.fixes: list[tuple[int, int, int]] = []  # where a distance to the pool is, its end, and to what
@@ -361,11 +369,12 @@ class _Allocator:
             for x in operands:
                 last[x] = at
         calls = any(step[0] == "call" for step in steps)
-        self.bases = [*x86.ARGUMENTS, 10, *x86.PRESERVED][: self.work + 1]
+        self.bases = [*x86.ARGUMENTS, 10, *x86.PRESERVED][: self.work + 1 + self.data]
         pushed = self.bases[7:]
         self.frame = (64 if calls else 0) + (8 if calls and len(pushed) % 2 == 0 else 0)
         self.stack = self.frame + 8 * len(pushed) + 8  # where arguments on the stack begin
-        self.known = set(range(6))  # memories whose addresses are in their registers
+        # memories whose addresses are in their registers
+        self.known = set(range(min(6, self.work + 1)))
         for g in pushed:
             self.emit(x86.push(g))
         self.emit(x86.grow_stack(self.frame))
@@ -383,9 +392,18 @@ class _Allocator:
 
     def _base(self, memory: int) -> int:
         """The general register that holds the address of a memory; rax, until the next one, where none is left."""
+        own = memory == DATA
+        memory = self.work + 1 if own else memory
         g = self.bases[memory] if memory < len(self.bases) else 0
         if memory not in self.known:
-            self.emit(x86.on_stack(g, 8 * memory if memory < 6 else self.stack + 8 * (memory - 6), load=True))
+            if own:
+                self.emit(x86.address(g))
+                self.addresses.append((self.size, SYMBOL))
+                self.emit(bytes(8))
+            else:
+                self.emit(
+                    x86.on_stack(g, 8 * memory if memory < 6 else self.stack + 8 * (memory - 6), load=True)
+                )
             if g:
                 self.known.add(memory)
         return g
@@ -606,7 +624,7 @@ class _Allocator:
         for r, x in enumerate(xs):
             self._from_memory("load", r, 0, x)
         self._used(xs, later)
-        self.emit(x86.ADDRESS)
+        self.emit(x86.address(0))
         self.addresses.append((self.size, symbol))
         self.emit(bytes(8) + x86.CALL)
         self.known -= set(range(7))

@@ -1,0 +1,39 @@
+"""Data in expressions: symbols that stand for numbers which machine code reads from outside (machine/data.py),
+each by its place among them. They are free in Functions, and stay so where these are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import casadi as ca
+
+from condyle.arrays import SX
+from condyle.errors import NativeError
+
+_PLACES: dict[int, int] = {}
+
+
+@cache
+def datum(place: int) -> SX:
+    """The symbol of the number at a place, the same for all models."""
+    x = ca.SX.sym(f"datum{place}")
+    _PLACES[x.element_hash()] = place
+    return x
+
+
+def function(name: str, inputs: Sequence[SX], outputs: Sequence[SX], **options: Any) -> ca.Function:
+    """A Function whose expressions may hold data."""
+    return ca.Function(name, list(inputs), list(outputs), {**options, "allow_free": True})
+
+
+def places_of(f: ca.Function) -> list[int]:
+    """Places of the data that a function reads, in the order of its instructions."""
+    if not f.has_free():
+        return []
+    free = [x for column in f.free_sx() for x in ca.vertsplit(ca.vec(column))]
+    unknown = [x for x in free if x.element_hash() not in _PLACES]
+    if unknown:
+        raise NativeError(f"function {f.name()!r} has free symbols {unknown}; make them inputs")
+    return [_PLACES[x.element_hash()] for x in free]
