@@ -176,6 +176,22 @@ class Model:
     def placed(self) -> list[BodyConstants]:
         return self.tabulated.placed
 
+    def row(self, B: int, name: str) -> list[Any]:
+        """A constant of a body as a row of a table: its numbers column by column, Places where they are data."""
+        if self.stored is not None:
+            return self.stored[B].row(name)
+        value = getattr(self.placed[B], name)
+        return np.ravel(np.hstack(value) if name == "I" else value, order="F").tolist()  # type: ignore[no-any-return]
+
+    def varies(self, body: str, *names: str) -> bool:
+        """Whether some constants of a body depend on Parameters."""
+        B = self.tree.body(body).index
+        return (
+            self.stored is None
+            and B >= 0
+            and any(isinstance(getattr(self.placed[B], name), ca.SX) for name in names)
+        )
+
     @property
     def table(self) -> tuple[SX, SX]:
         """Symbols, and what they mean in terms of parameters. Empty, and nothing is built, without

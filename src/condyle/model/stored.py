@@ -25,12 +25,13 @@ from condyle.arrays import SX, Array
 from condyle.forces.base import Force
 from condyle.functions import Constant, Function, Linear, Scaled
 from condyle.functions.base import exact
-from condyle.laws.described import Described, StoredNumber, _tuples
+from condyle.laws.described import Described, StoredNumber, _tuples, entries
 from condyle.loading import if_loaded
 from condyle.mobilizers import Mobilizer
 from condyle.mobilizers.base import Reversed
 from condyle.mobilizers.function_based import FunctionBased
 from condyle.model.model import Model
+from condyle.native.machine.data import Place
 from condyle.records import assign, dataclass
 from condyle.spatial import Transform
 from condyle.trace import Symbol
@@ -55,11 +56,11 @@ class Store:
         array = np.asarray(value, dtype=float)
         return StoredNumber([self._place(x, every) for x in np.ravel(array, order="F").tolist()], array)
 
-    def _place(self, x: float, every: bool) -> int | float:
+    def _place(self, x: float, every: bool) -> Place | float:
         if not every and (x in PLAIN or not np.isfinite(x)):
             return x
         self.values.append(x)
-        return len(self.values) - 1
+        return Place(len(self.values) - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +100,11 @@ class StoredBody:
         stored = self.p_PF, self.p_MB, self.mass, self.com, *self.inertia, self.principal
         return f"{turned} {[x.text for x in stored]}"
 
-    def row(self, name: str) -> list[int | float]:
+    def row(self, name: str) -> list[Place | float]:
         """The entries of a field in a table."""
         if name.startswith("R"):
-            return [float(x) for x in np.ravel(getattr(self.plain, name), order="F")]
-        return list((self.principal if name == "I" else getattr(self, name)).entries)
+            return entries(getattr(self.plain, name))
+        return entries(self.principal if name == "I" else getattr(self, name))
 
 
 def stored_body(body: Body, placed: BodyConstants, store: Store) -> StoredBody:
@@ -294,6 +295,7 @@ def _stored_path(path: Any, store: Store, moved: Moved) -> Any:
             span.never,
         )
 
+    vars(length)["stored"] = whole
     vars(length)["_parts"] = whole.sx, [own(span) for span in spans]
     vars(other)["length"] = length
     found = [(len(s.points), s.offset, s.pieces, s.never) for s in spans]

@@ -380,7 +380,13 @@ class _Evaluator:
             start = time.perf_counter()
 
             def load(code: bytes, facts: Mapping[str, Any]) -> tuple[InnerLoop, int]:
-                return InnerLoop(jit.Library(code, numbers=self.data), "loop", self.name, ins, outs), int(facts["operations"])
+                return InnerLoop(
+                    jit.Library(code, numbers=self.data, tables=facts.get("tables")),
+                    "loop",
+                    self.name,
+                    ins,
+                    outs,
+                ), int(facts["operations"])
 
             found = cache.loaded(key, load)
             if found is None:
@@ -422,7 +428,7 @@ class _Evaluator:
         self.report = replace(
             old, emit=old.emit + emitted - start, compile=old.compile + time.perf_counter() - emitted
         )
-        return code, {"operations": f.n_instructions()}
+        return code, {"operations": f.n_instructions(), "tables": module.tables}
 
     def _expressions(self, build: Callable[[], KernelFunction]) -> KernelFunction:
         """What `build` makes, checked, dense and expanded to scalars."""

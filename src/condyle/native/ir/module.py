@@ -12,8 +12,7 @@ import numpy as np
 from condyle.errors import NativeError
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.values import VOID, Lanes
-from condyle.native.machine import elf, jit, notes
-from condyle.native.machine.data import SYMBOL as DATA
+from condyle.native.machine import data, elf, jit, notes
 
 _LINE = 64  # bytes that memory moves at once
 _LONG = 4096
@@ -35,6 +34,7 @@ class Module:
         self._declared: dict[str, str] = {}
         self._defined: dict[str, int] = {}
         self._linked: dict[str, Callable[[], bytes]] = {}
+        self._tables: dict[str, np.ndarray] = {}
         self._other_lanes: dict[int, Module] = {}
 
     def with_lanes(self, W: int) -> Module:
@@ -61,15 +61,21 @@ class Module:
 
     def table(self, name: str, values: np.ndarray) -> str:
         """A constant array, in C order; returns its name, which may be another: long ones are object files,
-        whose names say what they hold."""
-        data = np.ascontiguousarray(values).tobytes()
-        if len(data) >= _LONG and (machine := jit.elf_machine()):
-            name = f"data.{hashlib.sha256(data).hexdigest()[:32]}"
-            self._declared[name] = f"@{name} = external constant [{len(data)} x i8], align {_LINE}"
-            self._linked[name] = lambda: elf.data_object(machine, name, data, _LINE)
+        whose names say what they hold. An array of objects holds Places of data too (machine/data.py)."""
+        if values.dtype == object and any(isinstance(x, data.Place) for x in values.ravel()):
+            name = f"{data.TABLE}{name}"
+            self._tables[name] = values
+            self._declared[name] = f"@{name} = external constant [{values.size} x double], align {_LINE}"
             return name
-        text = "\\" + data.hex("\\") if data else ""
-        self.add(f'@{name} = private constant [{len(data)} x i8] c"{text}", align {_LINE}')
+        values = values.astype(float) if values.dtype == object else values
+        held = np.ascontiguousarray(values).tobytes()
+        if len(held) >= _LONG and (machine := jit.elf_machine()):
+            name = f"data.{hashlib.sha256(held).hexdigest()[:32]}"
+            self._declared[name] = f"@{name} = external constant [{len(held)} x i8], align {_LINE}"
+            self._linked[name] = lambda: elf.data_object(machine, name, held, _LINE)
+            return name
+        text = "\\" + held.hex("\\") if held else ""
+        self.add(f'@{name} = private constant [{len(held)} x i8] c"{text}", align {_LINE}')
         return name
 
     def variable(self, name: str, size: int) -> str:
@@ -84,8 +90,8 @@ class Module:
 
     def data(self) -> str:
         """Tell of the numbers outside of the code (machine/data.py); returns their name."""
-        self._declared[DATA] = f"@{DATA} = external constant [0 x double], align 8"
-        return DATA
+        self._declared[data.SYMBOL] = f"@{data.SYMBOL} = external constant [0 x double], align 8"
+        return data.SYMBOL
 
     def define(self, name: str, write: Callable[[str], int | None]) -> str:
         """Let write(name) add a definition, once in this module; returns the name. `work` then gives what it
@@ -113,6 +119,11 @@ class Module:
         """The object files that this module needs beside its own."""
         return [make() for make in self._all("_linked").values()]
 
+    @property
+    def tables(self) -> data.Recipe:
+        """Tables that hold data, for whoever loads the code."""
+        return data.recipe(self._all("_tables"))
+
     def compile(self) -> bytes:
         """Machine code, with all that is linked to it."""
         return jit.join([jit.compile_ir(self.text()), *self.objects()])
@@ -122,6 +133,7 @@ class Module:
         self._parts += other._parts
         self._declared.update(other._declared)
         self._linked.update(other._linked)
+        self._tables.update(other._tables)
 
     def text(self) -> str:
         parts = dict.fromkeys(part for each in (self, *self._other_lanes.values()) for part in each._parts)

@@ -172,20 +172,25 @@ class Library:
         symbols: addresses of outside functions by name (LAPACK, NumPy); libm and libc are found by
             themselves.
         numbers: what the code reads from outside: data.py.
+        tables: which of its tables hold some of them.
     """
 
     def __init__(
-        self, *objects: bytes, symbols: Mapping[str, int] | None = None, numbers: np.ndarray = data.NONE
+        self,
+        *objects: bytes,
+        symbols: Mapping[str, int] | None = None,
+        numbers: np.ndarray = data.NONE,
+        tables: data.Recipe | None = None,
     ) -> None:
         single = _separate(objects)
-        self._numbers = numbers  # kept alive
-        symbols = {**(symbols or {}), **data.symbols(numbers)}
-        tables = _check(single, symbols)
+        outside, self._numbers = data.link(numbers, tables or {})
+        symbols = {**(symbols or {}), **outside}
+        files = _check(single, symbols)
         memory.check_room(single)
         self._image: linking.Image | None = None
-        if elf_machine() and len(tables) == len(single):
+        if elf_machine() and len(files) == len(single):
             try:
-                self._image = linking.Image(tables, symbols)
+                self._image = linking.Image(files, symbols)
                 return
             except linking.Unknown:  # LLVM may know it
                 pass
