@@ -42,6 +42,7 @@ from condyle.integrate.manifold import LIGHTEST, SHARE
 from condyle.model.layouts import build_looped_changes
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
+from condyle.native.straight.data import function
 from condyle.native.programs.nodes import If, Kernel, Node, Stream, While, kernel
 from condyle.native.programs.slice_function import Loops, SliceFunction, compiled
 from condyle.native.tables.lookup import Closure
@@ -194,7 +195,7 @@ def projection(
             at_prescribed("along", [ca.vertcat(q, u, s.z), *along], *E),
             None,
         )
-    alone = ca.Function("own", [inputs[2], *E], [ca.densify(e) for e in own]) if tree.driven and E else None
+    alone = function("own", [inputs[2], *E], [ca.densify(e) for e in own]) if tree.driven and E else None
     tolerance = SHARE * min(1.0, length(tree.bodies))
     if lanes and model.equations("position"):
         kernels = LoopedProjection(model, errors, lanes)
@@ -303,7 +304,7 @@ class LoopedProjection:
             split,
             parts,
             tuple(self.kernels[name] for name in kernels),
-            ca.Function("join", [t, y, *symbols], results),
+            function("join", [t, y, *symbols], results),
             (0, 1, *names),
             sizes,
         )

@@ -451,7 +451,7 @@ def _turning(system: System) -> dict[int, float]:
 
 def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> ProgramAndTables:
     """The native program of a system and a layout of goals, kept with the system and on disk."""
-    model = system.compiled.model
+    model = system.compiled.model.code
 
     def find() -> ProgramAndTables:
         turning = _turning(system)
@@ -465,7 +465,7 @@ def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Progra
             return loop.program, loop.tables
 
         return cached_program(
-            f"assemble {layout} {turning} {has_loops(model, layout)}\n{description(model)}", make
+            f"assemble {layout} {turning} {has_loops(model, layout)}\n{description(model)}", make, model.data
         )
 
     return system.compiled.remembered(("assemble", layout), find)

@@ -46,6 +46,14 @@ def link(numbers: np.ndarray, tables: Recipe) -> tuple[dict[str, int], list[np.n
     return {name: x.ctypes.data for name, x in found.items()}, list(found.values())
 
 
+def looked_up(numbers: np.ndarray, rows: Any) -> np.ndarray:
+    """An array of numbers and Places with the data in it."""
+    array = np.array(rows)
+    if array.dtype != object:
+        return array.astype(float)
+    return np.vectorize(lambda x: numbers[x.at] if isinstance(x, Place) else x, otypes=[float])(array)  # type: ignore[no-any-return]
+
+
 def _aligned(size: int) -> np.ndarray:
     """Memory that begins on a line of 64 bytes."""
     whole = np.empty(size + 8)

@@ -28,6 +28,7 @@ import casadi as ca
 
 from condyle.errors import UnknownNameError
 from condyle.native.loops.elements import ElementSum, Elementwise
+from condyle.native.machine.data import Recipe
 from condyle.native.straight.data import function
 from condyle.native.straight.kernel_function import Composite
 from condyle.records import dataclass
@@ -73,6 +74,8 @@ class External:
     object: bytes = field(repr=False)
     # with lanes, a last argument says which are stored; else all are
     masked: bool = True
+    # tables that hold data (machine/data.py)
+    tables: Recipe = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, eq=False)

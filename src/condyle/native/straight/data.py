@@ -28,12 +28,17 @@ def function(name: str, inputs: Sequence[SX], outputs: Sequence[SX], **options: 
     return ca.Function(name, list(inputs), list(outputs), {**options, "allow_free": True})
 
 
+def strangers(f: ca.Function) -> list[str]:
+    """Free symbols of a function that are no data."""
+    return [x.name() for x in _free(f) if x.element_hash() not in _PLACES]
+
+
+def _free(f: ca.Function) -> list[ca.SX]:
+    return [x for column in f.free_sx() for x in ca.vertsplit(ca.vec(column))] if f.has_free() else []
+
+
 def places_of(f: ca.Function) -> list[int]:
     """Places of the data that a function reads, in the order of its instructions."""
-    if not f.has_free():
-        return []
-    free = [x for column in f.free_sx() for x in ca.vertsplit(ca.vec(column))]
-    unknown = [x for x in free if x.element_hash() not in _PLACES]
-    if unknown:
+    if unknown := strangers(f):
         raise NativeError(f"function {f.name()!r} has free symbols {unknown}; make them inputs")
-    return [_PLACES[x.element_hash()] for x in free]
+    return [_PLACES[x.element_hash()] for x in _free(f)]
