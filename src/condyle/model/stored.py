@@ -25,7 +25,7 @@ from condyle.arrays import SX, Array
 from condyle.forces.base import Force
 from condyle.functions import Constant, Function, Linear, Scaled
 from condyle.functions.base import exact
-from condyle.laws.described import Described, StoredNumber, _tuples, entries
+from condyle.laws.described import Described, StoredNumber, _tuples, entries, text
 from condyle.loading import if_loaded
 from condyle.mobilizers import Mobilizer
 from condyle.mobilizers.base import Reversed
@@ -49,6 +49,14 @@ class Store:
 
     def __init__(self) -> None:
         self.values: list[float] = []
+        self._known: dict[Any, Any] = {}
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What muscles share is data once: points of one body at one place, surfaces with all their numbers. All
+        numbers of a thing are equal, then, which is no accident; expressions compute such things once."""
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]
 
     def put(self, value: Any, every: bool = False) -> StoredNumber:
         """A number or an array; zeros, ones and what is not finite are part of the code unless `every` number is
@@ -242,10 +250,13 @@ def _stored_fields(law: Any, store: Store, moved: Moved | None = None) -> dict[s
 
 
 def _station(store: Store, body: str, p: Any, moved: Moved) -> StoredNumber:
-    made, there = store.put(p), moved(body, p)
-    if not np.array_equal(there, made.values):
-        made.in_M = store.put(there)
-    return made
+    def make() -> StoredNumber:
+        made, there = store.put(p), moved(body, p)
+        if not np.array_equal(there, made.values):
+            made.in_M = store.put(there)
+        return made
+
+    return store.once((body, p), make)  # type: ignore[no-any-return]
 
 
 def _changed(thing: Any, new: Mapping[str, Any]) -> Any:
@@ -259,14 +270,17 @@ def _changed(thing: Any, new: Mapping[str, Any]) -> Any:
 def _stored_point(p: Any, store: Store, moved: Moved) -> Any:
     if p.stays:
         return _changed(p, _stored_fields(p, store, moved))
-    places = [_stored_function(f, p.coordinate[k : k + 1], store) for k, f in enumerate(p.p)]
+    places = store.once(
+        text(p), lambda: [_stored_function(f, p.coordinate[k : k + 1], store) for k, f in enumerate(p.p)]
+    )
     return _changed(p, {"p": tuple(f if x is None else x for x, f in zip(places, p.p, strict=True))})
 
 
 def _stored_wrap(w: Any, store: Store, moved: Moved) -> Any:
     new: dict[str, Any] = {}
-    if (fields := _stored_fields(w.surface, store)) and not w.surface.parameters():
-        new["surface"] = _changed(w.surface, fields)
+    if not w.surface.parameters():
+        key = w.body, text(w.surface), text(w.X_BS)
+        new["surface"] = store.once(key, lambda: _changed(w.surface, _stored_fields(w.surface, store)))
     if isinstance(w.X_BS, Transform):
         R, p = w.X_BS
         new["X_BS"] = _tuples(np.asarray(R)), _station(store, w.body, tuple(np.ravel(p).tolist()), moved)

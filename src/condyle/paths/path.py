@@ -9,6 +9,7 @@ drawing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import field, replace
@@ -240,11 +241,18 @@ def split(points: Sequence[Point], wraps: Sequence[Wrap]) -> tuple[SX, list[Span
         ]
         ends = points[first : last + 1]
         if last == first + 1 and not mine and all(p.fixed for p in ends) and ends[0].body == ends[1].body:
-            constant += length(sx(ends[1].p) - sx(ends[0].p))
+            constant += _distance(ends[0].p, ends[1].p)
         else:
             mine_wraps, at, never = zip(*mine, strict=True) if mine else ((), (), ())
             spans.append(Span(tuple(ends), mine_wraps, at, first, never))
     return constant, spans
+
+
+def _distance(a: Any, b: Any) -> SX | float:
+    """Between two places as points keep them [m]."""
+    if isinstance(a, tuple) and isinstance(b, tuple):  # half of the time of reading a path
+        return math.dist(a, b)
+    return length(sx(b) - sx(a))
 
 
 def _pieces(points: Sequence[Point], wraps: Sequence[Wrap]) -> list[tuple[int, ...]]:

@@ -391,7 +391,7 @@ class TimeDependence:
     disabled, if it can be."""
 
     def __init__(self, model: Model) -> None:
-        found = model.notes.get("reads time", lambda: _readers(model))
+        found = model.code.notes.get("reads time", lambda: _readers(model))
         self.sources = {
             name: [(words, switch) for what in operator.reads.split() for words, switch in found[what]]
             for name, operator in OPERATORS.items()

@@ -32,7 +32,7 @@ from condyle.native.fastcall import structures
 from condyle.native.fastcall.builtin import DirectCall, add_call, make_builtin
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache, jit, notice, threads
-from condyle.native.machine.data import NONE
+from condyle.native.machine.data import NONE, Derived
 from condyle.native.straight.data import function
 from condyle.native.straight.kernel_function import KernelFunction, evaluate_mapped
 from condyle.native.tables.lookup import lookup_context
@@ -381,7 +381,7 @@ class _Evaluator:
 
             def load(code: bytes, facts: Mapping[str, Any]) -> tuple[InnerLoop, int]:
                 return InnerLoop(
-                    jit.Library(code, numbers=self.data, tables=facts.get("tables")),
+                    jit.Library(code, numbers=self.data, needs=facts.get("data")),
                     "loop",
                     self.name,
                     ins,
@@ -412,6 +412,7 @@ class _Evaluator:
         f = self._expressions(self.build if W == 1 else self.wide)
         start = time.perf_counter()
         module = Module(W, self.contract)
+        module.derived = Derived()
         from condyle.native.straight.kernel_writer import add_kernel  # not where code comes from the cache
 
         work = add_kernel(module, f, "kernel")
@@ -428,7 +429,7 @@ class _Evaluator:
         self.report = replace(
             old, emit=old.emit + emitted - start, compile=old.compile + time.perf_counter() - emitted
         )
-        return code, {"operations": f.n_instructions(), "tables": module.tables}
+        return code, {"operations": f.n_instructions(), "data": module.needs}
 
     def _expressions(self, build: Callable[[], KernelFunction]) -> KernelFunction:
         """What `build` makes, checked, dense and expanded to scalars."""

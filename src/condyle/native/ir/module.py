@@ -26,6 +26,10 @@ class Module:
         W: lanes.
         contract: allow fused multiply-add; nothing else is ever relaxed.
         lines: whether long straight lines become machine code at once, without LLVM.
+
+    Attributes:
+        derived: what is computed from data when the code is loaded; None where that cannot be, in code that is
+            linked to several others.
     """
 
     def __init__(self, W: int = 1, contract: bool = True, lines: bool = True) -> None:
@@ -35,12 +39,14 @@ class Module:
         self._defined: dict[str, int] = {}
         self._linked: dict[str, Callable[[], bytes]] = {}
         self._tables: dict[str, np.ndarray] = {}
+        self.derived: data.Derived | None = None
         self._other_lanes: dict[int, Module] = {}
 
     def with_lanes(self, W: int) -> Module:
         """The part of this module for W lanes, whose functions those of this one may call."""
         if W not in self._other_lanes:
             self._other_lanes[W] = Module(W, self.contract, self.lines)
+            self._other_lanes[W].derived = self.derived
         return self._other_lanes[W]
 
     def add(self, text: str) -> None:
@@ -120,9 +126,9 @@ class Module:
         return [make() for make in self._all("_linked").values()]
 
     @property
-    def tables(self) -> data.Recipe:
-        """Tables that hold data, for whoever loads the code."""
-        return data.recipe(self._all("_tables"))
+    def needs(self) -> data.Recipe:
+        """What whoever loads the code makes of data."""
+        return data.recipe(self._all("_tables"), self.derived)
 
     def compile(self) -> bytes:
         """Machine code, with all that is linked to it."""

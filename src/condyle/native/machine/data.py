@@ -3,7 +3,7 @@ code then serves all models that differ in these alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,24 +26,66 @@ class Place:
 
 
 Recipe = dict[str, list[Any]]
-"""Tables some of whose numbers are data, by their symbols: numbers, and [place] where one is a datum."""
+"""What code needs of data, as JSON can hold it: tables some of whose numbers are data, by their symbols, as numbers
+and [place]; and under SYMBOL what is derived from data (`Derived`)."""
 
 
-def recipe(tables: Mapping[str, np.ndarray]) -> Recipe:
-    """Tables as JSON can hold them."""
-    return {
+class Derived:
+    """What is computed from data alone: once, when code is loaded, not for every state. The first such number is
+    at the place -1, the next at -2: they lie before the data."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[str, list[Any]]] = []
+        self._known: dict[str, int] = {}
+
+    def place(self, operation: str, operands: Sequence[Any]) -> int:
+        """Where the result of an operation is, one of OPERATIONS, on numbers and [place]s."""
+        text = f"{operation} {operands}"
+        if text not in self._known:
+            self.steps.append((operation, list(operands)))
+            self._known[text] = -len(self.steps)
+        return self._known[text]
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "ADD": lambda x, y: x + y,
+    "SUB": lambda x, y: x - y,
+    "MUL": lambda x, y: x * y,
+    "DIV": lambda x, y: x / y,
+    "NEG": lambda x: -x,
+    "SQ": lambda x: x * x,
+    "TWICE": lambda x: x + x,
+    "INV": lambda x: 1.0 / x,
+    "SQRT": np.sqrt,
+    "FABS": np.abs,
+}
+
+
+def recipe(tables: Mapping[str, np.ndarray], derived: Derived | None) -> Recipe:
+    """Tables with data in them and what is derived from data."""
+    made: Recipe = {
         name: [[x.at] if isinstance(x, Place) else float(x) for x in table.ravel().tolist()]
         for name, table in tables.items()
     }
+    return made | ({SYMBOL: list(derived.steps)} if derived is not None and derived.steps else {})
 
 
-def link(numbers: np.ndarray, tables: Recipe) -> tuple[dict[str, int], list[np.ndarray]]:
+def link(numbers: np.ndarray, needs: Recipe) -> tuple[dict[str, int], list[np.ndarray]]:
     """Addresses that code is linked to, and the arrays there, which whoever calls the code keeps alive."""
-    found = {SYMBOL: numbers} if numbers.size else {}
+    tables = dict(needs)
+    steps = tables.pop(SYMBOL, [])
+    n = len(steps)
+    whole = np.concatenate([np.zeros(n), numbers])
+    with np.errstate(all="ignore"):
+        for k, (operation, operands) in enumerate(steps):
+            given = (whole[n + x[0]] if isinstance(x, list) else x for x in operands)
+            whole[n - 1 - k] = OPERATIONS[operation](*given)
+    addresses, arrays = {SYMBOL: whole.ctypes.data + 8 * n} if numbers.size else {}, [whole]
     for name, table in tables.items():
-        found[name] = made = _aligned(len(table))
-        made[:] = [numbers[x[0]] if isinstance(x, list) else x for x in table]
-    return {name: x.ctypes.data for name, x in found.items()}, list(found.values())
+        arrays.append(_aligned(len(table)))
+        arrays[-1][:] = [numbers[x[0]] if isinstance(x, list) else x for x in table]
+        addresses[name] = arrays[-1].ctypes.data
+    return addresses, arrays
 
 
 def looked_up(numbers: np.ndarray, rows: Any) -> np.ndarray:

@@ -172,7 +172,7 @@ class Library:
         symbols: addresses of outside functions by name (LAPACK, NumPy); libm and libc are found by
             themselves.
         numbers: what the code reads from outside: data.py.
-        tables: which of its tables hold some of them.
+        needs: what is made of them for it.
     """
 
     def __init__(
@@ -180,10 +180,10 @@ class Library:
         *objects: bytes,
         symbols: Mapping[str, int] | None = None,
         numbers: np.ndarray = data.NONE,
-        tables: data.Recipe | None = None,
+        needs: data.Recipe | None = None,
     ) -> None:
         single = _separate(objects)
-        outside, self._numbers = data.link(numbers, tables or {})
+        outside, self._numbers = data.link(numbers, needs or {})
         symbols = {**(symbols or {}), **outside}
         files = _check(single, symbols)
         memory.check_room(single)

@@ -74,8 +74,8 @@ class External:
     object: bytes = field(repr=False)
     # with lanes, a last argument says which are stored; else all are
     masked: bool = True
-    # tables that hold data (machine/data.py)
-    tables: Recipe = field(default_factory=dict, repr=False)
+    # what it needs of data (machine/data.py)
+    needs: Recipe = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,7 +42,7 @@ def compile_kernel(f: KernelFunction, symbol: str, W: int = 1, contract: bool = 
     inputs, outputs = sizes(f)
     code = module.compile()
     return External(
-        symbol, tuple(inputs), tuple(outputs), W, work, code, masked=plain, tables=module.tables
+        symbol, tuple(inputs), tuple(outputs), W, work, code, masked=plain, needs=module.needs
     )
 
 
@@ -95,10 +95,10 @@ class Program:
             "written": sorted(written),
             "versions": jit.versions(),
             "outside": [n for n in writer.symbols if n in (symbols or {})],
-            "tables": {
-                name: table
+            "data": {
+                name: need
                 for each in (writer.module, *writer.externals.values())
-                for name, table in each.tables.items()
+                for name, need in each.needs.items()
             },
         }
         digest = hashlib.sha256("\0".join([self.text, json.dumps(self.layout, sort_keys=True)]).encode())
@@ -139,7 +139,7 @@ class Program:
                 *self._compiled(),
                 symbols={f"condyle.{n}": found[n] for n in wanted},
                 numbers=self.numbers,
-                tables=self.layout["tables"],
+                needs=self.layout["data"],
             )
             entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(library.address("program"))
             self._loaded = entry, library

@@ -22,6 +22,7 @@ import numpy as np
 
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
+from condyle.native.machine.data import Derived
 from condyle.native.ir.values import BOOL, DOUBLE, INT, LONG, POINTER, VOID, Value
 from condyle.native.loops.elements import Elementwise
 from condyle.native.loops.rolling import roll
@@ -72,6 +73,7 @@ class ProgramWriter:
         contract: bool,
     ) -> None:
         self.module = Module(W, contract)
+        self.module.derived = Derived()
         self.lanes, self.W = self.module.lanes, W
         self.sizes, self.streams = sizes, streams
         self.externals: dict[str, External] = {}

@@ -8,11 +8,13 @@ number, and operands are numbers of nodes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import casadi as ca
 
 from condyle.arrays import SX
 from condyle.errors import NativeError
+from condyle.native.machine.data import OPERATIONS, Derived
 from condyle.native.straight.data import places_of
 from condyle.native.straight.selection import Selections
 
@@ -104,16 +106,33 @@ class Graph(Instructions):
     Args:
         fuse: whether to join products with sums.
         tables: whether to take trees of choices over constants together.
+        derived: takes what is computed from data alone.
     """
 
-    def __init__(self, f: ca.Function, fuse: bool, tables: bool = False) -> None:
+    def __init__(
+        self, f: ca.Function, fuse: bool, tables: bool = False, derived: Derived | None = None
+    ) -> None:
         super().__init__(f)
+        if derived is not None and f.has_free():
+            self._derive(derived)
         self.choices = self._find_choices()
         self.selections = Selections(self.op if tables else (), self.a, self.b, self.constants, self.choices)
         self.uses = self._count_uses()
         while self.selections.keep_shared(self.uses):
             self.uses = self._count_uses()
         self.products = self._find_products() if fuse else {}
+
+    def _derive(self, derived: Derived) -> None:
+        """Nodes that are computed from data alone become data."""
+        known: dict[int, Any] = dict(self.constants)
+        for k, op in enumerate(self.op):
+            if op == ca.OP_PARAMETER:
+                known[k] = [self.a[k]]
+            elif (name := operation_name(op)) in OPERATIONS:
+                operands = [known.get(x) for x in super().operands(k)]
+                if None not in operands and any(isinstance(x, list) for x in operands):
+                    known[k] = [derived.place(name, operands)]
+                    self.op[k], self.a[k], self.b[k] = ca.OP_PARAMETER, known[k][0], -1
 
     def _find_choices(self) -> dict[int, tuple[int, int, int]]:
         """if_else(c, x, y) arrives as (c ? x : 0) + (!c ? y : 0)."""

@@ -114,7 +114,10 @@ class _KernelWriter:
         self.module, self.name, self.masked, self.split, self.uniform = module, name, masked, split, uniform
         self.lanes, self.n_in = module.lanes, f.n_in()
         self.graph = Graph(
-            f, fuse=module.contract and jit.fuses(), tables=self.lanes.W in (1, jit.permuted_lanes())
+            f,
+            fuse=module.contract and jit.fuses(),
+            tables=self.lanes.W in (1, jit.permuted_lanes()),
+            derived=module.derived,
         )
         self.known = places is not None  # whether we know which memory each argument is
         names = [(str(k), 0) for k in range(f.n_in() + f.n_out())] if places is None else places
