@@ -76,7 +76,7 @@ class StoredBody:
     """Constants of a body (tree/body_constants.py) as data: R_PF, R_MB as numbers, all else as StoredNumbers.
 
     Attributes:
-        inertia: (l, x, a, y, b) of dynamics/inertia.py, whose zeros do not depend on which moment is larger.
+        inertia: as dynamics/inertia.py takes it, with zeros that do not depend on which moment is larger.
         principal: (l, a, b), all of it data: rows of tables have no zeros.
     """
 
@@ -117,26 +117,27 @@ class StoredBody:
 
 def stored_body(body: Body, placed: BodyConstants, store: Store) -> StoredBody:
     I = body.mass_properties.transformed(body.X_BM.inverse()).inertia_about_origin()
+    principal = store.put(np.hstack(placed.I), every=True)
     return StoredBody(
         placed,
         store.put(placed.p_PF),
         store.put(placed.p_MB),
         store.put(placed.mass),
         store.put(placed.com),
-        _inertia(I, store),
-        store.put(np.hstack(placed.I), every=True),
+        _inertia(I, principal, store),
+        principal,
     )
 
 
-def _inertia(I: Array, store: Store) -> tuple[StoredNumber, ...]:
-    """l, x, a, y, b. Axes that the zeros of I give are kept: the order of moments, which differs between subjects,
-    then changes no zero."""
+def _inertia(I: Array, principal: StoredNumber, store: Store) -> tuple[StoredNumber, ...]:
+    """l, x, a, y, b, or l, a, b where nothing is zero. Axes that the zeros of I give are kept: the order of moments,
+    which differs between subjects, then changes no zero."""
     crossed = [(i, j) for i, j in ((0, 1), (0, 2), (1, 2)) if I[i, j] != 0.0]
     within: Sequence[int]
     if len(crossed) > 1:
-        (x, l, y), axes = np.linalg.eigh(I)
-        axes, within = axes[:, [0, 2]], range(3)
-    elif crossed:
+        cuts = slice(0, 1), slice(1, 4), slice(4, 7)
+        return tuple(StoredNumber(principal.entries[s], principal.values[s]) for s in cuts)
+    if crossed:
         ((i, j),) = crossed
         (x, y), two = np.linalg.eigh(I[np.ix_((i, j), (i, j))])
         l, axes, within = I[3 - i - j, 3 - i - j], np.zeros((3, 2)), (i, j)
