@@ -21,6 +21,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+import condyle.settings as settings
 from condyle.arrays import SX, Array
 from condyle.forces.base import Force
 from condyle.functions import Constant, Function, Linear, Scaled
@@ -208,7 +209,7 @@ def _stored_function(given: Any, names: Sequence[str], store: Store) -> StoredFu
         return StoredFunction(None, store.put(factor * given.value), ())  # type: ignore[operator]
     if isinstance(given, Linear) and factor == 1.0 or exact(given) is None:
         return None
-    return StoredFunction(given, store.put(factor, every=True), places)
+    return StoredFunction(given, store.put(factor, every=factor != 0.0), places)
 
 
 def _stored_mobilizer(m: Mobilizer, store: Store) -> Mobilizer:
@@ -380,5 +381,7 @@ def _with_mobilizers(tree: Tree, mobilizers: Sequence[Mobilizer]) -> Tree:
 
 
 def is_storable(model: Model) -> bool:
-    """Whether its numbers may be data: none of them are Parameters."""
-    return model.stored is None and not len(model.tree.parameters) and not any(b.symbolic for b in model.tree.bodies)
+    """Whether its numbers may be data: none of them are Parameters, and there is machine code."""
+    if model.stored is not None or settings.evaluator() == "casadi":
+        return False
+    return not len(model.tree.parameters) and not any(b.symbolic for b in model.tree.bodies)
