@@ -280,6 +280,6 @@ def test_the_recursions_are_all_there() -> None:
 
 def test_operators_with_derivatives_are_listed() -> None:
     page = (DOCS / "guide" / "derivatives.md").read_text(encoding="utf-8")
-    rows = page.split("## Which operators")[1].split("The others are put together")[0].splitlines()
+    rows = page.split("## Which operators")[1].split("The others are computed")[0].splitlines()
     listed = {name.split()[0] for row in rows[4:] if row for name in row.split("|")[2].split(",")}
     assert listed == {name for name, operator in OPERATORS.items() if operator.derivable and operator.public}

@@ -166,13 +166,11 @@ def _contents(
     """Of rows of frame, time and places."""
     places = values[:, 2:].reshape(len(values), len(names), 3)
     _check(places, names, header, file, notes)
-    rate = (
-        number(header.get("datarate", "").replace(",", "."))
-        if is_number(header.get("datarate", "").replace(",", "."))
-        else math.nan
+    stated = header.get("datarate", "").replace(",", ".")
+    rate = number(stated) if is_number(stated) else math.nan
+    return Contents(
+        values[:, 1], distinct(names), places, units, rate if 0 < rate < math.inf else None, notes
     )
-    rate = rate if 0 < rate < math.inf else None
-    return Contents(values[:, 1], distinct(names), places, units, rate, notes)
 
 
 def _tabs(line: str) -> list[str]:

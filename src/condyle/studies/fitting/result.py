@@ -29,6 +29,8 @@ BLIND = 1e-9
 """Strengths below this part of the largest are zero: what is left of rounding."""
 OPEN = 0.5
 """Directions that are left open by more than this part of the values are weak."""
+ALIKE = 1e-6
+"""Relative changes that differ by less are the same: a singular vector is no more accurate."""
 PART = 0.1
 """A value is part of a direction if it has more than this share of the largest."""
 
@@ -197,7 +199,10 @@ def judge(
     order = [names[k] for k in free[mine]]
     directions = []
     for k in reversed(range(len(S))):
-        v = Vt[k] / Vt[k][np.abs(Vt[k]).argmax()]
+        by = np.abs(Vt[k])
+        v = (
+            Vt[k] / Vt[k][(by > (1 - ALIKE) * by.max()).argmax()]
+        )  # the first of those that rounding alone tells apart
         parts = {name: float(a) for name, a in zip(order, v, strict=True) if abs(a) > PART}
         directions.append(Direction(parts, np.inf if blind[k] else float(s / S[k])))
     joints = found.r[found.joints]
