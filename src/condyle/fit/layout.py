@@ -15,7 +15,6 @@ from dataclasses import field
 from functools import cached_property
 from itertools import accumulate, pairwise
 
-import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array

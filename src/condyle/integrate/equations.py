@@ -27,9 +27,9 @@ from condyle.model.model import Model
 from condyle.model.operators.rates import qdot
 from condyle.model.right_hand_side import Rates, right_hand_side, unless
 from condyle.model.symbols import Symbols
-from condyle.native.straight.data import function
 from condyle.native.programs.nodes import External, Kernel, Node, Put, Scan, Stream
 from condyle.native.programs.slice_function import Loops, SliceFunction, compiled
+from condyle.native.straight.data import function
 from condyle.native.tables.lookup import has_stopped_gradient
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
@@ -85,7 +85,11 @@ class EquationsOfMotion:
 
 
 def equations(
-    system: System, derivatives: bool = False, W: int = 1, newton: str = "", offsets: bool = False,
+    system: System,
+    derivatives: bool = False,
+    W: int = 1,
+    newton: str = "",
+    offsets: bool = False,
     model: Model | None = None,
 ) -> EquationsOfMotion:
     """The equations of a system, for W lanes. The looped layout has no derivatives, but where `newton` is

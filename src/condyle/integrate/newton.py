@@ -13,9 +13,9 @@ from condyle.model.looped.implicit import STATE, solved
 from condyle.model.looped.implicit_matrix import MATRICES, Border, LawsAlongPaths, reduced
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
-from condyle.native.straight.data import function
 from condyle.native.programs.nodes import Call, Ints, Kernel, Node, elementwise, kernel
 from condyle.native.programs.slice_function import SliceFunction
+from condyle.native.straight.data import function
 from condyle.native.tables.staged import build_function
 
 REDUNDANT = 1e-12

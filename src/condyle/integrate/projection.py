@@ -42,9 +42,9 @@ from condyle.integrate.manifold import LIGHTEST, SHARE
 from condyle.model.layouts import build_looped_changes
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
-from condyle.native.straight.data import function
 from condyle.native.programs.nodes import If, Kernel, Node, Stream, While, kernel
 from condyle.native.programs.slice_function import Loops, SliceFunction, compiled
+from condyle.native.straight.data import function
 from condyle.native.tables.lookup import Closure
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass

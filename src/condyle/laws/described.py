@@ -477,7 +477,9 @@ class StoredNumber(Datum):
         in_M: of a station, the same in the frame M of its body.
     """
 
-    def __init__(self, entries: Sequence[Place | float], values: Array, in_M: StoredNumber | None = None) -> None:
+    def __init__(
+        self, entries: Sequence[Place | float], values: Array, in_M: StoredNumber | None = None
+    ) -> None:
         self.entries, self.values, self.parameters = tuple(entries), values, ()
         self.in_M = self if in_M is None else in_M
         self.text = f"data {values.shape} {self.entries}"

@@ -207,7 +207,7 @@ def _stored_function(given: Any, names: Sequence[str], store: Store) -> StoredFu
         factor, given = factor * given.factor, given.function  # type: ignore[operator]
     if isinstance(given, Constant):
         return StoredFunction(None, store.put(factor * given.value), ())  # type: ignore[operator]
-    if isinstance(given, Linear) and factor == 1.0 or exact(given) is None:
+    if (isinstance(given, Linear) and factor == 1.0) or exact(given) is None:
         return None
     return StoredFunction(given, store.put(factor, every=factor != 0.0), places)
 
@@ -346,7 +346,9 @@ class StoredModel(Model):
     def __init__(self, model: Model) -> None:
         store, placed = Store(), layout(model.tree)
         stored = [stored_body(b, x, store) for b, x in zip(model.tree.bodies, placed, strict=True)]
-        tree = _with_mobilizers(model.tree, [_stored_mobilizer(b.mobilizer, store) for b in model.tree.bodies])
+        tree = _with_mobilizers(
+            model.tree, [_stored_mobilizer(b.mobilizer, store) for b in model.tree.bodies]
+        )
         frame = {
             b.name: (np.asarray(x.R_MB), np.ravel(x.p_MB)) for b, x in zip(tree.bodies, placed, strict=True)
         }

@@ -39,8 +39,8 @@ from condyle.integrate.interrupts.base import ROWS, Cause, Interrupter, Interrup
 from condyle.integrate.steps import polynomial, unstacked
 from condyle.laws.view import View
 from condyle.model.model import Model, description
-from condyle.native.machine.data import looked_up
 from condyle.native.calls.native_function import SIMD_FROM, NativeFunction
+from condyle.native.machine.data import looked_up
 from condyle.native.programs.program import Workspace
 from condyle.native.tables.staged import Staged, build_function
 from condyle.paths.path import PathLength

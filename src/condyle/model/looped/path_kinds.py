@@ -199,10 +199,7 @@ class PathKind:
 
     def columns(self) -> dict[str, np.ndarray]:
         """The numbers that differ, by field, shape (members, size)."""
-        return {
-            f: np.array([entries(getattr(law, f)) for _, law in self.members])
-            for f in self.numbers
-        }
+        return {f: np.array([entries(getattr(law, f)) for _, law in self.members]) for f in self.numbers}
 
     def twin(self, given: Mapping[str, SX], L: SX, v: SX) -> PathLaw:
         """The law over symbols for its numbers, its length and the rate of that."""

@@ -143,7 +143,17 @@ class NativeFunction:
         self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
         self.optional = direct is not None and direct.optional
         self._evaluator = _Evaluator(
-            name, build, wide or build, key, self.inputs, self.outputs, contract, refuse, direct, entries, data
+            name,
+            build,
+            wide or build,
+            key,
+            self.inputs,
+            self.outputs,
+            contract,
+            refuse,
+            direct,
+            entries,
+            data,
         )
 
     def __repr__(self) -> str:

@@ -102,5 +102,6 @@ def _aligned(size: int) -> np.ndarray:
     start = -whole.ctypes.data // 8 % 8
     return whole[start : start + size]
 
+
 NONE = np.zeros(0)
 NONE.flags.writeable = False

@@ -19,8 +19,8 @@ from condyle.native.machine import data, elf, linking, memory, notes, parallel
 from condyle.native.machine.threads import thread_count
 
 if TYPE_CHECKING:
-    import numpy as np
     import llvmlite.binding as llvm
+    import numpy as np
 
 
 @functools.cache
@@ -233,14 +233,14 @@ def _check(objects: list[bytes], symbols: Mapping[str, int]) -> list[elf.Tables]
     tables: list[elf.Tables] = []
     defined: set[str] = set()
     needed: set[str] = set()
-    for data in objects:
-        if data[:4] == b"\xcf\xfa\xed\xfe" or data[:2] in (b"\x64\x86", b"\x64\xaa"):
+    for file in objects:
+        if file[:4] == b"\xcf\xfa\xed\xfe" or file[:2] in (b"\x64\x86", b"\x64\xaa"):
             continue  # Mach-O and COFF are taken on trust
         try:
-            tables.append(elf.Tables(data))
+            tables.append(elf.Tables(file))
         except ValueError as error:
             raise NativeError(
-                f"an object file of {len(data)} bytes cannot be loaded: {error}; compile again"
+                f"an object file of {len(file)} bytes cannot be loaded: {error}; compile again"
             ) from None
         if twice := defined & tables[-1].defined:
             raise NativeError(

@@ -41,9 +41,7 @@ def compile_kernel(f: KernelFunction, symbol: str, W: int = 1, contract: bool = 
     work = add_kernel(module, f, symbol, masked=plain and W > 1)
     inputs, outputs = sizes(f)
     code = module.compile()
-    return External(
-        symbol, tuple(inputs), tuple(outputs), W, work, code, masked=plain, needs=module.needs
-    )
+    return External(symbol, tuple(inputs), tuple(outputs), W, work, code, masked=plain, needs=module.needs)
 
 
 class Program:

@@ -22,10 +22,10 @@ import numpy as np
 
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
-from condyle.native.machine.data import Derived
 from condyle.native.ir.values import BOOL, DOUBLE, INT, LONG, POINTER, VOID, Value
 from condyle.native.loops.elements import Elementwise
 from condyle.native.loops.rolling import roll
+from condyle.native.machine.data import Derived
 from condyle.native.programs.nodes import (
     Call,
     External,

@@ -248,9 +248,7 @@ class Closure:
         known = _hashes(ca.veccat(ca.SX(0, 1), *inputs, *rows))
         everything = ca.symvar(ca.veccat(ca.SX(0, 1), *outputs, *indices))
         self.outside = ca.vertcat(ca.SX(0, 1), *(s for s in everything if s.element_hash() not in known))
-        self.function = function(
-            name, [*inputs, self.outside, *rows], [*outputs, *indices], cse=shared
-        )
+        self.function = function(name, [*inputs, self.outside, *rows], [*outputs, *indices], cse=shared)
 
     @classmethod
     def from_function(
