@@ -42,6 +42,8 @@ from condyle.tree.tree import Tree
 
 UNITS = frozenset({"m", "N"})
 """Of numbers of laws along paths that are data."""
+MOST = 300
+"""Bodies up to which a model is stored so: of chains of thousands nobody has another subject."""
 PLAIN = frozenset({0.0, 1.0, -1.0})
 
 
@@ -365,9 +367,11 @@ class StoredModel(Model):
         super().__init__(tree, forces, model.constraints)
         self.stored, self.data = stored, np.array(store.values)
         self.data.flags.writeable = False
-        vars(self)["tabulated"] = ConstantsTable(
-            [x.symbolic for x in stored], ca.SX(0, 1), ca.SX(0, 1), [0] * len(stored)
-        )
+
+    @cached_property
+    def tabulated(self) -> ConstantsTable:
+        none = ca.SX(0, 1)
+        return ConstantsTable([x.symbolic for x in self.stored], none, none, [0] * len(self.stored))
 
 
 def _with_mobilizers(tree: Tree, mobilizers: Sequence[Mobilizer]) -> Tree:
@@ -383,7 +387,7 @@ def _with_mobilizers(tree: Tree, mobilizers: Sequence[Mobilizer]) -> Tree:
 
 
 def is_storable(model: Model) -> bool:
-    """Whether its numbers may be data: none of them are Parameters, and there is machine code."""
-    if model.stored is not None or settings.evaluator() == "casadi":
+    """Whether its numbers may be data: none of them are Parameters, there is machine code, and it may be a person."""
+    if model.stored is not None or settings.evaluator() == "casadi" or len(model.tree.bodies) > MOST:
         return False
     return not len(model.tree.parameters) and not any(b.symbolic for b in model.tree.bodies)

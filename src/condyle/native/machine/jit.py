@@ -8,6 +8,7 @@ import hashlib
 import os
 import platform
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -164,6 +165,9 @@ def join(objects: Sequence[bytes]) -> bytes:
     return parallel.join([single for data in objects for single in parallel.separate(data)])
 
 
+_linking = threading.Lock()
+
+
 class Library:
     """A loaded object file. Addresses stay valid for as long as this object lives.
 
@@ -194,6 +198,10 @@ class Library:
                 return
             except linking.Unknown:  # LLVM may know it
                 pass
+        with _linking:  # symbols are those of the whole process until all places are filled in
+            self._link(single, symbols)
+
+    def _link(self, files: list[bytes], symbols: Mapping[str, int]) -> None:
         import llvmlite.binding as llvm
 
         host()
@@ -201,7 +209,7 @@ class Library:
             llvm.add_symbol(name, address)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine(1))
         try:
-            for each in single:
+            for each in files:
                 self._engine.add_object_file(llvm.ObjectFileRef.from_data(each))
             self._engine.finalize_object()
         except RuntimeError as error:
