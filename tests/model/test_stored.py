@@ -25,7 +25,7 @@ def leg(
     force=900.0,
     radius=0.02,
     offset=0.01,
-    muscles=2,
+    muscles=("front", "back"),
     knee=1.0,
     angle=0.3,
     spin=0.01,
@@ -68,7 +68,7 @@ def leg(
         ),
         "back": cd.paths.Path([("ground", (-0.05, 0.95 * size, 0.1)), moving, ("shank", (-0.02, -0.1, 0))]),
     }
-    for name in list(paths)[:muscles]:
+    for name in muscles:
         s.add_force(
             name,
             cd.muscles.Thelen2003(
@@ -98,7 +98,7 @@ OTHERS = {
     "a length of zero": {"offset": 0.0},
     "a length of one": {"offset": 1.0},
     "no mass": {"thigh": 0},
-    "a muscle less": {"muscles": 1},
+    "a muscle less": {"muscles": ("back",)},
     "the range of a point": {"angle": 0.4},
     "a knee that does not slide": {"knee": 0.0},
 }
@@ -136,8 +136,7 @@ def test_subjects(which, layout, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["forward_dynamics", "moment_arms"])
-@pytest.mark.parametrize("W", [1, 4])
-def test_no_number_is_left_in_the_code(name, W, monkeypatch):
+def test_no_number_is_left_in_the_code(name, monkeypatch):
     """Both subjects write the same code: nothing in it depends on numbers that the key leaves out."""
 
     def written(s):
@@ -145,7 +144,7 @@ def test_no_number_is_left_in_the_code(name, W, monkeypatch):
         for layout in ("unrolled", "looped"):
             monkeypatch.setenv("CONDYLE_LAYOUT", layout)
             function = s.copy().compiled.function(name)
-            module = Module(W, lines=False)
+            module = Module(4, lines=False)
             module.derived = Derived()
             with lookup_context():
                 built = function._evaluator._expressions(function._evaluator.build)
@@ -177,22 +176,24 @@ def test_studies_of_a_second_subject_compile_nothing(monkeypatch):
         for name in s.coordinates:
             reserved.add_force(f"reserve {name}", cd.forces.CoordinateActuator(name, 100.0))
         effort = cd.static_optimization(reserved, motion)
-        run = cd.simulate(s, s.equilibrate_muscles(s.state(q=q[0])), t_final=0.004, accuracy=1e-4)
+        run = cd.simulate(s, s.equilibrate_muscles(s.state(q=q[0])), t_final=1e-4, accuracy=1e-4)
         return [
             cd.inverse_kinematics(s, cd.Markers(t, s.markers, places)).motion.values,
             cd.inverse_dynamics(s, motion).values,
             effort.activations.values,
             cd.joint_reactions(reserved, motion, forces=effort.forces).values,
             cd.muscle_analysis(s, motion).lengths.values,
-            run.q,
+            run.q[-1],
         ]
 
-    studies(leg())
+    few = {"muscles": ("back",)}
+    studies(leg(**few))
     assert made
     made.clear()
-    found = studies(leg(**OTHERS["sizes, masses, strengths"]))
+    other = OTHERS["sizes, masses, strengths"] | few
+    found = studies(leg(**other))
     assert not made
-    wanted = plainly(lambda: studies(leg(**OTHERS["sizes, masses, strengths"])), monkeypatch)
+    wanted = plainly(lambda: studies(leg(**other)), monkeypatch)
     for x, y in zip(found, wanted, strict=True):
-        # fits and runs end within their tolerances, by the same steps
+        # fits and steps of runs end within their tolerances, 1e-10 at most, on the same way
         np.testing.assert_allclose(x, y, rtol=1e-8, atol=1e-8 * np.abs(y).max())

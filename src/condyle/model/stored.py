@@ -6,8 +6,8 @@ zero, one or minus one: expressions simplify there. Code reads them from outside
 from a place of its own, so that two which happen to be equal are not taken for one.
 
 What is data: masses, mass centers and inertias; places of joints; translations of joints by functions, which are
-multiplied by a number (a subject's size); points and surfaces of paths; of laws along paths, what is measured in
-meters or newtons. All else is part of the code, orientations and curves too.
+multiplied by a number (a subject's size); points and surfaces of paths; of muscles and other laws along paths, what is
+measured in meters or newtons. All else is part of the code: orientations, curves, what classes of users hold.
 """
 
 from __future__ import annotations
@@ -204,11 +204,11 @@ def _stored_function(given: Any, names: Sequence[str], store: Store) -> StoredFu
         return StoredFunction(None, store.put(float(given)), ())
     if not isinstance(given, Function) or given.uses_parameters:
         return None
-    factor = 1.0
+    factor: Any = 1.0
     while isinstance(given, Scaled):
-        factor, given = factor * given.factor, given.function  # type: ignore[operator]
+        factor, given = factor * given.factor, given.function
     if isinstance(given, Constant):
-        return StoredFunction(None, store.put(factor * given.value), ())  # type: ignore[operator]
+        return StoredFunction(None, store.put(factor * given.value), ())
     if (isinstance(given, Linear) and factor == 1.0) or exact(given) is None:
         return None
     return StoredFunction(given, store.put(factor, every=factor != 0.0), places)
@@ -321,11 +321,16 @@ def _stored_path(path: Any, store: Store, moved: Moved) -> Any:
     return other
 
 
+def _is_ours(thing: Any) -> bool:
+    """Whether its class is of this package: classes of users may take their numbers for floats."""
+    return type(thing).__module__.startswith("condyle.")
+
+
 def _stored_force(force: Any, store: Store, moved: Moved) -> Any:
     PathLaw = if_loaded("condyle.forces.path", "PathLaw")
     if PathLaw is None or not isinstance(force, PathLaw) or not hasattr(force.path, "points"):
         return force
-    if force.path.parameters():
+    if force.path.parameters() or not all(map(_is_ours, (force, *(w.surface for w in force.path.wraps)))):
         return force
     new: dict[str, Any] = dict(_stored_fields(force, store))
     return _changed(force, new | {"path": _stored_path(force.path, store, moved)})

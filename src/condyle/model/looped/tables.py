@@ -95,8 +95,8 @@ class Looped:
         """Tables of constants, and the type of every row."""
         model, bodies = self.model, self.model.tree.bodies
         n = 1 + len(bodies)
-        kind = float if model.stored is None else object
-        self.constants = {name: np.zeros((n, size), kind) for name, size in SIZES.items()}
+        held = float if model.stored is None else object
+        self.constants = {name: np.zeros((n, size), held) for name, size in SIZES.items()}
         self.constants["number"] = np.zeros((n, 1))
         self.kinds, self.types = [RowKind(None)], np.zeros(n, dtype=np.int64)
         found: dict[Any, list[int]] = {}

@@ -13,6 +13,7 @@ from condyle.errors import NativeError
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.values import VOID, Lanes
 from condyle.native.machine import data, elf, jit, notes
+from condyle.native.machine.data import Recipe
 
 _LINE = 64  # bytes that memory moves at once
 _LONG = 4096
@@ -126,7 +127,7 @@ class Module:
         return [make() for make in self._all("_linked").values()]
 
     @property
-    def needs(self) -> data.Recipe:
+    def needs(self) -> Recipe:
         """What whoever loads the code makes of data."""
         return data.recipe(self._all("_tables"), self.derived)
 

@@ -95,8 +95,8 @@ class Program:
             "outside": [n for n in writer.symbols if n in (symbols or {})],
             "data": {
                 name: need
-                for each in (writer.module, *writer.externals.values())
-                for name, need in each.needs.items()
+                for needs in (writer.module.needs, *(e.needs for e in writer.externals.values()))
+                for name, need in needs.items()
             },
         }
         digest = hashlib.sha256("\0".join([self.text, json.dumps(self.layout, sort_keys=True)]).encode())
