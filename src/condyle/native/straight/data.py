@@ -24,8 +24,15 @@ def datum(place: int) -> SX:
 
 
 def function(name: str, inputs: Sequence[SX], outputs: Sequence[SX], **options: Any) -> ca.Function:
-    """A Function whose expressions may hold data."""
-    return ca.Function(name, list(inputs), list(outputs), {**options, "allow_free": True})
+    """A Function whose expressions may hold data.
+
+    Raises:
+        RuntimeError: other symbols are free, as CasADi raises it.
+    """
+    f = ca.Function(name, list(inputs), list(outputs), {**options, "allow_free": True})
+    if unknown := strangers(f):
+        raise RuntimeError(f"function {name!r} has free symbols {unknown}; make them inputs")
+    return f
 
 
 def strangers(f: ca.Function) -> list[str]:
