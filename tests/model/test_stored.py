@@ -11,7 +11,7 @@ from condyle.model import stored
 from condyle.model.operators import OPERATORS
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache
-from condyle.native.machine.data import Derived
+from condyle.native.machine.data import DerivedData
 from condyle.native.straight.kernel_writer import add_kernel
 from condyle.native.tables.lookup import lookup_context
 
@@ -145,7 +145,7 @@ def test_no_number_is_left_in_the_code(name, monkeypatch):
             monkeypatch.setenv("CONDYLE_LAYOUT", layout)
             function = s.copy().compiled.function(name)
             module = Module(4, lines=False)
-            module.derived = Derived()
+            module.derived = DerivedData()
             with lookup_context():
                 built = function._evaluator._expressions(function._evaluator.build)
             add_kernel(module, built, "kernel")

@@ -24,7 +24,7 @@ from condyle.errors import DescriptionError, UnknownNameError
 from condyle.laws.factors import BodyFactors, times
 from condyle.laws.function import law_function
 from condyle.loading import if_loaded
-from condyle.native.machine.data import Place
+from condyle.native.machine.data import DataPlace
 from condyle.native.straight.data import datum
 from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
@@ -472,13 +472,13 @@ class StoredNumber(Datum):
     """Numbers that machine code reads from outside (native/machine/data.py), in place of those of a law or a body.
 
     Attributes:
-        entries: in column-major order; of each its Place among the data, or its value if it is part of the code.
+        entries: in column-major order; of each its DataPlace among the data, or its value if it is part of the code.
         values: the numbers.
         in_M: of a station, the same in the frame M of its body.
     """
 
     def __init__(
-        self, entries: Sequence[Place | float], values: Array, in_M: StoredNumber | None = None
+        self, entries: Sequence[DataPlace | float], values: Array, in_M: StoredNumber | None = None
     ) -> None:
         self.entries, self.values, self.parameters = tuple(entries), values, ()
         self.in_M = self if in_M is None else in_M
@@ -492,7 +492,7 @@ class StoredNumber(Datum):
     @property
     def symbols(self) -> list[SX]:
         """The entries as expressions."""
-        return [datum(x.at) if isinstance(x, Place) else ca.SX(x) for x in self.entries]
+        return [datum(x.at) if isinstance(x, DataPlace) else ca.SX(x) for x in self.entries]
 
     def at(self, values: Mapping[str, float] | None = None) -> Array:
         return self.values.reshape(-1, 1) if self.values.ndim < 2 else self.values
@@ -529,7 +529,7 @@ def text(value: Any) -> str:
 
 
 def entries(value: Any) -> list[Any]:
-    """Numbers of a kept value column by column, Places where they are data: rows of tables."""
+    """Numbers of a kept value column by column, DataPlaces where they are data: rows of tables."""
     if isinstance(value, StoredNumber):
         return list(value.entries)
     return np.ravel(np.asarray(value, dtype=float), order="F").tolist()  # type: ignore[no-any-return]

@@ -32,7 +32,7 @@ from condyle.mobilizers import Mobilizer
 from condyle.mobilizers.base import Reversed
 from condyle.mobilizers.function_based import FunctionBased
 from condyle.model.model import Model
-from condyle.native.machine.data import Place
+from condyle.native.machine.data import DataPlace
 from condyle.records import assign, dataclass
 from condyle.spatial import Transform
 from condyle.trace import Symbol
@@ -47,7 +47,7 @@ MOST = 300
 PLAIN = frozenset({0.0, 1.0, -1.0})
 
 
-class Store:
+class NumberStore:
     """Numbers that become data, one after the other."""
 
     def __init__(self) -> None:
@@ -67,11 +67,11 @@ class Store:
         array = np.asarray(value, dtype=float)
         return StoredNumber([self._place(x, every) for x in np.ravel(array, order="F").tolist()], array)
 
-    def _place(self, x: float, every: bool) -> Place | float:
+    def _place(self, x: float, every: bool) -> DataPlace | float:
         if not every and (x in PLAIN or not np.isfinite(x)):
             return x
         self.values.append(x)
-        return Place(len(self.values) - 1)
+        return DataPlace(len(self.values) - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,14 +111,14 @@ class StoredBody:
         stored = self.p_PF, self.p_MB, self.mass, self.com, *self.inertia, self.principal
         return f"{turned} {[x.text for x in stored]}"
 
-    def row(self, name: str) -> list[Place | float]:
+    def row(self, name: str) -> list[DataPlace | float]:
         """The entries of a field in a table."""
         if name.startswith("R"):
             return entries(getattr(self.plain, name))
         return entries(self.principal if name == "I" else getattr(self, name))
 
 
-def stored_body(body: Body, placed: BodyConstants, store: Store) -> StoredBody:
+def stored_body(body: Body, placed: BodyConstants, store: NumberStore) -> StoredBody:
     I = body.mass_properties.transformed(body.X_BM.inverse()).inertia_about_origin()
     principal = store.put(np.hstack(placed.I), every=True)
     return StoredBody(
@@ -132,7 +132,7 @@ def stored_body(body: Body, placed: BodyConstants, store: Store) -> StoredBody:
     )
 
 
-def _inertia(I: Array, principal: StoredNumber, store: Store) -> tuple[StoredNumber, ...]:
+def _inertia(I: Array, principal: StoredNumber, store: NumberStore) -> tuple[StoredNumber, ...]:
     """l, x, a, y, b, or l, a, b where nothing is zero. Axes that the zeros of I give are kept: the order of moments,
     which differs between subjects, then changes no zero."""
     crossed = [(i, j) for i, j in ((0, 1), (0, 2), (1, 2)) if I[i, j] != 0.0]
@@ -193,7 +193,7 @@ class StoredFunction:
         return self.text
 
 
-def _stored_function(given: Any, names: Sequence[str], store: Store) -> StoredFunction | None:
+def _stored_function(given: Any, names: Sequence[str], store: NumberStore) -> StoredFunction | None:
     """A function whose factor is data; None where it must stay as it is: functions of a user, of Parameters, and a
     coordinate itself, which does not grow with a body."""
     places: Sequence[int] = range(len(names))
@@ -214,7 +214,7 @@ def _stored_function(given: Any, names: Sequence[str], store: Store) -> StoredFu
     return StoredFunction(given, store.put(factor, every=factor != 0.0), places)
 
 
-def _stored_mobilizer(m: Mobilizer, store: Store) -> Mobilizer:
+def _stored_mobilizer(m: Mobilizer, store: NumberStore) -> Mobilizer:
     if type(m) is Reversed:
         forward = _stored_mobilizer(m.forward, store)
         return m if forward is m.forward else Reversed(forward)
@@ -241,7 +241,7 @@ Moved = Callable[[str, Any], Array]
 """A station of a body in the body's frame M."""
 
 
-def _stored_fields(law: Any, store: Store, moved: Moved | None = None) -> dict[str, StoredNumber]:
+def _stored_fields(law: Any, store: NumberStore, moved: Moved | None = None) -> dict[str, StoredNumber]:
     """Fields that become data. moved: of a point, whose body's frame it is given in."""
     out: dict[str, StoredNumber] = {}
     for f, role in law.roles():
@@ -253,7 +253,7 @@ def _stored_fields(law: Any, store: Store, moved: Moved | None = None) -> dict[s
     return out
 
 
-def _station(store: Store, body: str, p: Any, moved: Moved) -> StoredNumber:
+def _station(store: NumberStore, body: str, p: Any, moved: Moved) -> StoredNumber:
     def make() -> StoredNumber:
         made, there = store.put(p), moved(body, p)
         if not np.array_equal(there, made.values):
@@ -271,7 +271,7 @@ def _changed(thing: Any, new: Mapping[str, Any]) -> Any:
     return other
 
 
-def _stored_point(p: Any, store: Store, moved: Moved) -> Any:
+def _stored_point(p: Any, store: NumberStore, moved: Moved) -> Any:
     if p.stays:
         return _changed(p, _stored_fields(p, store, moved))
     places = store.once(
@@ -280,7 +280,7 @@ def _stored_point(p: Any, store: Store, moved: Moved) -> Any:
     return _changed(p, {"p": tuple(f if x is None else x for x, f in zip(places, p.p, strict=True))})
 
 
-def _stored_wrap(w: Any, store: Store, moved: Moved) -> Any:
+def _stored_wrap(w: Any, store: NumberStore, moved: Moved) -> Any:
     new: dict[str, Any] = {}
     if not w.surface.parameters():
         key = w.body, text(w.surface), text(w.X_BS)
@@ -291,7 +291,7 @@ def _stored_wrap(w: Any, store: Store, moved: Moved) -> Any:
     return _changed(w, new)
 
 
-def _stored_path(path: Any, store: Store, moved: Moved) -> Any:
+def _stored_path(path: Any, store: NumberStore, moved: Moved) -> Any:
     from condyle.paths.path import Path, PathLength
     from condyle.paths.span import Span
 
@@ -326,7 +326,7 @@ def _is_ours(thing: Any) -> bool:
     return type(thing).__module__.startswith("condyle.")
 
 
-def _stored_force(force: Any, store: Store, moved: Moved) -> Any:
+def _stored_force(force: Any, store: NumberStore, moved: Moved) -> Any:
     PathLaw = if_loaded("condyle.forces.path", "PathLaw")
     if PathLaw is None or not isinstance(force, PathLaw) or not hasattr(force.path, "points"):
         return force
@@ -351,7 +351,7 @@ class StoredModel(Model):
     stored: list[StoredBody]
 
     def __init__(self, model: Model) -> None:
-        store, placed = Store(), layout(model.tree)
+        store, placed = NumberStore(), layout(model.tree)
         stored = [stored_body(b, x, store) for b, x in zip(model.tree.bodies, placed, strict=True)]
         tree = _with_mobilizers(
             model.tree, [_stored_mobilizer(b.mobilizer, store) for b in model.tree.bodies]

@@ -32,7 +32,7 @@ from condyle.native.fastcall import structures
 from condyle.native.fastcall.builtin import DirectCall, add_call, make_builtin
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache, jit, notice, threads
-from condyle.native.machine.data import NONE, Derived
+from condyle.native.machine.data import NONE, DerivedData
 from condyle.native.straight.data import function
 from condyle.native.straight.kernel_function import KernelFunction, evaluate_mapped
 from condyle.native.tables.lookup import lookup_context
@@ -422,7 +422,7 @@ class _Evaluator:
         f = self._expressions(self.build if W == 1 else self.wide)
         start = time.perf_counter()
         module = Module(W, self.contract)
-        module.derived = Derived()
+        module.derived = DerivedData()
         from condyle.native.straight.kernel_writer import add_kernel  # not where code comes from the cache
 
         work = add_kernel(module, f, "kernel")

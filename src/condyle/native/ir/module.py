@@ -40,7 +40,7 @@ class Module:
         self._defined: dict[str, int] = {}
         self._linked: dict[str, Callable[[], bytes]] = {}
         self._tables: dict[str, np.ndarray] = {}
-        self.derived: data.Derived | None = None
+        self.derived: data.DerivedData | None = None
         self._other_lanes: dict[int, Module] = {}
 
     def with_lanes(self, W: int) -> Module:
@@ -68,8 +68,8 @@ class Module:
 
     def table(self, name: str, values: np.ndarray) -> str:
         """A constant array, in C order; returns its name, which may be another: long ones are object files,
-        whose names say what they hold. An array of objects holds Places of data too (machine/data.py)."""
-        if values.dtype == object and any(isinstance(x, data.Place) for x in values.ravel()):
+        whose names say what they hold. An array of objects holds DataPlaces of data too (machine/data.py)."""
+        if values.dtype == object and any(isinstance(x, data.DataPlace) for x in values.ravel()):
             name = f"{data.TABLE}{name}"
             self._tables[name] = values
             self._declared[name] = f"@{name} = external constant [{values.size} x double], align {_LINE}"

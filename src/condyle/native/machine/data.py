@@ -13,7 +13,7 @@ TABLE = "condyle.table."
 """Before the name of a table some of whose numbers are data."""
 
 
-class Place:
+class DataPlace:
     """Where a number is among the data. It is no number: arrays that hold some hold objects."""
 
     __slots__ = ("at",)
@@ -27,10 +27,10 @@ class Place:
 
 Recipe = dict[str, list[Any]]
 """What code needs of data, as JSON can hold it: tables some of whose numbers are data, by their symbols, as numbers
-and [place]; and under SYMBOL what is derived from data (`Derived`)."""
+and [place]; and under SYMBOL what is derived from data (`DerivedData`)."""
 
 
-class Derived:
+class DerivedData:
     """What is computed from data alone: once, when code is loaded, not for every state. The first such number is
     at the place -1, the next at -2: they lie before the data."""
 
@@ -61,10 +61,10 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def recipe(tables: Mapping[str, np.ndarray], derived: Derived | None) -> Recipe:
+def recipe(tables: Mapping[str, np.ndarray], derived: DerivedData | None) -> Recipe:
     """Tables with data in them and what is derived from data."""
     made: Recipe = {
-        name: [[x.at] if isinstance(x, Place) else float(x) for x in table.ravel().tolist()]
+        name: [[x.at] if isinstance(x, DataPlace) else float(x) for x in table.ravel().tolist()]
         for name, table in tables.items()
     }
     return made | ({SYMBOL: list(derived.steps)} if derived is not None and derived.steps else {})
@@ -89,11 +89,11 @@ def link(numbers: np.ndarray, needs: Recipe) -> tuple[dict[str, int], list[np.nd
 
 
 def looked_up(numbers: np.ndarray, rows: Any) -> np.ndarray:
-    """An array of numbers and Places with the data in it."""
+    """An array of numbers and DataPlaces with the data in it."""
     array = np.array(rows)
     if array.dtype != object:
         return array.astype(float)
-    return np.vectorize(lambda x: numbers[x.at] if isinstance(x, Place) else x, otypes=[float])(array)  # type: ignore[no-any-return]
+    return np.vectorize(lambda x: numbers[x.at] if isinstance(x, DataPlace) else x, otypes=[float])(array)  # type: ignore[no-any-return]
 
 
 def _aligned(size: int) -> np.ndarray:

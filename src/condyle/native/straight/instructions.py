@@ -14,7 +14,7 @@ import casadi as ca
 
 from condyle.arrays import SX
 from condyle.errors import NativeError
-from condyle.native.machine.data import OPERATIONS, Derived
+from condyle.native.machine.data import OPERATIONS, DerivedData
 from condyle.native.straight.data import places_of
 from condyle.native.straight.selection import Selections
 
@@ -110,7 +110,7 @@ class Graph(Instructions):
     """
 
     def __init__(
-        self, f: ca.Function, fuse: bool, tables: bool = False, derived: Derived | None = None
+        self, f: ca.Function, fuse: bool, tables: bool = False, derived: DerivedData | None = None
     ) -> None:
         super().__init__(f)
         if derived is not None and f.has_free():
@@ -122,7 +122,7 @@ class Graph(Instructions):
             self.uses = self._count_uses()
         self.products = self._find_products() if fuse else {}
 
-    def _derive(self, derived: Derived) -> None:
+    def _derive(self, derived: DerivedData) -> None:
         """Nodes that are computed from data alone become data."""
         known: dict[int, Any] = dict(self.constants)
         for k, op in enumerate(self.op):
