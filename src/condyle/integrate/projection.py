@@ -48,7 +48,7 @@ from condyle.native.straight.data import function
 from condyle.native.tables.lookup import Closure
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
-from condyle.tree.scales import TIME_SCALE, length
+from condyle.tree.scales import TIME_SCALE
 
 ROUNDS = 8
 """A step may take so many passes of (1)."""
@@ -75,7 +75,7 @@ class Projection:
 
     nearer: ca.Function | Staged | Loops
     along: ca.Function | Staged | Loops
-    tolerance: float | None
+    tolerance: float | SX | None
     slower: ca.Function | Staged | Loops | None = None
     unprescribed: ca.Function | None = None
 
@@ -196,7 +196,7 @@ def projection(
             None,
         )
     alone = function("own", [inputs[2], *E], [ca.densify(e) for e in own]) if tree.driven and E else None
-    tolerance = SHARE * min(1.0, length(tree.bodies))
+    tolerance = SHARE * model.unit_length
     if lanes and model.equations("position"):
         kernels = LoopedProjection(model, errors, lanes)
         return Projection(kernels.nearer(), kernels.along(), tolerance, kernels.slower(), alone)

@@ -20,6 +20,7 @@ from condyle.native.machine.cache import Notes
 from condyle.native.machine.data import NONE
 from condyle.tree.body import Body
 from condyle.tree.body_constants import BodyConstants, ConstantsTable, layout, tabulated
+from condyle.tree.scales import length
 from condyle.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -58,6 +59,11 @@ class Model:
         gravity = self.forces["gravity"]
         assert isinstance(gravity, Gravity)
         self.gravity = gravity
+
+    @property
+    def unit_length(self) -> float | SX:
+        """What errors of positions are measured by [m]: the system's length (tree/scales.py), at most 1."""
+        return min(1.0, length(self.tree.bodies))
 
     @cached_property
     def code(self) -> Model:

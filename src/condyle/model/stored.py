@@ -370,8 +370,13 @@ class StoredModel(Model):
             name: _stored_force(force, store, moved) for name, force in model.forces.items()
         }
         super().__init__(tree, forces, model.constraints)
+        self._unit_length = store.put(model.unit_length, every=True)
         self.stored, self.data = stored, np.array(store.values)
         self.data.flags.writeable = False
+
+    @property
+    def unit_length(self) -> SX:
+        return self._unit_length.sx
 
     @cached_property
     def tabulated(self) -> ConstantsTable:
