@@ -368,7 +368,9 @@ class Person(Display, Judged):
         """Notes: rows of `quality` above their guidelines, undetermined sizes and masses, names."""
         out = [str(c) for c in self.quality if c.verdict in (Verdict.CHECK, Verdict.FAIL)]
         if self.sizes.unseen:
-            out.append(f"sizes that no marker shows, which stay at the prior: {cut(self.sizes.unseen, 12)}")
+            out.append(
+                f"sizes that no marker shows, which follow other sizes or stay at the prior: {cut(self.sizes.unseen, 12)}"
+            )
         if self.dynamics is not None and self.dynamics.weak:
             out.append(
                 "masses and mass centers that the forces do not show, which stay at the prior: "
