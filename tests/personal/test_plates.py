@@ -1,5 +1,6 @@
 """When plates carry the subject, the mass that they carry, and plates that cannot be right."""
 
+import re
 import warnings
 
 import numpy as np
@@ -181,6 +182,17 @@ def test_one_trial_of_two_is_not_carried(subject):
     assert found.residuals[1] is None and found.dynamics.total == pytest.approx(subject.mass, rel=0.01)
     with pytest.raises(NotCarriedError, match="in no quarter"):
         call(lame)
+
+
+def test_trials_of_two_masses(subject):
+    """Forces a quarter too large in one of two trials: both masses are told."""
+    more = plates(subject, lambda n, x: 1.25 * x if "force" in n else x)
+    with pytest.warns(RuntimeWarning) as said:
+        cd.personalize(subject.generic, [subject.walk] * 2, subject.static, [plates(subject), more])
+    low, high = subject.mass, 1.25 * subject.mass
+    told = next(str(w.message) for w in said if "their mean counts" in str(w.message))
+    found = [float(x) for x in re.findall(r"([\d.]+) kg in", told)]
+    assert found == pytest.approx([low, high], rel=0.02)
 
 
 @pytest.mark.parametrize(

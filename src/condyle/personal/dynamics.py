@@ -61,6 +61,8 @@ STEEP, BOUND, TIGHTER, ROUNDS = np.radians(2.5), np.radians(4.0), 0.9, 8
 becomes smaller, as if it should go TIGHTER of that, so many times."""
 CONTRARY, TURNS = 0.05, 15.0
 """Part of the peak force, and moment [N m]: where more is left, forces and motion contradict each other."""
+ALIKE = 0.05
+"""Part of the mass by which a trial may differ from the mean of all."""
 HEAVY = 0.2
 """The part of the mass beyond which bodies whose pose no marker shows let forces say nothing of masses."""
 NEAR = 2.5
@@ -337,7 +339,7 @@ def find_masses(
     grown = sum(float(b.mass) * float(np.prod(s[one.which[b.name]])) for b in one.generic.bodies)
     expected, (g, up) = mass or grown, gravity_of(one.system)
     trials: list[list[_Stretch]] = []
-    impulse = np.zeros(2)
+    impulse, each = np.zeros(2), dict[str, float]()
     refused: list[NotCarriedError] = []
     hidden: dict[str, None] = {}
     for problem, name, time, of, given in zip(problems, names, times, followed, loads, strict=True):
@@ -355,6 +357,7 @@ def find_masses(
         except NotCarriedError as error:
             refused.append(error)
             continue
+        each[name] = carried
         impulse += np.array([carried, 1.0]) * sum(map(len, windows)) * (time[1] - time[0])
         step = RUN if (W[:, 3:] @ up).max() > FAST * g * carried else WALK
         trials[-1] = [
@@ -366,6 +369,13 @@ def find_masses(
             raise why
         warn(f"{why}. They are left out", RuntimeWarning)
     carried = float(impulse[0] / impulse[1])
+    if max(abs(m / carried - 1) for m in each.values()) > ALIKE:
+        told = cut(f"{m:.1f} kg in {name}" for name, m in each.items())
+        warn(
+            f"personalize: the plates carry {told}, and their mean counts; is it one subject, with the same load, and "
+            "are the plates calibrated?",
+            RuntimeWarning,
+        )
     if mass is not None and abs(carried / mass - 1) > 0.05:
         warn(
             f"personalize: the plates carry {carried:.1f} kg, and mass= says {mass:.1f} kg; the forces count",
