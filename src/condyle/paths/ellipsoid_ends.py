@@ -62,13 +62,6 @@ class Silhouette:
         c, s = ca.cos(phi), ca.sin(phi)
         return self.center + self.radius * (self.f * c + self.g * s), self.radius * (self.g * c - self.f * s)
 
-    def nearest(self, y: SX) -> tuple[SX, SX]:
-        """The point of the circle nearest to a point of the sphere close to it, and the derivative by phi."""
-        k = cross(self.f, self.g)
-        out = y - dot(y, k) * k
-        out = self.radius * unit(out)
-        return self.center + out, cross(k, out)
-
     def angle(self, y: SX) -> SX:
         """phi of a point on, or near, the circle."""
         return arc_tangent(dot(y - self.center, self.g), dot(y - self.center, self.f))
@@ -191,20 +184,21 @@ class EllipsoidEnds:
         short = all_of(inside, dot(P + Q, c) > 0, dot(P - Q, P - Q) < SHORT * SHORT)
         m = _middle(P, Q, c)
         w = unit(axis - dot(axis, m) * m)
+        A, B = self.silhouettes
         half = (_arc(P, m, self.radii) + _arc(m, Q, self.radii)) / 2
-        return Begin(m, w, P, Q, half, forced, short)
+        return Begin(m, w, A.angle(P), B.angle(Q), half, forced, short)
 
 
 @dataclass(frozen=True, eq=False)
 class Begin:
-    """Where a search begins: the middle m of the curve and the pole w about which it turns, and P and Q
-    on their silhouettes, all scaled; half of the length between them [m]; whether the quadrant forces it to the longer
+    """Where a search begins: the middle m of the curve and the pole w about which it turns, scaled; P and Q
+    on their silhouettes; half of the length between them [m]; whether the quadrant forces it to the longer
     side; whether the path is so short that this is where the search ends."""
 
     m: ca.SX
     w: ca.SX
-    P: ca.SX
-    Q: ca.SX
+    phi: ca.SX
+    psi: ca.SX
     half: ca.SX
     forced: ca.SX
     short: ca.SX
