@@ -17,7 +17,7 @@ import pytest
 import condyle as cd
 from condyle.model.model import description
 from condyle.native.machine import cache
-from condyle.opensim import model_cache
+from condyle.opensim import constraints, model_cache
 from tests.process import finish, output, start
 
 
@@ -74,6 +74,41 @@ def test_a_kept_model_is_the_model(folder):
     cd.write_osim(stored, folder / "again.osim")
     cd.write_osim(first, folder / "same.osim")
     assert (folder / "again.osim").read_text() == (folder / "same.osim").read_text().replace("same", "again")
+
+
+def test_a_stored_coupler_scales_and_is_written(folder):
+    """Its function is stored with it: the translation that it gives grows with the body."""
+    system = cd.read_osim(folder / "leg.osim")
+    system.add_body("patella", "thigh", cd.Slider(axis="x"), mass=0.1, inertia=(1e-4, 1e-4, 1e-4))
+    line = constraints.Coupling(cd.functions.Linear(0.05, 0.1), 0.5)
+    system.add_constraint("rides", cd.constraints.CoordinateCoupler(line, ("shank", "patella")))
+    cd.write_osim(system, folder / "knee.osim")
+    written = []
+    for name in ("fresh.osim", "stored.osim"):
+        forget()
+        scaled = cd.scale(cd.read_osim(folder / "knee.osim"), factors={"thigh": 2.0, "patella": 2.0})
+        assert not scaled.notes
+        cd.write_osim(scaled.system, folder / name)
+        written.append((folder / name).read_text().replace("stored", "fresh"))
+    assert written[0] == written[1]
+    assert re.search(r"<scale_factor>1(\.0)?<", written[0])
+
+
+def test_stored_curves_are_written(folder):
+    """A muscle with a curve that is one of cd.functions."""
+    system = cd.read_osim(folder / "leg.osim")
+    curve = cd.functions.Spline([0.4, 0.9, 1.1, 1.6], [0.0, 1.0, 0.9, 0.1])
+    path = cd.paths.Path([("ground", (0.1, 0, 0)), ("shank", (0, -0.1, 0))])
+    system.add_force(
+        "stiff", cd.muscles.RigidTendon(path, 800.0, 0.1, 0.2, 0.0, active_force_length_curve=curve)
+    )
+    cd.write_osim(system, folder / "stiff.osim")
+    cd.read_osim(folder / "stiff.osim")
+    forget()
+    cd.write_osim(cd.read_osim(folder / "stiff.osim"), folder / "again.osim")
+    assert (folder / "again.osim").read_text() == (folder / "stiff.osim").read_text().replace(
+        "stiff.", "again."
+    )
 
 
 @pytest.mark.parametrize("process", ["this", "new"])

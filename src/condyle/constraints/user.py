@@ -25,6 +25,7 @@ from condyle.errors import DescriptionError, TraceError
 from condyle.laws.ask import AskedMotion, AskedState, traced_law
 from condyle.laws.described import text
 from condyle.laws.factors import OWN_FUNCTION, BodyFactors
+from condyle.laws.function import picklable
 from condyle.laws.leaves import GivenInput, Leaf
 from condyle.records import assign, dataclass
 from condyle.trace import Traced
@@ -110,7 +111,7 @@ class UserConstraint(Constraint):
         return f"{type(self).__name__}({[ask.text for ask in self.asks]}, {self.law.text}, {values})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"function": None}
+        return super().__getstate__() | {"function": picklable(getattr(self, "function", None))}
 
     def __repr__(self) -> str:
         return self.what

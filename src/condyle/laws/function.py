@@ -75,3 +75,8 @@ def law_function(given: Any, names: tuple[str, ...], what: str) -> LawFunction:
 
     law = trace(value, names, what=what, outputs=())
     return LawFunction(law, given if isinstance(given, Function) else None)
+
+
+def picklable(function: Any) -> Any:
+    """What pickles hold of a function: Condyle's own ones, such as cd.functions; None for a user's."""
+    return function if type(function).__module__.partition(".")[0] == "condyle" else None

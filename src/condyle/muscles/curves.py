@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.laws.described import Described, quantity
+from condyle.laws.function import picklable
 from condyle.native.solvers.solver import Solver
 from condyle.native.tables.lookup import Closure, look_up, lookup_context, stop_gradient
 from condyle.records import dataclass
@@ -293,7 +294,7 @@ class PythonCurve(Curve):
         return f"PythonCurve({self.law.text}, {self.between})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"function": None}
+        return super().__getstate__() | {"function": picklable(self.function)}
 
 
 CurveLike: TypeAlias = Curve | Callable[..., object]
