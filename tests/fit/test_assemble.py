@@ -9,7 +9,10 @@ from scipy.optimize import least_squares, minimize
 from scipy.spatial.transform import Rotation
 
 import condyle as cd
+import condyle.studies.assemble as assembly
 from benchmarks.trees import condyle_system, random_tree
+from condyle.native.programs.interpreted import Interpreted
+from condyle.native.programs.program import Program
 from condyle.spatial import log_so3
 from condyle.tree import scales
 from tests.constraints.rig import EVERY, rig, state
@@ -414,3 +417,18 @@ def test_starts_at_and_beyond_limits(start, target, found):
         system, state, cd.goals.Coordinate("shoulder", 0.3), limits={"elbow": (0.6, 1.0)}, locked=["elbow"]
     )
     assert dict(zip(system.coordinates, held.q))["elbow"] == start
+
+
+@pytest.mark.parametrize("single", [16, 0], ids=["interpreted", "machine code"])
+def test_a_single_pose_can_be_interrupted(single, monkeypatch):
+    """There is none then: the interrupt goes on to the caller."""
+
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(assembly, "SINGLE", single)
+    for kind in (Interpreted, Program):
+        monkeypatch.setattr(kind, "run", pressed)
+    system = arm()
+    with pytest.raises(KeyboardInterrupt):
+        cd.assemble(system, system.state(), cd.goals.Station(system.bodies[-1], (0, 0, 0), (1, 0, 0)))

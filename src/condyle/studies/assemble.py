@@ -344,7 +344,8 @@ def _run(
         **tables,
         **normal.streams(system.nu, system.compiled.model.equations("position")),
     }
-    with contextlib.suppress(KeyboardInterrupt), lapack.one_thread():
+    # of one frame nothing is left
+    with contextlib.suppress(*[KeyboardInterrupt] * (T > 1)), lapack.one_thread():
         program.run(
             ws, streams, {"frames": T}, progress=report and (lambda ws: report(float(ws["frame"][0]) / T))
         )
