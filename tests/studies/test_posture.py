@@ -132,3 +132,31 @@ def test_the_operator_takes_over(monkeypatch):
     monkeypatch.setattr(pose, "_lengths", lambda spans: np.full(len(spans), np.nan))
     (expected,) = system.copy().path_lengths(system.defaults()[0])
     assert pose.lengths({"rope": system.force("rope")})["rope"] == expected
+
+
+def test_defaults_are_not_those_of_another_model(monkeypatch, tmp_path):
+    """Models with equal equations may stand in another pose or have other values of Parameters."""
+    monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("condyle.native.machine.cache._LONG_TO_FIND", 0.0)  # all is kept
+    lengths = set()
+    for hip, knee, shin, toe in (
+        (0.3, -0.8, 0.4, 0.1),
+        (0.3, -0.2, 0.4, 0.1),
+        (0.3, -0.8, 0.5, 0.1),
+        (0.3, -0.8, 0.4, 0.2),
+    ):
+        system = limb(LIMB, hip=hip, knee=knee)
+        at = (cd.Parameter("toe", toe), -cd.Parameter("shin", shin), 0)
+        system.add_body("foot", "shank", cd.Weld(), X_PF=at, mass=1, inertia=(0.01, 0.01, 0.01))
+        path = cd.paths.Path([LIMB[0], ("foot", (0.02, -0.01, 0))])
+        system.add_force("string", cd.muscles.Thelen2003(path, 1000.0, 0.1, 0.25))
+        system.add_constraint(
+            "bends", cd.constraints.CoordinateCoupler(lambda a, b: a + b / 2, ("hip", "knee"))
+        )
+        pose, state = Posture(system), system.copy().state()
+        expected = cd.assemble(state.system, state)
+        np.testing.assert_allclose(pose.q, expected.q, atol=1e-9)  # a tenth of the accuracy
+        (length,) = pose.lengths({"string": system.force("string")}).values()
+        assert length == pytest.approx(expected.path_lengths()[1], abs=1e-8)  # of poses
+        lengths.add(round(length, 4))
+    assert len(lengths) == 4

@@ -43,16 +43,15 @@ class Posture:
 
     def __init__(self, system: System, q: Array | None = None) -> None:
         self.system, bare = system, without_forces(system) if len(system.forces) > 1 else system
-        self._key = bare.compiled.key
+        compiled, state = bare.compiled, bare.state() if q is None else bare.state().replace(q=q)
+        given = f"{state.q.tolist()} {state.tail.tolist()}"  # models with equal keys may have other defaults
+        self._key = f"{compiled.key}\n{given}"
 
         def find() -> list[list[float]]:
-            state = bare.state() if q is None else bare.state().replace(q=q)
-            if q is None and bare.constraints:
-                state = assemble(bare, state)
-            X = bare.compiled.seldom("body_pose")(state.q, state.tail)
-            return [state.q.tolist(), X.tolist()]
+            pose = assemble(bare, state) if q is None and bare.constraints else state
+            return [pose.q.tolist(), compiled.seldom("body_pose")(pose.q, pose.tail).tolist()]
 
-        found = find() if q is not None else bare.compiled.model.notes.get("default pose", find)
+        found = find() if q is not None else compiled.model.notes.get(f"default pose {given}", find)
         self.q, X = np.array(found[0]), np.reshape(found[1], (-1, 12))
         self._poses = {b.name: (x[:9].reshape(3, 3), x[9:]) for b, x in zip(bare.bodies, X, strict=True)} | {
             "ground": (np.eye(3), np.zeros(3))
