@@ -42,7 +42,7 @@ def squares(error: str, sizes: dict[str, int]) -> Kernel:
 
 def weighed(n: int, accuracy: SX, *squares: SX) -> SX:
     """The error of a step (1 is the largest allowed) from sum (w e)^2 of n elements; with a second estimate,
-as in integrators.Explicit.
+    as in integrators.Explicit.
     """
     err, *other = (ca.sqrt(x / max(n, 1)) / (SHARE * accuracy) for x in squares)
     return err**2 / ca.sqrt(err**2 + 0.01 * other[0] ** 2 + 1e-300) if other else err
@@ -124,7 +124,7 @@ class StepControl:
     @staticmethod
     def land(h: SX, h_try: SX, t: SX, fixed: SX, size: SX, rejected: SX) -> tuple[SX, ...]:
         """After f, of a given size, at the new point: accept, h, code, rejected. If f is not finite, a step
-of another length is tried.
+        of another length is tried.
         """
         fine = size < np.inf
         h_next = ca.if_else(ca.logic_or(fine, fixed), h, 0.25 * ca.fabs(h_try))

@@ -62,7 +62,7 @@ class Members:
     @staticmethod
     def from_states(system: System, given: Any) -> Members:
         """Members from a sequence of States, or from a mapping with the arguments of `system.state`, each
-with one more leading dimension.
+        with one more leading dimension.
         """
         if isinstance(given, Mapping):
             return _from_arrays(system, given)
@@ -179,7 +179,7 @@ def _from_arrays(system: System, given: Mapping[str, Any]) -> Members:
 
 def _values(like: State, name: str, value: Any) -> np.ndarray:
     """Numbers (..., k) of a variable, from an array, a labeled array, or a mapping from names to arrays that
-overrides the defaults."""
+    overrides the defaults."""
     if name == "t":
         return real("simulate: t", value, "one number, or one per member [s]")
     entries = like.system.compiled.entries[name]
@@ -216,7 +216,7 @@ class EnsembleSteps:
 @dataclass(frozen=True, eq=False)
 class Runs:
     """Members that ran one at a time, with the stored times of each: its ends and the times between (t), or
-every step (None)."""
+    every step (None)."""
 
     runs: tuple[Trajectory, ...]
     t: np.ndarray | None
@@ -233,8 +233,8 @@ class Ensemble(States[Trajectory], Judged):
     the System is a method, for all rows of all members at once, each with its own time, parameters and
     inputs: `ens.energy()` is a Table with a column `member` as `ens.table()` is, `ens.energy(t=times)` has
     every member at every time (NaN where the member did not reach it), so that `.values.reshape(N, T, -1)` is
-by member and time. The argument `keep` of the simulation decides what is stored between the ends: nothing,
-given times, or every step.
+    by member and time. The argument `keep` of the simulation decides what is stored between the ends: nothing,
+    given times, or every step.
 
     Attributes:
         members: the states at the start.
@@ -454,7 +454,7 @@ given times, or every step.
             if time not in known:
                 raise ShapeError(
                     f"t: {time:g} s is not among the times that were kept; simulate with "
-"keep=times, or with keep='steps' for any time"
+                    "keep=times, or with keep='steps' for any time"
                 )
             j = np.flatnonzero(self.kept.t == time)
             if len(j):
@@ -510,7 +510,7 @@ given times, or every step.
 
     def _tails(self, t: np.ndarray, member: np.ndarray, rows: bool) -> np.ndarray:
         """The tails (m, k) that hold at times t (m,) of members (m,), except for t and z in them; `rows`:
-all rows of all members."""
+        all rows of all members."""
         if not isinstance(self.kept, Runs):
             return self.members.tail[member]
         out = np.empty((len(t), self.members.tail.shape[1]))
@@ -559,7 +559,7 @@ all rows of all members."""
 
     def table(self, t: ArrayLike | None = None) -> Table:
         """All members below each other, at the kept rows or at other times. A column `member` has the number
-of the member; parameters and inputs that differ between members have columns too.
+        of the member; parameters and inputs that differ between members have columns too.
 
         Args:
             t: times [s], shape (m,); the kept rows by default.
@@ -582,7 +582,8 @@ of the member; parameters and inputs that differ between members have columns to
 
     def _recorded(self, t: np.ndarray, y: np.ndarray, member: np.ndarray, rows: bool = True) -> np.ndarray:
         """q, u, z (m, n) and the discrete variables side by side; NaN at times that a member did not
-        reach.""" if not self.system.discrete:
+        reach."""
+        if not self.system.discrete:
             return y
         there = np.isfinite(y).all(axis=1)
         tails = self._tails(np.where(there, t, self.members.t[member]), member, rows)

@@ -164,7 +164,7 @@ class EnsembleRun(ManyRuns):
 
     def _jumping(self) -> np.ndarray:
         """Members, ascending, in whose steps the length of a path jumps: a separate run locates the jump and
-restarts just after it.
+        restarts just after it.
         """
         system, n = self.members.system, self.members.y.shape[1]
         branches = Branches.of_system(system)

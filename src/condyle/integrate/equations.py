@@ -44,11 +44,11 @@ class EquationsOfMotion:
 
     Args:
         f: (t, y, p) -> ydot; p is the rest of a state: the tail after z. Straight-line code, or loops
-where they are faster. With constraints, a further result tells whether these are delicate:
-multipliers.py (5).
+            where they are faster. With constraints, a further result tells whether these are delicate:
+            multipliers.py (5).
         qdot: factory of the kernel (t, q, u) -> N u.
         projection: factory of the kernels that project the end of a step onto unit quaternions and
-constraints, for a number of error estimates.
+            constraints, for a number of error estimates.
         nq: size of q.
         nu: size of u.
         n: size of y.
@@ -57,15 +57,17 @@ constraints, for a number of error estimates.
         timed: whether anything depends on time alone, so that a run has knots: knots.py.
         may_jump: whether lengths of paths may jump: path_jumps.py.
         signature: (t, y, p, rows that f looks up there) -> the branches of all paths, and the lengths
-of their spans; None if no path may jump, and if f is loops and paths go over surfaces.
-switches: the span of each switch of the signature.
-derived: f's last kernel as an expression with correct derivatives, for methods that need them.
-Where paths go over surfaces, f itself has values only, which cost much less. Staged if its rows
-differ from those of f, which have slopes.
+            of their spans; None if no path may jump, and if f is loops and paths go over surfaces.
+        switches: the span of each switch of the signature.
+        derived: f's last kernel as an expression with correct derivatives, for methods that need them. Where
+            paths go over surfaces, f itself has values only, which cost much less. Staged if its rows differ
+            from those of f, which have slopes.
         newton: kernels of (sigma 1 - df/dy) x = b (newton.py): factors and solutions along the tree, beside
-an f that is loops, or the parts of a matrix over the speeds, and with `fronts` also factors and solutions;
-None if methods form the full matrix. fronts: the order of elimination, if it follows the tree. series:
-sampled series whose offsets are at the end of p. model: of the system, if `newton` needs it.
+            an f that is loops, or the parts of a matrix over the speeds, and with `fronts` also factors and
+            solutions; None if methods form the full matrix.
+        fronts: the order of elimination, if it follows the tree.
+        series: sampled series whose offsets are at the end of p.
+        model: of the system, if `newton` needs it.
     """
 
     f: ca.Function | Staged | Loops
@@ -91,8 +93,8 @@ def equations(
     system: System, derivatives: bool = False, W: int = 1, newton: str = "", offsets: bool = False
 ) -> EquationsOfMotion:
     """The equations of a system, for W lanes. The looped layout has no derivatives, except those of
-`newton`, along the "tree", by "fronts" or as a "matrix": newton_layout chooses. offsets: p also has the
-offsets of all sampled series (forces/external.py), which are zero and serve for derivatives."""
+    `newton`, along the "tree", by "fronts" or as a "matrix": newton_layout chooses. offsets: p also has the
+    offsets of all sampled series (forces/external.py), which are zero and serve for derivatives."""
     model = system.compiled.model
     nq, nu, branches = system.nq, system.nu, Branches.of_system(system)
     f: ca.Function | Staged | Loops
@@ -186,7 +188,7 @@ def _right_hand_side(
 
 def _signature(model: Model, branches: Branches | None) -> ca.Function | None:
     """The signature if f is loops: short code for points that depend on coordinates. Surfaces would need the
-rows of f, to which loops give no access.
+    rows of f, to which loops give no access.
     """
     if branches is None or any(span.wraps for span in branches.spans):
         return None

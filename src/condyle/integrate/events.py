@@ -48,8 +48,8 @@ class Event(ExplainsCalls):
             forces.
         direction: of the sign change: "falling", "rising" or "both".
         action: called with the State; returns the State from which the run continues (state.replace(u=...)),
-or None to change nothing. That State must satisfy its constraints within the accuracy (see `cd.assemble`);
-            otherwise an error is raised.
+            or None to change nothing. That State must satisfy its constraints within the accuracy (see
+            `cd.assemble`); otherwise an error is raised.
         terminal: end the run there.
         window: tolerance of the instant [s]; by default accuracy x 0.1 s.
         at: times [s], after the start of the run.
@@ -155,7 +155,8 @@ class Witnesses:
 
     def hidden(self, like: State, t: np.ndarray, y_at: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Times between checks t (m,) at which a change may have gone unnoticed; y_at gives y (n, ..)
-        there.""" return t[:0]
+        there."""
+        return t[:0]
 
 
 def _float(event: Event, value: Any) -> float:

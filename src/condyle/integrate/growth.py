@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 
 BLOCKS = 24
 """Largest number of blocks of a run, events not counted. Growth within a block is not resolved; with 48
-blocks the result seldom differs by a tenth.""" SIZE, ACCURACY = 1e-6, 1e-9
+blocks the result seldom differs by a tenth."""
+SIZE, ACCURACY = 1e-6, 1e-9
 """The size of the perturbations, and the accuracy of their motions: differences have three digits, and
 perturbations stay small while they grow a thousandfold in a block."""
 SMALLEST = 1e-3
@@ -63,10 +64,10 @@ class Growth:
 
     Attributes:
         overall: ratio of the accumulated errors of all steps to their plain sum: 1 if errors only add up,
-less if they are damped. Expect an error of about the accuracy times this.
+            less if they are damped. Expect an error of about the accuracy times this.
         t: times [s], shape (m,).
         factors: shape (m, m): factors[j, i] is the factor by which a perturbation at t[i] has grown at t[j],
-weighted as errors are, averaged over its directions. Zero for i > j.
+            weighted as errors are, averaged over its directions. Zero for i > j.
     """
 
     overall: float
@@ -174,7 +175,7 @@ def _blocks(
 
 def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[np.ndarray, int]:
     """W P W^-1 from a state to a time, in all n variables, zero for directions in which they cannot move; and
-the number of directions in which they can.
+    the number of directions in which they can.
     """
     system, Y = start.system, _perturbed(start, w)
     states = [replaced(start, start.t, x) for x in Y]

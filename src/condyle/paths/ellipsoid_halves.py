@@ -35,13 +35,13 @@ from condyle.paths.segment import ROW, Columns, Segment, cross, dot, norm, unit
 from condyle.spatial.algebra import all_of, any_of
 
 ORDER, ERROR = 12, 1e-12
-"""Terms of a series; what its last ones may contribute to a step."""
+"""Terms of a series; largest contribution of the last ones to a step."""
 LONGEST, BACK, MET = 0.5, 0.35, 1e-6
-"""Longest change in one step of (2); factor after one that did not help; that at which to stop, which leaves
-its square."""
+"""Largest change in one step of (2); factor after a step without progress; change at which to stop, which
+leaves its square."""
 FARTHEST, ASTRAY, ROUNDS, STEPS = 6.0, 2.0, 20, 4000
-"""How long a half may be; by which factor a path that is forced to its side may become longer or shorter;
-steps of (2) from one beginning, and steps of (1) in all, at most."""
+"""Largest length of a half; factor by which a path that is forced to its side may become longer or shorter;
+largest numbers of steps of (2) from one start, and of steps of (1) in all."""
 
 
 def series(y: SX, v: SX, w: SX, D: SX, order: int) -> list[SX]:
@@ -79,9 +79,9 @@ class Halves:
     """start, step and finish of a Solver: each step is one of (1), and at the end of the second half one of
     (2).
 
-    It is given p of ellipsoid_ends.py and the row of the search of least length. It begins where that has ended
-    and, if this leads nowhere, where that has begun, then without care for what is left. A path that is not
-    forced to its side must be a shortest one: without conjugate points, K > 0 and M12 > 0.
+    Its input is p of ellipsoid_ends.py and the row of the search of least length. It begins where that search
+    ended and, if this fails, where that search began, then without control of the residual. A path that is
+    not forced to its side must be a shortest one: without conjugate points, K > 0 and M12 > 0.
     """
 
     state: ClassVar = Columns(
@@ -104,7 +104,7 @@ class Halves:
     needs: ClassVar = 12 + LeastLength.width
 
     def idle(self, p: SX) -> tuple[SX, SX]:
-        """What was found, and whether that does not suffice."""
+        """The result of the first search, and whether it does not suffice."""
         return p[12 : 12 + 1 + ROW + 6 + 2], ca.logic_not(p[-9])
 
     def start(self, p: SX) -> tuple[SX, SX]:
@@ -221,8 +221,8 @@ def _launch(circle: Silhouette, phi: SX, A: SX, a: SX) -> tuple[SX, SX, SX]:
 
 
 def _meet(first: SX, second: SX, w: SX) -> tuple[SX, SX, SX, SX]:
-    """(2): dphi, dpsi, how much longer each half becomes; the square of what is left; M12 of the whole; the
-    fields a, r, a', r' of both halves."""
+    """(2): dphi, dpsi, the increase of each half's length; the squared residual; M12 of the whole; the fields
+    a, r, a', r' of both halves."""
     (X1, t1, l1, eta1, along1), (X2, t2, l2, eta2, along2) = (
         (h[:3], h[5:8], h[10], h[11], h[12]) for h in (first, second)
     )
@@ -244,8 +244,9 @@ __all__ = ["EllipsoidEnds", "solvers"]
 
 @cache
 def solvers() -> tuple[Solver, Solver, Solver]:
-    """Three solvers: of p (ellipsoid_ends.py); of p and the first LeastLength.width of its row, which goes on
-    where the first does not suffice; and steps on from the first, for ends that have moved a little."""
+    """Three solvers: of p (ellipsoid_ends.py); of p and the first LeastLength.width of its row, which
+    continues if the first does not suffice; and further steps of the first, for ends that have moved a
+    little."""
     length = CurveLength(MODES, 8)
     return (
         LeastLength(length).solver(f"ellipsoid{MODES}"),
