@@ -81,7 +81,8 @@ class Springs:
     """The surface that springs press against, and their law.
 
     Attributes:
-        where: the other surface. curve: of friction; `smoothed` makes springs smooth.
+        where: the other surface.
+        curve: of friction; `smoothed` makes springs smooth.
     """
 
     where: PointDepth

@@ -239,8 +239,8 @@ class Implicit(Framed):
     ellipsoids and other Implicit surfaces.
 
     Args:
-        body: its body, or the name. X: frame S on the body, with its origin inside: a Transform, a 3-vector
-        or None.
+        body: its body, or the name.
+        X: frame S on the body, with its origin inside: a Transform, a 3-vector or None.
         function: f(x, y, z) -> a number, of coordinates in S [m]; negative inside, positive outside, twice
             differentiable. It is traced once, like functions of forces.
         size: radius of a ball about the origin of S that holds the surface [m], above 0.

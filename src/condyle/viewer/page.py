@@ -42,9 +42,9 @@ class ViewOptions:
     """Direction of view of a scene, and its labels.
 
     Attributes:
-        view: "any", "front", "side" or "top": the direction, unless angles are given. azimuth: of the camera
-        about the vertical [degrees]: 0 from the front, 90 from the side (the right), 180 from behind; None:
-        that of the view.
+        view: "any", "front", "side" or "top": the direction, unless angles are given.
+        azimuth: of the camera about the vertical [degrees]: 0 from the front, 90 from the side (the right),
+            180 from behind; None: that of the view.
         elevation: of the camera above level [degrees], from -90 to 90; None: that of the view.
         zoom: 1 sees all, 2 is twice as near.
         labels: kinds of things (see LABELED) or names of single things to be labeled.
@@ -138,7 +138,8 @@ class Page:
     """A scene as one HTML file, from `cd.show`. A notebook shows it inline.
 
     Attributes:
-        scene: the drawn scene. path: of the written file, if any.
+        scene: the drawn scene.
+        path: of the written file, if any.
     """
 
     def __init__(self, scene: Scene, **options: Any) -> None:

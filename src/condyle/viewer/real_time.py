@@ -34,7 +34,8 @@ class RealTime:
                 live.change(inputs={"push": 3.0})
 
     Args:
-        system: to simulate. state: at the start.
+        system: to simulate.
+        state: at the start.
         rate: frames per second.
         delay: of the picture, which hides shorter delays of the run [s].
         speed: simulated seconds per second.

@@ -79,7 +79,8 @@ def show(
         plots: Tables whose columns can be plotted too, one or a list.
         plot: names of the columns that are plotted at first.
         title: of the page.
-        frames: largest number; more are thinned, with a note. play: whether to start playing.
+        frames: largest number; more are thinned, with a note.
+        play: whether to start playing.
         view: at first: "any", "front", "side" or "top".
         open: whether to open it in the browser; by default if there is a screen and no path.
 

@@ -83,7 +83,7 @@ def test_bad_input(system: cd.System) -> None:
     broken.add_force("f", cd.forces.Custom(lambda s: {"a": s.q("a") / (s.t - 0.05)}))
     failed = cd.simulate(broken, broken.state(q=[1.0]), 0.1, accuracy=1e-8)
     if not failed.finished:
-        with pytest.raises(DescriptionError, match="did not reach its end|stopped early"):
+        with pytest.raises(DescriptionError, match=r"did not reach its end|stopped early"):
             failed.vjp(np.ones(2))
 
 
