@@ -68,8 +68,10 @@ Where = Callable[..., tuple[ca.SX, ca.SX]]
 
 @dataclass(frozen=True, eq=False)
 class PointDepth:
-    """The depth of points of another body in a surface. Two with equal keys are equal. Its functions take the
-    surface's sizes and y in its frame S, or, without a frame, all its numbers and y unchanged.
+    """The depth of points of another body in a surface. Two with equal keys are equal.
+
+    Its functions take the surface's sizes and y in its frame S, or, without a frame, all its numbers and y
+    unchanged.
 
         Attributes:
             key: all that the equations depend on besides the numbers.

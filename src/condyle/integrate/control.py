@@ -3,12 +3,14 @@
     err = rms(w e) / (accuracy / 250) <= 1,  h <- h min(5, max(0.1, 0.9 err^(-1/p)))  p = method.estimate  (1)
 
 (sherman2011 (6)); a step may add a 250th of the accuracy, so that the sum over many steps stays near the
-accuracy. If a step is rejected twice, the estimate has not shrunk as h^p: the step contains a kink, such as
-that of a stop. There the estimate shrinks as h^2, underestimates the error by the factor `blind` of the
-method, and is zero for some positions of the kink in the step, which new attempts can hit by chance. So,
-until the time at which the last rejected step would have ended: err <= 1 / blind, steps at most double, and
-are shortened by err^(-1/2). In smooth motion steps are hardly ever rejected twice, so these rules cost
-nothing there. Methods whose `blind` is 1 do not need them.
+accuracy.
+
+If a step is rejected twice, the estimate has not shrunk as h^p: the step contains a kink, such as that of a
+stop. There the estimate shrinks as h^2, underestimates the error by the factor `blind` of the method, and is
+zero for some positions of the kink in the step, which new attempts can hit by chance. So, until the time at
+which the last rejected step would have ended: err <= 1 / blind, steps at most double, and are shortened by
+err^(-1/2). In smooth motion steps are hardly ever rejected twice, so these rules cost nothing there. Methods
+whose `blind` is 1 do not need them.
 """
 
 from __future__ import annotations

@@ -233,8 +233,10 @@ class Ensemble(States[Trajectory], Judged):
     the System is a method, for all rows of all members at once, each with its own time, parameters and
     inputs: `ens.energy()` is a Table with a column `member` as `ens.table()` is, `ens.energy(t=times)` has
     every member at every time (NaN where the member did not reach it), so that `.values.reshape(N, T, -1)` is
-    by member and time. The argument `keep` of the simulation decides what is stored between the ends: nothing,
-    given times, or every step.
+    by member and time.
+
+    The argument `keep` of the simulation decides what is stored between the ends: nothing, given times, or
+    every step.
 
     Attributes:
         members: the states at the start.

@@ -166,9 +166,9 @@ def metric(weights: SX) -> SX:
 def projection(
     model: Model, errors: int, lanes: int = 0, derived: bool = False, extra: int = 0
 ) -> Projection | None:
-    """The projection of a system for a number of error estimates; None if there is nothing to project. lanes:
-    of loops over bodies; 0 for straight lines. derived: whether its functions will be differentiated. extra:
-    number of values at the end of p that the projection does not use."""
+    """The projection of a system for a number of error estimates; None if there is nothing to project.
+    lanes: of loops over bodies; 0 for straight lines. derived: whether its functions will be differentiated.
+    extra: number of values at the end of p that the projection does not use."""
     s, tree = Symbols(model), model.tree
     nq, nu, q, u = tree.nq, tree.nu, s["q"], s["u"]
     n = nq + nu + model.nz

@@ -18,8 +18,8 @@ is empty. The nodes of a step are the same; masks do the rest. Results of a memb
     y_end, f_end     y and f at its end
     out[member, k]   y at the k-th of the given times, from the polynomial of the step that passes it and
                      projected; or
-    row.member, .t, .y, .f, .dense a row for the start and each step of any member, in a log that the caller
-                     empties from time to time
+    row.member, .t, .y, .f, .dense   a row for the start and each step of any member, in a log that the
+                     caller empties from time to time
     suspects         a row for each step in which a path may have jumped (path_jumps.py), in another log: the
                      member, t, y, f at the start of the step, t, y, f and what its output needs at its end
 """

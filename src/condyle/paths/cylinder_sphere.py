@@ -133,9 +133,10 @@ class Chord:
 
 def upward(first: Tangents, second: Tangents, k: SX, quadrant: Quadrant) -> SX:
     """Whether the path turns about +k. An end with one of its two tangent points in the quadrant decides; if
-    no end decides and no point is in it, the way with the larger angle; else the shorter way. In OpenSim the
-    first end decides if both could, so that a path has two lengths for its two directions if they
-    disagree."""
+    no end decides and no point is in it, the way with the larger angle; else the shorter way.
+
+    In OpenSim the first end decides if both could, so that a path has two lengths for its two directions if
+    they disagree."""
     on = quadrant.has
     up, down = dot(first.a, second.b), dot(first.b, second.a)  # cosines of both ways
     a1, b1, a2, b2 = on(first.a), on(first.b), on(second.a), on(second.b)

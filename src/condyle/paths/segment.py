@@ -1,7 +1,9 @@
 """A segment of a path between two points A, B, straight or over one surface: its length and its exact
-derivatives. All surfaces give the same numbers, in the surface's frame S. P and Q are the points where the
-path touches and leaves the surface, e_in and e_out the directions of the path at A and B, n_P and n_Q the
-outward normals, b = e x n:
+derivatives.
+
+All surfaces give the same numbers, in the surface's frame S. P and Q are the points where the path touches
+and leaves the surface, e_in and e_out the directions of the path at A and B, n_P and n_Q the outward normals,
+b = e x n:
 
     dL/dA = -e_in,    dL/dB = e_out                                                                        (1)
     d2L   = sum over (u, v) = (b_P, b_Q) and (n_P, n_Q) of

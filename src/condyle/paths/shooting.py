@@ -455,8 +455,10 @@ class Shooting:
         return self.aiming(), self.search()
 
     def row(self, p: SX) -> SX:
-        """kind, the segment, its ends; all NaN if no geodesic was found. The search begins at the end that
-        comes first by z, x, y, and only if it fails at the other: a path has one length, whatever its direction."""
+        """kind, the segment, its ends; all NaN if no geodesic was found.
+
+        The search begins at the end that comes first by z, x, y, and only if it fails at the other: a path
+        has one length, whatever its direction."""
         A, B = p[:3], p[3:6]
         later = ca.SX(0)
         for i in (1, 0, 2):

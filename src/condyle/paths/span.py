@@ -436,8 +436,9 @@ class Span(Twinned):
         return [repr(w.name or type(w.surface).__name__) for w in self.wraps] + points
 
     def branches(self, rows: SX) -> tuple[SX, SX]:
-        """The branch of each switch, a column, and its normal, shape (3, switches). A wrap: 0 if the path
-        does not go over it, else 1 + its piece, and n_P. A point:
+        """The branch of each switch, a column, and its normal, shape (3, switches).
+
+        A wrap: 0 if the path does not go over it, else 1 + its piece, and n_P. A point:
                 whether it is active.
         """
         code, n = [], []

@@ -1,6 +1,8 @@
-"""Surfaces that a path may wrap over, each in its own frame S. A surface decides by OpenSim's rules whether a
-path between two points goes over it and on which side, and finds the geodesic: a row of numbers (segment.py)
-from a solver that is compiled once for all surfaces of its kind.
+"""Surfaces that a path may wrap over, each in its own frame S.
+
+A surface decides by OpenSim's rules whether a path between two points goes over it and on which side, and
+finds the geodesic: a row of numbers (segment.py) from a solver that is compiled once for all surfaces of its
+kind.
 
 A new surface is a subclass with numbers, rule and row, and its signature if its equations are not determined
 by its class.

@@ -37,8 +37,9 @@ class Patch:
 
 
 def touching(layer: Layer, R: Array) -> tuple[list[Patch], list[Arrows], Table | None]:
-    """Patches of all contacts; if speeds are known, arrows of their forces; and columns. An arrow is the
-    force on the moving body if the other one is ground, else that on b.
+    """Patches of all contacts; if speeds are known, arrows of their forces; and columns.
+
+    An arrow is the force on the moving body if the other one is ground, else that on b.
 
         Args:
             layer: the states.

@@ -1,5 +1,6 @@
-"""Drawings of elements: joints, forces, constraints, wrap surfaces and contact surfaces. The method `drawn`
-of an element gives its shapes. Here they get a place, a color and a list of the page.
+"""Drawings of elements: joints, forces, constraints, wrap surfaces and contact surfaces.
+
+The method `drawn` of an element gives its shapes. Here they get a place, a color and a list of the page.
 """
 
 from __future__ import annotations
@@ -84,11 +85,14 @@ def body_numbers(system: System) -> dict[str, int]:
 def shapes_and_links(
     layer: Layer, reach: float, apart: float, around: float, up: Array
 ) -> tuple[list[ShapeOnBody], list[LinkOfBodies]]:
-    """All shapes that elements draw. Args: layer: of the elements.
-    reach: of the bodies, for joints and wrap surfaces [m].
-    apart: how far bodies are apart, for constraints and forces [m].
-    around: half the size of planes that may touch [m].
-    up: unit vector in ground: the grid shows a level floor.
+    """All shapes that elements draw.
+
+    Args:
+        layer: of the elements.
+        reach: of the bodies, for joints and wrap surfaces [m].
+        apart: how far bodies are apart, for constraints and forces [m].
+        around: half the size of planes that may touch [m].
+        up: unit vector in ground: the grid shows a level floor.
     """
     system = layer.system
     drawn: list[tuple[str, str, Drawing | Link]] = []

@@ -1,6 +1,7 @@
-"""Shapes of joints by their freedom: a pin is an axis, a ball a sphere, a slider a rail. The hinge matrix H
-of a mobilizer at one pose, in F, gives directions of pure translation and axes of rotation; a rotation with
-translation has the axis of its screw,
+"""Shapes of joints by their freedom: a pin is an axis, a ball a sphere, a slider a rail.
+
+The hinge matrix H of a mobilizer at one pose, in F, gives directions of pure translation and axes of
+rotation; a rotation with translation has the axis of its screw,
 
     p = w x v / w.w,   v = v_M - w x p_M                                                                  (1)
 """

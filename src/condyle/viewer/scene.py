@@ -50,10 +50,12 @@ class Drawn:
         arrows: forces.
         patches: contact areas.
         pressures: on meshes that touch.
-        columns: quantities that can be plotted and read. owners: the body, path or coordinate of each column.
+        columns: quantities that can be plotted and read.
+        owners: the body, path or coordinate of each column.
         arranged: order and units of the columns.
-        offset: of everything in ground [m]. shift: of everything in time [s]. notes: sentences for the
-        viewer.
+        offset: of everything in ground [m].
+        shift: of everything in time [s].
+        notes: sentences for the viewer.
         level: height of a floor that bodies touch [m], if there is one.
         hidden: kinds of shapes that are not shown at first.
     """
@@ -105,12 +107,12 @@ class Scene:
         up: unit vector, against gravity.
         low: lowest corner of all frames [m], shape (3,).
         high: highest corner [m], shape (3,).
-        paint: colors of muscles: label, unit, value at 1. strength: whether the width of muscles shows their
-        strength.
+        paint: colors of muscles: label, unit, value at 1.
+        strength: whether the width of muscles shows their strength.
         arrow_scale: length of an arrow per unit [m].
         level: height of a floor that bodies touch [m], if there is one.
-        pressure: pressure on meshes with the darkest color [Pa]; 0 without any. outermost: points that must
-        be in view [m], shape (k, 3); none: the box's corners.
+        pressure: pressure on meshes with the darkest color [Pa]; 0 without any.
+        outermost: points that must be in view [m], shape (k, 3); none: the box's corners.
     """
 
     title: str

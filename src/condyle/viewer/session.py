@@ -1,6 +1,7 @@
-"""Session: the pose that one page of a live view controls, and the run that continues from it. Messages of a
-page are a closed list; names are looked up and numbers must be finite and within bounds before anything
-happens. Nothing that a page sends is executed, and no file is touched.
+"""Session: the pose that one page of a live view controls, and the run that continues from it.
+
+Messages of a page are a closed list; names are looked up and numbers must be finite and within bounds before
+anything happens. Nothing that a page sends is executed, and no file is touched.
 """
 
 from __future__ import annotations
