@@ -384,7 +384,7 @@ def warn_of_violated(who: str, state: State, q: Array) -> None:
     system = state.system
     if not system.constraints.unilateral:
         return
-    from condyle.integrate.rigid.contact_rows import in_few
+    from condyle.integrate.rigid.held_accelerations import in_few
 
     q = np.atleast_2d(q)
     gap = in_few(
