@@ -138,14 +138,16 @@ def upward(first: Tangents, second: Tangents, k: SX, quadrant: Quadrant) -> SX:
     In OpenSim the first end decides if both could, so that a path has two lengths for its two directions if
     they disagree."""
     on = quadrant.has
-    up, down = dot(first.a, second.b), dot(first.b, second.a)  # cosines of both ways
+    half = dot(
+        k, cross(first.a + first.b, second.a + second.b)
+    )  # above zero: from A to B in less than half a turn
     a1, b1, a2, b2 = on(first.a), on(first.b), on(second.a), on(second.b)
     one, two = a1 != b1, a2 != b2
     none = ca.logic_not(any_of(a1, b1, a2, b2))
     shorter = _around(first.a, second.b, k) < _around(second.a, first.b, k)
-    open_ = ca.if_else(none, up < down, shorter)
+    open_ = ca.if_else(none, half < 0, shorter)
     turn = ca.if_else(one, ca.if_else(two, ca.if_else(a1 == b2, a1, shorter), a1), ca.if_else(two, b2, open_))
-    return ca.if_else(quadrant.all, up > down, turn)
+    return ca.if_else(quadrant.all, half > 0, turn)
 
 
 def _around(P: SX, Q: SX, k: SX) -> SX:

@@ -27,6 +27,9 @@ CENTRAL = 0.15
 in the plane through the center."""
 SLIDING = (0, 0.25, 0.5, 0.75, 1)
 """Sections that are compared, from the mirrored side point to the closest one."""
+LIFT = 1e-12
+"""Scaled height over the surface that ends of a search have at least: the silhouette of a point of the surface is
+this point, and along it there is no direction. Lengths change by less."""
 SHORT = 1e-6
 """Scaled arcs below this are geodesics at the start of a search: to their square in direction, to their
 fourth power in length. A search would lose their direction in rounding."""
@@ -62,9 +65,21 @@ class Silhouette:
         c, s = ca.cos(phi), ca.sin(phi)
         return self.center + self.radius * (self.f * c + self.g * s), self.radius * (self.g * c - self.f * s)
 
+    def nearest(self, y: SX) -> tuple[SX, SX]:
+        """The point of the circle nearest to a point of the sphere close to it, and the derivative by phi."""
+        k = cross(self.f, self.g)
+        out = y - dot(y, k) * k
+        out = self.radius * unit(out)
+        return self.center + out, cross(k, out)
+
     def angle(self, y: SX) -> SX:
         """phi of a point on, or near, the circle."""
         return arc_tangent(dot(y - self.center, self.g), dot(y - self.center, self.f))
+
+
+def lifted(U: SX) -> SX:
+    """U, or the point LIFT over the unit sphere that is above or below it."""
+    return ca.fmax(1, (1 + LIFT) * inverse(norm(U))) * U
 
 
 def closest(m: SX, radii: SX, steps: int = 6) -> SX:
@@ -111,13 +126,13 @@ class EllipsoidEnds:
 
     p: ca.SX
 
-    @property
+    @cached_property
     def A(self) -> SX:
-        return self.p[:3]
+        return self.radii * self.scaled[0]
 
-    @property
+    @cached_property
     def B(self) -> SX:
-        return self.p[3:6]
+        return self.radii * self.scaled[1]
 
     @property
     def radii(self) -> SX:
@@ -130,7 +145,14 @@ class EllipsoidEnds:
 
     @cached_property
     def scaled(self) -> tuple[SX, SX]:
-        return self.per * self.A, self.per * self.B
+        """Both ends, lifted."""
+        U, V = (self.per * X for X in self.given)
+        return lifted(U), lifted(V)
+
+    @property
+    def given(self) -> tuple[SX, SX]:
+        """Both ends, as they are."""
+        return self.p[:3], self.p[3:6]
 
     @cached_property
     def silhouettes(self) -> tuple[Silhouette, Silhouette]:
@@ -141,7 +163,7 @@ class EllipsoidEnds:
     def _chord(self) -> tuple[SX, SX]:
         """Its point nearest to the center, scaled; and whether it passes through the ellipsoid between its
         ends."""
-        U, V = self.scaled
+        U, V = (self.per * X for X in self.given)
         d = V - U
         per = inverse(ca.fmax(dot(d, d), 1e-300))
         s = -dot(U, d) * per
@@ -184,21 +206,20 @@ class EllipsoidEnds:
         short = all_of(inside, dot(P + Q, c) > 0, dot(P - Q, P - Q) < SHORT * SHORT)
         m = _middle(P, Q, c)
         w = unit(axis - dot(axis, m) * m)
-        A, B = self.silhouettes
         half = (_arc(P, m, self.radii) + _arc(m, Q, self.radii)) / 2
-        return Begin(m, w, A.angle(P), B.angle(Q), half, forced, short)
+        return Begin(m, w, P, Q, half, forced, short)
 
 
 @dataclass(frozen=True, eq=False)
 class Begin:
-    """The start of a search: the middle m of the curve and the pole w about which it turns, scaled; P and Q
-    on their silhouettes; half of the length between them [m]; whether the quadrant forces it to the longer
-    side; whether the path is so short that no search is needed."""
+    """Where a search begins: the middle m of the curve and the pole w about which it turns, and P and Q
+    on their silhouettes, all scaled; half of the length between them [m]; whether the quadrant forces it to the longer
+    side; whether the path is so short that this is where the search ends."""
 
     m: ca.SX
     w: ca.SX
-    phi: ca.SX
-    psi: ca.SX
+    P: ca.SX
+    Q: ca.SX
     half: ca.SX
     forced: ca.SX
     short: ca.SX

@@ -570,12 +570,14 @@ class GapPoints:
             for j, (a, b, d) in enumerate(zip(X, ca.vertsplit(s["before"], 3), step, strict=True))
         ]
         exact = [any_of(ca.logic_not(here), x <= ENOUGH) for here, x in zip(on, left, strict=True)]
-        converged = all_of(largest <= CONVERGED * length, *exact)
+        sure = dot(dx, dx) >= 0  # not NaN
+        converged = all_of(sure, largest <= CONVERGED * length, *exact)
         bare = any_of(
             *(all_of(here, ca.logic_not(row.wrapped)) for here, row in zip(on, segments, strict=True))
         )
         inside = all_of(bare, s["merit"] >= 1e300, p[-2])
         lost = any_of(*(all_of(here, ca.logic_not(row[0] >= 0)) for here, row in zip(on, rows, strict=True)))
+        lost = any_of(lost, ca.logic_not(sure))
         after = {
             "X": _choose(any_of(converged, inside), X, onward),
             "rows": rows,

@@ -354,11 +354,12 @@ class Ellipsoid(Surface):
         from condyle.paths.ellipsoid_halves import solvers
 
         p = self.solver_input(A, B)
-        coarse, fine, _ = solvers()
+        coarse, finer, halves, _ = solvers()
         first = look_up(coarse, p)
-        found = look_up(fine, ca.vertcat(p, first[: LeastLength.width]))
+        second = look_up(finer, ca.vertcat(p, first[:-1]))
+        found = look_up(halves, ca.vertcat(p, second[:-1]))
         bad = all_of(found[0] != NONE, ca.logic_not(found[WIDTH]))
-        memory = ca.vertcat(all_of(first[0] != NONE, first[WIDTH]), first[LeastLength.width : -1])
+        memory = ca.vertcat(all_of(first[0] != NONE, first[WIDTH]), first[LeastLength.width - 6 : -1])
         return ca.if_else(bad, float("nan"), found[:WIDTH]), memory
 
     def sketched(self, A: SX, B: SX) -> tuple[SX, SX, SX]:
@@ -366,13 +367,13 @@ class Ellipsoid(Surface):
 
         found = look_up(solvers()[0], self.solver_input(A, B))
         ok = all_of(found[0] != NONE, found[WIDTH])
-        return found[:WIDTH], ca.logic_not(found[WIDTH]), ca.vertcat(ok, found[LeastLength.width : -1])
+        return found[:WIDTH], ca.logic_not(found[WIDTH]), ca.vertcat(ok, found[LeastLength.width - 6 : -1])
 
     def resumed(self, A: SX, B: SX, memory: SX, near: SX) -> tuple[SX, SX, SX]:
         from condyle.paths.ellipsoid_halves import solvers
 
         go = ca.if_else(memory[0], near, 0)
-        found = look_up(solvers()[2], ca.vertcat(self.solver_input(A, B), memory[1:], go))
+        found = look_up(solvers()[3], ca.vertcat(self.solver_input(A, B), memory[1:], go))
         good = found[WIDTH + 1]
         enough = all_of(go, any_of(good > 0, found[0] == NONE))
         on = found[:WIDTH], found[WIDTH], ca.vertcat(good, found[WIDTH + 2 : -1])
