@@ -434,7 +434,7 @@ class BoltzmannSample(Judged, ShowsBlocks):
         chain: which chain each state is from, shape (n,).
         rhat: by coordinate and "energy", how much chains differ: 1 if not at all. Of angles that turn all
             the way, the worse of cosine and sine.
-        ess: effective sample size of each: so many independent states would say as much.
+        ess: effective sample size of each: the number of independent states with the same information.
         accepted: share of proposals that were accepted.
         lost: share of proposals whose steps did not come back to the constraints.
         step: h of the leapfrog steps [s].

@@ -163,7 +163,7 @@ class _Problem:
         for name, value in bounds.items():
             if name not in self.names:
                 raise DescriptionError(
-                    f"fit_parameters: bounds: {name!r} is not sought; parameters={self.names}"
+                    f"fit_parameters: bounds: {name!r} is not fitted; parameters={self.names}"
                 )
             k = self.names.index(name)
             try:
@@ -218,7 +218,7 @@ class _Problem:
             )
         if m + int(first.joints.sum()) < len(self.x):
             raise DescriptionError(
-                f"fit_parameters: {m} measurements cannot say {len(self.names)} Parameters"
+                f"fit_parameters: {m} measurements cannot determine {len(self.names)} Parameters"
                 + (f" and {len(self.unknowns)} other unknowns" if self.unknowns else "")
             )
 
