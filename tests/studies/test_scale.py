@@ -372,5 +372,5 @@ def test_surfaces_of_contacts_move_with_their_bodies():
     toe, egg = (result.system.force(name) for name in ("toe", "egg"))
     assert np.allclose(toe.b.center, S * (0.1, -0.4, 0.2), rtol=1e-15) and toe.b.radius == 0.03
     assert np.allclose(egg.b.X.p, S * (0.1, -0.4, 0.2), rtol=1e-15) and egg.b.radii == (0.1, 0.2, 0.3)
-    assert toe.a.height == -2.0 and "contact 'toe': sizes" in str(result.report())
+    assert toe.a.height == -2.0 and "contact 'toe': its surfaces keep their sizes" in str(result.report())
     assert not any("contact" in note for note in cd.scale(system, factors={"b": 2.0}).notes)
