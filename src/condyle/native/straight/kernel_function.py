@@ -3,6 +3,7 @@ arrays, without CasADi's matrices between them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -41,6 +42,15 @@ def sizes(f: KernelFunction) -> tuple[list[int], list[int]]:
 def identity(f: Any) -> str:
     """Text that determines what a function computes, the same in every process."""
     return f.serialize() if isinstance(f, ca.Function) else f.text
+
+
+def effort(f: KernelFunction) -> tuple[float, int]:
+    """How many functions CasADi's evaluator runs in one call, however many states, and operations of which there is
+    machine code. Infinitely many where a Composite does not know: it is always compiled."""
+    if isinstance(f, ca.Function):
+        return 1, f.n_instructions()
+    known: tuple[float, int] = getattr(f, "effort", (math.inf, 0))
+    return known
 
 
 def evaluate(f: KernelFunction, *arguments: np.ndarray, states: int = 0) -> list[np.ndarray]:

@@ -125,7 +125,7 @@ def point_kinematics(trial: AnalysisTrial, element: Element) -> None:
 
 
 def _body(trial: AnalysisTrial, element: Element, name: str) -> str:
-    """The body that a property names: ground where it names none."""
+    """The body that a property names; ground if it is empty."""
     given = trial.setup.text(name, "ground", element).rpartition("/")[2]
     known = ["ground", *(b.name for b in trial.system.bodies)]
     if given in known or given.upper() == "NONE":
@@ -142,8 +142,8 @@ def joint_reaction(trial: AnalysisTrial, element: Element) -> None:
         motion = trial.run
         if trial.unknown or not system.muscles:
             setup.check(
-                f"{element.title}: without <forces_file> muscles and actuators exert what their states and "
-                "controls say, and accelerations are what follows, not those of the motion, as in OpenSim. "
+                f"{element.title}: without <forces_file> forces of muscles and actuators follow from their states and "
+                "controls, and accelerations from these, not from the motion, as in OpenSim. "
                 "In Python, cd.joint_reactions gives net joint loads of the motion"
             )
         trial.report_unknown_states()
@@ -156,28 +156,37 @@ def joint_reaction(trial: AnalysisTrial, element: Element) -> None:
         asked = known
     sides = _spread(setup, element, "apply_on_bodies", "child", len(asked))
     frames = _spread(setup, element, "express_in_frame", "ground", len(asked))
-    names, values = [], [np.empty((len(motion), 0))]
-    for joint, side, frame in zip(asked, sides, frames, strict=True):  # one may be asked for several times
-        if joint not in known:
-            continue
-        parent, child = joints[joint]
-        where, X = (frame, None) if frame in ("child", "parent") else _frame(trial, element, frame)
-        found: Table = setup.study(
-            f"reactions of {joint}",
+    wanted = [x for x in zip(asked, sides, frames, strict=True) if x[0] in known]  # one perhaps several times
+    where = {
+        name: (name, None) if name in ("child", "parent") else _frame(trial, element, name) for name in frames
+    }
+    children: dict[tuple[str, str], dict[str, None]] = {}
+    for joint, side, frame in wanted:
+        children.setdefault((side, where[frame][0]), {})[joints[joint][1]] = None
+    found: dict[tuple[str, str], Table] = {
+        (side, base): setup.study(
+            f"reactions of {len(bodies)} joints",
             joint_reactions,
             system,
             motion,
             forces,
             trial.loads,
             on=side,
-            frame=where,
-            bodies=[child],
+            frame=base,
+            bodies=list(bodies),
             groups=GROUPS,
         )
+        for (side, base), bodies in children.items()
+    }
+    names, values = [], [np.empty((len(motion), 0))]
+    for joint, side, frame in wanted:
+        (parent, child), (base, X) = joints[joint], where[frame]
+        first = 9 * list(children[side, base]).index(child)
+        nine = found[side, base].values[:, first : first + 9]
         on = child if side == "child" else parent
-        within = {"child": child, "parent": parent}.get(where, frame.rpartition("/")[2])
+        within = {"child": child, "parent": parent}.get(base, frame.rpartition("/")[2])
         names += [f"{joint}_on_{on}_in_{within}_{column}" for column, _ in COLUMNS]
-        values.append(found.values if X is None else _seen_from(X, found.values))
+        values.append(nine if X is None else _seen_from(X, nine))
     trial.save(
         element,
         "ReactionLoads",
@@ -210,7 +219,7 @@ def _seen_from(X: Transform, values: Array) -> Array:
 
 def _forced(trial: AnalysisTrial, table: Table) -> tuple[Motion, Table]:
     """The frames with the accelerations that given forces of muscles and actuators cause, as in OpenSim, and
-    these forces; actuators without a column exert what their controls say."""
+    these forces; actuators without a column follow their controls."""
     forces = table[[n for n in table.names if n in trial.system.forces]]
     return trial.accelerated_by(prescribed_forces(trial.motion, forces)[0]), forces
 
@@ -278,7 +287,7 @@ QUANTITIES = {
     "TendonPower": "tendon_power",
     "MuscleActuatorPower": "muscle_power",
 }
-"""OpenSim's names of what muscles report, and ours."""
+"""OpenSim's names of results of muscles, and ours."""
 
 
 def static_optimization_analysis(trial: AnalysisTrial, element: Element) -> None:
