@@ -33,12 +33,13 @@ def check_progress(who: str, progress: Any) -> None:
         )
 
 
-def reported(title: str, progress: Any) -> tuple[ProgressReport | None, Callable[[], object]]:
-    """The function of the fraction done, if any, and the function to call at the end. True gives a bar."""
+def reported(title: str, progress: Any) -> tuple[ProgressReport, Callable[[], object]]:
+    """The function of the fraction done, and the function to call at the end. True gives a bar; without one a line
+    says how much is done, if it takes a while."""
     check_progress(title, progress)
     if progress is True:
         return shown(title)
-    return (lambda share, text="": progress(share)) if progress else None, lambda: None
+    return (lambda share, text="": progress(share)) if progress else notice.Shares(title), lambda: None
 
 
 def shown(title: str) -> tuple[ProgressReport, Callable[[], object]]:

@@ -179,8 +179,8 @@ def mesh_file(reading: Reading, element: Element, name: str) -> Path:
 
 
 def _is_own(path: Path, folder: Path) -> bool:
-    """Whether a file is beneath a folder, all links followed."""
-    return path.resolve().is_relative_to(folder)
+    """Whether a file is beneath a folder, all links followed; one that does not exist leads nowhere."""
+    return not os.path.lexists(path) or path.resolve().is_relative_to(folder)
 
 
 def _is_plain(name: str) -> bool:

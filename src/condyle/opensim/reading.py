@@ -180,7 +180,8 @@ class Reading:
 
     def _groups(self, found: Element) -> None:
         """Store the groups of a set: names, and the names of their members."""
-        for group in found.descendants("ObjectGroup") if found.tag == "ForceSet" else ():
+        named = found.child("groups") if found.tag == "ForceSet" else None
+        for group in named.descendants("ObjectGroup") if named is not None else ():
             members = group.child("members")
             if group.name and members is not None:
                 self.system.groups[group.name] = tuple(members.text.replace(",", " ").split())

@@ -20,7 +20,7 @@ from condyle.fit.goals import Coordinate, Goal
 from condyle.fit.layout import BEFORE, INFO, OWN, STAY, Layout, has_loops
 from condyle.fit.missed_goals import check_missed_goals
 from condyle.fit.observability import NormalMatrices
-from condyle.integrate.progress import check_progress, shown
+from condyle.integrate.progress import check_progress, reported
 from condyle.loading import if_loaded
 from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import description
@@ -229,12 +229,11 @@ def follow(
     ) -> Frames:
         return _run(start.system, start, goals, locked, limits, accuracy, t, report, normal)
 
-    report, stop = shown("assemble") if progress is True else (progress or None, None)
+    report, stop = reported(who.replace("_", " "), progress)
     try:
         return check_missed_goals(who, run(state, goals, t, report, normal), run)
     finally:
-        if stop is not None:
-            stop()
+        stop()
 
 
 def follow_each(

@@ -29,6 +29,7 @@ from condyle.fit.frames import Frames
 from condyle.forces.base import GROUPS
 from condyle.integrate.trajectory import Trajectory
 from condyle.model.operators import columns
+from condyle.native.machine.notice import announced
 from condyle.presentation import Display, cut, page, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
@@ -164,6 +165,7 @@ class InducedAccelerations(Display, Judged):
 
 
 @with_call_hints({"replace": "it is rigid={force: constraint}", "contacts": "it is rigid='contacts'"})
+@announced
 def induced_accelerations(
     system: System,
     motion: Table | Motion | Trajectory | Frames,

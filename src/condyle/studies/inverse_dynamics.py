@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from condyle.arguments import with_call_hints
+from condyle.native.machine.notice import announced
 from condyle.status import Outcome, Status
 from condyle.studies.external_load import ExternalLoad, stacked
 from condyle.studies.motion.motion import Motion
@@ -32,6 +33,7 @@ NOT_ACTUATED = ("gravity", "passive", "external")
         "forces_to_exclude": "groups= names those that act",
     }
 )
+@announced
 def inverse_dynamics(
     system: System,
     motion: Table | Motion | Trajectory | Frames,

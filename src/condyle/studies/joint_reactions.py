@@ -10,6 +10,7 @@ import numpy as np
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import UnknownNameError, check_name
+from condyle.native.machine.notice import announced
 from condyle.status import Outcome, Status
 from condyle.studies.external_load import ExternalLoad, stacked
 from condyle.studies.inverse_dynamics import NOT_ACTUATED
@@ -40,6 +41,7 @@ COLUMNS = [(f"{kind}{axis}", unit) for kind, unit in (("f", "N"), ("m", "N m"), 
         "activations": "give tensions: forces=cd.static_optimization(...).forces",
     }
 )
+@announced
 def joint_reactions(
     system: System,
     motion: Table | Motion | Trajectory | Frames,

@@ -27,6 +27,7 @@ import numpy as np
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError
+from condyle.native.machine.notice import announced
 from condyle.status import Status
 from condyle.system.checked_arguments import check_state, number
 from condyle.system.state import State
@@ -47,6 +48,7 @@ SAME = 1e-6
 
 
 @with_call_hints()
+@announced
 def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy: float = 1e-8) -> State:
     """The State at rest with a local minimum of potential energy, found downhill from a state, on all
     position constraints.

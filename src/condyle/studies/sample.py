@@ -38,6 +38,7 @@ from condyle.arguments import with_call_hints
 from condyle.arrays import Array, is_whole
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Mobilizer
+from condyle.native.machine.notice import announced
 from condyle.presentation import Block, ShowsBlocks, cut, number
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
@@ -68,6 +69,7 @@ NEWTON, FAR = 12, 1e3
 
 
 @with_call_hints({"temperature": "kT, in joules: 1.380649e-23 times the temperature"})
+@announced
 def sample(
     system: System,
     *,

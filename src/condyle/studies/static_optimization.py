@@ -18,6 +18,7 @@ from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.forces.actuators import CoordinateActuator
 from condyle.muscles.muscle import FULL, fibers, saturation
+from condyle.native.machine.notice import announced
 from condyle.presentation import Block, ShowsBlocks, cut, rows_of, span
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
@@ -144,6 +145,7 @@ class StaticOptimization(ShowsBlocks):
         "cutoff": "a low-pass filter is lowpass=, a frequency [Hz]",
     }
 )
+@announced
 def static_optimization(
     system: System,
     motion: Table | Motion | Trajectory | Frames,

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from condyle.arguments import with_call_hints
 from condyle.arrays import is_number, is_whole, real
 from condyle.errors import DescriptionError, ShapeError
+from condyle.native.machine.notice import announced
 from condyle.system.system import System
 from condyle.table import Table, is_frame
 from condyle.viewer.layer import MOST, layers
@@ -32,6 +33,7 @@ from condyle.viewer.scene import Scene, draw, scene
         "forces": "they are arrows=, of muscles color=",
     }
 )
+@announced
 def show(
     what: object,
     path: str | Path | None = None,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError, UnknownNameError, check_name
+from condyle.native.machine.notice import announced
 from condyle.status import Outcome, Status
 from condyle.studies.fitting.base import Evaluated, Prepared, Residuals
 from condyle.studies.fitting.result import ParameterFit, judge
@@ -25,6 +26,7 @@ LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
 
 
 @with_call_hints({"x0": "it is start={'mass': 8.0}", "wrt": "it is parameters=[...]"})
+@announced
 def fit_parameters(
     system: System,
     residuals: Residuals | OwnFunction | Sequence[Residuals | OwnFunction],

@@ -14,6 +14,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.io.markers import Markers
 from condyle.laws.factors import BodyFactors, grows, is_symbolic
+from condyle.native.machine.notice import announced
 from condyle.presentation import cut
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.kinematics.result import InverseKinematics
@@ -39,6 +40,7 @@ BEYOND, HEAVY = 3.0, 20.0
         "scale_factors": "it is factors=",
     }
 )
+@announced
 def scale(
     system: System,
     markers: Markers | None = None,
