@@ -26,7 +26,7 @@ from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import description
 from condyle.native.machine import lapack
 from condyle.native.programs.program import Program, ProgramAndTables, cached_program
-from condyle.native.tables.kept import kept
+from condyle.native.tables.expression_cache import cached
 from condyle.studies.motion.coordinate_rates import coordinates_of_speeds
 from condyle.system.checked_arguments import check_state, number
 from condyle.system.state import State
@@ -496,5 +496,5 @@ def _program(
         and not has_loops(model, layout)
         and next(single) < SINGLE
     ):
-        return compiled.remembered(("few", layout), lambda: kept(f"assemble {text}", make_interpreted))
+        return compiled.remembered(("few", layout), lambda: cached(f"assemble {text}", make_interpreted))
     return compiled.remembered(key, lambda: cached_program(f"assemble {text}", make))
