@@ -79,13 +79,15 @@ class Chart:
         return Chart(column[:3], column[3:6], column[6:])
 
     def turned(self, tips: SX, by: SX) -> SX:
-        """p, dp/dphi, q, dq/dpsi, shape (12,), after both have moved along their silhouettes: by so much along the
-        tangents, and back to the circles."""
+        """p, dp/dphi, q, dq/dpsi, shape (12,), after both have turned along their silhouettes: by so much up to its
+        cube."""
         out = []
         for i, center in enumerate(ca.vertsplit(self.centers, 3)):
             r, t = tips[6 * i : 6 * i + 3] - center, tips[6 * i + 3 : 6 * i + 6]
-            per = inverse(ca.sqrt(1 + by[i] * by[i]))
-            out += [center + per * (r + by[i] * t), per * (t - by[i] * r)]
+            square = by[i] * by[i] / 4  # of tan(angle / 2)
+            per = inverse(1 + square)
+            c, s = per * (1 - square), per * by[i]
+            out += [center + c * r + s * t, c * t - s * r]
         return ca.vertcat(*out)
 
     def renewed(self, tips: SX, offset: SX) -> SX:

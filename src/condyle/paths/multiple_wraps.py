@@ -59,6 +59,9 @@ OFTEN = 3
 a circle."""
 LEAST = 1e-3
 """A step of a gap point is at most half the gap, or this part of the length."""
+SOON = 1e-4
+"""A step of the gap points, over the length of the path, after which the next one may be the last: searches over
+surfaces then go to their end."""
 CONVERGED = 1e-8
 """Last step of the gap points over the length of the path. It is taken at the end, and leaves its square."""
 NO_GAP = 1e-12
@@ -493,7 +496,8 @@ class GapPoints:
     whether a gap point that begins inside a surface is for the sweeps to bring out; and whether to solve.
 
     Searches over surfaces go on from where they are, a step or two for each of its own; to their end once a step
-    of its own made the path longer, since what they leave may be more than what it looks for.
+    of its own made the path longer, since what they leave may be more than what it looks for, and where its next
+    step may be the last.
     """
 
     def __init__(self, chain: Chain, memory: Sequence[int]) -> None:
@@ -535,11 +539,13 @@ class GapPoints:
         gaps, e = (both[0], both[1]), ca.vertsplit(held[4 * m :], 3)
         rows, X = ca.vertsplit(s["rows"], WIDTH), ca.vertsplit(s["X"], 3)
         left, memory = ca.vertsplit(s["left"]), [s[f"memory{k}"] for k in range(m)]
+        soon = dot(s["last"], s["last"]) < (SOON * s["before_L"]) ** 2
+        soon = all_of(s["merit"] < 1e300, soon)
         for k, surface in enumerate(self.chain.surfaces(p)):
             A, B = self.chain.ends(p, k, *self.between(p, k, piece[k], gaps, X))
             known = all_of(ca.logic_not(ca.sum1(ca.vertcat(A, B) != rows[k][WIDTH - 6 :])), left[k] <= ENOUGH)
             idle = any_of(known, ca.logic_not(on[k]))
-            go = ca.if_else(idle, 0, 1 + (s["rises"] > 0))
+            go = ca.if_else(idle, 0, 1 + any_of(s["rises"] > 0, soon))
             found = surface.resumed(A, ca.if_else(idle, A, B), memory[k], go)
             rows[k], left[k], memory[k] = (
                 ca.if_else(idle, old, new)
