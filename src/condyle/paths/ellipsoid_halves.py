@@ -284,10 +284,10 @@ def solvers() -> tuple[Solver, Solver, Solver, Solver]:
     """Four solvers: of p (ellipsoid_ends.py); of p and its row, which goes on in more modes where those of the first do
     not suffice; of p and the row of that, where these do not either; and steps on from the first, for ends that have
     moved a little."""
-    length = CurveLength(MODES, 8)
+    length = CurveLength(MODES, 8, 2e-4)
     return (
         LeastLength(length).solver(f"ellipsoid{MODES}"),
-        Finer(CurveLength(MORE, 12), WIDER).solver(f"ellipsoid{MORE}"),
+        Finer(CurveLength(MORE, 12, 2e-5), WIDER).solver(f"ellipsoid{MORE}"),
         Halves().solver(),
         Resumed(length).solver("ellipsoid_resumed"),
     )
