@@ -14,6 +14,8 @@ zero. m is the mass for which most frames agree, given the prior for a subject o
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from condyle.arrays import Array
@@ -341,7 +343,7 @@ def covered(
     return windows, mass
 
 
-def _late(vertical: Array, fall: Array, stands: Array, step: float) -> float:
+def _late(vertical: Array, fall: Array, stands: Any, step: float) -> float:
     """Time by which forces are late [s], negative where they are early; 0 where it is not clear."""
 
     def apart(k: int) -> float:
