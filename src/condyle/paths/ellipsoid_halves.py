@@ -35,13 +35,13 @@ from condyle.paths.segment import ROW, Columns, Segment, cross, dot, norm, unit
 from condyle.spatial.algebra import all_of, any_of
 
 ORDER, ERROR = 12, 1e-12
-"""Terms of a series; what its last ones may contribute to a step."""
+"""Terms of a series; largest contribution of the last ones to a step."""
 LONGEST, BACK, MET = 0.5, 0.35, 1e-6
-"""Longest change in one step of (2); factor after one that did not help; that at which to stop, which leaves
-its square."""
+"""Largest change in one step of (2); factor after a step without progress; change at which to stop, which
+leaves its square."""
 FARTHEST, ASTRAY, ROUNDS, STEPS = 6.0, 2.0, 20, 4000
-"""How long a half may be; by which factor a path that is forced to its side may become longer or shorter;
-steps of (2) from one beginning, and steps of (1) in all, at most."""
+"""Largest length of a half; factor by which a path that is forced to its side may become longer or shorter;
+largest numbers of steps of (2) from one start, and of steps of (1) in all."""
 
 
 MORE, WIDER = 8, -0.5
@@ -83,11 +83,12 @@ class Halves:
     """start, step and finish of a Solver: each step is one of (1), and at the end of the second half one of
     (2).
 
-    It is given p of ellipsoid_ends.py and the row of the search of least length. It begins where that has ended
-    and, if this leads nowhere, where that has begun, then without care for what is left. A path that is not
-    forced to its side must be a shortest one: without conjugate points, K > 0 and M12 > 0. If none was found so, it
-    begins in the plane that is turned by a right angle about the chord, on its nearer and on its farther side: the
-    point that is closest to a chord near the center may be beyond its end, and then its plane is none for a path.
+    Its input is p of ellipsoid_ends.py and the row of the search of least length. It begins where that search
+    ended and, if this fails, where that search began, then without control of the residual. A path that is
+    not forced to its side must be a shortest one: without conjugate points, K > 0 and M12 > 0. If none is found,
+    the search restarts in the plane turned by a right angle about the chord, on its nearer and then on its farther
+    side: the point that is closest to a chord near the center may lie beyond the end of the chord, and no path
+    lies in its plane.
     """
 
     state: ClassVar = Columns(
@@ -112,7 +113,7 @@ class Halves:
     needs: ClassVar = 12 + LeastLength.width
 
     def idle(self, p: SX) -> tuple[SX, SX]:
-        """What was found, and whether that does not suffice."""
+        """The result of the first search, and whether it does not suffice."""
         return p[12 : 12 + 1 + ROW + 6 + 2], ca.logic_not(self.given(p)["found"])
 
     def given(self, p: SX) -> dict[str, SX]:
@@ -258,8 +259,8 @@ def _launch(circle: Silhouette, phi: SX, A: SX, a: SX) -> tuple[SX, SX, SX]:
 
 
 def _meet(first: SX, second: SX, w: SX) -> tuple[SX, SX, SX, SX]:
-    """(2): dphi, dpsi, how much longer each half becomes; the square of what is left; M12 of the whole; the
-    fields a, r, a', r' of both halves."""
+    """(2): dphi, dpsi, the increase of each half's length; the squared residual; M12 of the whole; the fields
+    a, r, a', r' of both halves."""
     (X1, t1, l1, eta1, along1), (X2, t2, l2, eta2, along2) = (
         (h[:3], h[5:8], h[10], h[11], h[12]) for h in (first, second)
     )

@@ -17,12 +17,12 @@ with eta_k = b . dx/dz_k and the Gauss curvature Kg = det(W) / |grad f|^4, W = d
     H_kl = int (eta_k' eta_l' / |x'| - Kg eta_k eta_l |x'|) ds
            + eta_k(0) eta_l(0) / l1 + eta_k(1) eta_l(1) / l2                                               (3)
 
-What (3) leaves out is proportional to g, so that Newton's method stays quadratic at a quarter of the
+The terms omitted in (3) are proportional to g, so that Newton's method stays quadratic at a quarter of the
 operations. Only phi moves P and only psi moves Q: the last 2 x 2 block of the elimination gives alpha_A,
 alpha_B and gamma of segment.py (2).
 
-Where modes become large, or the search takes long, it goes on in a new chart through the middle of what was
-found: that is what makes nearly antipodal ends converge.
+If modes become large, or the search takes long, it continues in a new chart through the middle of the present
+curve: this makes nearly antipodal ends converge.
 
 The merit is L, and pivots count by their size, so that each step descends. A path that a quadrant forces to
 the longer side may be a saddle of length: this search does not find it.
@@ -46,18 +46,18 @@ from condyle.spatial.algebra import all_of, any_of
 
 MODES = 5
 STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
-"""Longest step in z; factor after a step that did not help; |dz| at which to stop, which leaves |dz|^2 in z
-and |dz|^3 in L; steps at most."""
+"""Longest step in z; factor after a step without progress; |dz| at which to stop, which leaves |dz|^2 in z
+and |dz|^3 in L; largest number of steps."""
 LARGE, LATE = 0.5, 16
-"""Modes above which the chart is made anew, before so many steps; at that step it is made anew in any case.
-A chord near the center begins with its ends far from where they belong: the middle must follow them."""
+"""Modes above which the chart is renewed, up to this step; at this step it is always renewed. A chord near
+the center begins with its ends far from their final places: the middle must follow them."""
 KINK = 5e-11
 """1 - cos of an angle between the line and the curve, where they meet, above which the modes do not suffice:
 of 1e-5, which leaves 1e-10 in L. P moves along the silhouette only, so that stationary lengths with a kink
 exist."""
 ROUGH, CLOSE, FAR = 1e-3, 0.02, 0.3
-"""|dz| at which a search that goes on leaves the rest for the next time; above which, after some steps, it begins
-anew; above which it does so at once."""
+"""|dz| at which a resumed search leaves the rest for the next time; above which, after some steps, it
+restarts; above which it restarts at once."""
 WIDE = 0.3
 """Cosine of the arc in scaled space below which the Gauss points do not suffice."""
 
@@ -91,14 +91,14 @@ class Chart:
         return ca.vertcat(*out)
 
     def renewed(self, tips: SX, offset: SX) -> SX:
-        """m and w of the chart through the middle of a curve, which is off by so much along w, shape (6,)."""
+        """m and w of the chart through the middle of a curve with this offset along w, shape (6,)."""
         p, q = tips[:3], tips[6:9]
         m = unit(p / 4 + self.m / 2 + q / 4 + offset * self.w)
         return ca.vertcat(m, unit(cross(m, q - p)))
 
 
 class CurveLength:
-    """(2) with its gradient and Hessian (3), for K modes: a sum over Gauss points, and what the ends add.
+    """(2) with its gradient and Hessian (3), for K modes: a sum over Gauss points, and the terms of the ends.
 
     Attributes:
         size: of z.
@@ -120,8 +120,7 @@ class CurveLength:
         self.middle = np.array([f(0) / 4 for f in basis])
 
     def term(self, tau: SX, chart: Chart, tips: SX, a: SX, per: SX, c: SX) -> SX:
-        """What a Gauss point adds: L, g (n,), rows of the lower half of H, L by the highest polynomials. per:
-        1/radii."""
+        """Terms of a Gauss point: L, g (n,), rows of the lower half of H, L by the highest polynomials. per: 1/radii."""
         n = self.size
         p, p1, q, q1 = (tips[3 * k : 3 * k + 3] for k in range(4))
         weight, by, bd = c[0], c[1 : 1 + n], c[1 + n : 1 + 2 * n]
@@ -180,7 +179,7 @@ class CurvePoint:
         i1, i2: 1/|y| and its square.
         k: y . d / |y|^2.
         per_v: 1/|v|.
-        per_b: by which b is to be multiplied.
+        per_b: factor of b.
         Kg: Gauss curvature.
     """
 
@@ -225,7 +224,7 @@ class CurvePoint:
 
     @cached_property
     def _products(self) -> tuple[SX, ...]:
-        """at, ab and ab . d / |y|^2: what y and d have of them."""
+        """at, ab and ab . d / |y|^2, from y and d."""
         return dot(self.at, self.y) * self.i2, dot(self.ab, self.y) * self.i2, dot(self.ab, self.d) * self.i2
 
     def along(self, v: SX, weight: SX) -> tuple[SX, ...]:
@@ -244,7 +243,7 @@ class CurvePoint:
         )
 
     def factors(self, weight: SX) -> tuple[SX, SX]:
-        """Of eta' eta' and eta eta in (3)."""
+        """Factors of eta' eta' and eta eta in (3)."""
         square = weight * (self.i1 * self.per_b) ** 2
         return square * self.per_F, -square * self.Kg * self.F
 
@@ -312,7 +311,7 @@ class LeastLength:
         )
 
     def idle(self, p: SX) -> tuple[SX, SX]:
-        """A straight path, and whether there may be another."""
+        """A straight path, and whether the path may wrap."""
         ends = EllipsoidEnds(p)
         row = ca.vertcat(NONE, straight(*ends.given).row, *ends.given, 1)
         row = ca.vertcat(row, ca.SX.zeros(self.width - row.numel() + Resumed.memory - 6))
@@ -469,11 +468,11 @@ class Finer(LeastLength):
 
 
 class Resumed(LeastLength):
-    """On from what was found for ends nearby: of p, its memory and whether to go. Newton's method is quadratic
-    whether the ends move between its steps or not: a step or two, until |dz| is below ROUGH, are enough; where
-    2 says so, it goes to the end.
+    """Continues from the result for ends nearby: of p, its memory and whether to run. Newton's method is
+    quadratic even if the ends move between its steps: a step or two, until |dz| is below ROUGH, are enough;
+    with 2 it runs to the end.
 
-    Its row: kind, segment, A, B, |dz| of the step, whether to go on so, memory.
+    Its row: kind, segment, A, B, |dz| of the step, whether it may be resumed, memory.
     """
 
     memory = 12 + MODES

@@ -20,13 +20,13 @@ from condyle.fit.goals import Coordinate, Goal
 from condyle.fit.layout import BEFORE, INFO, OWN, STAY, Layout, has_loops
 from condyle.fit.missed_goals import check_missed_goals
 from condyle.fit.observability import NormalMatrices
-from condyle.integrate.progress import check_progress, shown
+from condyle.integrate.progress import check_progress, reported
 from condyle.loading import if_loaded
 from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import description
 from condyle.native.machine import lapack
 from condyle.native.programs.program import Program, ProgramAndTables, cached_program
-from condyle.native.tables.kept import kept
+from condyle.native.tables.expression_cache import cached
 from condyle.studies.motion.coordinate_rates import coordinates_of_speeds
 from condyle.system.checked_arguments import check_state, number
 from condyle.system.state import State
@@ -43,10 +43,10 @@ TIGHTEST = 1e-12
 """Tightest tolerance of constraints: sums over a long chain of bodies have no more digits."""
 
 VIOLATED = 1e-6
-"""Share of the system's length by which a pose may violate what acts one way."""
+"""Fraction of the system's length by which a pose may violate unilateral constraints."""
 
 SINGLE = 16
-"""So many single frames are solved without machine code."""
+"""Number of single frames that are solved without machine code."""
 
 PLACES = 8
 """Random poses at which the Jacobian of a joint is evaluated."""
@@ -71,13 +71,13 @@ def assemble(
     a good start matters. A RuntimeWarning is raised if the constraints hold but the goals were still
     improving when the method gave up, as at singular positions; if it stopped far from the goals where they
     have no slope but no minimum either, as for a pendulum that points straight away from its target; and if
-    stations or their targets are far larger than the system, as positions in millimeters are.
+    stations or their targets are far larger than the system, as if they were in millimeters.
 
     Args:
-        system: whose configuration is wanted.
-        state: where the search starts.
-        goals: what to approach: `cd.goals.Station`, `Orientation`, `Distance`, `Coordinate`, `Custom`, or
-            a Goal of your own. Without goals the nearest configuration is found: the least sum of squares of
+        system: to assemble.
+        state: start of the search.
+        goals: targets: `cd.goals.Station`, `Orientation`, `Distance`, `Coordinate`, `Custom`, or a
+            user-defined Goal. Without goals the nearest configuration is found: the least sum of squares of
             changes, with the weights of `system.project`.
         locked: names of speeds that do not take part; those that are locked in the state or prescribed by
             motions do not either.
@@ -93,8 +93,8 @@ def assemble(
         The State, with q and u changed.
 
     Raises:
-        ConstraintError: no configuration nearby satisfies the constraints. It names those that are violated,
-            and by how much.
+        ConstraintError: no configuration nearby satisfies the constraints. It lists the violated ones, with
+            amounts.
         CondyleError: invalid arguments.
     """
     check_state("assemble", system, state)
@@ -110,17 +110,19 @@ def assemble(
     locks = {**state.locked, **system.compiled.tails.levels(locked)}
     run = lambda start, goals, t: _run(system, start, goals, locks, limits, accuracy, t, None)
     q, u = state.q, state.u
-    if wanted or not _stands(state, limits, locks, _tolerance(accuracy)):
+    tolerance = _tolerance(accuracy)
+    left = None if wanted else _stands(state, limits, locks, tolerance)
+    if left is None:
         frames = run(state, wanted or _stay(state), np.array([state.t])).check()
         frames = check_missed_goals("assemble", frames, run) if wanted else frames
         if frames.failures and wanted:
             warn(f"assemble: {frames.failures[0]}", RuntimeWarning)
         q = frames.q[0]
-    if system.constraints:
+    if system.constraints and (left is None or left > tolerance or system.nq != system.nu):
         q, u = system.project(
             q,
             u,
-            tolerance=_tolerance(accuracy),
+            tolerance=tolerance,
             t=state.t,
             z=state.z,
             inputs=state.inputs,
@@ -153,12 +155,12 @@ def assemble_frames(
     bodies do. A frame whose constraints cannot be met is named in `Frames.failures`, and the next one starts
     from the last good one. The run can be interrupted (Ctrl-C): it returns the frames until then. The frame
     that misses its goals most is solved again: `failures` lists it if it could come nearer from another
-    start. A warning is raised if stations or targets are far larger than the system, as positions in
-    millimeters are.
+    start. A warning is raised if stations or targets are far larger than the system, as if they were in
+    millimeters.
 
     Args:
-        system: whose configurations are wanted.
-        state: where the first frame starts.
+        system: to assemble.
+        state: start of the first frame.
         goals: targets of shape (T, ...), or of one frame for all. NaN: not measured in this frame. A
             coordinate that no goal and no constraint depends on keeps its value from frame to frame.
         t: times [s], shape (T,). Without them there are no speeds, and nothing in the system may depend on
@@ -229,12 +231,11 @@ def follow(
     ) -> Frames:
         return _run(start.system, start, goals, locked, limits, accuracy, t, report, normal)
 
-    report, stop = shown("assemble") if progress is True else (progress or None, None)
+    report, stop = reported(who.replace("_", " "), progress)
     try:
         return check_missed_goals(who, run(state, goals, t, report, normal), run)
     finally:
-        if stop is not None:
-            stop()
+        stop()
 
 
 def follow_each(
@@ -246,8 +247,8 @@ def follow_each(
     q: Array,
     normal: NormalMatrices | None = None,
 ) -> Frames:
-    """Frames that follow goals, each from a pose of its own, q (T, nq); with `normal` they stay there, and
-    their matrices are written to it."""
+    """Frames that follow goals, each from its own start q (T, nq); with `normal` they do not move, and their
+    matrices are written to it."""
     return _run(state.system, state, goals, dict(state.locked), limits, accuracy, t, None, normal, q)
 
 
@@ -270,20 +271,22 @@ def checked(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
     return wanted
 
 
-def _stands(state: State, limits: Limits, locked: dict[str, Any], tolerance: float) -> bool:
-    """Whether a state satisfies the constraints and is within its limits: then it is the nearest itself."""
+def _stands(state: State, limits: Limits, locked: dict[str, Any], tolerance: float) -> float | None:
+    """The largest error of its speeds where a state satisfies the constraints of positions and is within its limits:
+    then its coordinates are the nearest themselves. None where they are not."""
     system = state.system
     if not system.constraints or not system.nu or system.compiled.moves or locked != state.locked:
-        return False
+        return None
     rate_of = coordinates_of_speeds(system)
     low, high = _stopped(state, *_limits(system, limits, rate_of), rate_of)
     inside = (low <= state.q) & (state.q <= high)
     errors = system.compiled.seldom("constraints.errors")
-    return bool(inside.all() and (np.abs(errors(state.q, state.u, state.tail)[0]) <= tolerance).all())
+    p, v = errors(state.q, state.u, state.tail)
+    return float(np.abs(v).max(initial=0.0)) if inside.all() and (np.abs(p) <= tolerance).all() else None
 
 
 def _stay(state: State) -> tuple[Goal, ...]:
-    """Goals that keep every coordinate where it is, with the weights of projection."""
+    """Goals that hold every coordinate, with the weights of projection."""
     weights = scales.weights(state.system.bodies)[0]
     return tuple(
         Coordinate(*each, weight=w**2)
@@ -344,7 +347,7 @@ def _run(
         **tables,
         **normal.streams(system.nu, system.compiled.model.equations("position")),
     }
-    # of one frame nothing is left
+    # nothing remains of a single frame
     with contextlib.suppress(*[KeyboardInterrupt] * (T > 1)), lapack.one_thread():
         program.run(
             ws, streams, {"frames": T}, progress=report and (lambda ws: report(float(ws["frame"][0]) / T))
@@ -356,7 +359,7 @@ def _run(
 
 
 def _stopped(state: State, low: Array, high: Array, rate_of: Sequence[int]) -> tuple[Array, Array]:
-    """The same within the stops of coordinates (cd.constraints.Stop)."""
+    """The bounds, also within the stops of coordinates (cd.constraints.Stop)."""
     system = state.system
     values = dict(zip(system.parameters, state.parameters, strict=True))
     for name in system.constraints.unilateral:
@@ -465,8 +468,8 @@ def _turning(system: System) -> dict[int, float]:
 def _program(
     system: System, layout: Layout, rate_of: tuple[int, ...], frames: int
 ) -> tuple[Program | Interpreted, dict[str, Array]]:
-    """What solves so many frames of a system with a layout of goals, kept with the system and on disk: machine
-    code, or for the first single frames, which would wait for it, the loop as Python runs it."""
+    """The solver for a number of frames of a system with a layout of goals, cached with the system and on
+    disk: machine code, or for the first single frames, to avoid compiling, a loop in Python."""
     compiled, key = system.compiled, ("assemble", layout)
     model, turning = compiled.model, compiled.remembered("turning", lambda: _turning(system))
     text = f"{layout} {turning} {has_loops(model, layout)}\n{description(model)}"
@@ -493,5 +496,5 @@ def _program(
         and not has_loops(model, layout)
         and next(single) < SINGLE
     ):
-        return compiled.remembered(("few", layout), lambda: kept(f"assemble {text}", make_interpreted))
+        return compiled.remembered(("few", layout), lambda: cached(f"assemble {text}", make_interpreted))
     return compiled.remembered(key, lambda: cached_program(f"assemble {text}", make))

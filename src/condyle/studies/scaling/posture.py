@@ -20,7 +20,7 @@ from condyle.forces.path import PathLaw
 from condyle.laws.leaves import CoordinateValue, Leaf, Rotation, StationPosition
 from condyle.native.machine.cache import Notes
 from condyle.native.straight.kernel_function import KernelFunction, evaluate
-from condyle.native.tables.kept import kept
+from condyle.native.tables.expression_cache import cached
 from condyle.native.tables.staged import build_function
 from condyle.paths.path import PathLength
 from condyle.paths.points import MovingStation
@@ -63,12 +63,12 @@ class Posture:
         return R @ np.ravel(numbers_at(station)) + p
 
     def station(self, body: str, place: Array) -> Array:
-        """Where a point of ground is on a body [m], shape (3,)."""
+        """A point of ground in the frame of a body [m], shape (3,)."""
         R, p = self._poses[body]
         return R.T @ (place - p)
 
     def markers(self) -> dict[str, Array]:
-        """Where the markers are in ground [m]."""
+        """Positions of the markers in ground [m]."""
         return {
             n: self.point(m.body, m.station) for n in self.system.markers for m in (self.system.marker(n),)
         }
@@ -86,7 +86,7 @@ class Posture:
             if np.isfinite(each).all():
                 parts = iter(each.tolist())
                 return [sum(islice(parts, len(x.spans)), float(x.constant)) for x in paths.values()]
-        # the operator says what is wrong with a path; it takes all of them
+        # the operator reports errors of a path; it takes all of them
         state = self.system.copy().state().replace(q=self.q)
         known = dict(zip(self.system.paths, state.path_lengths().tolist(), strict=True))
         return [known[name] for name in paths]
@@ -103,7 +103,7 @@ class Posture:
         kept_kinds = sorted(kinds, key=repr)
         samples = [spans[kinds[kind][0]] for kind in kept_kinds]
         functions = (
-            kept(f"lengths of spans {kept_kinds}", lambda: list(map(_length, samples))) if kinds else []
+            cached(f"lengths of spans {kept_kinds}", lambda: list(map(_length, samples))) if kinds else []
         )
         for f, kind in zip(functions, kept_kinds, strict=True):
             some = [spans[i] for i in kinds[kind]]
@@ -114,7 +114,7 @@ class Posture:
         return out
 
     def _part(self, leaf: Leaf) -> Array:
-        """What a span asks for, as numbers, shape (size,)."""
+        """Values of the quantities of a span, shape (size,)."""
         match leaf:
             case StationPosition():
                 return self.point(leaf.body, leaf.station)
@@ -155,5 +155,5 @@ def _length(span: Span) -> KernelFunction:
     y = [ca.SX.sym("y", part.size) for part in span.parts]
     shaped = [part.shaped(x) for part, x in zip(span.parts, y, strict=True)]
     rows = ca.densify(twin.rows(*shaped))
-    L = twin.of(*([rows] if rows.numel() else []), *shaped)
+    L = twin.expression(*([rows] if rows.numel() else []), *shaped)
     return build_function("length", [numbers, ca.vertcat(*y)], [L, twin.left_out_of(rows)])
