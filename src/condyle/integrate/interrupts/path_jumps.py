@@ -532,7 +532,11 @@ class PathJumps(Interrupter):
     def act(self, instant: Found) -> bool:  # type: ignore[override]
         """Report a jump, and restart just after it with steps as long as those before."""
         run, k, count = self.run, instant.step, self.run.buffer.count
-        rows, t = run.buffer.rows(k + 2), np.array([instant.before, instant.after])
+        rows = run.buffer.rows(k + 2)
+        # at the instant itself rounding decides: a run that restarted there would jump back and forth
+        beyond = instant.after + run.way * INSTANT * max(1.0, abs(instant.after))
+        instant = replace(instant, after=run.way * min(run.way * beyond, run.way * float(rows.t[k + 1])))
+        t = np.array([instant.before, instant.after])
         y = run.y_at(rows)(np.array([k, k]), t)
         before, after = (run.state_at(float(t[i]), y[i]) for i in (0, 1))
         found = self.branches.report(instant, before, after)
