@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import pairwise
 from operator import is_
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError
-from condyle.laws.described import Described, placed, sx, text
+from condyle.laws.described import Described, StoredNumber, placed, sx, text
 from condyle.laws.factors import BodyFactors
 from condyle.laws.leaves import Leaf
 from condyle.laws.view import Loads, MovingView, View
@@ -154,10 +154,12 @@ class PathLength(Leaf):
 
     Attributes:
         constant: what does not change [m].
+        stored: the same, where it is data of the machine code.
         spans: what does.
     """
 
     path: Path
+    stored: StoredNumber | None = field(default=None, init=False)
 
     @property
     def constant(self) -> SX:

@@ -40,6 +40,7 @@ from condyle.integrate.steps import polynomial, unstacked
 from condyle.laws.view import View
 from condyle.model.model import Model, description
 from condyle.native.calls.native_function import SIMD_FROM, NativeFunction
+from condyle.native.machine.data import looked_up
 from condyle.native.programs.program import Workspace
 from condyle.native.tables.staged import Staged, build_function
 from condyle.paths.path import PathLength
@@ -211,6 +212,7 @@ class _Kind:
     places: np.ndarray  # among all spans
     bodies: np.ndarray  # of each span, among all bodies involved
     coordinates: np.ndarray  # of each span, among the coordinates
+    data: np.ndarray  # of the model
 
     @cached_property
     def function(self) -> NativeFunction:
@@ -220,6 +222,7 @@ class _Kind:
             "branches",
             self._build,
             key=f"branches {span.text}",
+            data=self.data,
             inputs=[("given", sum(self.sizes))],
             outputs=[("look", 1 + 4 * len(span.switches))],
         )
@@ -243,7 +246,7 @@ class _Kind:
     @cached_property
     def _plain(self) -> np.ndarray | None:
         each = [span.numbers for span in self.spans]
-        return None if None in each else np.array(each, dtype=float)
+        return None if None in each else looked_up(self.data, each)
 
     def numbers(self, model: Model, tails: np.ndarray, row: np.ndarray, member: np.ndarray) -> np.ndarray:
         """Of spans `member` (m,) at rows (m,) of tails, shape (m, k)."""
@@ -285,6 +288,7 @@ class Branches:
             "branch_poses",
             self._build,
             key=f"branch_poses {self._bodies}\n{description(model)}",
+            data=model.data,
             inputs=[(name, sizes[name]) for name in ("q", "u", "tail")],
             outputs=[("poses", 12 * len(self._bodies))],
         )
@@ -302,15 +306,17 @@ class Branches:
                 np.array(group),
                 np.array([[self._bodies.index(b) for b in self.spans[i].bodies] for i in group]),
                 np.array([[names.index(q) for q in self.spans[i].coordinates] for i in group], dtype=int),
+                self.model.data,
             )
             for group in groups.values()
         ]
 
     @staticmethod
-    def of_system(system: System) -> Branches | None:
+    def of_system(system: System, model: Model | None = None) -> Branches | None:
         """Those of a system; None if no path of its forces can jump."""
-        if "branches" not in system.compiled.programs:
-            model, spans = system.compiled.model, dict[Span, list[str]]()
+        model, spans = model or system.compiled.model.code, dict[Span, list[str]]()
+        key = "branches", model.stored is not None
+        if key not in system.compiled.programs:
 
             def switched(name: str) -> list[Span]:
                 law = model.forces[name]
@@ -325,8 +331,8 @@ class Branches:
                 for span in switched(name):
                     same = next((s for s in spans if s.text == span.text), span)
                     spans.setdefault(same, []).append(name)
-            system.compiled.programs["branches"] = Branches(model, spans) if spans else None
-        return system.compiled.programs["branches"]  # type: ignore[no-any-return]
+            system.compiled.programs[key] = Branches(model, spans) if spans else None
+        return system.compiled.programs[key]  # type: ignore[no-any-return]
 
     def _build(self) -> ca.Function | Staged:
         from condyle.model.symbols import Symbols

@@ -32,6 +32,8 @@ from condyle.native.fastcall import structures
 from condyle.native.fastcall.builtin import DirectCall, add_call, make_builtin
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache, jit, notice, threads
+from condyle.native.machine.data import NONE, DerivedData
+from condyle.native.straight.data import function
 from condyle.native.straight.kernel_function import KernelFunction, evaluate_mapped
 from condyle.native.tables.lookup import lookup_context
 from condyle.records import dataclass
@@ -119,6 +121,7 @@ class NativeFunction:
         wide: returns the expressions arranged for lanes, if another arrangement than `build`'s is faster.
         entries: names of the entries of some inputs. These accept labels and must be finite: a ShapeError
             names the first entry that is not, and has the results of the other states.
+        data: numbers that the expressions hold as data (straight/data.py); the key does not know them.
     """
 
     def __init__(
@@ -134,11 +137,22 @@ class NativeFunction:
         direct: DirectCall | None = None,
         wide: Callable[[], KernelFunction] | None = None,
         entries: Mapping[str, Entries] = MappingProxyType({}),
+        data: np.ndarray = NONE,
     ) -> None:
         self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
         self.optional = direct is not None and direct.optional
         self._evaluator = _Evaluator(
-            name, build, wide or build, key, self.inputs, self.outputs, contract, refuse, direct, entries
+            name,
+            build,
+            wide or build,
+            key,
+            self.inputs,
+            self.outputs,
+            contract,
+            refuse,
+            direct,
+            entries,
+            data,
         )
 
     def __repr__(self) -> str:
@@ -205,6 +219,7 @@ class _Evaluator:
     refuse: Refusal | None
     direct: DirectCall | None
     entries: Mapping[str, Entries]
+    data: np.ndarray
 
     def __post_init__(self) -> None:
         self._entries = [self.entries.get(name) for name, _ in self.inputs]
@@ -377,7 +392,13 @@ class _Evaluator:
             start = time.perf_counter()
 
             def load(code: bytes, facts: Mapping[str, Any]) -> tuple[InnerLoop, int]:
-                return InnerLoop(jit.Library(code), "loop", self.name, ins, outs), int(facts["operations"])
+                return InnerLoop(
+                    jit.Library(code, numbers=self.data, needs=facts.get("data")),
+                    "loop",
+                    self.name,
+                    ins,
+                    outs,
+                ), int(facts["operations"])
 
             found = cache.loaded(key, load)
             if found is None:
@@ -403,6 +424,7 @@ class _Evaluator:
         f = self._expressions(self.build if W == 1 else self.wide)
         start = time.perf_counter()
         module = Module(W, self.contract)
+        module.derived = DerivedData()
         from condyle.native.straight.kernel_writer import add_kernel  # not where code comes from the cache
 
         work = add_kernel(module, f, "kernel")
@@ -419,7 +441,7 @@ class _Evaluator:
         self.report = replace(
             old, emit=old.emit + emitted - start, compile=old.compile + time.perf_counter() - emitted
         )
-        return code, {"operations": f.n_instructions()}
+        return code, {"operations": f.n_instructions(), "data": module.needs}
 
     def _expressions(self, build: Callable[[], KernelFunction]) -> KernelFunction:
         """The result of `build`, checked, dense and expanded to scalars."""
@@ -462,14 +484,14 @@ class _Evaluator:
         sparsities = [*map(f.sparsity_in, range(f.n_in())), *map(f.sparsity_out, range(f.n_out()))]
         if not all(sparsity.is_dense() for sparsity in sparsities):
             arguments = [ca.SX.sym(f"i{k}", *f.size_in(k)) for k in range(f.n_in())]
-            f = ca.Function(f.name(), arguments, [ca.densify(y) for y in f.call(arguments)])
+            f = function(f.name(), arguments, [ca.densify(y) for y in f.call(arguments)])
         return f
 
     # -- CasADi's evaluator
 
     def _use_casadi(self) -> bool:
         if self._casadi is None:
-            self._casadi = settings.evaluator() == "casadi"
+            self._casadi = settings.evaluator() == "casadi" and not self.data.size
         return self._casadi
 
     def _run_casadi(self, rows: list[np.ndarray], results: list[np.ndarray], states: int) -> None:

@@ -102,7 +102,8 @@ class SweepWriter:
         self.width = max(len(columns), 1)
         index = np.stack(columns or [np.zeros(n)], axis=1)
         self.index = self.module.table(f"{self.name}.index", index.astype(np.int32))
-        constants = np.zeros(numbers.sum())
+        mixed = any(x.dtype == object for x in sweep.constants.values())
+        constants = np.zeros(numbers.sum(), object if mixed else float)
         for t, layout in enumerate(sweep.constant_layout):
             mine = np.flatnonzero(sweep.types == t)
             for name, s in layout.items():

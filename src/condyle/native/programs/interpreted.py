@@ -10,6 +10,8 @@ import ctypes
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -17,6 +19,7 @@ import numpy as np
 
 from condyle.errors import NativeError
 from condyle.native.machine import lapack
+from condyle.native.machine.data import NONE, SYMBOL
 from condyle.native.programs.nodes import (
     Call,
     Get,
@@ -32,6 +35,7 @@ from condyle.native.programs.nodes import (
     describe,
     walk,
 )
+from condyle.native.straight.data import closed
 from condyle.native.straight.kernel_function import evaluate, sizes
 
 Run = Callable[[], None]
@@ -44,13 +48,27 @@ class Interpreted:
         body: the tree: Kernels of expressions, While, If, Scan, Get, Put and Call.
         sizes: of the slices.
         streams: numbers per row of each stream, or Stream.
+        data: how many numbers the expressions hold as data (straight/data.py).
     """
 
+    numbers: np.ndarray = NONE
+    """The data."""
+
     def __init__(
-        self, body: Node, sizes: Mapping[str, int], streams: Mapping[str, int | Stream] | None = None
+        self,
+        body: Node,
+        sizes: Mapping[str, int],
+        streams: Mapping[str, int | Stream] | None = None,
+        data: int = 0,
     ) -> None:
-        self.body, self.sizes = body, {"status": 1, **sizes}
+        self.body, self.sizes = _closed(body, data), {"status": 1, **sizes}
         self.streams = {n: s.size if isinstance(s, Stream) else s for n, s in (streams or {}).items()}
+
+    def of(self, numbers: np.ndarray) -> Interpreted:
+        """The same with data."""
+        other = copy(self)
+        other.numbers = numbers
+        return other
 
     def workspace(self) -> dict[str, np.ndarray]:
         """Fresh memory, all zero: slices by name, and of each stream the row that is at hand."""
@@ -65,7 +83,25 @@ class Interpreted:
         progress: object = None,
     ) -> None:
         """Run to the end. Arguments as those of `Program.run`; short runs have no progress to show."""
-        _Interpreter(workspace, streams or {}, counts or {}, self.body).run(self.body)()
+        memory = {**workspace, SYMBOL: self.numbers}
+        _Interpreter(memory, streams or {}, counts or {}, self.body).run(self.body)()
+
+
+def _closed(node: Node, data: int) -> Node:
+    """The tree, whose kernels have data as an argument.
+
+    Raises:
+        NativeError: a kernel of several functions may hold data.
+    """
+    match node:
+        case Kernel(f=ca.Function() as f):
+            with_data = closed(f, data)
+            return node if with_data is f else replace(node, f=with_data, ins=(*node.ins, SYMBOL))
+        case Kernel() if data:
+            raise NativeError(f"{describe(node)} needs its numbers to be part of it")
+        case While() | If() | Scan():
+            return replace(node, body=_closed(node.body, data))
+    return [_closed(each, data) for each in node] if isinstance(node, Sequence) else node
 
 
 class _Interpreter:

@@ -13,6 +13,7 @@ import numpy as np
 
 from condyle.native.programs.nodes import External, Get, Kernel, Node, Stream
 from condyle.native.programs.program import compile_kernel
+from condyle.native.straight.data import function
 from condyle.native.straight.kernel_function import Composite, KernelFunction
 from condyle.native.tables.lookup_table import LookupTable
 from condyle.native.tables.staged import Staged, Stages
@@ -80,7 +81,7 @@ class SliceFunction:
         sizes |= {self.more[0]: f.row_size, self.beyond: 1}
         for level, (index, found, start) in enumerate(f.stages):
             x = [ca.SX.sym(f"x{k}", index.numel_in(k)) for k in range(index.n_in())]
-            split = ca.Function(f"index{level}", x, ca.vertsplit(index(*x)))
+            split = function(f"index{level}", x, ca.vertsplit(index(*x)))
             gets = []
             for k, table in enumerate(found):
                 assert isinstance(table, LookupTable)
@@ -91,7 +92,7 @@ class SliceFunction:
             rows = [ca.SX.sym(name, sizes[name]) for _, _, name in gets]
             old = ca.SX.sym("old", f.row_size)
             stop = start + sum(sizes[name] for _, _, name in gets)
-            join = ca.Function(f"join{level}", [old, *rows], [ca.vertcat(old[:start], *rows, old[stop:])])
+            join = function(f"join{level}", [old, *rows], [ca.vertcat(old[:start], *rows, old[stop:])])
             self.stages.append((split, gets, join))
 
     def looked_up(self, ins: Sequence[str]) -> list[Node]:

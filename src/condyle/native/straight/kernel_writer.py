@@ -114,7 +114,10 @@ class _KernelWriter:
         self.module, self.name, self.masked, self.split, self.uniform = module, name, masked, split, uniform
         self.lanes, self.n_in = module.lanes, f.n_in()
         self.graph = Graph(
-            f, fuse=module.contract and jit.fuses(), tables=self.lanes.W in (1, jit.permuted_lanes())
+            f,
+            fuse=module.contract and jit.fuses(),
+            tables=self.lanes.W in (1, jit.permuted_lanes()),
+            derived=module.derived,
         )
         self.known = places is not None  # whether we know which memory each argument is
         names = [(str(k), 0) for k in range(f.n_in() + f.n_out())] if places is None else places
@@ -158,6 +161,9 @@ class _KernelWriter:
         op = graph.op[k] if k < len(graph.op) else None
         if op == ca.OP_CONST:
             value = body.number(graph.constants[k])
+        elif op == ca.OP_PARAMETER:
+            value = body.load(body.at(body.symbol(self.module.data()), graph.a[k]), DOUBLE)
+            value = body.spread(value) if L.W > 1 else value
         elif op == ca.OP_INPUT and graph.a[k] in self.uniform and L.W > 1:
             value = body.spread(body.load(self._place(graph.a[k], graph.b[k], 1), DOUBLE))
         elif op == ca.OP_INPUT:

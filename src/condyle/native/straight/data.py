@@ -1,0 +1,59 @@
+"""Data in expressions: symbols that stand for numbers which machine code reads from outside (machine/data.py),
+each by its place among them. They are free in Functions, and stay so where these are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import casadi as ca
+
+from condyle.arrays import SX
+from condyle.errors import NativeError
+
+_PLACES: dict[int, int] = {}
+
+
+@cache
+def datum(place: int) -> SX:
+    """The symbol of the number at a place, the same for all models."""
+    x = ca.SX.sym(f"datum{place}")
+    _PLACES[x.element_hash()] = place
+    return x
+
+
+def function(name: str, inputs: Sequence[SX], outputs: Sequence[SX], **options: Any) -> ca.Function:
+    """A Function whose expressions may hold data.
+
+    Raises:
+        RuntimeError: other symbols are free, as CasADi raises it.
+    """
+    f = ca.Function(name, list(inputs), list(outputs), {**options, "allow_free": True})
+    if unknown := strangers(f):
+        raise RuntimeError(f"function {name!r} has free symbols {unknown}; make them inputs")
+    return f
+
+
+def strangers(f: ca.Function) -> list[str]:
+    """Free symbols of a function that are no data."""
+    return [x.name() for x in _free(f) if x.element_hash() not in _PLACES]
+
+
+def _free(f: ca.Function) -> list[ca.SX]:
+    return [x for column in f.free_sx() for x in ca.vertsplit(ca.vec(column))] if f.has_free() else []
+
+
+def places_of(f: ca.Function) -> list[int]:
+    """Places of the data that a function reads, in the order of its instructions."""
+    if unknown := strangers(f):
+        raise NativeError(f"function {f.name()!r} has free symbols {unknown}; make them inputs")
+    return [_PLACES[x.element_hash()] for x in _free(f)]
+
+
+def closed(f: ca.Function, n: int) -> ca.Function:
+    """The function with n data as its last argument: CasADi evaluates it, and it can be kept."""
+    if not places_of(f):
+        return f
+    x = [ca.SX.sym(f"x{k}", f.sparsity_in(k)) for k in range(f.n_in())]
+    return ca.Function(f.name(), [*x, ca.vertcat(*map(datum, range(n)))], f.call(x, True, False))
