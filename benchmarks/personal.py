@@ -120,10 +120,11 @@ def weighed(model: cd.System, t: Any, q: Any, seed: int, skin: float) -> tuple[d
     motion = cd.Table(t, true.coordinates, q, ["rad" if u == "rad" else "m" for u in _units(true)])
     needed = cd.inverse_dynamics(true, motion).values[:, root.u]
     J = true.kinematics.system_jacobian(q)[:, root.index][..., root.u]
-    wrench = np.linalg.solve(np.swapaxes(J, 1, 2), needed[..., None])[..., 0]
-    at = true.body_poses(q).p[:, root.index]
+    M, F = np.split(np.linalg.solve(np.swapaxes(J, 1, 2), needed[..., None])[..., 0], 2, axis=1)
+    M = M + np.cross(true.body_poses(q).p[:, root.index], F)
+    point = np.stack([M[:, 2], 0 * M[:, 1], -M[:, 0]], axis=1) / F[:, 1:2]  # on the floor, y = 0
     names = [f"{k}{a}" for k in ("torque_", "force_", "point_") for a in "xyz"]
-    table = cd.Table(t, names, np.concatenate([wrench, at], axis=1))
+    table = cd.Table(t, names, np.concatenate([M - np.cross(point, F), F, point], axis=1))
     load = cd.ExternalLoad(root.name, table, force="force_", point="point_", torque="torque_")
     return given | {"loads": [load]}, true
 

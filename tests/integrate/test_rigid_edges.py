@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.integrate.rigid.contacts import OneWayConstraints
+from condyle.integrate.rigid.held_accelerations import HeldAccelerations
 from condyle.integrate.rigid.impact import blow
+from condyle.native.programs import slice_function
 
 C = cd.contact
 
@@ -356,3 +359,38 @@ def test_a_friction_of_zero_by_a_parameter(two_links) -> None:
         assert run.finished, run.status
         along = np.asarray(run.momentum().values)[:, 3]
         assert np.ptp(along) < 1e-5  # nothing pushes along the floor
+
+
+def test_steps_and_events_share_a_kernel(monkeypatch) -> None:
+    """What a run asks at events is compiled with its steps, once, and is what the operator gives; where
+    constraints contradict each other both raise the same error."""
+    stone, system, made = C.Rigid(friction=0.4), cd.System(), []
+    system.add_body("box", mobilizer=cd.Planar(), mass=1.0, inertia=(0.01, 0.02, 0.015))
+    system.add_body(
+        "arm", "box", cd.Pin(), X_PF=(0.1, 0, 0), X_BM=(-0.1, 0, 0), mass=0.3, inertia=(0.01,) * 3
+    )
+    system.add_force("tone", cd.forces.MobilitySpring("arm", 3.0, 0.2))
+    corners = [(-0.1, -0.1, 0), (0.1, -0.1, 0)]
+    system.add_contact(
+        "floor", C.HalfSpace("ground", (0, 1, 0), 0.0, stone), C.vertices("box", corners, stone)
+    )
+    build = slice_function.compile_kernel
+    monkeypatch.setattr(slice_function, "compile_kernel", lambda *a: made.append(a[1]) or build(*a))
+    traj = cd.simulate(system, system.state(q={"box_ty": 0.15}, u={"box_tx": 0.2}), 0.5)
+    assert traj.finished and made == ["shared.contact_rates"]
+    state, operator, none = traj[-1], system.compiled.function("held_accelerations"), np.zeros(system.nu)
+    assert OneWayConstraints(system, 1e-3, 1e-5).holds(state)[0].any()
+    for x, y in zip(
+        HeldAccelerations(system).at(state, state.tail),
+        operator(state.q, state.u, none, state.tail),
+        strict=True,
+    ):
+        np.testing.assert_allclose(x, y, atol=1e-10 * np.abs(y).max())  # rounding of other orders of sums
+    tail = state.tail.copy()
+    tail[system.compiled.model.tail["lock"]] = np.inf  # all speeds are held, and accelerate
+    tail[system.compiled.model.tail["held"]] = 1.0
+    with pytest.raises(cd.errors.ConstraintError, match="floor") as one:
+        HeldAccelerations(system).at(state, tail)
+    with pytest.raises(cd.errors.ConstraintError) as other:
+        operator(state.q, state.u, none, tail)
+    assert str(one.value) == str(other.value)

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.io import number_parser
 from condyle.io.number_parser import plain_numbers
+
+
+@pytest.fixture(autouse=True)
+def _of_any_length(monkeypatch):
+    """These texts are short: machine code would not be made for them."""
+    monkeypatch.setattr(number_parser, "SHORT", 0)
 
 
 def written(rng: random.Random) -> str:
@@ -121,3 +128,15 @@ def test_markers_are_read_the_same_at_once_and_line_by_line(tmp_path, monkeypatc
     np.testing.assert_array_equal(quick.time, slow.time)
     np.testing.assert_array_equal(quick.positions, slow.positions)
     np.testing.assert_allclose(quick.positions, places, rtol=1e-15)  # written to the last digit
+
+
+def test_short_texts_need_no_machine_code(monkeypatch, tmp_path):
+    """Nothing is compiled for a short file, and its numbers are those that the other parser reads."""
+    monkeypatch.setattr(number_parser, "SHORT", 100_000)
+    monkeypatch.setattr(number_parser, "_made", [])
+    monkeypatch.setattr(number_parser.kept, "loaded", lambda key, load: None)  # an empty cache
+    monkeypatch.setattr(number_parser, "_write", lambda b: pytest.fail("it was compiled"))
+    path = tmp_path / "short.csv"
+    path.write_text("time,x\n0,1.5\n0.1,-2e-3\n")
+    np.testing.assert_array_equal(cd.read_table(path).values, [[1.5], [-2e-3]])
+    assert plain_numbers(b"1 2\n3 4\n", 0, 2) is None

@@ -68,6 +68,28 @@ def test_points_and_nothing_are_bodies_too(clearly):
         assert not clearly(1.0, zero + bad)
 
 
+def test_bodies_with_any_inertia():
+    """Models of other programs have inertias that no body has: they are accepted with Parameters as with numbers,
+    as long as they are finite and symmetric."""
+    s = P("s", 1.0)
+    system = cd.System()
+    system.add_body(
+        "toes",
+        mobilizer=cd.Pin(),
+        mass=0.2 * s,
+        inertia=(0.0, 0.0, 1e-3 * s),
+        any_inertia=True,
+        com=(0.1, 0, 0),
+    )
+    state = system.state(parameters={"s": 2.0})
+    assert float(state.mass_matrix()[0, 0]) == pytest.approx(0.4 * 0.01 + 2e-3)
+    mass, I = ca.SX.sym("mass"), ca.SX.sym("I", 3, 3)
+    f = ca.Function("f", [mass, I], [possible_masses(mass, I, True)])
+    odd = np.diag([0.0, 0.0, 1.0])
+    assert f(1, odd) and not f(0, odd) and not f(1, np.diag([0.0, 0.0, np.inf])) and not f(np.nan, odd)
+    assert not f(1, odd + [[0, 1e-3, 0], [0, 0, 0], [0, 0, 0]])
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_never_more_generous_than_python(clearly, seed):
     """Random symmetric matrices, most of them no inertias."""

@@ -3,17 +3,26 @@ of the first, with the answers of its own."""
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
+import json
+
 import numpy as np
 import pytest
 
 import condyle as cd
+from benchmarks.trees import condyle_system, random_tree
 from condyle.model import stored
 from condyle.model.operators import OPERATORS
+from condyle.native.calls.native_function import SIMD_FROM, compile_when_it_pays
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache
 from condyle.native.machine.data import DerivedData
 from condyle.native.straight.kernel_writer import add_kernel
 from condyle.native.tables.lookup import lookup_context
+from tests.constraints.rig import rig
+from tests.contact.rig import KINDS, two
+from tests.oracles.trees import random_plan
 
 SAME = 1e-12
 """Relative: the same operations, fused in other places, and inertias turned in another form."""
@@ -197,3 +206,172 @@ def test_studies_of_a_second_subject_compile_nothing(monkeypatch):
     for x, y in zip(found, wanted, strict=True):
         # fits and steps of runs end within their tolerances, 1e-10 at most, on the same way
         np.testing.assert_allclose(x, y, rtol=1e-8, atol=1e-8 * np.abs(y).max())
+
+
+# ---- every operator of several models, of another subject and of structures beside it -----------------------
+
+MODELS = {
+    "leg": leg,
+    "arm26": cd.models.arm26,
+    "pins": lambda: condyle_system(random_tree(30)),
+    "joints of all kinds": lambda: random_plan(3, 8).system(),
+    "constraints": lambda: rig("Rod", "CoordinateCoupler"),
+    "contact": lambda: two(*next(iter(KINDS.values()))).copy(bodies={"a": {"mass": 1.3}, "b": {"mass": 0.7}}),
+}
+ASKED = (
+    "ydot forward_dynamics inverse_dynamics mass_matrix energy reactions multipliers body_poses body_acceleration "
+    "station_jacobian kinematics.system_jacobian articulated_inertia momentum path_lengths moment_arms tensions "
+    "unit_loads force_wrenches contacts.forces"
+).split()
+
+
+@pytest.fixture
+def entries(monkeypatch):
+    """A cache of this test alone: facts and a digest of the code by key, of what is compiled."""
+    held, facts_of = {}, {}
+
+    def store(key, code, facts):
+        held[key] = code, facts
+        if code:
+            digest = hashlib.sha256(code).hexdigest()
+            facts_of.setdefault(key, set()).add((digest, json.dumps(facts, sort_keys=True)))
+        return True
+
+    monkeypatch.setattr(cache, "fetch", held.get)
+    monkeypatch.setattr(cache, "store", store)
+    facts_of["held"] = held
+    return facts_of
+
+
+def other_subject(system, rng):
+    """Other masses, inertias and places of joints; of muscles other points and strengths. Nothing becomes zero or
+    one."""
+
+    def scaled(x):
+        return tuple((np.ravel(x) * rng.uniform(0.9, 1.1, np.size(x))).tolist())
+
+    bodies = {}
+    for b in system.bodies:
+        m, (R, p) = b.mass_properties, b.X_PF
+        bodies[b.name] = {
+            "mass": m.mass * rng.uniform(0.8, 1.2),
+            "com": scaled(m.com),
+            "inertia": m.inertia * rng.uniform(0.8, 1.2),
+            "X_PF": cd.Transform(R, scaled(p)),
+        }
+    strong = {
+        name: dataclasses.replace(m, max_isometric_force=m.max_isometric_force * rng.uniform(0.8, 1.2))
+        for name in system.muscles
+        for m in [system.force(name)]
+    }
+    return system.copy(bodies=bodies, forces=strong)
+
+
+EDGES = 0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -0.3, 1e-300, 1e3, np.nan
+
+
+def on_the_edge(system, rng):
+    """Some numbers of bodies become one of EDGES, where a description allows that."""
+
+    def moved(x):
+        x = np.ravel(x).astype(float)
+        at = rng.random(x.size) < 0.3
+        x[at] = rng.choice(EDGES, at.sum())
+        return tuple(x.tolist())
+
+    for b in system.bodies:
+        m, (R, p) = b.mass_properties, b.X_PF
+        R = np.eye(3) if rng.random() < 0.2 else R
+        numbers = {"X_PF": p, "X_BM": b.X_BM.p, "mass": m.mass, "com": m.com, "inertia": np.diag(m.inertia)}
+        for name, x in numbers.items():
+            y = moved(x)
+            try:
+                value = cd.Transform(R, y) if name == "X_PF" else y[0] if name == "mass" else y
+                system = system.copy(bodies={b.name: {name: value}})
+            except cd.errors.CondyleError:
+                continue
+    return system
+
+
+def every_answer(system):
+    """Results of every operator at one state and at as many as lanes take, or the kind of its error."""
+    found = {}
+    for name in ASKED:
+        operator, compiled = OPERATORS[name], system.compiled
+        rng = np.random.default_rng(5)
+        q, _ = system.defaults()
+        sizes = dict(operator.inputs(compiled.model)[:-1])
+        given = {x: rng.uniform(-0.3, 0.3, (SIMD_FROM + 1, n)) for x, n in sizes.items()}
+        if "q" in given:
+            given["q"] = compiled.normalized(q + given["q"])
+        body = system.bodies[-1].name if operator.per_body == "kernel" else None
+        try:
+            function = compiled.function(name, body)
+            each = [
+                function(*given.values(), compiled.tails.default),
+                function(*(x[0] for x in given.values()), compiled.tails.default),
+            ]
+        except (cd.errors.CondyleError, RuntimeError) as error:
+            found[name] = type(error).__name__
+            continue
+        found[name] = [x for one in each for x in (one if isinstance(one, tuple) else (one,))]
+    return found
+
+
+def check(found, wanted):
+    for name, ours in found.items():
+        if isinstance(ours, str) or isinstance(wanted[name], str):
+            assert ours == wanted[name], name
+            continue
+        for x, y in zip(ours, wanted[name], strict=True):
+            largest = np.abs(y[np.isfinite(y)]).max(initial=1e-9)  # what is zero but for rounding
+            np.testing.assert_allclose(x, y, rtol=SAME, atol=SAME * largest, err_msg=name)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_operator_of_another_subject(model, monkeypatch, entries):
+    """The second subject compiles nothing and has its own answers, by machine code and by CasADi's evaluator."""
+    first = MODELS[model]()
+    every_answer(first)
+    made = set(entries)
+    assert len(made) > len(ASKED) / 2
+    second = other_subject(first, np.random.default_rng(1))
+    found = every_answer(second)
+    assert set(entries) == made
+    wanted = plainly(lambda: every_answer(second.copy()), monkeypatch)
+    check(found, wanted)
+    if model == "arm26":  # CasADi takes half a minute for its ellipsoids
+        return
+    monkeypatch.setattr(cache, "fetch", lambda key: None)
+    with compile_when_it_pays():
+        found = every_answer(second.copy())
+        check(found, plainly(lambda: every_answer(second.copy()), monkeypatch))
+
+
+@pytest.mark.parametrize("layout", ["unrolled", "looped"])
+@pytest.mark.parametrize("model", ["leg", "pins", "constraints"])
+def test_equal_keys_are_equal_code(model, layout, monkeypatch, entries):
+    """What two subjects compile, each by itself, is the same to the last bit under each key: a number that has become
+    part of the code by another way than the description would show."""
+    monkeypatch.setenv("CONDYLE_LAYOUT", layout)
+    first = MODELS[model]()
+    every_answer(first)
+    entries["held"].clear()
+    every_answer(other_subject(first, np.random.default_rng(1)))
+    assert len(entries) > len(ASKED) / 2
+    assert {key[:200] for key, made in entries.items() if key != "held" and len(made) > 1} == set()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("model", ["leg", "joints of all kinds", "constraints", "contact"])
+def test_numbers_on_the_edge_of_other_structures(model, seed, monkeypatch, entries):
+    """Zeros, ones, minus ones, tiny and huge numbers, where a subject filled the cache before: right answers, by the
+    same code or by other."""
+    first = MODELS[model]() if model != "joints of all kinds" else random_plan(seed, 5).system()
+    every_answer(first)
+    for k in range(2):
+        other = on_the_edge(first, np.random.default_rng([seed, k]))
+        found = every_answer(other)
+        with monkeypatch.context() as m:
+            m.setattr(stored, "is_storable", lambda model: False)
+            check(found, every_answer(other.copy()))

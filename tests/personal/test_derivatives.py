@@ -5,7 +5,7 @@ import pytest
 
 import condyle as cd
 from condyle.personal.anthropometry import size_prior, survey
-from condyle.personal.followed import _flipped
+from condyle.personal.followed import _flipped, _unwound
 from condyle.personal.landmarks import kind_by_name
 from condyle.personal.marker_fit import MarkerFit
 from condyle.personal.sized_system import sized
@@ -83,6 +83,29 @@ def test_frames_that_flipped():
     turned, near = _flipped(q, t)
     assert turned.tolist() == [10, 11, 12, 13, 14, 27, 28, 29]
     assert near.tolist() == [9, 9, 9, 15, 15, 26, 26, 26]
+
+
+def test_angles_that_turn_over(problem):
+    """Whole turns and the other three angles of a rotation, in single frames and from one on: the motion is continuous
+    again; knees, whose sum is held, keep theirs. A jump to another pose stays."""
+    fit = problem[0]
+    system, t = fit.system, np.arange(40) / 60
+    q = rig.walk(system, t)
+    at = [system.coordinates.index(n) for n in ("tilt", "list", "turn")]
+    hip = [system.coordinates.index(f"hip_r_{n}") for n in ("flexion", "adduction", "rotation")]
+    knee, ankle = (system.coordinates.index(n) for n in ("knee_r", "ankle_l"))
+    q[:, at[2]] += 15 * t
+    over = q.copy()
+    for rows, of in ((slice(10, 13), hip), (slice(20, None), hip), (slice(15, 30), at)):
+        a, b, c = over[rows][:, of].T
+        over[rows, of[0]], over[rows, of[1]], over[rows, of[2]] = a - np.pi, np.pi - b, c + 3 * np.pi
+    over[25:, ankle] -= 2 * np.pi
+    np.testing.assert_allclose(_unwound(fit, over, t), q, atol=1e-12)
+    over[30:, knee] += 2 * np.pi  # the sum of both knees is another then
+    over[12, ankle] += 2.0
+    out = _unwound(fit, over, t)
+    off = np.abs(out - q) > 1e-12
+    assert off[12, ankle] and off[30:, knee].all() and off.sum() == 11
 
 
 def test_constraints_hold(problem):

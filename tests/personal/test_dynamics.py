@@ -5,6 +5,7 @@ import pytest
 
 import condyle as cd
 from condyle.personal.dynamics import _solve_banded, _Spline
+from condyle.personal.followed import pieces
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +202,25 @@ def test_several_stretches(subject, wrong, loads):
     change = np.abs(found.motions[0].values - plain.motions[0].values)
     assert 0 < change[rows].max() < np.radians(4)
     assert (change[np.setdiff1d(np.arange(len(change)), rows)] == 0).all()
+
+
+def test_frames_that_are_cut_out(subject, loads):
+    """A gap of time ends a stretch, and so does a jump: forces there are known, but no motion goes through it."""
+    walk = subject.walk
+    keep = np.r_[0:45, 60 : len(walk.time)]
+    cut = cd.Markers(walk.time[keep], walk.names, walk.positions[keep])
+    found = cd.personalize(subject.generic, cut, subject.static, loads).dynamics
+    after, rows = found.trials[0].after, found.trials[0].rows
+    assert {44, 45} <= set(rows) and found.total == pytest.approx(subject.mass, rel=0.005)
+    assert np.sqrt((after.values**2).sum(axis=1).mean()) < 5
+    jumped = walk.positions.copy()
+    jumped[45:] += [0.15, 0, 0]  # the laboratory's origin moved by less than what a force is beside a foot
+    with pytest.warns(RuntimeWarning, match="contradict"):
+        cd.personalize(subject.generic, cd.Markers(walk.time, walk.names, jumped), subject.static, loads)
+    assert pieces(walk.time, np.where(np.arange(len(walk.time)) < 45, 0.0, 0.9)[:, None]) == [
+        slice(0, 45),
+        slice(45, len(walk.time)),
+    ]
 
 
 def test_angles_and_masses_stay_near(subject, wrong, loads):

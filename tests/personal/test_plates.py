@@ -1,5 +1,6 @@
 """When plates carry the subject, the mass that they carry, and plates that cannot be right."""
 
+import re
 import warnings
 
 import numpy as np
@@ -112,7 +113,10 @@ def test_wrench(subject):
     """One wrench about ground's origin of forces at their points, smoothed within a frame."""
     motion = subject.motion
     t, q = motion.time, motion[list(subject.system.coordinates)].values
-    found, table = wrench(subject.system, t, q, plates(subject), "x"), subject.ground_reactions
+    found, table = (
+        wrench(subject.system, t, q, [slice(0, len(t))], plates(subject), "x"),
+        subject.ground_reactions,
+    )
     F, M = np.zeros((len(table), 3)), np.zeros((len(table), 3))
     for s in "rl":
         f, p = (table[[f"{s}_{k}_{a}" for a in "xyz"]].values for k in ("force", "point"))
@@ -134,6 +138,36 @@ def test_a_model_without_gravity():
     system.add_body("trunk", mobilizer=cd.Free(), mass=70.0, inertia=(1, 1, 1))
     with pytest.raises(cd.errors.DescriptionError, match="no gravity"):
         gravity_of(system)
+
+
+def test_models_whose_masses_cannot_be_found(subject, tmp_path):
+    """Models of other programs need no masses. They are refused before anything is computed; without forces they have a
+    motion."""
+    cd.write_osim(subject.generic, tmp_path / "model.osim")
+    model = cd.read_osim(tmp_path / "model.osim")
+    said = []
+    call = lambda model, **options: cd.personalize(
+        model, subject.walk, subject.static, progress=said.append, **options
+    )
+    light = lambda *names: model.copy(bodies={n: {"mass": 0.0, "inertia": (0, 0, 0)} for n in names})
+    with pytest.raises(cd.errors.DescriptionError, match="the model's trunk has no mass"):
+        call(light("torso"), loads=plates(subject))
+    assert said == ["sizes"]
+    empty = light(*(b.name for b in model.bodies))
+    with pytest.raises(cd.errors.DescriptionError, match="have none, so it cannot be shared out"):
+        call(empty, mass=70.0)
+    found = call(empty)
+    assert found.rms[0] < 0.01 and not len(found.masses) and "trial 1" in found.report()
+    feet = call(light("foot_r", "foot_l"), loads=plates(subject))
+    assert feet.dynamics.total == pytest.approx(subject.mass, rel=0.01) and "foot_r" not in feet.masses.names
+
+
+def test_a_static_trial_alone(subject):
+    found = cd.personalize(subject.generic, None, subject.static, mass=70.0)
+    assert found.motions == () and sum(b.mass for b in found.system.bodies) == pytest.approx(70.0)
+    assert "0 trials)" in repr(found)
+    with pytest.raises(cd.errors.DescriptionError, match="there is only a static one; leave them out"):
+        cd.personalize(subject.generic, [], subject.static, plates(subject))
 
 
 def test_torques_about_an_origin(subject):
@@ -181,6 +215,17 @@ def test_one_trial_of_two_is_not_carried(subject):
     assert found.residuals[1] is None and found.dynamics.total == pytest.approx(subject.mass, rel=0.01)
     with pytest.raises(NotCarriedError, match="in no quarter"):
         call(lame)
+
+
+def test_trials_of_two_masses(subject):
+    """Forces a quarter too large in one of two trials: both masses are told."""
+    more = plates(subject, lambda n, x: 1.25 * x if "force" in n else x)
+    with pytest.warns(RuntimeWarning) as said:
+        cd.personalize(subject.generic, [subject.walk] * 2, subject.static, [plates(subject), more])
+    low, high = subject.mass, 1.25 * subject.mass
+    told = next(str(w.message) for w in said if "their mean counts" in str(w.message))
+    found = [float(x) for x in re.findall(r"([\d.]+) kg in", told)]
+    assert found == pytest.approx([low, high], rel=0.02)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 import condyle as cd
 from condyle.native.machine import jit
+from condyle.opensim.constraints import Coupling
 from condyle.personal.anthropometry import generic_stature
 from tests.personal import rig
 
@@ -209,6 +210,49 @@ def test_masses_stay_without_forces(model, recording):
     assert found.residuals == (None,)
     share = model.body("femur_r").mass / sum(b.mass for b in model.bodies)
     assert found.system.body("femur_r").mass == pytest.approx(80 * share)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_coupler_of_a_translation(own):
+    """A kneecap that glides on the thigh as the knee bends: with a function of OpenSim's couplers its way grows with the
+    thigh, which then has one size; one's own function stays as it is, and this is said."""
+    way = 0.03
+
+    def model(sizes=None):
+        system, size = rig.generic(sizes), (sizes or {}).get("femur", 1.0)
+        for s in "rl":
+            at = cd.Transform(p=size * np.array([0.04, -0.38, 0.0]))
+            system.add_body(
+                f"patella_{s}",
+                system.body(f"femur_{s}"),
+                cd.Slider(),
+                X_PF=at,
+                mass=0.1,
+                inertia=(1e-4,) * 3,
+                coordinates=f"glide_{s}",
+            )
+            system.add_marker(f"{s.upper()}.Patella", f"patella_{s}", (0.02 * size, 0.0, 0.0))
+            law, of = Coupling(cd.functions.Linear(way * size)), (f"knee_{s}", f"glide_{s}")
+            if own:
+                law, of = (lambda a, b, size=size: a - way * size * b), of[::-1]
+            system.add_constraint(f"glide_{s}", cd.constraints.CoordinateCoupler(law, of))
+        return system
+
+    true, t = model(rig.SIZES), np.arange(50) / 60
+    q, names = rig.walk(true, t), list(true.coordinates)
+    for s in "rl":
+        q[:, names.index(f"glide_{s}")] = way * 1.08 * q[:, names.index(f"knee_{s}")]
+    walk = rig.seen(true, t, q, np.random.default_rng(4))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = cd.personalize(model(), walk)
+    assert own == any("glide_r' is a function of your own" in str(w.message) for w in said)
+    m = found.motions[0]
+    size = 1.0 if own else femur(found)
+    np.testing.assert_allclose(m["glide_r"], way * size * m["knee_r"], atol=1e-7)
+    assert own or femur(found) == pytest.approx(1.08, abs=0.04)  # no static trial
+    q, u = m.values, np.zeros(m.values.shape)
+    assert np.abs(found.system.constraints.errors(q, u)[0]).max() < 1e-7
 
 
 def test_questions(model, recording):

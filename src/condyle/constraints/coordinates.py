@@ -14,7 +14,7 @@ from condyle.constraints.user import UserConstraint, sequence
 from condyle.errors import DescriptionError
 from condyle.functions.splines import is_series, measured
 from condyle.laws.described import CoordinateName, name, quantity, speed_named, sx
-from condyle.laws.factors import OWN_FUNCTION, BodyFactors
+from condyle.laws.factors import OWN_FUNCTION, BodyFactors, equal
 from condyle.laws.leaves import CoordinateValue, Leaf, SpeedRate, SpeedValue
 from condyle.records import assign, dataclass
 from condyle.trace import Number, is_truth
@@ -136,20 +136,22 @@ class CoordinateCoupler(UserConstraint):
         translation.
         """
         function: Any = self.function
+        bodies = {c: factors.translations.get(c) for c in self.coordinates}
+        if not hasattr(function, "factor"):
+            if any(b is not None and factors.change(b) for b in bodies.values()):
+                factors.notes.append(OWN_FUNCTION)
+            return self
         moved = self.coordinates[-1]
-        body = factors.translations.get(moved)
+        body = bodies[moved]
         if body is None or not factors.change(body):
             return self
-        if not hasattr(function, "factor"):
-            factors.notes.append(OWN_FUNCTION)
-            return self
         s = factors[body]
-        if (s != s[0]).any():
+        if not equal(s):
             raise DescriptionError(
                 f"it gives the translation {moved!r}, and {body!r} has the factors {s}: along which of them is "
                 "not known; give it three equal ones"
             )
-        return replace(self, function=replace(function, factor=function.factor * float(s[0])))
+        return replace(self, function=replace(function, factor=function.factor * s[0]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -185,9 +185,9 @@ class FitLoop:
         """As machine code."""
         return Program(self.nodes, self.sizes, streams=self.streams, counts=("frames",))
 
-    def interpreted(self, data: int) -> Interpreted:
-        """Without: for a frame or two. data: how many numbers the kernels hold as data."""
-        return Interpreted(self.nodes, self.sizes, self.streams, data)
+    def interpreted(self) -> Interpreted:
+        """Without: for a frame or two."""
+        return Interpreted(self.nodes, self.sizes, self.streams)
 
     # ---- pieces --------------------------------------------------------------------------------------------
 

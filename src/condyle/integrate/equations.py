@@ -16,6 +16,7 @@ from condyle.forces.external import TimeSeries, series_offsets
 from condyle.integrate.interrupts.path_jumps import Branches
 from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.projection import Projection, projection
+from condyle.integrate.rigid.held_accelerations import contact_rates
 from condyle.model.layouts import (
     LONGEST_FOR_ONE,
     build_looped_newton,
@@ -30,9 +31,10 @@ from condyle.model.operators.rates import qdot
 from condyle.model.right_hand_side import Rates, right_hand_side, unless
 from condyle.model.symbols import Symbols
 from condyle.native.programs.nodes import External, Kernel, Node, Put, Scan, Stream
-from condyle.native.programs.slice_function import Loops, SliceFunction, compiled
+from condyle.native.programs.slice_function import Loops, SharedKernel, SliceFunction, compiled
 from condyle.native.solvers.tree_fronts import FrontFactors, FrontSolution
 from condyle.native.straight.data import function
+from condyle.native.straight.kernel_function import sizes as sizes_of
 from condyle.native.tables.lookup import has_stopped_gradient
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
@@ -46,7 +48,7 @@ class EquationsOfMotion:
     Args:
         f: (t, y, p) -> ydot; p is what else a state holds: the tail after z. One straight line, or loops
             where they are quicker. With constraints it goes on with whether these are delicate:
-            multipliers.py (5).
+            multipliers.py (5). Of rigid contacts it is `contact_rates`.
         qdot: makes (t, q, u) -> N u.
         projection: makes what takes the end of a step to unit quaternions and constraints, for a number of
             error estimates.
@@ -71,7 +73,7 @@ class EquationsOfMotion:
         model: of the system, where `newton` needs it.
     """
 
-    f: ca.Function | Staged | Loops
+    f: ca.Function | Staged | SharedKernel | Loops
     qdot: Callable[[], ca.Function]
     projection: Callable[..., Projection | None]
     nq: int
@@ -105,7 +107,7 @@ def equations(
     """
     model = model or system.compiled.model
     nq, nu, branches = system.nq, system.nu, Branches.of_system(system, model)
-    f: ca.Function | Staged | Loops
+    f: ca.Function | Staged | SharedKernel | Loops
     derivatives = derivatives and not newton
     signature, derived, loops = None, None, not derivatives
     solver: tuple[External, ...] | None = None
@@ -125,6 +127,8 @@ def equations(
         solver = (compiled(build_newton_matrix(model), "newton_matrix", W),)
     if newton == "tree" or (loops and prefers_loops(model, lanes=True)):
         f, signature = _loops(model, W), _signature(model, branches)
+    elif W == 1 and loops and (rates := contact_rates(system, model)):
+        f = rates
     else:
         # frames that are not turned make it much shorter than expected
         with series_offsets(offsets) as found:
@@ -258,9 +262,8 @@ class RightHandSide:
             SliceFunction(eq.derived, "d", sizes, streams, tables) if isinstance(eq.derived, Staged) else None
         )
         self.derived = eq.derived.main if isinstance(eq.derived, Staged) else eq.derived
-        self.constrained = (
-            f.join if isinstance(f, Loops) else f.main if isinstance(f, Staged) else f
-        ).n_out() > 1
+        last = f.join if isinstance(f, Loops) else f.main if isinstance(f, Staged) else f
+        self.constrained = len(sizes_of(last)[1]) > 1
         if self.constrained:
             sizes["f.delicate"] = 1
         self.rows: tuple[str, ...] = self.f.more

@@ -6,7 +6,7 @@ rounded once, as Python's float(text) is:
     w < 2^53, |q| <= 22:   w 10^q or w / 10^-q, both exact (Clinger 1990)                                  (1)
     else                   the upper bits of w T_q, T_q the first 128 bits of 5^q (Lemire 2021)            (2)
 
-Where (2) cannot decide the rounding, or the text is not plain (NaN, a line with another number of cells,
+Machine code is made for a long text, and then kept. Where (2) cannot decide the rounding, or the text is not plain (NaN, a line with another number of cells,
 empty cells unless gaps are allowed), the result is None, and the caller uses another parser.
 """
 
@@ -30,6 +30,8 @@ from condyle.native.machine.jit import Library
 EXACT, FARTHEST, DIGITS = 22, 100, 19
 """Largest powers of ten of (1) and (2), and digits of w."""
 WIDE = "i128"
+SHORT = 400_000
+"""Length of a text that other parsers read in less time than the machine code takes to make."""
 
 
 def plain_numbers(
@@ -52,8 +54,10 @@ def plain_numbers(
     most = text.count(b"\n", start) + 1
     if most * columns > len(text):  # a number takes two bytes
         return None
+    if (kernel := _kernel(len(text) >= SHORT)) is None:
+        return None
     out = np.empty((most, columns))
-    rows = _kernel()(
+    rows = kernel(
         text,
         start,
         len(text),
@@ -80,12 +84,26 @@ def _powers() -> np.ndarray:
     return np.array(out, dtype=np.uint64)
 
 
-@cache
-def _kernel() -> Any:
+_made: list[Any] = []
+
+
+def _kernel(make: bool) -> Any:
+    """The parser, None where it is not in the cache and shall not be made."""
+    if not _made:
+        kernel = _read(make)
+        if kernel is None:
+            return None
+        _made.append(kernel)
+    return _made[0]
+
+
+def _read(make: bool) -> Any:
     """read(text, start, size, out, columns, separator, gaps, powers): how many rows; -1 where not all is plain."""
     key = "plain_numbers with gaps"
     library = kept.loaded(key, lambda code, _: Library(code))
     if library is None:
+        if not make:
+            return None
         module = Module()
         with module.function(
             "read", [POINTER, LONG, LONG, POINTER, LONG, LONG, LONG, POINTER], result=LONG, internal=False

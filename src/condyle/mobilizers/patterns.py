@@ -20,6 +20,7 @@ import numpy as np
 from condyle.arrays import SX, vertcat
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.traced import form_of, remember, traced
+from condyle.native.straight.instructions import listed
 from condyle.native.tables.lookup import Closure, RowSource, bind_row
 from condyle.native.tables.lookup_table import ConstantRow, LookupTable
 from condyle.records import dataclass
@@ -81,12 +82,6 @@ _FORMS: dict[str, tuple[Pattern, Sources]] = {}
 def _apart(mobilizer: Mobilizer, closure: Closure) -> tuple[Pattern, Sources]:
     """A pattern without its numbers and tables, and where the numbers come from."""
     f = closure.function
-    op_of, input_of, output_of, value_of = (
-        f.instruction_id,
-        f.instruction_input,
-        f.instruction_output,
-        f.instruction_constant,
-    )
     nodes: list[tuple[int, ...]] = []
     outputs: list[tuple[int, int, int]] = []
     numbers: Sources = []
@@ -104,18 +99,18 @@ def _apart(mobilizer: Mobilizer, closure: Closure) -> tuple[Pattern, Sources]:
             return NUMBER
         return newest[slot]
 
-    for k in range(f.n_instructions()):
-        op, i, o = op_of(k), input_of(k), output_of(k)
+    for op, o, a, b, value in zip(*listed(f), strict=True):
         if op == ca.OP_CONST:
-            constants[o[0]] = -1, value_of(k)
-        elif op == ca.OP_INPUT and i[0] in given:
-            constants[o[0]] = i[0] - len(FIXED), i[1]
+            constants[o] = -1, value
+        elif op == ca.OP_INPUT and a in given:
+            constants[o] = a - len(FIXED), b
         elif op == ca.OP_OUTPUT:
-            outputs.append((use(i[0], put_out), results.index(o[0]), o[1]))
+            outputs.append((use(a, put_out), results.index(o), b))
         else:
-            nodes.append((op, kept.index(i[0]), i[1]) if op == ca.OP_INPUT else (op, *map(use, i)))
-            constants.pop(o[0], None)
-            newest[o[0]] = len(nodes) - 1
+            operands = (a, b) if b >= 0 else (a,)
+            nodes.append((op, kept.index(a), b) if op == ca.OP_INPUT else (op, *map(use, operands)))
+            constants.pop(o, None)
+            newest[o] = len(nodes) - 1
     shapes = [(s.shape, s.find()) for s in map(f.sparsity_out, results)]
     outside = [s.element_hash() for s in ca.vertsplit(closure.outside)] if closure.outside.numel() else ()
     looked_up = [

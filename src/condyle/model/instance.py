@@ -64,7 +64,7 @@ class ParameterCheck:
         conditions = [_sum(ca.vertsplit(p**2)) < ca.inf] if p.numel() else []
         for body in self.bodies:
             mass, com, inertia = body.mass_expressions()
-            conditions += [possible_masses(mass, inertia), ca.sumsqr(com) < ca.inf]
+            conditions += [possible_masses(mass, inertia, body.any_inertia), ca.sumsqr(com) < ca.inf]
         for law in self.laws:
             conditions += (
                 ca.vertsplit(given) if (given := self._conditions(law)) is not None and given.numel() else []

@@ -63,11 +63,11 @@ class Coupling:
 
     Attributes:
         function: f, one of cd.functions.
-        factor: what it is multiplied by.
+        factor: what it is multiplied by; it may be a Parameter.
     """
 
     function: Function
-    factor: float = 1.0
+    factor: Any = 1.0
 
     def __call__(self, *q: Any) -> Any:
         return self.factor * self.function(*q[:-1]) - q[-1]

@@ -26,7 +26,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import warn
-from condyle.personal.followed import Followed
+from condyle.personal.followed import Followed, pieces
 from condyle.personal.loaded_system import WRENCH, LoadedSystem, loaded
 from condyle.personal.marker_fit import Fit, MarkerFit
 from condyle.personal.plates import (
@@ -61,6 +61,8 @@ STEEP, BOUND, TIGHTER, ROUNDS = np.radians(2.5), np.radians(4.0), 0.9, 8
 becomes smaller, as if it should go TIGHTER of that, so many times."""
 CONTRARY, TURNS = 0.05, 15.0
 """Part of the peak force, and moment [N m]: where more is left, forces and motion contradict each other."""
+ALIKE = 0.05
+"""Part of the mass by which a trial may differ from the mean of all."""
 HEAVY = 0.2
 """The part of the mass beyond which bodies whose pose no marker shows let forces say nothing of masses."""
 NEAR = 2.5
@@ -337,7 +339,7 @@ def find_masses(
     grown = sum(float(b.mass) * float(np.prod(s[one.which[b.name]])) for b in one.generic.bodies)
     expected, (g, up) = mass or grown, gravity_of(one.system)
     trials: list[list[_Stretch]] = []
-    impulse = np.zeros(2)
+    impulse, each = np.zeros(2), dict[str, float]()
     refused: list[NotCarriedError] = []
     hidden: dict[str, None] = {}
     for problem, name, time, of, given in zip(problems, names, times, followed, loads, strict=True):
@@ -347,25 +349,36 @@ def find_masses(
         q, alone = of.q, {n for n, k in of.untold.items() if k == len(of.q)}
         loose = _hidden(one.generic, alone)
         hidden |= dict.fromkeys(loose)
-        W = wrench(one.system, time, q, free_torques(given, up, name), name)
+        parts = pieces(time, q)
+        W = wrench(one.system, time, q, parts, free_torques(given, up, name), name)
         away = beside(one.system, one.parameters(s), q, W)
         center = made.system.mass_center(q, parameters=sizes)
         try:
-            windows, carried = covered(time, center, W, away, (g, up), expected, mass is not None, name)
+            windows, carried = covered(
+                time, center, W, away, (g, up), expected, mass is not None, name, parts
+            )
         except NotCarriedError as error:
             refused.append(error)
             continue
-        impulse += np.array([carried, 1.0]) * sum(map(len, windows)) * (time[1] - time[0])
+        each[name] = carried
+        impulse += np.array([carried, 1.0]) * sum(map(len, windows)) * float(np.median(np.diff(time)))
         step = RUN if (W[:, 3:] @ up).max() > FAST * g * carried else WALK
         trials[-1] = [
             _Stretch(made, problem, fit, sizes, time, q, W, rows, more, step, loose)
-            for rows, more in zip(windows, _beside(windows, time), strict=True)
+            for rows, more in zip(windows, _beside(windows, time, parts), strict=True)
         ]
     for why in refused:
         if not any(trials):
             raise why
         warn(f"{why}. They are left out", RuntimeWarning)
     carried = float(impulse[0] / impulse[1])
+    if max(abs(m / carried - 1) for m in each.values()) > ALIKE:
+        told = cut(f"{m:.1f} kg in {name}" for name, m in each.items())
+        warn(
+            f"personalize: the plates carry {told}, and their mean counts; is it one subject, with the same load, and "
+            "are the plates calibrated?",
+            RuntimeWarning,
+        )
     if mass is not None and abs(carried / mass - 1) > 0.05:
         warn(
             f"personalize: the plates carry {carried:.1f} kg, and mass= says {mass:.1f} kg; the forces count",
@@ -422,7 +435,8 @@ def _sought(
     """
     m0 = np.zeros(len(made.names))
     for b in one.generic.bodies:
-        m0[made.mass_of[b.name]] += float(b.mass)
+        if b.name in made.mass_of:
+            m0[made.mass_of[b.name]] += float(b.mass)
     k = sum(n.startswith("mass of") for n in made.names)
     prior = np.zeros(len(made.names))
     prior[:k] = np.log(carried / m0[:k].sum())
@@ -475,13 +489,14 @@ def _bounded(t: _Stretch, c: Array, pi: Array) -> Array:
     return c
 
 
-def _beside(windows: list[Array], time: Array) -> list[Array]:
-    """Frames of some intervals with their neighbors, up to the middle between two intervals."""
-    more, edges = max(1, round(BESIDE / (time[1] - time[0]))), [0]
+def _beside(windows: list[Array], time: Array, parts: list[slice]) -> list[Array]:
+    """Frames of some intervals with their neighbors, up to the middle between two intervals, or to a jump."""
+    more, edges = max(1, round(BESIDE / float(np.median(np.diff(time))))), [0]
     edges += [(a[-1] + b[0] + 1) // 2 for a, b in pairwise(windows)] + [len(time)]
+    own = [next(p for p in parts if p.start <= x[0] < p.stop) for x in windows]
     return [
-        np.arange(max(lo, x[0] - more), min(hi, x[-1] + 1 + more))
-        for x, (lo, hi) in zip(windows, pairwise(edges), strict=True)
+        np.arange(max(lo, p.start, x[0] - more), min(hi, p.stop, x[-1] + 1 + more))
+        for x, p, (lo, hi) in zip(windows, own, pairwise(edges), strict=True)
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ BAD, WORSE = 0.03, 4.0
 """A frame fits badly if its RMS exceeds this [m] and this multiple of the median."""
 JUMP = 40.0
 """Implausible speed of a coordinate [rad/s, m/s], which indicates a jump to another solution."""
+MISSING = 1.5
+"""Frames are missing where time goes on by more than this multiple of the usual step."""
+SAME = 1e-6
+"""Poses are the same to this [m, 1], and constraints."""
 STRAY = 0.08
 """RMS above which a marker of a trial is left out [m], if others fit better."""
 EXCHANGED, BETTER = 0.025, 0.5
@@ -83,12 +88,14 @@ def follow(problem: MarkerFit, fit: Fit, time: Array, start_time: Array, start: 
         at = np.flatnonzero(astray)
         near = good[np.abs(good - at[:, None]).argmin(axis=1)]
         _again(problem, fit, q, told, at, near)
+    q = _unwound(problem, q, time)
     for _ in range(2):  # where a joint flips over, frames start from the nearest that did not
         turned, beyond = _flipped(q, time)
         if not len(turned):
             break
         if not _again(problem, fit, q, told, turned, beyond):
             break
+        q = _unwound(problem, q, time)
     distance = np.linalg.norm(problem.errors(q, fit.theta, fit.d)[0], axis=-1)
     distance = np.where(problem.seen, distance, np.nan)
     q, shown, untold = _gaps(problem, time, q, told)
@@ -118,6 +125,69 @@ def _again(problem: MarkerFit, fit: Fit, q: Array, told: Array, at: Any, near: A
     better = part.frame_costs(new, fit.theta, fit.d) < part.frame_costs(q[at], fit.theta, fit.d)
     q[at[better]], told[at[better]] = new[better], more[better]
     return bool(better.any())
+
+
+def _unwound(problem: MarkerFit, q: Array, time: Array) -> Array:
+    """Coordinates (T, nq) without jumps by which bodies stay where they are: by whole turns, and of three angles to
+    (a + pi, pi - b, c + pi)."""
+    jump = np.abs(np.diff(q, axis=0)) > JUMP * np.diff(time)[:, None]
+    mean = problem.system.defaults()[0]
+    for b in problem.system.bodies:
+        angles = np.flatnonzero([u == "rad" for u in b.mobilizer.units]) + b.q.start
+        if b.mobilizer.quaternions or not b.coordinates or not jump[:, angles].any():
+            continue
+        x, floats, three = q[:, angles], b.parent is not None and b.parent.is_ground, len(angles) == 3
+        both = [_continued(x), *([_continued(x, True)] if three else [])]
+        for new in sorted(both, key=lambda y: float(np.abs(np.diff(y, axis=0)).max())):
+            changed = q.copy()
+            changed[:, angles] = _usual(new, q[0, angles] if floats else mean[angles], floats, three)
+            if _same_poses(problem, q, changed):
+                q = changed
+                break
+    return q
+
+
+def _usual(x: Array, usual: Array, floats: bool, three: bool) -> Array:
+    """Of angles (T, n) that describe the same rotation those nearest to usual ones, in the first frame or mostly."""
+    off = lambda y: (y[0] if floats else np.median(y, axis=0)) - usual
+    ways = [
+        y - 2 * np.pi * np.round(off(y) / (2 * np.pi)) for y in (x, *([_other_angles(x)] if three else []))
+    ]
+    return min(ways, key=lambda y: float(np.abs(off(y)).sum()))
+
+
+def _other_angles(x: Array) -> Array:
+    """The three other angles (..., 3) of the same rotation, about three axes at right angles."""
+    return np.stack([x[..., 0] + np.pi, np.pi - x[..., 1], x[..., 2] + np.pi], axis=-1)
+
+
+def _continued(x: Array, other: bool = False) -> Array:
+    """Angles (T, n) plus whole turns, or the other angles of the same rotation, each as near as can be to the last."""
+    out = x.copy()
+    for t in range(1, len(x)):
+        ways = [x[t], _other_angles(x[t])] if other else [x[t]]
+        ways = [y - 2 * np.pi * np.round((y - out[t - 1]) / (2 * np.pi)) for y in ways]
+        out[t] = min(ways, key=lambda y: float(np.abs(y - out[t - 1]).sum()))
+    return out
+
+
+def _same_poses(problem: MarkerFit, q: Array, other: Array) -> bool:
+    """Whether bodies are where they are with other coordinates (T, nq), and constraints hold as well."""
+    rows, theta = enough(np.flatnonzero((q != other).any(axis=1))), problem.mean
+    X, Y = (problem.system.body_poses(x[rows], parameters=problem.given(theta)) for x in (q, other))
+    apart = max(np.abs(X.p - Y.p).max(initial=0.0), np.abs(X.R - Y.R).max(initial=0.0))
+    if problem.constrained:
+        g, h = (problem.constraint(x[rows], theta)[0] for x in (q, other))
+        apart = max(apart, np.abs(g - h).max(initial=0.0))
+    return bool(apart < SAME)
+
+
+def pieces(time: Array, q: Array) -> list[slice]:
+    """Frames between jumps of the recording: of time, as where frames are cut out, or of a coordinate."""
+    dt = np.diff(time)
+    ends = (dt > MISSING * np.median(dt)) | (np.abs(np.diff(q, axis=0)) > JUMP * dt[:, None]).any(axis=1)
+    edges = [0, *(np.flatnonzero(ends) + 1), len(time)]
+    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
 
 
 def _flipped(q: Array, time: Array) -> tuple[Any, Any]:

@@ -16,6 +16,7 @@ from condyle.errors import DescriptionError
 from condyle.forces import ExternalWrench
 from condyle.personal.anthropometry import groups, role, side
 from condyle.personal.sized_system import _MADE, SizedSystem, kinematics_only
+from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.studies.scaling.scale import scale
 from condyle.system.system import System
@@ -37,7 +38,7 @@ class LoadedSystem:
         system: it.
         names: of the Parameters of masses, then of mass centers.
         prior_sd: of log masses and shifts [m], shape (m,).
-        mass_of: the number of each body's mass Parameter.
+        mass_of: the number of each body's mass Parameter; bodies of segments without mass have none.
         root: the body that floats.
         rows: its speeds.
         is_force: which of these are translations.
@@ -67,10 +68,18 @@ def _loaded(one: SizedSystem, symmetric: bool) -> LoadedSystem:
     factors: Any = {b: [P[k] for k in w] for b, w in one.which.items()}
     system = scale(bare, factors=factors, preserve_mass_distribution=True).system
     group, changed = groups(one.generic, symmetric), {}
+    heavy = {group[b.name] for b in one.generic.bodies if b.mass > 0}
+    if light := [g for g in dict.fromkeys(group.values()) if g not in heavy and g.split()[0] in CENTERS]:
+        raise DescriptionError(
+            f"personalize: loads: the model's {cut(light)} {'have' if len(light) > 1 else 'has'} no mass, and masses "
+            "are found from the shares of the model; give bodies masses, or leave loads out"
+        )
     names: dict[str, float] = {}
     mass_of = {}
     for b in system.bodies:
         g = group[b.name]
+        if g not in heavy:
+            continue
         f = Parameter(f"mass of {g}", 1.0)
         names.setdefault(f.name, SHARE)
         mass_of[b.name] = list(names).index(f.name)

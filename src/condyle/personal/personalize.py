@@ -18,7 +18,9 @@ from condyle.personal.anthropometry import generic_stature, role
 from condyle.personal.dynamics import find_masses
 from condyle.personal.followed import exchanged, follow, strays
 from condyle.personal.landmarks import MarkerKinds, marker_kinds, who_is_who
+from condyle.personal.loaded_system import loaded
 from condyle.personal.marker_fit import UNSEEN, Fit, MarkerFit
+from condyle.personal.plates import gravity_of
 from condyle.personal.recordings import check_recordings, recordings
 from condyle.personal.result import Person
 from condyle.personal.sized_system import SizedSystem, prior_of, sized
@@ -137,6 +139,13 @@ def personalize(
     forces = _forces(loads, sum(not r.static for r in found))
     say("sizes")
     one = sized(generic, sizes, symmetric)
+    if one.notes:
+        warn(f"personalize: {cut(one.notes)}", RuntimeWarning)
+    if any(forces):
+        gravity_of(generic)
+        loaded(one, symmetric)  # refuses models whose masses cannot be found
+    elif mass is not None and not sum(float(b.mass) for b in generic.bodies) > 0:
+        raise DescriptionError("personalize: mass: the model's bodies have none, so it cannot be shared out")
     check_recordings(one, found, who.called, used)
     prior = prior_of(generic, height, mass, sizes, symmetric)
     start = np.exp(prior.mean)
@@ -317,6 +326,10 @@ def _forces(loads: Any, count: int) -> list[list[ExternalLoad] | None]:
     given: list[Any] = [*loads] if isinstance(loads, (list, tuple)) else [loads]
     if all(isinstance(x, ExternalLoad) for x in given):
         given = [loads]  # all of one trial
+    if not count:
+        raise DescriptionError(
+            "personalize: loads: they act in trials, and there is only a static one; leave them out"
+        )
     if len(given) != count:
         raise DescriptionError(
             f"personalize: loads: {len(given)} for {count} trial{'s' * (count != 1)}; give one per trial, None for those without"

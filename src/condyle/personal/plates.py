@@ -101,9 +101,20 @@ def free_torques(loads: list[ExternalLoad], up: Array, name: str) -> list[Extern
     return out
 
 
-def wrench(system: System, time: Array, q: Array, loads: list[ExternalLoad], name: str) -> Array:
+def wrench(
+    system: System, time: Array, q: Array, parts: list[slice], loads: list[ExternalLoad], name: str
+) -> Array:
     """Moment about ground's origin and force of all loads, shape (T, 6), zero where they are not known, smoothed
-    as sharply as the motion is sampled: a heel strike is shorter than a frame."""
+    as sharply as the motion is sampled: a heel strike is shorter than a frame.
+
+    Args:
+        system: what they act on.
+        time: of the frames [s], shape (T,).
+        q: coordinates, shape (T, nq).
+        parts: frames between jumps.
+        loads: of the trial.
+        name: of the trial, for messages.
+    """
     first = max(load.table.time[0] for load in loads)
     last = min(load.table.time[-1] for load in loads)
     inside = np.flatnonzero((time >= first) & (time <= last))
@@ -112,8 +123,18 @@ def wrench(system: System, time: Array, q: Array, loads: list[ExternalLoad], nam
             f"personalize: {name}: loads are known from {first:g} to {last:g} s, the markers from {time[0]:g} to "
             f"{time[-1]:g} s; eight frames in common are least. Give None for a trial without loads"
         )
+    out = np.zeros((len(time), 6))
+    for part in parts:
+        rows = inside[(inside >= part.start) & (inside < part.stop)]
+        if len(rows) >= 2:
+            out[rows] = _smoothed(system, time[rows], q[rows], loads)
+    return out
+
+
+def _smoothed(system: System, time: Array, q: Array, loads: list[ExternalLoad]) -> Array:
+    """The wrench of `wrench` in frames without a jump."""
     fine = 8
-    t = np.linspace(time[inside[0]], time[inside[-1]], fine * (len(inside) - 1) + 1)
+    t = np.linspace(time[0], time[-1], fine * (len(time) - 1) + 1)
     between = Table(
         t,
         system.coordinates,
@@ -127,9 +148,7 @@ def wrench(system: System, time: Array, q: Array, loads: list[ExternalLoad], nam
     kernel /= kernel.sum()
     padded = np.pad(W, ((4 * fine, 4 * fine), (0, 0)), mode="edge")
     W = np.stack([np.convolve(column, kernel, mode="valid") for column in padded.T], axis=1)
-    out = np.zeros((len(time), 6))
-    out[inside] = W[::fine]
-    return out
+    return np.stack([np.interp(time, t, x) for x in W.T], axis=1)
 
 
 def covered(
@@ -141,6 +160,7 @@ def covered(
     expected: float,
     sure: bool,
     name: str,
+    parts: list[slice] | None = None,
 ) -> tuple[list[Array], float]:
     """Frames of each stretch of time in which the plates carry the subject, and the mass that they carry [kg].
 
@@ -153,15 +173,17 @@ def covered(
         expected: mass from sizes or the user [kg].
         sure: whether the user gave it.
         name: of the trial, for messages.
+        parts: frames between jumps; None: all.
     """
     from scipy.integrate import cumulative_trapezoid  # type: ignore[import-untyped]
     from scipy.signal import savgol_filter  # type: ignore[import-untyped]
 
     step = float(np.median(np.diff(time)))
     half = max(2, round(WINDOW / 2 / step))
-    if len(time) < 2 * half + 1:
+    parts = [x for x in parts or [slice(0, len(time))] if x.stop - x.start > 2 * half]
+    if not parts:
         raise DescriptionError(
-            f"personalize: {name}: {len(time)} frames are too few for masses; {WINDOW:g} s are least"
+            f"personalize: {name}: {len(time)} frames are too few for masses; {WINDOW:g} s without a gap are least"
         )
     g, up = gravity
     force = W[:, 3:] @ up
@@ -181,14 +203,22 @@ def covered(
             f"personalize: {name}: the measured force passes {far:.3g} m beside the subject; are points of "
             "application in meters, and have plates and cameras the same origin and axes?"
         )
-    bend = lambda x: savgol_filter(x, 2 * half + 1, 2, deriv=2, delta=step, axis=0)
+
+    def bend(x: Array) -> Array:
+        """D[x], zero in parts that are too short."""
+        out = np.zeros_like(x)
+        for part in parts:
+            out[part] = savgol_filter(x[part], 2 * half + 1, 2, deriv=2, delta=step, axis=0)
+        return out
+
     twice = lambda x: cumulative_trapezoid(
         cumulative_trapezoid(x, dx=step, axis=0, initial=0), dx=step, axis=0, initial=0
     )
     a = bend(center)
     F, fall = bend(twice(W[:, 3:])), g + a @ up  # (1)
     vertical = F @ up
-    stands = (fall > 0.3 * g) & (vertical > LEAST)
+    there = np.concatenate([np.arange(x.start, x.stop) for x in parts])
+    stands = (fall > 0.3 * g) & (vertical > LEAST) & np.isin(np.arange(len(time)), there)
     told = np.log(vertical[stands] / fall[stands])
     tried = np.log(expected) + np.linspace(-2.5, 1.5, 401)
     likely = np.exp(-0.5 * ((tried - np.log(expected)) / (GIVEN if sure else LIKELY)) ** 2)
@@ -198,12 +228,13 @@ def covered(
     good = np.abs(vertical - mass * fall) < mass * off
     good &= away < FAR
     edge = max(2, round(EDGE / step))
-    ends = np.flatnonzero(np.diff(np.r_[0, good.astype(int), 0]))
     windows = []
-    for lo, hi in zip(ends[::2], ends[1::2], strict=True):
-        lo, hi = lo + (edge if lo == 0 else half), hi - (edge if hi == len(time) else half)
-        if hi - lo >= max(8, SHORTEST / step) and force[lo:hi].mean() > 0.3 * mass * g:
-            windows.append(np.arange(lo, hi))
+    for part in parts:
+        ends = part.start + np.flatnonzero(np.diff(np.r_[0, good[part].astype(int), 0]))
+        for lo, hi in zip(ends[::2], ends[1::2], strict=True):
+            lo, hi = lo + (edge if lo == part.start else half), hi - (edge if hi == part.stop else half)
+            if hi - lo >= max(8, SHORTEST / step) and force[lo:hi].mean() > 0.3 * mass * g:
+                windows.append(np.arange(lo, hi))
     if not windows:
         raise NotCarriedError(
             f"personalize: {name}: in no quarter of a second do the plates carry the subject's weight; are the "

@@ -60,7 +60,7 @@ class SubjectRecording:
 
 def recordings(trials: Any, static: Any) -> list[SubjectRecording]:
     """The static trial, if there is one, then the others."""
-    given = [trials] if trials is None or isinstance(trials, (str, Path, Markers)) else trials
+    given = [trials] if isinstance(trials, (str, Path, Markers)) else [] if trials is None else trials
     if isinstance(given, (Mapping, np.ndarray)) or not isinstance(given, Iterable):
         raise DescriptionError(
             "personalize: trials: expected cd.read_markers('walk.trc'), the path of a file, or a list of these, "

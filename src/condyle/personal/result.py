@@ -160,7 +160,7 @@ class Person(Display, Judged):
         """Masses of bodies [kg] with standard deviations, beside the prior: shares of the model. Without
         loads they remain at the prior, and an unknown mass is the model's.
         """
-        bodies = self.sized.generic.bodies
+        bodies = [b for b in self.sized.generic.bodies if b.mass > 0]
         m0 = np.array([float(b.mass) for b in bodies])
         total = m0.sum() if self.mass is None else self.mass
         prior = m0 / m0.sum() * total
@@ -169,16 +169,15 @@ class Person(Display, Judged):
             found, at = self.dynamics, [self.dynamics.loaded.mass_of[b.name] for b in bodies]
             value, prior = m0 * np.exp(found.pi[at]), m0 * np.exp(found.prior[at])
             sd, prior_sd = value * np.sqrt(np.diag(found.covariance))[at], SHARE * prior
-        keep = m0 > 0
-        names = [b.name for b in bodies if b.mass > 0]
+        names = [b.name for b in bodies]
         return Estimates(
             "masses",
             "kg",
             tuple(names),
-            value[keep],
-            dict(zip(names, map(float, sd[keep]), strict=True)),
-            prior[keep],
-            prior_sd[keep],
+            value,
+            dict(zip(names, map(float, sd), strict=True)),
+            prior,
+            prior_sd,
         )
 
     @property
@@ -399,7 +398,7 @@ class Person(Display, Judged):
         rms = ", ".join(f"{1e3 * x:.1f}" for x in self.rms)
         return (
             f"Person({len(self.sizes)} sizes, {len(self.moved)} markers, {len(self.followed)} trial"
-            f"{'s' * (len(self.followed) != 1)}, marker errors {rms} mm rms{self.quality.summary})"
+            f"{'s' * (len(self.followed) != 1)}{f', marker errors {rms} mm rms' * bool(rms)}{self.quality.summary})"
         )
 
     def _repr_html_(self) -> str:

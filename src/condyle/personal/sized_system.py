@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.constraints import CoordinateCoupler
+from condyle.laws.factors import OWN_FUNCTION
 from condyle.mobilizers.base import Reversed
 from condyle.personal.anthropometry import SizePrior, size_prior
 from condyle.records import dataclass
@@ -28,12 +30,14 @@ class SizedSystem:
             Parameters.
         sizes: names of the sizes, in the order of log factors.
         which: sizes of each body along x, y, z, shape (3,).
+        notes: parts that do not change their sizes.
     """
 
     generic: System
     system: System
     sizes: tuple[str, ...]
     which: dict[str, Array]
+    notes: tuple[str, ...] = ()
 
     def parameters(self, s: Array) -> dict[str, float]:
         """Values of the system's Parameters for sizes s (n,)."""
@@ -56,12 +60,20 @@ def kinematics_only(system: System) -> System:
 
 
 def even_bodies(system: System) -> frozenset[str]:
-    """Bodies with a joint whose lengths can be scaled only by one factor."""
+    """Bodies with a joint whose lengths can be scaled only by one factor, or with a coupler of a translation."""
     out = set()
+    coupled = {
+        law.coordinates[-1]
+        for n in system.constraints
+        if isinstance(law := system.constraint(n), CoordinateCoupler) and hasattr(law.function, "factor")
+    }
     for b in system.bodies:
         m = b.mobilizer
         if m.has_lengths and not m.scales_with_body and b.parent is not None and not b.parent.is_ground:
             out.add(b.name if isinstance(m, Reversed) else b.parent.name)
+        for c, unit in zip(b.coordinates, m.units, strict=True):
+            if unit == "m" and c.name in coupled and b.parent is not None and not b.parent.is_ground:
+                out.add(b.parent.name)
     return frozenset(out)
 
 
@@ -75,8 +87,9 @@ def sized(generic: System, sizes: str, symmetric: bool) -> SizedSystem:
         prior = prior_of(generic, None, None, sizes, symmetric)
         P = [Parameter(name, 1.0) for name in prior.names]
         factors: Any = {body: [P[k] for k in which] for body, which in prior.which.items()}
-        system = scale(bare, factors=factors).system
-        made[key] = parts, SizedSystem(generic, system, prior.names, prior.which)
+        scaling = scale(bare, factors=factors)
+        notes = tuple(x for x in scaling.notes if OWN_FUNCTION in x)
+        made[key] = parts, SizedSystem(generic, scaling.system, prior.names, prior.which, notes)
     return made[key][1]  # type: ignore[no-any-return]
 
 

@@ -116,11 +116,11 @@ class MassProperties:
         return f"MassProperties({self.mass:.6g} kg, com=[{com}], moments=[{moments}])"
 
 
-def possible_masses(mass: SX, I: SX) -> SX:
+def possible_masses(mass: SX, I: SX, any_inertia: bool = False) -> SX:
     """Not zero where mass [kg] and inertia (3, 3) about the mass center are clearly those of a real body:
     `MassProperties.of` would take them. Without eigenvalues: with second moments S = tr(I)/2 1 - I, whose
     least eigenvalue is half of what the two smaller principal moments exceed the largest by, both S and I are
-    positive definite, within the tolerances."""
+    positive definite, within the tolerances. any_inertia: S and I are not asked."""
     # at most three times the largest moment, and at least that
     trace = ca.trace(I)
     A = I / trace
@@ -130,12 +130,16 @@ def possible_masses(mass: SX, I: SX) -> SX:
         if not ca.is_equal(A[i, j], A[j, i], 1)
     ]
     # false where an entry is not finite: A is not a number then
-    real = all_of(mass > 0, trace > 0)
-    for condition in (
-        *asymmetry,
-        _definite(A + NEGATIVE_TOLERANCE / 4 * ca.SX.eye(3)),
-        _definite((0.5 + TRIANGLE_TOLERANCE / 8) * ca.SX.eye(3) - A),
-    ):
+    if any_inertia:
+        conditions = [ca.sumsqr(I) < ca.inf]
+    else:
+        conditions = [
+            trace > 0,
+            _definite(A + NEGATIVE_TOLERANCE / 4 * ca.SX.eye(3)),
+            _definite((0.5 + TRIANGLE_TOLERANCE / 8) * ca.SX.eye(3) - A),
+        ]
+    real = mass > 0
+    for condition in (*asymmetry, *conditions):
         real = all_of(real, condition)
     none = all_of(mass >= 0, ca.sumsqr(I) == 0)  # a point, or nothing
     return all_of(mass < ca.inf, any_of(real, none))

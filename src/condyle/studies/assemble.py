@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array, real
-from condyle.errors import DescriptionError, NativeError, ShapeError, check_name, warn
+from condyle.errors import DescriptionError, ShapeError, check_name, warn
 from condyle.fit.frames import Frames, frame_count
 from condyle.fit.goals import Coordinate, Goal
 from condyle.fit.layout import BEFORE, INFO, OWN, STAY, Layout, has_loops
@@ -385,7 +385,7 @@ def warn_of_violated(who: str, state: State, q: Array) -> None:
     system = state.system
     if not system.constraints.unilateral:
         return
-    from condyle.integrate.rigid.contact_rows import in_few
+    from condyle.integrate.rigid.held_accelerations import in_few
 
     q = np.atleast_2d(q)
     gap = in_few(
@@ -493,10 +493,8 @@ def _program(
     def interpret_loop() -> tuple[Interpreted, dict[str, Array]]:
         def make(model: Model) -> tuple[Interpreted, dict[str, Array]] | None:
             made = loop(model)
-            try:
-                return made.interpreted(model.data.size), made.tables
-            except NativeError:  # numbers cannot be data of some kernels
-                return None
+            program = made.interpreted()
+            return None if model.data.size and program.has_composites else (program, made.tables)
 
         for model in (compiled.model.code, compiled.model):
             if (found := kept(text(model), partial(make, model))) is not None:

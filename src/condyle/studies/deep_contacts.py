@@ -14,7 +14,7 @@ import numpy as np
 from condyle.contact.hunt_crossley import ContactLaw
 from condyle.errors import warn
 from condyle.integrate.ensemble import Members
-from condyle.integrate.rigid.contact_rows import in_few
+from condyle.integrate.rigid.held_accelerations import in_few
 from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.straight.kernel_function import evaluate_columns

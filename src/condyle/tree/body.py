@@ -106,7 +106,7 @@ class Body:
             if name in self.symbolic:
                 number = self.symbolic[name].at(parameters)
                 value[name] = number if name == "inertia" else number[:, 0] if name == "com" else number[0, 0]
-        return MassProperties.of(**value, what=f"body {self.name!r}")
+        return MassProperties.of(**value, what=f"body {self.name!r}", possible=not self.any_inertia)
 
     def __repr__(self) -> str:
         if self.is_ground or self.parent is None:

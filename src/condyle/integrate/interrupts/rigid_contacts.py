@@ -23,8 +23,8 @@ import numpy as np
 from condyle.errors import CondyleError
 from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.interrupts.witnesses import WitnessEvents
-from condyle.integrate.rigid.contact_rows import in_few
 from condyle.integrate.rigid.contacts import ContactInfeasible, OneWayConstraints
+from condyle.integrate.rigid.held_accelerations import HeldAccelerations, in_few
 from condyle.integrate.steps import unstacked
 from condyle.integrate.trajectory import Occurrence
 from condyle.records import dataclass
@@ -52,7 +52,7 @@ class RigidWitnesses(Witnesses):
     """Those of a run's events, then those of its constraints: gap, force and friction of each."""
 
     def __init__(self, own: Witnesses, contacts: OneWayConstraints) -> None:
-        self._own, self.contacts = own, contacts
+        self._own, self.contacts, self.held = own, contacts, HeldAccelerations(contacts.system)
         never = lambda s: 1.0
         made = [
             Transition(never, traced=False, name=f"{name} {what}")
@@ -71,7 +71,6 @@ class RigidWitnesses(Witnesses):
         """(m, k, 3)."""
         c, m = self.contacts, self.contacts.modes
         compiled, k = like.system.compiled, len(self.contacts.modes.names)
-        nu = like.u.size
         out = np.ones((len(t), k, 3))
         if not len(t):
             return out
@@ -83,8 +82,7 @@ class RigidWitnesses(Witnesses):
         out[:, :, 0] = np.where(enabled & ~closed, gap + c.close, 1.0)  # (22)
         if (closed & enabled).any():
             try:
-                held = compiled.function("held_accelerations")
-                found = in_few(held, q, u, np.zeros((len(t), nu)), tails)[1]
+                found = self.held(t, y, like.tail)[1]
             except CondyleError:
                 found = np.full((len(t), len(m.mine)), np.nan)
             normal = found[:, m.normal]

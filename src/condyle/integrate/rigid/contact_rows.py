@@ -12,18 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from condyle.constraints.unilateral import Unilateral
-from condyle.native.calls.native_function import SIMD_FROM, NativeFunction
+from condyle.integrate.rigid.held_accelerations import HeldAccelerations, in_few
 from condyle.system.state import State
 from condyle.system.system import System
-
-
-def in_few(f: NativeFunction, *given: np.ndarray) -> list[np.ndarray]:
-    """Results of f for some rows, by its kernel for one state: that for lanes is not worth compiling."""
-    parts = [
-        f.fast(*(x[i : i + SIMD_FROM - 1] for x in given)) for i in range(0, len(given[0]), SIMD_FROM - 1)
-    ]
-    each = [p if isinstance(p, tuple) else (p,) for p in parts]
-    return [np.concatenate(column) for column in zip(*each, strict=True)]
 
 
 class Modes:
@@ -127,8 +118,7 @@ class ContactNumbers:
     @cached_property
     def free(self) -> np.ndarray:
         """udot if none held, shape (nu,)."""
-        f = self.compiled.function("held_accelerations")
-        return np.asarray(f(self.q, self.u, self.compiled.no_tau, self.tail)[0])
+        return HeldAccelerations(self.state.system).at(self.state, self.tail)[0]
 
     def accelerations(self) -> np.ndarray:
         """gddot and rates of slip if none held, shape (k, 3)."""

@@ -4,6 +4,10 @@ The first call with one state compiles a scalar kernel; the first call with a la
 kernel for W lanes. Either may come from the cache on disk, and then the expressions are not even built. With
 CONDYLE_EVALUATOR=casadi nothing is compiled: CasADi's evaluator runs the expressions, for debugging and
 comparison.
+
+Inside `compile_when_it_pays` machine code is made when it would have saved time: until then CasADi's evaluator runs
+the expressions. Its sums and products are rounded apart where machine code may fuse them, so that results differ by
+some units of rounding of the largest terms.
 """
 
 from __future__ import annotations
@@ -14,7 +18,9 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -33,8 +39,8 @@ from condyle.native.fastcall.builtin import DirectCall, add_call, make_builtin
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache, jit, notice, threads
 from condyle.native.machine.data import NONE, DerivedData
-from condyle.native.straight.data import function
-from condyle.native.straight.kernel_function import KernelFunction, evaluate_mapped
+from condyle.native.straight.data import evaluated_at, function
+from condyle.native.straight.kernel_function import KernelFunction, effort, evaluate
 from condyle.native.tables.lookup import lookup_context
 from condyle.records import dataclass
 
@@ -42,6 +48,11 @@ from condyle.records import dataclass
 SIMD_FROM = 16
 # operations that justify a thread, about 0.1 ms of lanes
 THREAD_WORK = 4_000_000
+
+# what an evaluation by CasADi takes: a call of one of its functions, and one operation for one state [s]; and machine
+# code: each operation of it, and the rest [s]
+_CALL, _OPERATION = 60e-6, 10e-9
+_COMPILED_OPERATION, _COMPILED = 20e-6, 10e-3
 
 Refusal = Callable[[tuple[Any, ...], list[np.ndarray], np.ndarray], None]
 
@@ -67,6 +78,21 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+
+
+_sparing: ContextVar[bool] = ContextVar("compile when it pays", default=False)
+
+
+@contextmanager
+def compile_when_it_pays() -> Iterator[None]:
+    """Context of a job that may ask functions for a few states only: CasADi evaluates them until that has taken as
+    long as machine code takes to make. What an earlier process has asked for already is compiled at once, so that the
+    next one finds it in the cache."""
+    before = _sparing.set(True)
+    try:
+        yield
+    finally:
+        _sparing.reset(before)
 
 
 @dataclass(frozen=True)
@@ -229,8 +255,10 @@ class _Evaluator:
             if e is not None
         ]
         self._function: KernelFunction | None = None
+        self._built: Callable[[], KernelFunction] | None = None  # what made it
+        self._interpreted = 0.0  # [s] of CasADi's evaluator
+        self._asked: set[int] = set()  # lanes that earlier processes have asked for, or this one
         self._loops: dict[int, InnerLoop] = {}
-        self._mapped: tuple[int, ca.Function] | None = None
         self._casadi: bool | None = None
         self.report = CompileReport()
 
@@ -346,10 +374,14 @@ class _Evaluator:
         """
         count = threads.thread_count(asked) if asked is not None else 0
         if self._use_casadi():
-            self._run_casadi(rows, results, states)
+            self._run_casadi(rows, results, states, self.wide)
             return False
         W = jit.lane_width() if lanes and states >= SIMD_FROM else 1
-        loop = self._loops.get(W) or self._compile(W)
+        loop = self._loops.get(W)
+        if loop is None and _sparing.get() and self._is_cheaper_interpreted(W, states):
+            self._run_casadi(rows, results, states, self.build if W == 1 else self.wide)
+            return False
+        loop = loop or self._compile(W)
         if asked is None and (count := 1 + states * self.report.operations // THREAD_WORK) > 1:
             count = min(count, threads.thread_count())
         blocks = -(-states // W)
@@ -382,43 +414,76 @@ class _Evaluator:
         names = self.direct.names if self.direct else ()
         return make_builtin(library, "direct", self.name, slow, last, like, names)
 
+    def _key(self, W: int) -> str:
+        ins, outs = [size for _, size in self.inputs], [size for _, size in self.outputs]
+        entries = f"status={self.refuse is not None} {self.direct} {self._watched}"
+        return f"{self.name}\n{ins} -> {outs}\nW={W} contract={self.contract} {entries}\n{self.key}"
+
+    def _load(self, W: int) -> InnerLoop | None:
+        """The loop of a kernel from the cache, if it is there."""
+        start = time.perf_counter()
+
+        def load(code: bytes, facts: Mapping[str, Any]) -> tuple[InnerLoop, int] | None:
+            if facts.get("asked"):  # by a process that was content without
+                return None
+            return self._loop(code, facts), int(facts["operations"])
+
+        found = cache.loaded(self._key(W), load)
+        if found is not None:
+            self._take(W, *found, start, True)
+        return self._loops.get(W)
+
+    def _loop(self, code: bytes, facts: Mapping[str, Any]) -> InnerLoop:
+        ins, outs = [size for _, size in self.inputs], [size for _, size in self.outputs]
+        library = jit.Library(code, numbers=self.data, needs=facts.get("data"))
+        return InnerLoop(library, "loop", self.name, ins, outs)
+
+    def _take(self, W: int, loop: InnerLoop, operations: int, start: float, cached: bool) -> None:
+        old = self.report
+        self.report = replace(
+            old,
+            load=old.load + time.perf_counter() - start,
+            kernels=(*old.kernels, W),
+            from_cache=(*old.from_cache, cached),
+            operations=operations,
+        )
+        self._loops[W] = loop
+        if len(self._loops) == 2:
+            self._function = None
+
     def _compile(self, W: int) -> InnerLoop:
         with _compiling:
             if W in self._loops:  # another thread was faster
                 return self._loops[W]
+            if (loop := self._load(W)) is not None:
+                return loop
             ins, outs = [size for _, size in self.inputs], [size for _, size in self.outputs]
-            entries = f"status={self.refuse is not None} {self.direct} {self._watched}"
-            key = f"{self.name}\n{ins} -> {outs}\nW={W} contract={self.contract} {entries}\n{self.key}"
+            with notice.compiling(self.name):
+                code, facts = self._machine_code(W, ins, outs)
+            cache.store(self._key(W), code, facts)
             start = time.perf_counter()
-
-            def load(code: bytes, facts: Mapping[str, Any]) -> tuple[InnerLoop, int]:
-                return InnerLoop(
-                    jit.Library(code, numbers=self.data, needs=facts.get("data")),
-                    "loop",
-                    self.name,
-                    ins,
-                    outs,
-                ), int(facts["operations"])
-
-            found = cache.loaded(key, load)
-            if found is None:
-                with notice.compiling(self.name):
-                    code, facts = self._machine_code(W, ins, outs)
-                cache.store(key, code, facts)
-                start = time.perf_counter()
-            loop, operations = found or load(code, facts)
-            old = self.report
-            self.report = replace(
-                old,
-                load=old.load + time.perf_counter() - start,
-                kernels=(*old.kernels, W),
-                from_cache=(*old.from_cache, found is not None),
-                operations=operations,
-            )
-            self._loops[W] = loop
-            if len(self._loops) == 2:
-                self._function = None
+            loop = self._loop(code, facts)
+            self._take(W, loop, int(facts["operations"]), start, False)
             return loop
+
+    def _is_cheaper_interpreted(self, W: int, states: int) -> bool:
+        """Whether CasADi's evaluator will still have taken less time than machine code takes to make. False where
+        that exists, and where another process has asked for it."""
+        with _compiling:
+            if W in self._loops:
+                return False
+            if W not in self._asked:
+                self._asked.add(W)
+                if cache.fetch(self._key(W)) is not None:
+                    return False
+                cache.store(self._key(W), b"", {"asked": True})
+                self._asked.add(-W)  # by this process
+            if -W not in self._asked:
+                return False
+            f = self._expressions(self.build if W == 1 else self.wide)
+            calls, written = effort(f)
+            self._interpreted += calls * _CALL + states * f.n_instructions() * _OPERATION
+            return self._interpreted <= _COMPILED + written * _COMPILED_OPERATION
 
     def _machine_code(self, W: int, ins: list[int], outs: list[int]) -> tuple[bytes, dict[str, Any]]:
         f = self._expressions(self.build if W == 1 else self.wide)
@@ -445,7 +510,7 @@ class _Evaluator:
 
     def _expressions(self, build: Callable[[], KernelFunction]) -> KernelFunction:
         """The result of `build`, checked, dense and expanded to scalars."""
-        if self._function is not None and self.build is self.wide:
+        if self._function is not None and self._built is build:
             return self._function
         start = time.perf_counter()
         with lookup_context():
@@ -461,7 +526,7 @@ class _Evaluator:
                     f"{self.name}: build() made {f.inputs} -> {f.outputs}, expected {sizes[0]} -> {sizes[1]}"
                 )
         self.report = replace(self.report, build=self.report.build + time.perf_counter() - start)
-        self._function = f
+        self._function, self._built = f, build
         return f
 
     def _dense(self, f: ca.Function) -> ca.Function:
@@ -491,19 +556,21 @@ class _Evaluator:
 
     def _use_casadi(self) -> bool:
         if self._casadi is None:
-            self._casadi = settings.evaluator() == "casadi" and not self.data.size
+            self._casadi = settings.evaluator() == "casadi"
         return self._casadi
 
-    def _run_casadi(self, rows: list[np.ndarray], results: list[np.ndarray], states: int) -> None:
+    def _run_casadi(
+        self,
+        rows: list[np.ndarray],
+        results: list[np.ndarray],
+        states: int,
+        build: Callable[[], KernelFunction],
+    ) -> None:
         with _compiling:
-            f = self._function = self._function or self._expressions(self.wide)
+            f = self._expressions(build)
             arguments = [np.broadcast_to(a, (states, a.shape[-1])).T for a in rows]
-            if isinstance(f, ca.Function):
-                if self._mapped is None or self._mapped[0] != states:
-                    self._mapped = states, f.map(states)
-                values = evaluate_mapped(self._mapped[1], arguments, states)
-            else:
-                values = f.evaluate(arguments)
+            with evaluated_at(self.data):
+                values = evaluate(f, *arguments, states=states)
         for result, value in zip(results, values):
             if result.size:
                 result[...] = value.T

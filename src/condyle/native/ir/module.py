@@ -40,6 +40,7 @@ class Module:
         self._defined: dict[str, int] = {}
         self._linked: dict[str, Callable[[], bytes]] = {}
         self._tables: dict[str, np.ndarray] = {}
+        self._needed: Recipe = {}
         self.derived: data.DerivedData | None = None
         self._other_lanes: dict[int, Module] = {}
 
@@ -128,10 +129,14 @@ class Module:
         """The object files that this module needs beside its own."""
         return [make() for make in self._all("_linked").values()]
 
+    def need(self, needs: Recipe) -> None:
+        """Take what a linked function needs of data."""
+        self._needed |= needs
+
     @property
     def needs(self) -> Recipe:
         """What whoever loads the code makes of data."""
-        return data.recipe(self._all("_tables"), self.derived)
+        return data.recipe(self._all("_tables"), self.derived) | self._all("_needed")
 
     def compile(self) -> bytes:
         """Machine code, with all that is linked to it."""
@@ -143,6 +148,7 @@ class Module:
         self._declared.update(other._declared)
         self._linked.update(other._linked)
         self._tables.update(other._tables)
+        self._needed.update(other._needed)
 
     def text(self) -> str:
         parts = dict.fromkeys(part for each in (self, *self._other_lanes.values()) for part in each._parts)

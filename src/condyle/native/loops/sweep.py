@@ -25,7 +25,8 @@ import numpy as np
 
 from condyle.errors import NativeError
 from condyle.native.ir.module import Module
-from condyle.native.straight.kernel_function import evaluate, sizes
+from condyle.native.straight.data import known_numbers
+from condyle.native.straight.kernel_function import effort, evaluate, sizes
 from condyle.native.tables.lookup import Context, current_context, lookup_context, lookups_in
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
@@ -195,6 +196,22 @@ class TableSweep:
                     int(count[j]) * call.function.n_instructions() for j, call in self.merged(k).items()
                 )
         return total
+
+    @property
+    def effort(self) -> tuple[float, int]:
+        """See kernel_function.effort."""
+        calls, written = 0.0, 0
+        for k, step in enumerate(self.steps):
+            if isinstance(step, StraightStep):
+                mine = [(1, self.straight(k).function)]
+            else:
+                count = np.bincount(step.order(self.types)[1], minlength=len(step.kernels))
+                mine = [(int(count[j]), call.function) for j, call in self.merged(k).items()]
+            for rows, f in mine:
+                each, operations = effort(f)
+                calls += rows * each
+                written += operations
+        return calls, written
 
     def kernels(self) -> Iterator[tuple[int, RowKernel]]:
         """Each kernel with its type, in the order of the steps."""
@@ -434,7 +451,9 @@ class _Evaluation:
         rows = self.rows
         if base == "constant":
             layout = rows.constant_layout[rows.types[i]]
-            numbers = np.concatenate([np.zeros(0), *(rows.constants[name][i] for name in layout)])
+            numbers = known_numbers(
+                np.concatenate([np.zeros(0), *(rows.constants[name][i] for name in layout)])
+            )
             return np.repeat(numbers[:, None], self.states, axis=1)
         if base in rows.windows:
             name, offset = rows.windows[base]

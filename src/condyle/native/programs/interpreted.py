@@ -48,21 +48,27 @@ class Interpreted:
         body: the tree: Kernels of expressions, While, If, Scan, Get, Put and Call.
         sizes: of the slices.
         streams: numbers per row of each stream, or Stream.
-        data: how many numbers the expressions hold as data (straight/data.py).
+
+    Attributes:
+        numbers: what the expressions hold as data (straight/data.py).
     """
 
     numbers: np.ndarray = NONE
-    """The data."""
 
     def __init__(
         self,
         body: Node,
         sizes: Mapping[str, int],
         streams: Mapping[str, int | Stream] | None = None,
-        data: int = 0,
     ) -> None:
-        self.body, self.sizes = _closed(body, data), {"status": 1, **sizes}
+        self._places: dict[str, list[int]] = {}
+        self.body, self.sizes = self._closed(body), {"status": 1, **sizes}
         self.streams = {n: s.size if isinstance(s, Stream) else s for n, s in (streams or {}).items()}
+
+    @property
+    def has_composites(self) -> bool:
+        """Whether some kernels are several functions: data in these are not kept in a file."""
+        return any(isinstance(n, Kernel) and not isinstance(n.f, ca.Function) for n, _ in walk(self.body))
 
     def of(self, numbers: np.ndarray) -> Interpreted:
         """The same with data."""
@@ -83,25 +89,21 @@ class Interpreted:
         progress: object = None,
     ) -> None:
         """Run to the end. Arguments as those of `Program.run`; short runs have no progress to show."""
-        memory = {**workspace, SYMBOL: self.numbers}
+        memory = {**workspace, **{name: self.numbers[places] for name, places in self._places.items()}}
         _Interpreter(memory, streams or {}, counts or {}, self.body).run(self.body)()
 
-
-def _closed(node: Node, data: int) -> Node:
-    """The tree, whose kernels have data as an argument.
-
-    Raises:
-        NativeError: a kernel of several functions may hold data.
-    """
-    match node:
-        case Kernel(f=ca.Function() as f):
-            with_data = closed(f, data)
-            return node if with_data is f else replace(node, f=with_data, ins=(*node.ins, SYMBOL))
-        case Kernel() if data:
-            raise NativeError(f"{describe(node)} needs its numbers to be part of it")
-        case While() | If() | Scan():
-            return replace(node, body=_closed(node.body, data))
-    return [_closed(each, data) for each in node] if isinstance(node, Sequence) else node
+    def _closed(self, node: Node) -> Node:
+        """The tree, whose kernels have the data that they read as an argument."""
+        match node:
+            case Kernel(f=ca.Function() as f):
+                with_data, places = closed(f)
+                if not places:
+                    return node
+                self._places[name := f"{SYMBOL}.{len(self._places)}"] = places
+                return replace(node, f=with_data, ins=(*node.ins, name))
+            case While() | If() | Scan():
+                return replace(node, body=self._closed(node.body))
+        return [self._closed(each) for each in node] if isinstance(node, Sequence) else node
 
 
 class _Interpreter:

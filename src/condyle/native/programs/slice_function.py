@@ -6,15 +6,17 @@ their results.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
+from condyle.native.ir.module import Module
 from condyle.native.programs.nodes import External, Get, Kernel, Node, Stream
 from condyle.native.programs.program import compile_kernel
 from condyle.native.straight.data import function
-from condyle.native.straight.kernel_function import Composite, KernelFunction
+from condyle.native.straight.kernel_function import Composite, KernelFunction, evaluate
 from condyle.native.tables.lookup_table import LookupTable
 from condyle.native.tables.staged import Staged, Stages
 from condyle.records import dataclass
@@ -37,11 +39,55 @@ class Loops:
     sizes: dict[str, int]
 
 
+class SharedKernel:
+    """A function that becomes machine code once, for programs and native functions that have it in common. For
+    one lane.
+
+    Args:
+        make: returns the function.
+        name: of its symbol.
+        inputs: sizes of its arguments.
+        outputs: sizes of its results.
+    """
+
+    def __init__(
+        self, make: Callable[[], KernelFunction], name: str, inputs: Sequence[int], outputs: Sequence[int]
+    ) -> None:
+        self.make, self.name, self.inputs, self.outputs = make, name, list(inputs), list(outputs)
+
+    @cached_property
+    def f(self) -> KernelFunction:
+        return self.make()
+
+    @cached_property
+    def external(self) -> External:
+        return compile_kernel(self.f, f"shared.{self.name}")
+
+    def n_instructions(self) -> int:
+        return self.f.n_instructions()
+
+    def emit(self, module: Module, name: str) -> int:
+        """Define the kernel `@name`, which calls the one of all."""
+        from condyle.native.straight.kernel_writer import composite_kernel, kernel_arguments
+
+        one = self.external
+        arguments = kernel_arguments(module, len(self.inputs) + len(self.outputs))
+        module.link(one.symbol, arguments, lambda: one.object)
+        module.need(one.needs)
+        with composite_kernel(module, self, name) as (b, ins, outs, work):
+            b.call(one.symbol, *ins, *outs, work)
+        return one.work
+
+    def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Outputs (size, states) at inputs (size, states), by CasADi's evaluator."""
+        return evaluate(self.f, *arguments)
+
+
 class SliceFunction:
     """A function over slices of a workspace.
 
     Args:
-        f: plain, with look-ups, a Composite, or Loops.
+        f: plain, with look-ups, a Composite, or Loops. Of a SharedKernel the first results are used.
         label: begins the names of the slices and tables that it needs; `sizes`, `streams` and `tables` gain
             them.
 
@@ -68,6 +114,7 @@ class SliceFunction:
             self.loops, self.split = f, SliceFunction(f.split, label, sizes, streams, tables)
             return
         self.main: KernelFunction = f.main if isinstance(f, Staged) else f
+        self.label, self.sizes = label, sizes
         if not isinstance(f, Staged):
             return
         self.more = (f"{label}.looked_up",)
@@ -112,7 +159,12 @@ class SliceFunction:
             joined = tuple(x if isinstance(x, str) else ins[x] for x in self.loops.joined)
             join = Kernel(self.loops.join, joined, tuple(outs))
             return [*self.split(ins, self.loops.parts), *self.loops.kernels, join]
-        return [*self.looked_up(ins), Kernel(self.main, (*ins, *self.more, *self.reused), tuple(outs))]
+        unused = []
+        if isinstance(self.main, SharedKernel):
+            rest = self.main.outputs[len(outs) :]
+            unused = [f"{self.label}.unused{k}" for k in range(len(rest))]
+            self.sizes |= dict(zip(unused, rest, strict=True))
+        return [*self.looked_up(ins), Kernel(self.main, (*ins, *self.more, *self.reused), (*outs, *unused))]
 
 
 def compiled(rows: Composite, name: str, W: int) -> External:

@@ -3,14 +3,18 @@ each by its place among them. They are free in Functions, and stay so where thes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from condyle.arrays import SX
 from condyle.errors import NativeError
+from condyle.native.machine.data import NONE, looked_up
 
 _PLACES: dict[int, int] = {}
 
@@ -51,9 +55,38 @@ def places_of(f: ca.Function) -> list[int]:
     return [_PLACES[x.element_hash()] for x in _free(f)]
 
 
-def closed(f: ca.Function, n: int) -> ca.Function:
-    """The function with n data as its last argument: CasADi evaluates it, and it can be kept."""
-    if not places_of(f):
-        return f
-    x = [ca.SX.sym(f"x{k}", f.sparsity_in(k)) for k in range(f.n_in())]
-    return ca.Function(f.name(), [*x, ca.vertcat(*map(datum, range(n)))], f.call(x, True, False))
+_numbers: ContextVar[np.ndarray] = ContextVar("numbers", default=NONE)
+
+
+@contextmanager
+def evaluated_at(numbers: np.ndarray) -> Iterator[None]:
+    """Context in which CasADi's evaluator takes these numbers for data."""
+    before = _numbers.set(numbers)
+    try:
+        yield
+    finally:
+        _numbers.reset(before)
+
+
+def numbers_at(places: Sequence[int]) -> np.ndarray:
+    """Numbers of the context."""
+    return _numbers.get()[list(places)]
+
+
+def known_numbers(rows: np.ndarray) -> np.ndarray:
+    """Rows of a table with the numbers of the context."""
+    return looked_up(_numbers.get(), rows)
+
+
+def closed(f: ca.Function) -> tuple[ca.Function, list[int]]:
+    """A function with the data that it reads as its last argument, and their places: CasADi evaluates it, and it can
+    be kept. The function itself where it reads none."""
+    known: tuple[ca.Function, list[int]] | None = f.__dict__.get("_condyle_closed")
+    if known is None:
+        known, places = (f, []), places_of(f)
+        if places:
+            x = [ca.SX.sym(f"x{k}", f.sparsity_in(k)) for k in range(f.n_in())]
+            data = ca.vertcat(*map(datum, places))
+            known = ca.Function(f.name(), [*x, data], f.call(x, True, False)), places
+        f.__dict__["_condyle_closed"] = known  # a function never changes
+    return known

@@ -7,10 +7,12 @@ number, and operands are numbers of nodes.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from condyle.arrays import SX
 from condyle.errors import NativeError
@@ -35,6 +37,63 @@ def apply(op: int, *operands: SX) -> SX:
     return ca.SX.unary(op, *operands) if len(operands) == 1 else ca.SX.binary(op, *operands)
 
 
+_SERIALIZED_FROM = 15
+"""Instructions from which a function is read as it is serialized: one by one takes three times as long."""
+_Listed = tuple[list[int], list[int], list[int], list[int], list[float]]
+
+
+def listed(f: ca.Function) -> _Listed:
+    """Operations of f; slots of their results; slots of the first and the second operand, -1 for none; constants. Of
+    OP_INPUT the operands are argument and element; OP_OUTPUT puts its first operand into element `second` of an
+    argument, which stands where other operations have their result."""
+    known: _Listed | None = f.__dict__.get("_condyle_listed")
+    if known is None:
+        n = f.n_instructions()
+        known = (_as_serialized(f, n) if n >= _SERIALIZED_FROM else None) or _one_by_one(f, range(n))
+        f.__dict__["_condyle_listed"] = known  # a function never changes
+    return known
+
+
+def _one_by_one(f: ca.Function, which: Sequence[int]) -> _Listed:
+    out: _Listed = [], [], [], [], []
+    ops, results, first, second, constants = out
+    for k in which:
+        op, i, o = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
+        result, *operands = (o[0], i[0], o[1]) if op == ca.OP_OUTPUT else (*o, *i)
+        ops.append(op)
+        results.append(result)
+        first.append(operands[0] if operands else -1)
+        second.append(operands[1] if len(operands) > 1 else -1)
+        constants.append(f.instruction_constant(k) if op == ca.OP_CONST else 0.0)
+    return out
+
+
+def _as_serialized(f: ca.Function, n: int) -> _Listed | None:
+    """The same from CasADi's file of f, where the instructions are an array of records: found by its first and last
+    one. None if it is not there."""
+    letters = np.frombuffer(f.serialize().encode(), np.uint8) - 97
+    data = (letters[0::2] | letters[1::2] << 4).tobytes()
+    *ends, _ = _one_by_one(f, (0, n - 1))
+    head, tail = struct.pack("<2i", ends[0][0], ends[1][0]), struct.pack("<4i", *(x[1] for x in ends))
+    last = len(data)
+    while (last := data.rfind(tail, 0, last)) >= 0:
+        at = last - (n - 1) * len(tail)
+        if at < 0 or not data.startswith(head, at):
+            last += len(tail) - 1
+            continue
+        records = np.frombuffer(data, "<i4", 4 * n, at).reshape(n, 4)
+        op, result, first, second = records.T.tolist()
+        for code in set(op).difference(_OPERANDS):
+            _OPERANDS[code] = len(f.instruction_input(op.index(code)))
+        second = [b if _OPERANDS[code] == 2 else -1 for code, b in zip(op, second, strict=True)]
+        return op, result, first, second, np.frombuffer(data, "<f8", 2 * n - 1, at + 8)[::2].tolist()
+    return None
+
+
+_OPERANDS = {ca.OP_INPUT: 2, ca.OP_OUTPUT: 2}
+"""How many operands an operation has, of those that were met."""
+
+
 class Instructions:
     """Nodes of f in an order in which operands come first. Equal operations are one node: choices by equal conditions
     can be taken together then. Only products are not: two sums may take one in each.
@@ -56,23 +115,21 @@ class Instructions:
         self.constants: dict[int, float] = {}
         self.outputs: list[tuple[int, int, int]] = []
         self.results = f.n_out()
-        op_of, input_of, output_of = f.instruction_id, f.instruction_input, f.instruction_output
         newest: dict[int, int] = {}
         known: dict[tuple[int, int, int], int] = {}
         free = iter(places_of(f))
-        for k in range(f.n_instructions()):
-            op, i, o = op_of(k), input_of(k), output_of(k)
+        for op, o, i, j, constant in zip(*listed(f), strict=True):
             if op == ca.OP_OUTPUT:
-                self.outputs.append((newest[i[0]], o[0], o[1]))
+                self.outputs.append((newest[i], o, j))
                 continue
             if op in (ca.OP_ASSIGN, ca.OP_LIFT):  # another name for the same value
-                newest[o[0]] = newest[i[0]]
+                newest[o] = newest[i]
                 continue
             if op == ca.OP_INPUT:
-                a, b = i
+                a, b = i, j
             elif op == ca.OP_CONST:
                 a = b = -1
-                self.constants[len(self.op)] = f.instruction_constant(k)
+                self.constants[len(self.op)] = constant
             elif op == ca.OP_PARAMETER:
                 a, b = next(free), -1
             elif op == ca.OP_CALL:
@@ -81,13 +138,13 @@ class Instructions:
                     "machine code needs its operations: make that function without the option"
                 )
             else:
-                a = newest[i[0]]
-                b = newest[i[1]] if len(i) > 1 else -1
+                a = newest[i]
+                b = newest[j] if j >= 0 else -1
                 if op not in _PRODUCTS:
-                    first = newest[o[0]] = known.setdefault((op, a, b), len(self.op))
+                    first = newest[o] = known.setdefault((op, a, b), len(self.op))
                     if first < len(self.op):
                         continue
-            newest[o[0]] = len(self.op)
+            newest[o] = len(self.op)
             self.op.append(op)
             self.a.append(a)
             self.b.append(b)

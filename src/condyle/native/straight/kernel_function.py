@@ -3,6 +3,7 @@ arrays, without CasADi's matrices between them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -10,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.native.ir.module import Module
+from condyle.native.straight.data import closed, numbers_at
 
 
 class Composite(Protocol):
@@ -43,6 +45,15 @@ def identity(f: Any) -> str:
     return f.serialize() if isinstance(f, ca.Function) else f.text
 
 
+def effort(f: KernelFunction) -> tuple[float, int]:
+    """How many functions CasADi's evaluator runs in one call, however many states, and operations of which there is
+    machine code. Infinitely many where a Composite does not know: it is always compiled."""
+    if isinstance(f, ca.Function):
+        return 1, f.n_instructions()
+    known: tuple[float, int] = getattr(f, "effort", (math.inf, 0))
+    return known
+
+
 def evaluate(f: KernelFunction, *arguments: np.ndarray, states: int = 0) -> list[np.ndarray]:
     """Outputs (size, states) at inputs (size, states), by CasADi's evaluator. states: where there may be no
     inputs."""
@@ -57,7 +68,13 @@ def evaluate_columns(f: ca.Function, arguments: Sequence[np.ndarray], states: in
     CasADi reads and writes the arrays themselves: to make its matrices of them took four times as long as a
     small function does.
     """
-    return evaluate_mapped(f.map(states), arguments, states)
+    f, places = closed(f)
+    if places:
+        arguments = [*arguments, np.tile(numbers_at(places)[:, None], states)]
+    known: tuple[int, ca.Function] = f.__dict__.get("_condyle_mapped", (-1, f))
+    if known[0] != states:
+        known = f.__dict__["_condyle_mapped"] = states, f.map(states)
+    return evaluate_mapped(known[1], arguments, states)
 
 
 def evaluate_mapped(mapped: ca.Function, arguments: Sequence[np.ndarray], states: int) -> list[np.ndarray]:

@@ -30,6 +30,9 @@ from condyle.records import dataclass
 MANY = 200
 """Indices that are inputs as they are, from which on a loop copies them."""
 
+_SOLVED = 10
+"""Functions that CasADi's evaluator runs for a row that a solver finds."""
+
 
 class Staged:
     """Expressions with look-ups as stages: indices, rows, ..., outputs. What NativeFunction compiles beside
@@ -68,6 +71,15 @@ class Staged:
 
     def n_instructions(self) -> int:
         return self.main.n_instructions() + self.looked_up.n_instructions()
+
+    @property
+    def effort(self) -> tuple[float, int]:
+        """See kernel_function.effort."""
+        tables = [table for _, mine, _ in self.stages for table in mine]
+        different = {table.text: table.n_instructions() for table in tables if table.name}
+        own = sum(f.n_instructions() for f, _, _ in self.stages) + self.main.n_instructions()
+        calls = sum(_SOLVED if table.name else 1 for table in tables)
+        return 1 + len(self.stages) + calls, own + sum(different.values())
 
     @property
     def looked_up(self) -> Stages:

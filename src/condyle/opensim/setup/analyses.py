@@ -156,28 +156,37 @@ def joint_reaction(trial: AnalysisTrial, element: Element) -> None:
         asked = known
     sides = _spread(setup, element, "apply_on_bodies", "child", len(asked))
     frames = _spread(setup, element, "express_in_frame", "ground", len(asked))
-    names, values = [], [np.empty((len(motion), 0))]
-    for joint, side, frame in zip(asked, sides, frames, strict=True):  # one may be asked for several times
-        if joint not in known:
-            continue
-        parent, child = joints[joint]
-        where, X = (frame, None) if frame in ("child", "parent") else _frame(trial, element, frame)
-        found: Table = setup.study(
-            f"reactions of {joint}",
+    wanted = [x for x in zip(asked, sides, frames, strict=True) if x[0] in known]  # one perhaps several times
+    where = {
+        name: (name, None) if name in ("child", "parent") else _frame(trial, element, name) for name in frames
+    }
+    children: dict[tuple[str, str], dict[str, None]] = {}
+    for joint, side, frame in wanted:
+        children.setdefault((side, where[frame][0]), {})[joints[joint][1]] = None
+    found: dict[tuple[str, str], Table] = {
+        (side, base): setup.study(
+            f"reactions of {len(bodies)} joints",
             joint_reactions,
             system,
             motion,
             forces,
             trial.loads,
             on=side,
-            frame=where,
-            bodies=[child],
+            frame=base,
+            bodies=list(bodies),
             groups=GROUPS,
         )
+        for (side, base), bodies in children.items()
+    }
+    names, values = [], [np.empty((len(motion), 0))]
+    for joint, side, frame in wanted:
+        (parent, child), (base, X) = joints[joint], where[frame]
+        first = 9 * list(children[side, base]).index(child)
+        nine = found[side, base].values[:, first : first + 9]
         on = child if side == "child" else parent
-        within = {"child": child, "parent": parent}.get(where, frame.rpartition("/")[2])
+        within = {"child": child, "parent": parent}.get(base, frame.rpartition("/")[2])
         names += [f"{joint}_on_{on}_in_{within}_{column}" for column, _ in COLUMNS]
-        values.append(found.values if X is None else _seen_from(X, found.values))
+        values.append(nine if X is None else _seen_from(X, nine))
     trial.save(
         element,
         "ReactionLoads",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from condyle.errors import CondyleError, DescriptionError
+from condyle.native.calls.native_function import compile_when_it_pays
 from condyle.opensim.document import meant_for, read_document
 from condyle.opensim.element import Element, is_absent
 from condyle.opensim.setup.setup_file import Report, Setup
@@ -53,7 +54,8 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
     setup = Setup(Path(path), tell)
     module, run = tool_of(setup)
     try:
-        getattr(importlib.import_module(f"condyle.opensim.setup.{module}"), run)(setup)
+        with compile_when_it_pays():
+            getattr(importlib.import_module(f"condyle.opensim.setup.{module}"), run)(setup)
     except Exception as error:
         vars(error)["report"] = setup.report  # what was noticed before it failed
         raise
